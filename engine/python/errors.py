@@ -1,0 +1,55 @@
+"""What goes wrong outside weakspot: bad input, a missing tool, a full disk.
+
+One base class. Each error says what is wrong, where, and what to do about it; the command
+line prints it as one screen and exits with code 2.
+"""
+
+from __future__ import annotations
+
+
+class WeakspotError(Exception):
+    """An error its user can mend.
+
+    `message` says what is wrong; `place` is `file:line:column` or as much of it as is known;
+    `excerpt` shows the line with a mark below it; `advice` says what to do.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        place: str | None = None,
+        excerpt: str | None = None,
+        advice: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.place = place
+        self.excerpt = excerpt
+        self.advice = advice
+
+    def __str__(self) -> str:
+        lines = [f"error: {self.message}"]
+        if self.place:
+            lines.append(f"  --> {self.place}")
+        if self.excerpt:
+            lines.extend(f"  | {line}" for line in self.excerpt.splitlines())
+        if self.advice:
+            lines.append(f"help: {self.advice}")
+        return "\n".join(lines)
+
+
+class BadInput(WeakspotError):
+    """A file or an argument that cannot be used as it is."""
+
+
+class Unsupported(WeakspotError):
+    """A construct of the source that weakspot does not model; never guessed at."""
+
+
+class MissingTool(WeakspotError):
+    """A program that the requested work needs is not installed."""
+
+
+class ToolFailed(WeakspotError):
+    """A program that was started did not do its work."""

@@ -1,0 +1,3 @@
+//! The engine of weakspot: programs read from LLVM IR, and their executions.
+pub mod program;
+mod python;

@@ -1,0 +1,1 @@
+//! LLVM IR text → Program, its interpreter, its traces.

@@ -1,0 +1,1 @@
+"""Source to litmus tests: compile, trace, access patterns, critical cycles, text."""

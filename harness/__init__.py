@@ -1,0 +1,1 @@
+"""Everything that decides, runs, judges, stores and shows."""

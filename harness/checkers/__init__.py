@@ -1,0 +1,1 @@
+"""Deciders of a Test under a Model; one file, one checker."""

@@ -1,0 +1,1 @@
+"""Machines that Tests run on, and their profiles."""

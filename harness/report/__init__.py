@@ -1,0 +1,1 @@
+"""Findings, verdicts and histograms as people and programs read them."""

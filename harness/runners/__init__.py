@@ -1,0 +1,1 @@
+"""Runners of a Test on a Machine; one file, one runner."""

@@ -1,0 +1,1 @@
+"""The corpus: a folder a structure."""
