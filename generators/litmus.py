@@ -1,0 +1,209 @@
+"""The litmus Test: a few short threads, a condition, and where in the source they come from.
+
+The one representation between the generators and every backend. Values are frozen; a Test that
+entered as a `.litmus` file carries its text and no body.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from weakspot.errors import BadInput
+
+Order = Literal["na", "rlx", "acq", "rel", "acq_rel", "sc"]
+
+#: memory orders as C spells them; "na" is a plain, non-atomic access
+C_ORDER: dict[str, str] = {
+    "rlx": "memory_order_relaxed",
+    "acq": "memory_order_acquire",
+    "rel": "memory_order_release",
+    "acq_rel": "memory_order_acq_rel",
+    "sc": "memory_order_seq_cst",
+}
+
+
+class Site(msgspec.Struct, frozen=True):
+    """One memory operation in the source. `chain` lists the calls that lead to it, innermost
+    first, as `function@file:line:column`."""
+
+    file: str
+    line: int
+    column: int
+    function: str
+    kind: str  # R W RMW CAS F lock unlock
+    order: str
+    chain: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+class Load(msgspec.Struct, frozen=True, tag="load"):
+    reg: str
+    loc: str
+    order: Order
+
+
+class Store(msgspec.Struct, frozen=True, tag="store"):
+    loc: str
+    value: int
+    order: Order
+
+
+class Rmw(msgspec.Struct, frozen=True, tag="rmw"):
+    """`reg` takes the old value. `op`: exch, fetch.add, fetch.sub, fetch.or, fetch.and,
+    fetch.xor (diy7's words)."""
+
+    reg: str
+    loc: str
+    op: str
+    operand: int
+    order: Order
+
+
+class Cas(msgspec.Struct, frozen=True, tag="cas"):
+    """`reg` takes 1 on success, else 0. `expected` is the value it is compared with."""
+
+    reg: str
+    loc: str
+    expected: int
+    desired: int
+    success: Order
+    failure: Order
+    weak: bool = False
+
+
+class Fence(msgspec.Struct, frozen=True, tag="fence"):
+    order: Order
+
+
+class Guard(msgspec.Struct, frozen=True, tag="guard"):
+    """The rest of the thread runs only if `reg` equals `value` (a control dependency)."""
+
+    reg: str
+    value: int
+
+
+Statement = Load | Store | Rmw | Cas | Fence | Guard
+Thread = tuple[Statement, ...]
+
+
+class Atom(msgspec.Struct, frozen=True):
+    """`thread:name = value`, or `[name] = value` for a location (thread is None)."""
+
+    thread: int | None
+    name: str
+    value: int
+
+    def __str__(self) -> str:
+        left = f"[{self.name}]" if self.thread is None else f"{self.thread}:{self.name}"
+        return f"{left}={self.value}"
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Where in a program a Test comes from. `sites[t]` are the sites of thread t's accesses and
+    fences, in order (Guards have none); `locations` maps the Test's names to the program's."""
+
+    structure: str
+    scenario: str
+    operations: tuple[str, ...]
+    sites: tuple[tuple[Site, ...], ...]
+    locations: dict[str, str]
+
+    def __str__(self) -> str:
+        where = " || ".join(
+            f"{operation} {','.join(str(site) for site in sites)}"
+            for operation, sites in zip(self.operations, self.sites, strict=True)
+        )
+        return f"{self.structure}/{self.scenario}: {where}"
+
+
+class Body(msgspec.Struct, frozen=True):
+    """The threads of a C11 Test. The condition is `exists` over the conjunction of `atoms`.
+    `init` holds the locations that do not start as 0; `plain` those accessed as plain ints."""
+
+    threads: tuple[Thread, ...]
+    atoms: tuple[Atom, ...]
+    locations: tuple[str, ...]
+    init: dict[str, int]
+    plain: frozenset[str]
+
+
+class Test(msgspec.Struct, frozen=True):
+    """A litmus test.
+
+    `shape` is the critical cycle's family in diy7's words (SB, MP, …), empty for a foreign file;
+    `cycle` its edges as diy7 writes them; `text` the litmus source; `body` is None for a test
+    that was read from a file.
+    """
+
+    __test__ = False  # not for pytest to collect
+
+    name: str
+    arch: str
+    text: str
+    shape: str = ""
+    cycle: str = ""
+    body: Body | None = None
+    origins: tuple[Origin, ...] = ()
+    path: str | None = None
+
+    @property
+    def condition(self) -> str:
+        """The final condition as written, e.g. `exists (0:r0=0 /\\ 1:r0=0)`."""
+        return _condition(self.text)
+
+    @property
+    def sites(self) -> tuple[str, ...]:
+        """`file:line` of every site of every origin, each once, in order."""
+        found = dict.fromkeys(
+            str(site) for origin in self.origins for thread in origin.sites for site in thread
+        )
+        return tuple(found)
+
+
+_HEADER = re.compile(r"\s*(?:\(\*.*?\*\)\s*)*(?P<arch>[A-Za-z0-9_]+)[ \t]+(?P<name>\S+)", re.S)
+_CONDITION = re.compile(r"(~\s*exists\b|\bexists\b|\bforall\b)(?![^(]*\*\)).*\Z", re.S)
+ARCHITECTURES = ("C", "X86", "X86_64", "AArch64", "ARM", "PPC", "RISCV", "MIPS", "LISA", "BPF")
+
+
+def _condition(text: str) -> str:
+    match = _CONDITION.search(text)
+    if not match:
+        return ""
+    return " ".join(re.sub(r"\(\*.*?\*\)", " ", match.group(0), flags=re.S).split())
+
+
+def read_test(path: Path) -> Test:
+    """Read a `.litmus` file: its architecture, its name, its text.
+
+    Raises BadInput when the file cannot be read or does not begin with an architecture and a
+    name, or has no final condition; what stands between is for the checkers to judge.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput("not a text file", place=str(path)) from error
+    except OSError as error:
+        raise BadInput(f"cannot read the file: {error.strerror}", place=str(path)) from error
+    match = _HEADER.match(text)
+    if not match or match.group("arch") not in ARCHITECTURES:
+        first = text.lstrip().splitlines()[0] if text.strip() else ""
+        raise BadInput(
+            "not a litmus test: it does not begin with an architecture and a name",
+            place=f"{path}:1",
+            excerpt=first[:100] or "(empty file)",
+            advice='begin with, for example, "C SB" or "AArch64 MP"; known architectures: '
+            + ", ".join(ARCHITECTURES),
+        )
+    if not _condition(text):
+        raise BadInput(
+            "the litmus test has no final condition",
+            place=f"{path}:{len(text.splitlines())}",
+            advice="end it with exists (…), ~exists (…) or forall (…)",
+        )
+    return Test(name=match.group("name"), arch=match.group("arch"), text=text, path=str(path))

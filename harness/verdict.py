@@ -1,0 +1,106 @@
+"""The values that checkers, runners, judge, store and report exchange. All frozen; the JSON form
+of each is a contract (`--json`, and the lines of a campaign's files)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Observation = Literal["Never", "Sometimes", "Always", "Undefined", "Unknown"]
+State = dict[str, str]
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What a checker says of a Test under a Model.
+
+    `observation` is that of the condition's proposition, in herd7's words; Undefined when the
+    model flags a data race; Unknown when a limit was hit or the checker cannot read the test
+    (`reason` says which). `condition_holds` is herd7's Ok/No, None when unknown. `states` may
+    be empty for a checker that does not enumerate (CBMC). `witnesses` are the executions that
+    satisfy and do not satisfy the proposition, when the checker counts them.
+    """
+
+    test: str
+    model: str
+    checker: str
+    observation: Observation
+    condition_holds: bool | None
+    states: tuple[State, ...] = ()
+    flags: tuple[str, ...] = ()
+    seconds: float = 0.0
+    sites: tuple[str, ...] = ()
+    condition: str = ""
+    witnesses: tuple[int, int] | None = None
+    reason: str = ""
+
+
+class Count(msgspec.Struct, frozen=True):
+    state: State
+    count: int
+
+
+class Histogram(msgspec.Struct, frozen=True, kw_only=True):
+    """What a runner counted of a Test on a Machine.
+
+    `target` counts the runs whose state satisfies the condition's proposition;
+    `target_independent` counts those that do not stem from one and the same episode, None when
+    the runner cannot tell. `emulated` marks a machine that is not real hardware.
+    """
+
+    test: str
+    machine: str
+    runner: str
+    histogram: tuple[Count, ...]
+    target: int
+    iterations: int
+    seconds: float
+    target_independent: int | None = None
+    condition: str = ""
+    arch: str = ""
+    emulated: bool = False
+    parameters: dict[str, str] = {}
+    sites: tuple[str, ...] = ()
+    reason: str = ""  # why there is no histogram, when there is none
+
+
+class Violation(msgspec.Struct, frozen=True):
+    """`kind`: assertion, race, hang, uninitialised, memory."""
+
+    kind: str
+    message: str
+    sites: tuple[str, ...] = ()
+
+
+class Exploration(msgspec.Struct, frozen=True, kw_only=True):
+    """What exploring a Program under a Model gave. `how` says by which method and within which
+    bound; Safe means no violation within it."""
+
+    program: str
+    model: str
+    result: Literal["Safe", "Violated", "Unknown"]
+    violations: tuple[Violation, ...] = ()
+    complete: int = 0
+    blocked: int = 0
+    seconds: float = 0.0
+    how: str = ""
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """One thing a finding rests on: a verdict, a histogram or an exploration, in a line."""
+
+    kind: Literal["verdict", "histogram", "exploration", "claim"]
+    text: str
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person is told. `recorded` is true when the structure's claims.toml says so too."""
+
+    id: str
+    severity: Literal["error", "warning", "note"]
+    message: str
+    subject: str  # the test or program it speaks of
+    sites: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    fix: str = ""
+    recorded: bool = False
