@@ -1,7 +1,6 @@
 """The Rust crate as Python sees it (engine/src/python.rs)."""
 
-from collections.abc import Sequence
-from typing import Literal, TypedDict
+from typing import TypedDict
 
 __version__: str
 
@@ -39,7 +38,9 @@ class EventDict(TypedDict):
     operand: int | None  # second operand of the RMW; the expected value for a CAS
     volatile: bool
     call: int  # ordinal of the thread's top-level call this event belongs to (its operation)
-    operation: str  # that call's function, e.g. "wsq_try_steal"; the thread's function outside calls
+    operation: (
+        str  # that call's function, e.g. "wsq_try_steal"; the thread's function outside calls
+    )
     # indices of earlier events of the same thread
     addr: list[int]
     data: list[int]
