@@ -1,0 +1,368 @@
+"""The front end keeps every operation, nothing of the machine, and its errors name the place."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weakspot.errors import BadInput, MissingTool, ToolFailed, Unsupported
+from weakspot.generators import source
+from weakspot.generators.source import Ir, compile_source
+
+HEADER = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n"
+
+
+@pytest.fixture(autouse=True)
+def _cache_of_its_own(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    monkeypatch.delenv("WEAKSPOT_CLANG", raising=False)
+
+
+def compiled(folder: Path, body: str, **options: Any) -> Ir:
+    path = folder / "program.c"
+    path.write_text(HEADER + body)
+    return compile_source(path, **options)
+
+
+def function(ir: Ir, name: str) -> str:
+    """The body of one function of the module."""
+    found = re.search(rf"^define [^\n]*@{name}\(.*?^}}$", ir.text, re.MULTILINE | re.DOTALL)
+    assert found, f"no function {name} in\n{ir.text}"
+    return found[0]
+
+
+def test_memory_orders_reach_the_ir(tmp_path: Path) -> None:
+    ir = compiled(
+        tmp_path,
+        """
+        atomic_int x;
+        int main(void) {
+          int r = atomic_load_explicit(&x, memory_order_acquire);
+          atomic_store_explicit(&x, r, memory_order_relaxed);
+          atomic_store(&x, 2);
+          atomic_fetch_add_explicit(&x, 1, memory_order_acq_rel);
+          atomic_thread_fence(memory_order_seq_cst);
+          atomic_signal_fence(memory_order_release);
+          atomic_compare_exchange_weak_explicit(&x, &r, 3, memory_order_release,
+                                                memory_order_relaxed);
+        }
+        """,
+    )
+    main = function(ir, "main")
+    assert "load atomic i32, ptr @x acquire" in main
+    assert "ptr @x monotonic" in main
+    assert "ptr @x seq_cst" in main
+    assert "atomicrmw add ptr @x, i32 1 acq_rel" in main
+    assert "fence seq_cst" in main
+    assert 'fence syncscope("singlethread") release' in main
+    assert re.search(r"cmpxchg weak ptr @x, .* release monotonic", main)
+
+
+@pytest.mark.parametrize("expression", ["r ^ r", "r * 0", "0 * r", "r & 0", "r - r", "r % 1"])
+def test_false_dependencies_survive(tmp_path: Path, expression: str) -> None:
+    ir = compiled(
+        tmp_path,
+        f"""
+        atomic_int x;
+        int a[2];
+        static inline int zero(int r) {{ return {expression}; }}
+        int main(void) {{
+          int r = atomic_load_explicit(&x, memory_order_relaxed);
+          a[zero(r)] = 1;
+        }}
+        """,
+    )
+    assert re.search(r"= (xor|mul|and|sub|srem) (nsw )?i32 (0, )?%\d+", function(ir, "main"))
+
+
+def test_arithmetic_with_constants_keeps_its_meaning(tmp_path: Path) -> None:
+    ir = compiled(
+        tmp_path,
+        """
+        unsigned x;
+        static unsigned inner(unsigned v) { return (v << 3) - 7 < 4294967295u ? 5 - v : v / 9; }
+        static unsigned outer(unsigned v) { return inner(v) + 7; }
+        int main(void) { x = outer(x); }
+        """,
+    )
+    main = function(ir, "main")
+    for part in ("shl i32 %0, 3", "sub i32 %shl", "i32 5, %0", "udiv i32 %0, 9", ", -1"):
+        assert part in main
+    assert "alloca" not in main
+
+
+def test_plain_and_volatile_loads_of_unused_values_survive(tmp_path: Path) -> None:
+    ir = compiled(
+        tmp_path,
+        "int p; volatile int v; int main(void) { int a = p; int b = v; (void)a; (void)b; }",
+    )
+    main = function(ir, "main")
+    assert "load i32, ptr @p" in main
+    assert "load volatile i32, ptr @v" in main
+
+
+def test_locals_live_in_registers(tmp_path: Path) -> None:
+    ir = compiled(
+        tmp_path, "atomic_int x; int main(void) { int r = x; r = r + 1; x = r; return r; }"
+    )
+    assert "alloca" not in function(ir, "main")
+
+
+def test_asserts_survive(tmp_path: Path) -> None:
+    ir = compiled(tmp_path, "int x; int main(void) { assert(x == 0); }")
+    assert "@__assert_fail" in function(ir, "main")
+    assert 'c"x == 0\\00"' in ir.text
+
+
+def test_operations_are_inlined_and_keep_their_call_chain(tmp_path: Path) -> None:
+    ir = compiled(
+        tmp_path,
+        """
+        static atomic_int x;
+        static inline void inner(int v) { atomic_store_explicit(&x, v, memory_order_release); }
+        void outer(int v) { inner(v); inner(v + 1); }
+        __attribute__((noinline)) static void *thread(void *unused) { outer(1); return unused; }
+        int main(void) {
+          pthread_t t;
+          pthread_create(&t, 0, thread, 0);
+          outer(5);
+          return pthread_join(t, 0);
+        }
+        """,
+    )
+    defined = re.findall(r"^define .*?@(\w+)\(", ir.text, re.MULTILINE)
+    assert sorted(defined) == ["main", "thread"]
+    for name in defined:
+        assert function(ir, name).count("store atomic") == 2
+    assert ir.text.count("inlinedAt:") >= 4
+
+
+def test_recursive_functions_stay_calls(tmp_path: Path) -> None:
+    ir = compiled(
+        tmp_path,
+        """
+        atomic_int x;
+        int odd(int n);
+        int even(int n) { return n == 0 ? 1 : odd(n - 1); }
+        int odd(int n) { return n == 0 ? 0 : even(n - 1); }
+        int down(int n) { return n == 0 ? x : down(n - 1); }
+        int main(void) { return even(4) + down(3); }
+        """,
+    )
+    assert {"even", "odd", "down"} <= set(re.findall(r"^define .*?@(\w+)\(", ir.text, re.M))
+
+
+def test_functions_called_through_pointers_stay(tmp_path: Path) -> None:
+    ir = compiled(
+        tmp_path,
+        """
+        atomic_int x;
+        static int get(void) { return x; }
+        int (*pick)(void) = get;
+        int main(void) { return pick(); }
+        """,
+    )
+    assert "load atomic" in function(ir, "get")
+
+
+def test_a_source_can_know_that_it_is_read_by_weakspot(tmp_path: Path) -> None:
+    ir = compiled(tmp_path, "#if WEAKSPOT\nint seen;\n#endif\nint main(void) { return seen; }")
+    assert "@seen" in ir.text
+
+
+def test_defines_and_include_folders_are_used(tmp_path: Path) -> None:
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "order.h").write_text("#define ORDER memory_order_acquire\n")
+    ir = compiled(
+        tmp_path,
+        "#include <order.h>\natomic_int x;\n"
+        "int main(void) { return atomic_load_explicit(&x, ORDER) + ADD; }",
+        defines=["ADD=40+2", "EMPTY"],
+        include=[tmp_path / "include"],
+    )
+    assert "load atomic i32, ptr @x acquire" in ir.text
+    assert "add nsw i32 %0, 40" in ir.text
+    assert ir.files["include/order.h"].samefile(tmp_path / "include" / "order.h")
+
+
+def test_headers_beside_the_source_are_found_with_either_include(tmp_path: Path) -> None:
+    (tmp_path / "one.h").write_text("static inline int one(void) { return 1; }\n")
+    (tmp_path / "two.h").write_text("static inline int two(void) { return 2; }\n")
+    ir = compiled(
+        tmp_path, '#include "one.h"\n#include <two.h>\nint main(void) { return one() + two(); }'
+    )
+    assert set(ir.files) == {"one.h", "two.h", "program.c"}
+
+
+def test_the_text_does_not_depend_on_where_the_source_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = '#include "q.h"\nint main(void) { assert(get()); }'
+    header = HEADER + "static atomic_int x;\nstatic inline int get(void) { assert(1); return x; }\n"
+    texts = set()
+    for folder in (tmp_path / "a", tmp_path / "b" / "c"):
+        folder.mkdir(parents=True)
+        (folder / "q.h").write_text(header)
+        texts.add(compiled(folder, body).text)
+    monkeypatch.chdir(tmp_path / "a")
+    texts.add(compile_source(Path("program.c")).text)
+    assert len(texts) == 1
+    text = texts.pop()
+    assert str(tmp_path) not in text
+    assert sys.prefix not in text
+    assert 'filename: "q.h"' in text
+    assert 'filename: "<stdatomic.h>"' in text
+
+
+def test_the_compiler_is_named_with_its_version(tmp_path: Path) -> None:
+    ir = compiled(tmp_path, "int main(void) { return 0; }")
+    assert re.fullmatch(r"clang \d+\.\d+\.\d+ \(ziglang [\w.]+\)", ir.compiler)
+
+
+def test_a_second_look_comes_from_the_cache_and_a_changed_header_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "n.h").write_text("#define N 1\n")
+    body = '#include "n.h"\nint main(void) { return N; }'
+    first = compiled(tmp_path, body)
+    (tmp_path / "n.h").write_text("#define N 2\n")
+    changed = compiled(tmp_path, body)
+    assert "ret i32 1" in first.text
+    assert "ret i32 2" in changed.text
+    monkeypatch.setattr(source, "_run_clang", None)
+    assert compiled(tmp_path, body) == changed
+
+
+def test_a_broken_cache_entry_is_no_error(tmp_path: Path) -> None:
+    first = compiled(tmp_path, "int main(void) { return 0; }")
+    for entry in Path(os.environ["XDG_CACHE_HOME"]).rglob("*.json"):
+        entry.write_bytes(b"{")
+    assert compiled(tmp_path, "int main(void) { return 0; }") == first
+
+
+def test_works_without_a_home(tmp_path: Path) -> None:
+    (tmp_path / "p.c").write_text("int main(void) { return 0; }\n")
+    script = (
+        "from pathlib import Path\n"
+        "from weakspot.generators.source import compile_source\n"
+        "print(compile_source(Path('p.c')).compiler)"
+    )
+    for home in ({}, {"HOME": ""}, {"HOME": "/proc/nowhere"}):
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            cwd=tmp_path,
+            env={"TMPDIR": str(tmp_path), **home},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith("clang ")
+
+
+# --- errors: each names the place and says what to do -----------------------------------------
+
+
+def test_c_that_does_not_compile_shows_clangs_first_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "bad.c").write_text("int main(void) {\n  int x = foo;\n  return y;\n}\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadInput) as caught:
+        compile_source(Path("src/bad.c"))
+    error = caught.value
+    assert error.message == "use of undeclared identifier 'foo'"
+    assert error.place == "src/bad.c:2:11"
+    assert error.excerpt == "  int x = foo;\n          ^~~"
+    assert error.advice == "1 more error in this file"
+
+
+def test_an_error_in_a_header_is_placed_in_the_header(tmp_path: Path) -> None:
+    (tmp_path / "h.h").write_text("\nint f(void) { return }\n")
+    with pytest.raises(BadInput) as caught:
+        compiled(tmp_path, '#include "h.h"\nint main(void) { return f(); }')
+    assert caught.value.place == f"{tmp_path}/h.h:2:22"
+
+
+def test_a_missing_header_comes_with_advice(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"'gone\.h' file not found") as caught:
+        compiled(tmp_path, '#include "gone.h"\nint main(void) { return 0; }')
+    assert "include folder" in (caught.value.advice or "")
+
+
+@pytest.mark.parametrize("name", ["gone.c", "folder.c", "notes.txt"])
+def test_a_path_that_is_no_c_file_is_bad_input(tmp_path: Path, name: str) -> None:
+    (tmp_path / "folder.c").mkdir()
+    (tmp_path / "notes.txt").write_text("")
+    with pytest.raises(BadInput) as caught:
+        compile_source(tmp_path / name)
+    assert caught.value.advice
+
+
+def test_cpp_is_unsupported_for_now(tmp_path: Path) -> None:
+    (tmp_path / "p.cpp").write_text("int main() {}\n")
+    with pytest.raises(Unsupported, match="C\\+\\+"):
+        compile_source(tmp_path / "p.cpp")
+
+
+@pytest.mark.parametrize("define", ["-DX", "", "1X=2", "X\n=1", "X Y"])
+def test_a_define_that_is_no_macro_is_bad_input(tmp_path: Path, define: str) -> None:
+    with pytest.raises(BadInput, match="macro"):
+        compiled(tmp_path, "int main(void) { return 0; }", defines=[define])
+
+
+def test_a_missing_include_folder_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no such include folder"):
+        compiled(tmp_path, "int main(void) { return 0; }", include=[tmp_path / "gone"])
+
+
+def test_a_missing_compiler_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEAKSPOT_CLANG", "clang-that-is-not-there")
+    with pytest.raises(MissingTool, match="clang-that-is-not-there"):
+        compiled(tmp_path, "int main(void) { return 0; }")
+
+
+def test_without_ziglang_the_advice_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    with pytest.raises(MissingTool) as caught:
+        compiled(tmp_path, "int main(void) { return 0; }")
+    assert "pip install ziglang" in (caught.value.advice or "")
+
+
+def test_a_compiler_that_is_no_clang_is_refused(tmp_path: Path) -> None:
+    false = shutil.which("false")
+    if false is None:
+        pytest.skip("no program named false on this machine")
+    with pytest.raises(ToolFailed, match="exit status 1"):
+        compiled(tmp_path, "int main(void) { return 0; }", compiler=false)
+
+
+def test_a_compiler_that_does_not_end_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = tmp_path / "slow"
+    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.chmod(0o755)
+    monkeypatch.setattr(source, "COMPILE_SECONDS", 0.2)
+    with pytest.raises(ToolFailed, match="did not finish"):
+        compiled(tmp_path, "int main(void) { return 0; }", compiler=str(slow))
+
+
+def test_a_clang_of_the_system_can_be_used(tmp_path: Path) -> None:
+    clang = shutil.which("clang")
+    if clang is None:
+        pytest.skip("no clang is installed on this machine")
+    ir = compiled(tmp_path, "atomic_int x; int main(void) { assert(x); }", compiler=clang)
+    assert "load atomic i32, ptr @x seq_cst" in ir.text
