@@ -1,0 +1,106 @@
+"""The models a check can name: those of models/models.toml, and any cat file of the user's.
+
+A Model is what weakspot knows of a cat file beyond its axioms: whom it speaks for, on which
+machines an outcome it forbids is a contradiction, and what exploration may take for granted.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from weakspot.errors import BadInput
+
+Role = Literal["reference", "language", "hardware", "paper"]
+
+
+class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A cat file and what is known of it; models.toml explains each field.
+
+    `file` is a name in models/, or the absolute path of a user's file.
+    """
+
+    name: str
+    file: str
+    title: str
+    role: Role
+    dialects: tuple[str, ...] = ()  # of litmus tests; none: it is not known which
+    machines: tuple[str, ...] = ()  # none: every machine
+    porf_acyclic: bool = False
+    cbmc: Literal["sc", "tso", "pso"] | None = None
+    stronger_than: tuple[str, ...] = ()
+    reference: str = ""
+    about: str = ""
+
+    @property
+    def path(self) -> Path:
+        """The cat file itself."""
+        return folder() / self.file
+
+    def speaks_for(self, machine: str) -> bool:
+        """Whether an outcome that the model forbids, seen on `machine`, contradicts it."""
+        return not self.machines or machine in self.machines
+
+
+def folder() -> Path:
+    """The folder of weakspot's own cat files."""
+    return Path(str(files("weakspot.models").joinpath("models.toml"))).parent
+
+
+@lru_cache(maxsize=1)
+def load() -> dict[str, Model]:
+    """weakspot's own models by name, in the order of models.toml."""
+    entries = msgspec.toml.decode((folder() / "models.toml").read_bytes())
+    return {
+        name: msgspec.convert({"name": name, **entry}, Model) for name, entry in entries.items()
+    }
+
+
+def resolve(name_or_path: str | Path) -> Model:
+    """The model of that name, or the one in that cat file.
+
+    Raises BadInput, with the names that come close, if it is neither.
+    """
+    models = load()
+    wanted = str(name_or_path)
+    if wanted in models:
+        return models[wanted]
+    path = Path(wanted).expanduser()
+    if path.suffix == ".cat" or len(path.parts) > 1:
+        return _of_file(path)
+    close = difflib.get_close_matches(wanted.lower(), models, n=1, cutoff=0.5)
+    hint = f"did you mean {close[0]}? " if close else ""
+    raise BadInput(
+        f"unknown model {wanted!r}",
+        advice=f"{hint}the models are {', '.join(models)}; a path of a cat file is taken too",
+    )
+
+
+def _of_file(path: Path) -> Model:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BadInput(
+            f"cannot read the model: {error.strerror or error}",
+            place=str(path),
+            advice=f"give a cat file, or one of {', '.join(load())}",
+        ) from error
+    except UnicodeDecodeError as error:
+        raise BadInput(
+            "the model is not a text file", place=str(path), advice="give a cat file"
+        ) from error
+    return Model(
+        name=path.stem, file=str(path.resolve()), title=_title(text) or path.stem, role="language"
+    )
+
+
+def _title(cat: str) -> str | None:
+    """A cat file opens with its title: a string, or words after an optional dialect."""
+    match = re.match(r'\s*(?:\(\*.*?\*\)\s*)*(?:\w+\s+)?"([^"\n]+)"', cat, re.DOTALL)
+    return match[1] if match else None
