@@ -1,0 +1,200 @@
+"""What is found where, and what doctor says about it."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from weakspot.errors import MissingTool
+from weakspot.harness import doctor, tools
+
+
+def program(folder: Path, name: str, says: str = "") -> Path:
+    """A program that prints `says` whatever it is asked."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    path.write_text(f"#!/bin/sh\ncat <<'END'\n{says}\nEND\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine with nothing but what the test puts on `path/`, `own/bin/`, `.tools/bin/`."""
+    (tmp_path / "path").mkdir()
+    monkeypatch.setenv("PATH", f"{tmp_path / 'path'}:/bin:/usr/bin")
+    monkeypatch.delenv("WEAKSPOT_TOOLS", raising=False)
+    monkeypatch.setattr(tools, "_private_folders", lambda: [tmp_path / ".tools" / "bin"])
+    tools.forget()
+    return tmp_path
+
+
+def test_path_goes_before_the_private_folder(places: Path) -> None:
+    program(places / ".tools" / "bin", "a-tool")
+    assert tools.find("a-tool") == tools.Tool(
+        name="a-tool", path=str(places / ".tools" / "bin" / "a-tool"), origin=".tools"
+    )
+    tools.forget()
+    program(places / "path", "a-tool")
+    found = tools.find("a-tool")
+    assert found is not None
+    assert (found.path, found.origin) == (str(places / "path" / "a-tool"), "PATH")
+
+
+def test_weakspot_tools_goes_before_path(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program(places / "path", "a-tool")
+    program(places / "own" / "bin", "a-tool")
+    assert tools.require("a-tool").origin == "PATH"
+    monkeypatch.setenv("WEAKSPOT_TOOLS", str(places / "own"))
+    assert tools.require("a-tool").origin == "WEAKSPOT_TOOLS"
+
+
+def test_private_folder_on_path_is_still_called_private(
+    places: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    private = places / ".tools" / "bin"
+    program(private, "a-tool")
+    monkeypatch.setenv("PATH", str(private))
+    assert tools.require("a-tool").origin == ".tools"
+
+
+def test_a_file_that_cannot_be_executed_is_not_a_tool(places: Path) -> None:
+    program(places / "path", "a-tool").chmod(0o644)
+    assert tools.find("a-tool") is None
+
+
+@pytest.mark.parametrize("name", ["herd7", "cbmc"])
+def test_missing_tool_says_how_to_get_it(
+    places: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("PATH", str(places / "path"))
+    with pytest.raises(MissingTool) as caught:
+        tools.require(name)
+    assert name in caught.value.message
+    assert caught.value.advice is not None
+    assert "scripts/install-tools" in caught.value.advice
+
+
+@pytest.mark.parametrize(
+    ("name", "says", "version"),
+    [
+        ("herd7", "7.58, Rev: exported", "7.58"),
+        ("cbmc", "6.6.0 (cbmc-6.6.0)", "6.6.0"),
+        ("gcc", "gcc (Debian 12.2.0-14+deb12u1) 12.2.1\nCopyright 2022", "12.2.1"),
+        ("clang", "Debian clang version 14.0.6", "14.0.6"),
+        ("qemu-aarch64", "qemu-aarch64 version 7.2.22 (Debian 1:7.2+dfsg-7)", "7.2.22"),
+        ("gcc", "no number at all", None),
+    ],
+)
+def test_version_is_read_as_the_tool_prints_it(
+    places: Path, name: str, says: str, version: str | None
+) -> None:
+    program(places / "path", name, says)
+    assert tools.require(name).version == version
+
+
+def test_mcompare7_has_the_version_of_the_herd7_beside_it(places: Path) -> None:
+    (places / "path" / "mcompare7").write_text("#!/bin/sh\nexit 2\n")
+    (places / "path" / "mcompare7").chmod(0o755)
+    assert tools.require("mcompare7").version is None
+    program(places / "path", "herd7", "7.58, Rev: exported")
+    tools.forget()
+    assert tools.require("mcompare7").version == "7.58"
+
+
+def test_a_tool_that_does_not_answer_has_no_version(
+    places: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tools, "_SECONDS_FOR_A_QUESTION", 0.2)
+    hangs = program(places / "path", "gcc")
+    hangs.write_text("#!/bin/sh\nexec sleep 60\n")
+    assert tools.require("gcc").version is None
+
+
+def test_herd_libdir_is_absolute_and_exists_or_is_none(places: Path) -> None:
+    library = places / "lib" / "herd"
+    program(places / "path", "herd7", f"{places}/path/../lib/herd")
+    assert tools.herd_libdir() is None
+    library.mkdir(parents=True)
+    tools.forget()
+    assert tools.herd_libdir() == library
+
+
+def test_installed_herd7_has_its_rc11() -> None:
+    tools.forget()
+    if tools.find("herd7") is None:
+        pytest.skip("herd7 is not installed")
+    library = tools.herd_libdir()
+    assert library is not None
+    assert (library / "rc11.cat").is_file()
+
+
+def test_doctor_names_what_the_full_job_lacks(
+    places: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(places / "path"))
+    lines = doctor.report()
+    missing = doctor.missing_required(lines)
+    assert {"herd7", "litmus7", "cbmc"} <= set(missing)
+    for line in lines:
+        assert line.lost
+        assert line.advice
+        assert (line.where is not None) == line.found
+
+    for name in ("herd7", "litmus7", "cbmc"):
+        program(places / "path", name, "1.2.3")
+    tools.forget()
+    assert not {"herd7", "litmus7", "cbmc"} & set(doctor.missing_required(doctor.report()))
+
+
+def test_any_one_compiler_is_enough() -> None:
+    def line(name: str, found: bool) -> doctor.DoctorLine:
+        return doctor.DoctorLine(name, found, None, None, None, "lost", "advice")
+
+    required = [line(name, True) for name in doctor.REQUIRED]
+    assert len(doctor.missing_required(required)) == 1
+    for compiler in doctor.COMPILERS:
+        assert doctor.missing_required([*required, line(compiler, True)]) == []
+
+
+def test_module_that_fails_to_load_counts_as_missing_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "llvmlite.py").write_text("raise OSError('no LLVM library')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "llvmlite", raising=False)
+    importlib.invalidate_caches()
+    line = next(line for line in doctor.report() if line.name == "llvmlite")
+    monkeypatch.delitem(sys.modules, "llvmlite", raising=False)
+    assert not line.found
+    assert "no LLVM library" in line.advice
+
+
+def test_doctor_prints_one_unwrapped_line_a_tool_into_a_pipe() -> None:
+    lines = doctor.report()
+    out = StringIO()
+    doctor.render(lines, Console(file=out, width=40))
+    printed = out.getvalue().splitlines()
+    assert len(printed) == len(lines) + 1
+    for line, text in zip(lines, printed, strict=False):
+        assert text.startswith(line.name)
+        assert "\x1b" not in text
+
+
+def test_doctor_table_names_every_tool_on_a_terminal() -> None:
+    lines = doctor.report()
+    out = StringIO()
+    doctor.render(lines, Console(file=out, width=100, force_terminal=True))
+    for line in lines:
+        assert line.name in out.getvalue()
+
+
+def test_doctor_lines_are_json_objects() -> None:
+    for line, dictionary in zip(doctor.report(), doctor.as_dicts(doctor.report()), strict=True):
+        assert json.loads(json.dumps(dictionary))["name"] == line.name
