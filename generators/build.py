@@ -1,0 +1,333 @@
+"""The Test that a critical cycle makes: minimal threads, and a condition that asks for the cycle.
+
+A Test keeps the accesses of the cycle and the fences between them; whatever else the threads do
+is left out. So a Test may allow what the program forbids, never the other way round.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from weakspot.generators import shapes
+from weakspot.generators.cycles import Cycle
+from weakspot.generators.emit.c11 import litmus_text
+from weakspot.generators.litmus import (
+    Atom,
+    Body,
+    Cas,
+    Fence,
+    Guard,
+    Load,
+    Order,
+    Origin,
+    Rmw,
+    Site,
+    Statement,
+    Store,
+    Test,
+)
+from weakspot.generators.patterns import Access, Edge, Segment
+
+#: the names that locations take, in the order of the cycle
+LOCATIONS = "xyzabcdf"
+
+
+def merge(tests: Iterable[Test]) -> tuple[Test, ...]:
+    """Tests of one name become one, with the origins of all; sorted by name."""
+    named: dict[str, tuple[Test, dict[str, Origin]]] = {}
+    for test in tests:
+        _, origins = named.setdefault(test.name, (test, {}))
+        origins.update((str(origin), origin) for origin in test.origins)
+    return tuple(
+        _described(test, tuple(origins[key] for key in sorted(origins)))
+        for _, (test, origins) in sorted(named.items())
+    )
+
+
+def _described(test: Test, origins: tuple[Origin, ...]) -> Test:
+    """The test with these origins, its text made anew to name them."""
+    if test.body is None:
+        return msgspec.structs.replace(test, origins=origins)
+    # herd7 wants the keys of metadata distinct
+    named = ((f"Origin{number}", str(origin)) for number, origin in enumerate(origins, 1))
+    metadata = [("Shape", test.shape), *named]
+    text = litmus_text(test.name, test.cycle, test.body, metadata)
+    return msgspec.structs.replace(test, origins=origins, text=text)
+
+
+def build(cycle: Cycle, *, structure: str, scenario: str) -> Test:
+    """The Test that asks for exactly this cycle."""
+    parts = _parts(cycle)
+    start = shapes.rotation(parts)
+    parts = [*parts[start:], *parts[:start]]
+    cycle = Cycle((*cycle.segments[start:], *cycle.segments[:start]))
+    name = shapes.name(parts)
+    values = _Values(cycle)
+    threads, sites = [], []
+    for number, segment in enumerate(cycle.segments):
+        statements, places = values.thread(number, segment)
+        threads.append(statements)
+        sites.append(places)
+    origin = Origin(
+        structure=structure,
+        scenario=scenario,
+        operations=tuple(
+            "; ".join(dict.fromkeys(access.operation for access in segment.accesses))
+            for segment in cycle.segments
+        ),
+        sites=tuple(sites),
+        locations={short: loc for loc, short in values.names.items()},
+    )
+    body = Body(
+        threads=tuple(threads),
+        atoms=tuple(values.atoms()),
+        locations=tuple(values.names.values()),
+        init={values.names[loc]: value for loc, value in values.init.items() if value},
+        plain=frozenset(values.names[loc] for loc in values.plain),
+    )
+    edges = _diy_cycle(cycle, parts)
+    return Test(
+        name=name,
+        arch="C",
+        text=litmus_text(name, edges, body),
+        shape=shapes.family(parts),
+        cycle=edges,
+        body=body,
+        origins=(origin,),
+    )
+
+
+# --- names -----------------------------------------------------------------------------------
+
+
+def _annotation(access: Access) -> str:
+    order = "ar" if access.order == "acq_rel" else access.order
+    return access.op + order if access.kind == "RMW" else order
+
+
+def _guarded(edge: Edge, source: Access, target: Access, incoming: str) -> bool:
+    """Whether the target must not run unless the source reads the cycle's value: a plain access
+    would race otherwise, and the program does not make it either."""
+    return edge.dependent and target.order == "na" and source.reads and incoming == "rf"
+
+
+def _parts(cycle: Cycle) -> list[shapes.Part]:
+    coms = cycle.communications
+    parts = []
+    for index, segment in enumerate(cycle.segments):
+        incoming, outgoing = coms[index - 1], coms[index]
+        first = "R" if incoming == "rf" else "W"
+        last = "R" if outgoing == "fr" else "W"
+        if len(segment.accesses) == 1:
+            access = segment.first
+            if (first, last) == ("R", "W"):
+                parts.append(shapes.Part("RW", (_rmw_step(access),)))
+            else:
+                parts.append(shapes.Part("W", (), single=_annotation(access)))
+            continue
+        steps = []
+        for at, edge in enumerate(segment.edges):
+            source, target = segment.accesses[at], segment.accesses[at + 1]
+            word = f"fence{'ar' if edge.fence == 'acq_rel' else edge.fence}" if edge.fence else ""
+            if not word and _guarded(edge, source, target, incoming if at == 0 else ""):
+                word = "ctrl"
+            ends = at == len(segment.edges) - 1
+            left = first if at == 0 else ("R" if target.kind == "R" and at else source.kind[0])
+            right = last if ends else ("R" if target.kind == "R" else "W")
+            steps.append(
+                shapes.Step(
+                    word if word and edge.kind == "po" else edge.kind,
+                    _annotation(source),
+                    _annotation(target),
+                    left + right,
+                )
+            )
+        parts.append(shapes.Part(first + last, tuple(steps)))
+    return parts
+
+
+def _rmw_step(access: Access) -> shapes.Step:
+    """A read-modify-write that the cycle enters by its read and leaves by its write."""
+    word = "rmw" if access.op == "exch" else access.op
+    read = {"acq": "acq", "acq_rel": "acq", "sc": "sc"}.get(access.order, "rlx")
+    write = {"rel": "rel", "acq_rel": "rel", "sc": "sc"}.get(access.order, "rlx")
+    return shapes.Step(word, read, write, "RW")
+
+
+def _diy_cycle(cycle: Cycle, parts: Sequence[shapes.Part]) -> str:
+    """The edges as diy7 writes them, e.g. `PodWWRlxRel RfeRelAcq PodRRAcqRlx FreRlxRlx`."""
+    coms = cycle.communications
+    words = []
+    for index, part in enumerate(parts):
+        for step in part.steps:
+            ends = step.source.capitalize() + step.target.capitalize()
+            words.append(_diy_edge(step) + ends)
+        source = part.steps[-1].target if part.steps else part.single
+        after = parts[(index + 1) % len(parts)]
+        target = after.steps[0].source if after.steps else after.single
+        edge = {"rf": "Rfe", "fr": "Fre", "co": "Coe"}[coms[index]]
+        words.append(edge + source.capitalize() + target.capitalize())
+    return " ".join(words)
+
+
+def _diy_edge(step: shapes.Step) -> str:
+    match step.word:
+        case "po":
+            return f"Pod{step.directions}"
+        case "ctrl":
+            return f"DpCtrld{step.directions[1]}"
+        case "rfi" | "coi":
+            return step.word.capitalize()
+        case "rmw":
+            return "Exch"
+        case word if word.startswith("fence"):
+            return f"Fence{word.removeprefix('fence').capitalize()}d{step.directions}"
+        case word:
+            return ".".join(piece.capitalize() for piece in word.split("."))
+
+
+# --- values ----------------------------------------------------------------------------------
+
+_At = tuple[int, int]  # segment, access
+
+
+class _Values:
+    """Small distinct values for the writes of a cycle, in the coherence order it asks for, and
+    what each read must then read."""
+
+    def __init__(self, cycle: Cycle) -> None:
+        self.cycle = cycle
+        self.names: dict[str, str] = {}
+        self.init: dict[str, int] = {}
+        self.plain: set[str] = set()
+        self._before: dict[_At, int] = {}  # the value that an access finds
+        self._after: dict[_At, int] = {}  # the value that a write leaves
+        self._operand: dict[_At, int] = {}
+        self._registers: list[Atom] = []
+        self._finals: list[Atom] = []
+        for segment in cycle.segments:
+            for access in segment.accesses:
+                if access.loc not in self.names:
+                    self.names[access.loc] = LOCATIONS[len(self.names)]
+                if access.order == "na":
+                    self.plain.add(access.loc)
+        for start, segment in enumerate(cycle.segments):
+            if len(segment.accesses) > 1:
+                self._location(self._path(start))
+
+    def _path(self, start: int) -> list[_At]:
+        """The accesses to one location from the end of a segment on, in the cycle's order."""
+        segments = self.cycle.segments
+        last = len(segments[start].accesses) - 1
+        overwritten = segments[start].edges[-1].kind == "coi"
+        path = [(start, last - 1), (start, last)] if overwritten else [(start, last)]
+        while True:
+            start = (start + 1) % len(segments)
+            path.append((start, 0))
+            if len(segments[start].accesses) > 1:
+                if segments[start].edges[0].kind == "rfi":
+                    path.append((start, 1))
+                return path
+
+    def _access(self, at: _At) -> Access:
+        return self.cycle.segments[at[0]].accesses[at[1]]
+
+    def _location(self, path: Sequence[_At]) -> None:
+        loc = self._access(path[0]).loc
+        ops = {self._access(at).op for at in path}
+        value = 255 if "fetch.and" in ops else 8 if "fetch.sub" in ops else 0
+        self.init[loc] = value
+        used = {value}
+        coms = self.cycle.communications
+        stored_over = False
+        for at in path:
+            access = self._access(at)
+            self._before[at] = value
+            if not access.writes:
+                continue
+            self._operand[at], value = _write(access.op, value, used)
+            self._after[at] = value
+            used.add(value)
+            stored_over = stored_over or (at[1] == 0 and coms[at[0] - 1] == "co")
+        if stored_over:
+            self._finals.append(Atom(None, self.names[loc], value))
+
+    def atoms(self) -> list[Atom]:
+        return [*self._registers, *self._finals]
+
+    def thread(
+        self, number: int, segment: Segment
+    ) -> tuple[tuple[Statement, ...], tuple[Site, ...]]:
+        """The statements of one thread, and the site of each access and fence."""
+        incoming = self.cycle.communications[number - 1]
+        statements: list[Statement] = []
+        sites: list[Site] = []
+        registers = 0
+        for index, access in enumerate(segment.accesses):
+            entered = index == 0 and incoming == "rf"
+            if index:
+                edge = segment.edges[index - 1]
+                if edge.fence:
+                    statements.append(Fence(_fence_order(edge.fence)))
+                    sites.append(edge.fences[0])
+                source = segment.accesses[index - 1]
+                if _guarded(edge, source, access, incoming if index == 1 else ""):
+                    statements.append(self._guard(number, source))
+            register = ""
+            if access.reads:
+                register, registers = f"r{registers}", registers + 1
+            statement = self._statement((number, index), access, register)
+            statements.append(statement)
+            sites.append(access.site)
+            if isinstance(statement, Cas):
+                self._registers.append(Atom(number, register, 1))
+            elif access.kind == "R" or (access.kind == "RMW" and entered):
+                self._registers.append(Atom(number, register, self._before[number, index]))
+        return tuple(statements), tuple(sites)
+
+    def _guard(self, number: int, source: Access) -> Guard:
+        return Guard("r0", 1 if source.op == "cas" else self._before[number, 0])
+
+    def _statement(self, at: _At, access: Access, register: str) -> Statement:
+        loc = self.names[access.loc]
+        if access.kind == "R":
+            return Load(register, loc, access.order)
+        if access.kind == "W":
+            return Store(loc, self._after[at], access.order)
+        if access.op == "cas":
+            return Cas(
+                register, loc, self._before[at], self._after[at], access.order, access.failure
+            )
+        return Rmw(register, loc, access.op, self._operand[at], access.order)
+
+
+def _write(op: str, value: int, used: set[int]) -> tuple[int, int]:
+    """The operand of a write and the value it leaves, which no earlier write to the location
+    left: the smallest that does, from above where a fetch_and has bits to clear."""
+    result = _RESULT.get(op, lambda _, operand: operand)
+    downwards = 255 in used and op not in ("fetch.add", "fetch.sub")
+    for operand in range(254, 0, -1) if downwards else range(1, 255):
+        left = result(value, operand)
+        if left >= 0 and left not in used:
+            return operand, left
+    raise AssertionError(f"no fresh value for {op or 'a store'} after {value}")
+
+
+_RESULT: dict[str, Callable[[int, int], int]] = {
+    "fetch.add": operator.add,
+    "fetch.sub": operator.sub,
+    "fetch.or": operator.or_,
+    "fetch.xor": operator.xor,
+    "fetch.and": operator.and_,
+}
+
+
+def _fence_order(fence: str) -> Order:
+    match fence:
+        case "sc" | "acq" | "rel" | "acq_rel":
+            return fence
+        case _:
+            raise ValueError(f"not the order of a fence: {fence!r}")

@@ -1,0 +1,118 @@
+"""A Test as a C litmus test, the text that herd7, litmus7 and people read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weakspot.generators.litmus import (
+    C_ORDER,
+    Body,
+    Cas,
+    Fence,
+    Guard,
+    Load,
+    Rmw,
+    Statement,
+    Store,
+)
+
+#: the value of a register whose load is not reached; no generated write stores it
+UNREACHED = -1
+
+_CALL = {
+    "exch": "atomic_exchange_explicit",
+    "fetch.add": "atomic_fetch_add_explicit",
+    "fetch.sub": "atomic_fetch_sub_explicit",
+    "fetch.or": "atomic_fetch_or_explicit",
+    "fetch.and": "atomic_fetch_and_explicit",
+    "fetch.xor": "atomic_fetch_xor_explicit",
+}
+
+
+def litmus_text(name: str, cycle: str, body: Body, metadata: Sequence[tuple[str, str]] = ()) -> str:
+    """The litmus source of a Test.
+
+    herd7 takes the expected value of a compare-exchange through a pointer parameter only, so each
+    one has a location of its own (`e0`, `e1`, …) that holds it. A guarded access becomes an `if`.
+    """
+    expected: dict[str, int] = {}
+    threads = [
+        _thread(number, statements, body.plain, expected)
+        for number, statements in enumerate(body.threads)
+    ]
+    init = " ".join(f"[{loc}]={value};" for loc, value in (body.init | expected).items())
+    lines = [
+        f"C {name}",
+        f'"{cycle}"',
+        *(f"{key}={value}" for key, value in metadata),
+        "",
+        f"{{ {init} }}" if init else "{}",
+        "",
+        *threads,
+        "exists (" + " /\\ ".join(str(atom) for atom in body.atoms) + ")",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _thread(
+    number: int, statements: Sequence[Statement], plain: frozenset[str], expected: dict[str, int]
+) -> str:
+    parameters: dict[str, str] = {}
+    lines: list[str] = []
+    guarded = [s.reg for s in _after_guard(statements) if isinstance(s, Load | Rmw | Cas)]
+    lines.extend(f"  int {reg} = {UNREACHED};" for reg in guarded)
+    depth = 1
+    for statement in statements:
+        pad = "  " * depth
+        if isinstance(statement, Guard):
+            lines.append(f"{pad}if ({statement.reg} == {statement.value}) {{")
+            depth += 1
+            continue
+        if not isinstance(statement, Fence):
+            kind = "int*" if statement.loc in plain else "atomic_int*"
+            parameters[statement.loc] = kind
+        if isinstance(statement, Cas):
+            cell = f"e{len(expected)}"
+            expected[cell] = statement.expected
+            parameters[cell] = "int*"
+            right = _cas(statement, cell)
+        else:
+            right = _expression(statement)
+        if isinstance(statement, Load | Rmw | Cas):
+            declare = "" if statement.reg in guarded else "int "
+            right = f"{declare}{statement.reg} = {right}"
+        lines.append(f"{pad}{right};")
+    lines.extend("  " * level + "}" for level in range(depth - 1, 0, -1))
+    head = ", ".join(f"{kind} {name}" for name, kind in parameters.items())
+    return "\n".join([f"P{number} ({head}) {{", *lines, "}", ""])
+
+
+def _after_guard(statements: Sequence[Statement]) -> Sequence[Statement]:
+    for index, statement in enumerate(statements):
+        if isinstance(statement, Guard):
+            return statements[index:]
+    return ()
+
+
+def _expression(statement: Load | Store | Rmw | Fence) -> str:
+    match statement:
+        case Load(loc=loc, order="na"):
+            return f"*{loc}"
+        case Load(loc=loc, order=order):
+            return f"atomic_load_explicit({loc},{C_ORDER[order]})"
+        case Store(loc=loc, value=value, order="na"):
+            return f"*{loc} = {value}"
+        case Store(loc=loc, value=value, order=order):
+            return f"atomic_store_explicit({loc},{value},{C_ORDER[order]})"
+        case Rmw(loc=loc, op=op, operand=operand, order=order):
+            return f"{_CALL[op]}({loc},{operand},{C_ORDER[order]})"
+        case Fence(order=order):
+            return f"atomic_thread_fence({C_ORDER[order]})"
+
+
+def _cas(cas: Cas, cell: str) -> str:
+    strength = "weak" if cas.weak else "strong"
+    return (
+        f"atomic_compare_exchange_{strength}_explicit"
+        f"({cas.loc},{cell},{cas.desired},{C_ORDER[cas.success]},{C_ORDER[cas.failure]})"
+    )

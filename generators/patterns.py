@@ -1,0 +1,305 @@
+"""Access patterns: what each thread does to shared locations, taken from executed traces.
+
+In: the runs that the engine traced. Out, for each thread, the segments that a critical cycle can
+be made of: one access, or two on different locations in program order, with the fences between
+them, and with the thread's own read of its write (rfi) or overwrite of its write (coi) where one
+stands between. Shasha and Snir, Efficient and correct execution of parallel programs that share
+memory, TOPLAS 1988, section 3; Alglave, Maranget, Tautschnig, Herding cats, TOPLAS 2014,
+section 9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from weakspot.generators.litmus import Order, Site
+
+if TYPE_CHECKING:
+    from weakspot._engine import EventDict, RunDict, SiteDict, TraceDict
+
+
+class Access(msgspec.Struct, frozen=True):
+    """One access of a thread. `kind` is R, W or RMW; `op` is diy7's word for the RMW (exch,
+    fetch.add, cas, …); `failure` the order of a compare-exchange that fails. `held` are the
+    mutexes held; `mutex` is "lock" or "unlock" for the operations on a mutex themselves."""
+
+    site: Site
+    loc: str
+    kind: str
+    order: Order
+    operation: str
+    op: str = ""
+    failure: Order = "rlx"
+    held: frozenset[str] = frozenset()
+    mutex: str = ""
+
+    @property
+    def reads(self) -> bool:
+        return self.kind != "W"
+
+    @property
+    def writes(self) -> bool:
+        return self.kind != "R"
+
+
+class Edge(msgspec.Struct, frozen=True):
+    """Two accesses of one thread, next to each other in a segment.
+
+    `kind` is po, rfi or coi. `fence` is the strongest order that the thread fences between them
+    amount to ("" for none), `fences` their sites. `dependent` says that the later access is not
+    reached, or goes elsewhere, unless the earlier reads what it read (ctrl or addr).
+    """
+
+    kind: str
+    fence: str = ""
+    fences: tuple[Site, ...] = ()
+    dependent: bool = False
+
+
+class Segment(msgspec.Struct, frozen=True):
+    """A thread's part of a cycle: its accesses, and the edges between them."""
+
+    accesses: tuple[Access, ...]
+    edges: tuple[Edge, ...] = ()
+
+    @property
+    def first(self) -> Access:
+        return self.accesses[0]
+
+    @property
+    def last(self) -> Access:
+        return self.accesses[-1]
+
+
+class Pattern(msgspec.Struct, frozen=True):
+    """`segments[t]` are those of thread t, each once; `concurrent[t]` maps a segment of thread t
+    to the threads that may run at the same time (creation and join order the others)."""
+
+    segments: tuple[tuple[Segment, ...], ...]
+    concurrent: tuple[dict[Segment, frozenset[int]], ...]
+
+
+_RMW_OPS = {
+    "xchg": "exch",
+    "add": "fetch.add",
+    "sub": "fetch.sub",
+    "or": "fetch.or",
+    "and": "fetch.and",
+    "xor": "fetch.xor",
+    "cas": "cas",
+    "cas_weak": "cas",
+}
+
+
+def pattern(trace: TraceDict, sites: Sequence[SiteDict]) -> Pattern:
+    """The access pattern of all runs together."""
+    named = [site_of(site) for site in sites]
+    count = max((len(run["threads"]) for run in trace["runs"]), default=0)
+    found: list[dict[Segment, frozenset[int]]] = [{} for _ in range(count)]
+    for run in trace["runs"]:
+        order = _Creation(run)
+        for thread, events in enumerate(run["threads"]):
+            steps = _steps(events, named)
+            for segment, start, end in _segments(steps):
+                others = frozenset(
+                    other
+                    for other in range(len(run["threads"]))
+                    if other != thread and order.concurrent(thread, start, end, other)
+                )
+                if others:
+                    found[thread][segment] = found[thread].get(segment, frozenset()) | others
+    return Pattern(tuple(tuple(each) for each in found), tuple(found))
+
+
+def site_of(site: SiteDict) -> Site:
+    return Site(
+        file=site["file"],
+        line=site["line"],
+        column=site["column"],
+        function=site["function"],
+        kind=site["kind"],
+        order=site["order"],
+        chain=tuple(site["chain"]),
+    )
+
+
+class _Step(msgspec.Struct, frozen=True):
+    """An access with its event, or a fence (no access)."""
+
+    index: int
+    event: EventDict
+    site: Site
+    access: Access | None
+
+
+def _steps(events: Sequence[EventDict], sites: Sequence[Site]) -> list[_Step]:
+    held: frozenset[str] = frozenset()
+    steps: list[_Step] = []
+    for index, event in enumerate(events):
+        kind = event["kind"]
+        site = sites[event["site"]] if event["site"] >= 0 else None
+        if site is None or kind in ("CREATE", "JOIN", "SF"):
+            continue
+        if kind == "F":
+            steps.append(_Step(index, event, site, None))
+            continue
+        if kind == "UNLOCK":
+            held -= {event["loc"]}
+        steps.append(_Step(index, event, site, _access(event, site, held)))
+        if kind == "LOCK":
+            held |= {event["loc"]}
+    return steps
+
+
+def _access(event: EventDict, site: Site, held: frozenset[str]) -> Access | None:
+    kind = {"CASF": "R", "LOCK": "RMW", "UNLOCK": "W"}.get(event["kind"], event["kind"])
+    op = ""
+    if kind == "RMW":
+        op = "exch" if event["kind"] == "LOCK" else _RMW_OPS.get(event["op"], "exch")
+    return Access(
+        site=site,
+        loc=event["loc"],
+        kind=kind,
+        order=_order(event["order"]),
+        operation=event["operation"],
+        op=op,
+        held=held,
+        mutex={"LOCK": "lock", "UNLOCK": "unlock"}.get(event["kind"], ""),
+    )
+
+
+def _order(text: str) -> Order:
+    match text:
+        case "na" | "rlx" | "acq" | "rel" | "acq_rel" | "sc":
+            return text
+        case _:
+            raise ValueError(f"unknown memory order {text!r} from the engine")
+
+
+def _segments(steps: Sequence[_Step]) -> Iterator[tuple[Segment, int, int]]:
+    """Every segment of one thread's steps, with the event indices of its first and last access."""
+    accesses = [(at, step) for at, step in enumerate(steps) if step.access is not None]
+    for number, (at, first) in enumerate(accesses):
+        assert first.access is not None
+        yield Segment((first.access,)), first.index, first.index
+        for until, last in accesses[number + 1 :]:
+            assert last.access is not None
+            if last.access.loc == first.access.loc:
+                continue
+            direct = Segment((first.access, last.access), (_edge(steps, at, until, "po"),))
+            yield direct, first.index, last.index
+            middle = _own_read(steps, at, until)
+            if middle is not None:
+                yield _insert(steps, at, middle, until), first.index, last.index
+            overwrite = _own_overwrite(steps, until)
+            if overwrite is not None:
+                over = steps[overwrite].access
+                assert over is not None
+                coi = _edge(steps, until, overwrite, "coi")
+                yield (
+                    Segment((*direct.accesses, over), (*direct.edges, coi)),
+                    first.index,
+                    steps[overwrite].index,
+                )
+
+
+def _insert(steps: Sequence[_Step], at: int, middle: int, until: int) -> Segment:
+    chain = [steps[index].access for index in (at, middle, until)]
+    accesses = tuple(access for access in chain if access is not None)
+    return Segment(accesses, (_edge(steps, at, middle, "rfi"), _edge(steps, middle, until, "po")))
+
+
+def _own_read(steps: Sequence[_Step], at: int, until: int) -> int | None:
+    """The thread's last read of its own write at `at` before a read at `until`, from the store
+    buffer as it were."""
+    write, read = steps[at].access, steps[until].access
+    assert write is not None
+    assert read is not None
+    if not write.writes or read.writes or write.mutex:
+        return None
+    found: int | None = None
+    for index in range(at + 1, until):
+        access = steps[index].access
+        if access is None or access.loc != write.loc:
+            continue
+        if access.writes or steps[index].event["read"] != steps[at].event["written"]:
+            break
+        found = index
+    return found
+
+
+def _own_overwrite(steps: Sequence[_Step], at: int) -> int | None:
+    """The thread's next store to the location that the write at `at` releases: it continues the
+    release sequence in C11 (5.1.2.4p10), not in C++20."""
+    write = steps[at].access
+    assert write is not None
+    if not write.writes or write.mutex or write.order not in ("rel", "acq_rel", "sc"):
+        return None
+    for index in range(at + 1, len(steps)):
+        access = steps[index].access
+        if access is not None and access.loc == write.loc and access.writes:
+            return index if access.kind == "W" else None
+    return None
+
+
+def _edge(steps: Sequence[_Step], at: int, until: int, kind: str) -> Edge:
+    fences = [step for step in steps[at + 1 : until] if step.access is None]
+    orders = {step.event["order"] for step in fences}
+    fence = ""
+    if "sc" in orders:
+        fence = "sc"
+    elif "acq_rel" in orders or {"acq", "rel"} <= orders:
+        fence = "acq_rel"
+    elif orders:
+        fence = orders.pop()
+    event = steps[until].event
+    dependent = steps[at].index in (*event["ctrl"], *event["addr"])
+    return Edge(kind, fence, tuple(dict.fromkeys(step.site for step in fences)), dependent)
+
+
+class _Creation:
+    """Which events are ordered by thread creation and join."""
+
+    def __init__(self, run: RunDict) -> None:
+        self._created: dict[int, tuple[int, int]] = {}
+        self._joined: dict[int, tuple[int, int]] = {}
+        for thread, events in enumerate(run["threads"]):
+            for index, event in enumerate(events):
+                other = event["other"]
+                if other is None:
+                    continue
+                if event["kind"] == "CREATE":
+                    self._created[other] = (thread, index)
+                elif event["kind"] == "JOIN":
+                    self._joined[other] = (thread, index)
+
+    def concurrent(self, thread: int, start: int, end: int, other: int) -> bool:
+        """Whether some part of `other` may run between events `start` and `end` of `thread`."""
+        return not self._starts_after(other, thread, end) and not self._ends_before(
+            other, thread, start
+        )
+
+    def _starts_after(self, thread: int, creator: int, index: int) -> bool:
+        """Whether `thread` starts only after event `index` of `creator`."""
+        seen: set[int] = set()
+        while thread in self._created and thread not in seen:
+            seen.add(thread)
+            parent, at = self._created[thread]
+            if parent == creator:
+                return at > index
+            if creator in self._joined and self._joined[creator][0] == parent:
+                return self._joined[creator][1] < at
+            thread = parent
+        return False
+
+    def _ends_before(self, thread: int, joiner: int, index: int) -> bool:
+        """Whether `thread` has ended before event `index` of `joiner`."""
+        if thread not in self._joined:
+            return False
+        parent, at = self._joined[thread]
+        if parent == joiner:
+            return at < index
+        return self._starts_after(joiner, parent, at)

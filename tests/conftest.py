@@ -1,0 +1,41 @@
+"""Tiers, and tools that a test cannot do without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from weakspot.harness.tools import Tool, find
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--full",
+        action="store_true",
+        help="the long tier: every agreement suite whole, and a missing tool is a failure",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--full"):
+        return
+    for item in items:
+        if "full" in item.keywords:
+            item.add_marker(pytest.mark.skip(reason="the long tier: run pytest --full"))
+
+
+@pytest.fixture(scope="session")
+def need(request: pytest.FixtureRequest) -> Callable[[str], Tool]:
+    """`need("herd7")`: the tool; without it the test is skipped, in the full tier it fails."""
+
+    def required(name: str) -> Tool:
+        tool = find(name)
+        if tool is None:
+            why = f"{name} is not installed (scripts/install-tools installs it)"
+            if request.config.getoption("--full"):
+                pytest.fail(why)
+            pytest.skip(why)
+        return tool
+
+    return required
