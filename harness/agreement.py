@@ -1,0 +1,75 @@
+"""Whether answers agree: verdicts with one another, and states that were seen with verdicts."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Sequence
+
+from weakspot.harness.record import Record
+from weakspot.harness.verdict import Observation, State, Verdict
+
+
+def answers(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
+    """The verdicts that decide something."""
+    return tuple(verdict for verdict in verdicts if verdict.observation != "Unknown")
+
+
+def observation(record: Record, test: str, model: str) -> Observation | None:
+    """The one answer of all checkers; Unknown when none decided or when they disagree; None when
+    nobody was asked. A checker that lists states says more than one that does not."""
+    verdicts = record.verdicts_of.get((test, model))
+    if not verdicts:
+        return None
+    decided = sorted(answers(verdicts), key=lambda verdict: not verdict.states)
+    if not decided or any(contradicts(decided[0], other) for other in decided[1:]):
+        return "Unknown"
+    return decided[0].observation
+
+
+def contradicts(one: Verdict, other: Verdict) -> bool:
+    """Whether two verdicts on one test under one model cannot both be right.
+
+    Unknown contradicts nothing. A checker that lists no states, as CBMC does not, only says
+    whether the outcome can be reached, and knows nothing of races.
+    """
+    if "Unknown" in (one.observation, other.observation):
+        return False
+    if one.states and other.states:
+        if one.observation != other.observation:
+            return True
+        return one.observation != "Undefined" and not _same_states(one.states, other.states)
+    if "Undefined" in (one.observation, other.observation):
+        return False
+    return (one.observation == "Never") != (other.observation == "Never")
+
+
+def _same_states(one: Sequence[State], other: Sequence[State]) -> bool:
+    common = set(_plain(one[0])) & set(_plain(other[0]))
+
+    def seen(states: Sequence[State]) -> set[tuple[tuple[str, str], ...]]:
+        return {
+            tuple(sorted((n, v) for n, v in _plain(state).items() if n in common))
+            for state in states
+        }
+
+    return seen(one) == seen(other)
+
+
+def within(state: State, allowed: Sequence[State]) -> bool:
+    """Whether a state is among those allowed, as far as both speak of the same variables."""
+    seen = _plain(state)
+    for other in map(_plain, allowed):
+        common = seen.keys() & other.keys()
+        if not common or all(seen[name] == other[name] for name in common):
+            return True
+    return False
+
+
+def _plain(state: State) -> dict[str, str]:
+    """`[x]` and `x` are one location, 0x1 and 1 one value."""
+    plain = {}
+    for name, value in state.items():
+        with contextlib.suppress(ValueError):
+            value = str(int(value, 0))
+        plain[name.strip("[]")] = value
+    return plain

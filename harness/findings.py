@@ -1,0 +1,107 @@
+"""The kinds of finding: ids that stay, their titles, and what each means and asks for.
+
+Every id has a page of its own in docs/findings; what stands here is its short form, for
+`weakspot explain` and for the report.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import Literal
+
+import msgspec
+
+from weakspot.errors import BadInput
+
+
+class Kind(msgspec.Struct, frozen=True):
+    """What an id stands for. `severity` is the usual one; a finding may have a lower one."""
+
+    id: str
+    title: str
+    severity: Literal["error", "warning", "note"]
+    meaning: str
+    advice: str
+
+    @property
+    def page(self) -> str:
+        """The page that explains it, below the project's folder."""
+        return f"docs/findings/{self.id}.md"
+
+
+KINDS: dict[str, Kind] = {
+    kind.id: kind
+    for kind in (
+        Kind(
+            "WS001",
+            "not as recorded",
+            "error",
+            "The structure's claims.toml or its golden tests say one thing, this run found "
+            "another.",
+            "Find out which is right: correct the source or the model, or record what is true.",
+        ),
+        Kind(
+            "WS101",
+            "assertion violated",
+            "error",
+            "An execution of the program makes one of its assertions fail.",
+            "Read the witness; where it happens under sc too, no memory order repairs it.",
+        ),
+        Kind(
+            "WS102",
+            "data race",
+            "error",
+            "Two threads access one location, at least one of them writes, one of the accesses "
+            "is plain, and nothing orders them: the program's behaviour is undefined.",
+            "Make the access atomic, or order the two by a release and an acquire.",
+        ),
+        Kind(
+            "WS103",
+            "hang",
+            "error",
+            "A thread waits for something that no thread will do any more.",
+            "Look for a wake-up that is sent before the waiter is registered.",
+        ),
+        Kind(
+            "WS104",
+            "uninitialised or invalid memory",
+            "error",
+            "A thread reads memory before anything is written to it, or after it was freed.",
+            "Publish the address with a release, and read it with an acquire.",
+        ),
+        Kind(
+            "WS201",
+            "disallowed outcome seen",
+            "error",
+            "A machine showed an outcome that a model forbids. Either the model is wrong for "
+            "this machine, or the compiler did what the model does not allow, or the claim that "
+            "the model states is false.",
+            "Look at the assembly; if the outcome is known, record it with `seen` in claims.toml.",
+        ),
+        Kind(
+            "WS401",
+            "checkers disagree",
+            "error",
+            "Two checkers answered the same question differently; one of them is wrong.",
+            "Compare the states they list; report the smaller test to the one that errs.",
+        ),
+        Kind(
+            "WS402",
+            "silence says nothing",
+            "note",
+            "Outcomes that every model allows were not seen on the machine. That a forbidden "
+            "outcome was not seen there either is then no evidence.",
+            "Run longer, or on a machine with weaker ordering.",
+        ),
+    )
+}
+
+
+def kind(name: str) -> Kind:
+    """The kind called `name`, in any case; BadInput says which ids there are."""
+    found = KINDS.get(name.upper())
+    if found is None:
+        close = difflib.get_close_matches(name.upper(), KINDS, n=1)
+        advice = f"did you mean {close[0]}? " if close else ""
+        raise BadInput(f"no finding is called {name}", advice=f"{advice}known: {', '.join(KINDS)}")
+    return found

@@ -1,0 +1,155 @@
+"""Files that survive what happens to processes and disks.
+
+A Journal only grows, a line a job: whatever kills the writer leaves at most one torn line, the
+last, which the next writer cuts away. Other files are replaced whole, or not at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import msgspec
+
+from weakspot.errors import BadInput, WeakspotError
+
+SYNC_SECONDS = 1.0
+"""How much work a power cut may cost. A killed process costs none: each line is handed to the
+kernel at once, but waiting for the disk after each would take longer than most checks."""
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+class _Keyed(msgspec.Struct):
+    key: str
+
+
+class Journal(Generic[T]):
+    """A file of answers, one a line, each with the key of its job."""
+
+    def __init__(self, path: Path, type_: type[T]) -> None:
+        self.path = path
+        self.type = type_
+        self.keys: set[str] = set()
+        self._file: int | None = None
+        self._synced = 0.0
+        self._guard = threading.Lock()
+
+    def read(self) -> tuple[list[tuple[str, T]], int, str]:
+        """The answers, how many bytes of the file they take, and what is wrong with its end."""
+        try:
+            content = self.path.read_bytes()
+        except FileNotFoundError:
+            return [], 0, ""
+        except OSError as error:
+            raise unreadable(self.path, error) from error
+        answers: list[tuple[str, T]] = []
+        good = 0
+        *whole, rest = content.split(b"\n")
+        for number, line in enumerate(whole, 1):
+            try:
+                key = msgspec.json.decode(line, type=_Keyed).key
+                answers.append((key, msgspec.json.decode(line, type=self.type)))
+            except msgspec.DecodeError as error:
+                if number < len(whole) or rest:
+                    raise BadInput(
+                        f"a damaged line: {error}",
+                        place=f"{self.path}:{number}",
+                        excerpt=line[:100].decode(errors="replace"),
+                        advice="take the line out; its job is then done again",
+                    ) from error
+                rest = line
+                break
+            good += len(line) + 1
+        note = f"{self.path.name}: its last line was torn; that job is done again" if rest else ""
+        return answers, good, note
+
+    def open(self) -> str:
+        """Open for appending, after the last whole line; the note says what was cut away."""
+        answers, good, note = self.read()
+        self.keys = {key for key, _ in answers}
+        with disk(self.path):
+            self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            os.ftruncate(self._file, good)
+        return note
+
+    def add(self, key: str, value: T) -> None:
+        line = msgspec.json.encode({"key": key, **msgspec.to_builtins(value)}) + b"\n"
+        with self._guard, disk(self.path):
+            assert self._file is not None, "the store is closed"
+            while line:  # a full disk may take a part
+                line = line[os.write(self._file, line) :]
+            self.keys.add(key)
+            if time.monotonic() - self._synced > SYNC_SECONDS:
+                os.fsync(self._file)
+                self._synced = time.monotonic()
+
+    def close(self) -> None:
+        if self._file is not None:
+            file, self._file = self._file, None
+            try:
+                with disk(self.path):
+                    os.fsync(file)
+            finally:
+                os.close(file)
+
+
+def pretty(value: object) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
+
+
+def lines(values: Iterable[object]) -> bytes:
+    return b"".join(msgspec.json.encode(value) + b"\n" for value in values)
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Write the file whole or not at all."""
+    scratch = path.with_name(path.name + ".new")
+    with disk(path):
+        with scratch.open("wb") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        scratch.replace(path)
+
+
+def rows(path: Path, type_: type[T]) -> tuple[T, ...]:
+    """A file of values, one a line; none when there is no such file yet."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise unreadable(path, error) from error
+    decoder = msgspec.json.Decoder(type_)
+    rows = []
+    for number, line in enumerate(content.splitlines(), 1):
+        try:
+            rows.append(decoder.decode(line))
+        except msgspec.DecodeError as error:
+            raise BadInput(f"a damaged line: {error}", place=f"{path}:{number}") from error
+    return tuple(rows)
+
+
+@contextlib.contextmanager
+def disk(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            message = "the disk is full"
+            advice = "free some space and give the same command again; what is done is kept"
+        else:
+            message = f"cannot write: {error.strerror or error}"
+            advice = "check the folder's permissions, or name another folder"
+        raise WeakspotError(message, place=str(path), advice=advice) from error
+
+
+def unreadable(path: Path, error: OSError) -> BadInput:
+    return BadInput(f"cannot read: {error.strerror or error}", place=str(path))

@@ -1,0 +1,285 @@
+"""What a campaign's verdicts, histograms and explorations mean together: the findings.
+
+In: a Record. Out: Findings, the gravest first. Three rules hold everywhere: an answer that a
+limit cut short contradicts nothing; an outcome that was not seen is not called impossible; what
+a structure's claims.toml records is told, and marked as recorded, but is no fault.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from weakspot.harness import recorded
+from weakspot.harness.agreement import answers, contradicts, observation, within
+from weakspot.harness.findings import KINDS
+from weakspot.harness.record import Record, program
+from weakspot.harness.verdict import Evidence, Finding, Histogram, Verdict
+from weakspot.harness.words import answered, counted, rounded, stated, times, told
+
+_VIOLATIONS = {
+    "assertion": "WS101",
+    "race": "WS102",
+    "hang": "WS103",
+    "uninitialised": "WS104",
+    "memory": "WS104",
+}
+_GRAVITY = {"error": 0, "warning": 1, "note": 2}
+#: roles whose models make a promise about what is seen; sequential consistency is a wish
+_PROMISING = ("language", "hardware", "paper")
+
+
+class Sighting(msgspec.Struct, frozen=True, kw_only=True):
+    """A test's outcome that a machine showed, and what the models say of it."""
+
+    histogram: Histogram
+    forbidden: tuple[str, ...]
+    allowed: tuple[str, ...]
+
+
+def judge(record: Record) -> tuple[Finding, ...]:
+    """Every finding of a campaign, errors first, what is recorded last among equals."""
+    found = [
+        *recorded.compare(record),
+        *_explorations(record),
+        *_disallowed(record),
+        *_disagreements(record),
+        *_silence(record),
+    ]
+    return tuple(sorted(found, key=lambda each: (each.recorded, _GRAVITY[each.severity], each.id)))
+
+
+def exit_code(record: Record) -> int:
+    """1 with a finding of severity error that is not recorded; 3 with something undecided; else
+    0."""
+    if any(each.severity == "error" and not each.recorded for each in record.findings):
+        return 1
+    return 3 if undecided(record) else 0
+
+
+def undecided(record: Record) -> tuple[str, ...]:
+    """What was asked and not answered, one a line: a test under a model that every checker gave
+    up on, a program that a claim is about, or a user's own, of which not all was explored."""
+    found = [
+        f"{test} under {model}: {verdicts[0].reason or 'unknown'}"
+        for (test, model), verdicts in record.verdicts_of.items()
+        if all(verdict.observation == "Unknown" for verdict in verdicts)
+    ]
+    asked = {
+        program(structure.name, scenario.name)
+        for structure in record.structures
+        for scenario in structure.scenarios
+        if not structure.recorded
+        or any(claim.interleavings for claim in structure.claims if claim.scenario == scenario.name)
+    }
+    found += [
+        f"{exploration.program} under {exploration.model}: {exploration.how or 'unknown'}"
+        for exploration in record.explorations
+        if exploration.result == "Unknown" and exploration.program in asked
+    ]
+    return tuple(found)
+
+
+def sightings(record: Record) -> tuple[Sighting, ...]:
+    """Every outcome that a machine showed, by test and machine."""
+    return tuple(
+        Sighting(
+            histogram=histogram,
+            forbidden=_models_that(record, histogram.test, forbid=True),
+            allowed=_models_that(record, histogram.test, forbid=False),
+        )
+        for histogram in record.histograms
+        if histogram.target > 0
+    )
+
+
+def _models_that(record: Record, test: str, *, forbid: bool) -> tuple[str, ...]:
+    wanted = ("Never",) if forbid else ("Sometimes", "Always", "Undefined")
+    return tuple(model for model in record.model if observation(record, test, model) in wanted)
+
+
+# --- programs ---------------------------------------------------------------------------------
+
+
+def _explorations(record: Record) -> Iterator[Finding]:
+    """WS101 and its kin: a violation is an error unless a claim says that it is there."""
+    recorded = {
+        program(structure.name, claim.scenario)
+        for structure in record.structures
+        for claim in structure.claims
+        if claim.interleavings == "Violated"
+    }
+    for exploration in record.explorations:
+        for violation in exploration.violations:
+            name = _VIOLATIONS.get(violation.kind, "WS101")
+            yield Finding(
+                id=name,
+                severity="error",
+                message=f"{exploration.program}: {violation.message}",
+                subject=exploration.program,
+                sites=violation.sites,
+                evidence=(Evidence("exploration", told(exploration)),),
+                recorded=exploration.program in recorded,
+            )
+
+
+# --- disallowed outcomes ----------------------------------------------------------------------
+
+
+def _disallowed(record: Record) -> Iterator[Finding]:
+    """WS201: one finding a test and machine, naming every model it contradicts."""
+    for histogram in record.histograms:
+        broken: list[tuple[Verdict, str]] = []
+        for model in record.model.values():
+            if model.role not in _PROMISING:
+                continue
+            if model.role == "hardware" and (
+                histogram.emulated or not model.speaks_for(histogram.arch)
+            ):
+                continue
+            decided = answers(record.verdicts_of.get((histogram.test, model.name), ()))
+            seen = [what for verdict in decided if (what := _outside(verdict, histogram))]
+            if seen and len(seen) == len(decided):  # else the checkers disagree: WS401
+                broken.append((decided[0], seen[0]))
+        for known in (False, True):
+            here = [
+                (verdict, what)
+                for verdict, what in broken
+                if _is_recorded(record, verdict, histogram) is known
+            ]
+            if here:
+                yield _contradiction(histogram, here, known)
+
+
+def _contradiction(
+    histogram: Histogram, broken: Sequence[tuple[Verdict, str]], known: bool
+) -> Finding:
+    models = ", ".join(verdict.model for verdict, _ in broken)
+    emulated = " (emulated)" if histogram.emulated else ""
+    return Finding(
+        id="WS201",
+        severity="error",
+        message=f"{histogram.test}: {broken[0][1]} on {histogram.machine}{emulated}, "
+        f"forbidden by {models}",
+        subject=histogram.test,
+        sites=histogram.sites or broken[0][0].sites,
+        evidence=(
+            Evidence("histogram", counted(histogram)),
+            *(Evidence("verdict", answered(verdict)) for verdict, _ in broken),
+        ),
+        fix="" if known else KINDS["WS201"].advice,
+        recorded=known,
+    )
+
+
+def _is_recorded(record: Record, verdict: Verdict, histogram: Histogram) -> bool:
+    """Whether a claim knows of this outcome on this kind of machine, and no other state is new."""
+    strange = sum(
+        count.count
+        for count in histogram.histogram
+        if verdict.states and not within(count.state, verdict.states)
+    )
+    return strange <= histogram.target and any(
+        claim.test == verdict.test
+        and claim.verdict.get(verdict.model) == "Never"
+        and histogram.arch in claim.seen
+        for structure in record.structures
+        for claim in structure.claims
+    )
+
+
+def _outside(verdict: Verdict, histogram: Histogram) -> str:
+    """What of the histogram the verdict does not allow, in words; empty when nothing."""
+    if verdict.observation == "Undefined":  # a racy program may do anything
+        return ""
+    if verdict.observation == "Never" and histogram.target > 0:
+        return f"the outcome was seen {times(histogram.target)}"
+    for count in histogram.histogram:
+        if count.count and verdict.states and not within(count.state, verdict.states):
+            return f"the state {stated(count.state)} was seen {times(count.count)}"
+    counted_runs = sum(count.count for count in histogram.histogram)
+    if verdict.observation == "Always" and histogram.target < counted_runs:
+        missed = counted_runs - histogram.target
+        return f"the outcome, which always holds, failed {times(missed)}"
+    return ""
+
+
+# --- checkers ---------------------------------------------------------------------------------
+
+
+def _disagreements(record: Record) -> Iterator[Finding]:
+    """WS401: each pair of answers to one question that cannot both be right."""
+    for (test, model), verdicts in record.verdicts_of.items():
+        decided = answers(verdicts)
+        clash = next(
+            (
+                (one, other)
+                for index, one in enumerate(decided)
+                for other in decided[index + 1 :]
+                if contradicts(one, other)
+            ),
+            None,
+        )
+        if clash is None:
+            continue
+        one, other = clash
+        if one.observation == other.observation:
+            what = f"{one.checker} and {other.checker} list different states"
+        else:
+            what = f"{one.checker} says {one.observation}, {other.checker} says {other.observation}"
+        yield Finding(
+            id="WS401",
+            severity="error",
+            message=f"{test} under {model}: {what}",
+            subject=test,
+            sites=one.sites or other.sites,
+            evidence=tuple(Evidence("verdict", answered(verdict)) for verdict in decided),
+            fix=KINDS["WS401"].advice,
+        )
+
+
+# --- silence ----------------------------------------------------------------------------------
+
+
+def _silence(record: Record) -> Iterator[Finding]:
+    """WS402: one note a machine, that counts what is allowed there and was not seen."""
+    by_machine: defaultdict[str, list[Histogram]] = defaultdict(list)
+    for histogram in record.histograms:
+        if histogram.iterations and _expected(record, histogram):
+            by_machine[histogram.machine].append(histogram)
+    for machine, histograms in by_machine.items():
+        seen = {each.test for each in histograms if each.target}
+        tests = {each.test for each in histograms}
+        if seen == tests:
+            continue
+        shapes: defaultdict[str, Counter[bool]] = defaultdict(Counter)
+        for test in tests:
+            entry = record.entry.get(test)
+            shapes[(entry.test.shape if entry else "") or "other"][test in seen] += 1
+        runs = min(each.iterations for each in histograms)
+        yield Finding(
+            id="WS402",
+            severity="note",
+            message=f"{machine}: {len(tests) - len(seen)} of {len(tests)} outcomes that every "
+            f"model allows were not seen, in {rounded(runs)} iterations or more each",
+            subject=machine,
+            evidence=tuple(
+                Evidence("histogram", f"{shape}: {count[True]} of {count.total()} seen")
+                for shape, count in sorted(shapes.items())
+            ),
+            fix=KINDS["WS402"].advice,
+        )
+
+
+def _expected(record: Record, histogram: Histogram) -> bool:
+    """Whether every model that speaks of this machine allows the outcome, and one does."""
+    said = [
+        observation(record, histogram.test, model.name)
+        for model in record.model.values()
+        if model.role == "language"
+        or (model.role == "hardware" and model.speaks_for(histogram.arch))
+    ]
+    decided = [each for each in said if each is not None]
+    return bool(decided) and all(each in ("Sometimes", "Always", "Undefined") for each in decided)

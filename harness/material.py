@@ -1,0 +1,263 @@
+"""What the user named, as tests and programs: structures, C files, litmus files, folders.
+
+Tests of one name are one test, with the origins of all; two texts under one name are an error,
+since every answer is filed by the test's name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from weakspot.errors import BadInput
+from weakspot.generators import Generated, generate, merge
+from weakspot.generators.litmus import Test, read_test
+from weakspot.harness import models
+from weakspot.harness import structures as corpus
+from weakspot.harness.record import (
+    Drift,
+    Entry,
+    Source,
+    StructureNote,
+    digest,
+    in_order,
+    program,
+)
+from weakspot.harness.store import file_names
+from weakspot.harness.structures import Scenario, Structure
+from weakspot.harness.verdict import Exploration, Violation
+
+#: the models of a C test that comes from no structure; of another architecture's, see below
+LANGUAGE_MODELS = ("sc", "tso", "rc11")
+
+Generator = Callable[[Structure, Scenario], Generated]
+Report = Callable[[str], None]
+
+
+class Material(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a campaign is about. `compilers` are those that read the sources."""
+
+    structures: tuple[StructureNote, ...]
+    entries: tuple[Entry, ...]
+    explorations: tuple[Exploration, ...]
+    sources: tuple[Source, ...]
+    compilers: tuple[str, ...] = ()
+
+
+def from_source(structure: Structure, scenario: Scenario) -> Generated:
+    """The real generator, of a scenario of the corpus or of a user's own program."""
+    return generate(
+        structure.path(scenario),
+        structure=structure.name,
+        scenario=scenario.name,
+        defines=scenario.defines,
+    )
+
+
+def resolve(
+    what: Sequence[str], root: Path | None = None
+) -> tuple[tuple[Structure, ...], tuple[Test, ...]]:
+    """The structures and the litmus files that the words name, before anything is generated.
+
+    A C file is a structure of one scenario, without claims. Raises BadInput for a word that is
+    neither a structure nor a file.
+    """
+    found: dict[str, Structure] = {}
+    tests: list[Test] = []
+    for word in what:
+        path = Path(word)
+        if word == "all":
+            found.update({each.name: each for each in corpus.structures(root)})
+        elif path.is_dir():
+            files = sorted(path.rglob("*.litmus"))
+            if not files:
+                raise BadInput(
+                    "no litmus tests in this folder",
+                    place=word,
+                    advice="name a folder with .litmus files, a C file, or a structure",
+                )
+            tests.extend(read_test(file) for file in files)
+        elif path.suffix == ".litmus":
+            tests.append(read_test(path))
+        elif path.suffix or "/" in word:
+            found[word] = _program(path, {each.name for each in found.values()})
+        else:
+            found[word] = corpus.find(word, root)
+    return tuple(found.values()), tuple(tests)
+
+
+def gather(
+    what: Sequence[str],
+    *,
+    under: Sequence[str] = (),
+    generator: Generator = from_source,
+    report: Report = lambda _: None,
+    root: Path | None = None,
+) -> Material:
+    """Generate and read all tests. The models `under` are for every test; without them a
+    structure has its own and a litmus file those that `default_models` gives.
+
+    Raises BadInput, Unsupported, MissingTool or ToolFailed for a source that does not compile.
+    """
+    named, files = resolve(what, root)
+    notes: list[StructureNote] = []
+    explorations: list[Exploration] = []
+    compilers: list[str] = []
+    tests: list[tuple[Test, str, tuple[str, ...]]] = []
+    sources: dict[tuple[str, str], Source] = {}
+    for structure in named:
+        made: list[Test] = []
+        for scenario in structure.scenarios:
+            report(program(structure.name, scenario.name))
+            generated = generator(structure, scenario)
+            made.extend(generated.tests)
+            explorations.append(explored(structure.name, scenario.name, generated))
+            compilers.append(generated.compiler)
+        merged = merge(_agreed(made))
+        by_hand = structure.hand_written() if structure.recorded else ()
+        for test in (*merged, *by_hand):
+            tests.append((test, structure.name, tuple(under) or structure.models))
+            sources.update(_sources(structure, test, sources))
+        notes.append(_note(structure, merged, under))
+    tests.extend((test, "", tuple(under) or default_models(test)) for test in files)
+    return Material(
+        structures=tuple(notes),
+        entries=tuple(_entries(tests)),
+        explorations=tuple(explorations),
+        sources=tuple(sources.values()),
+        compilers=in_order(compilers),
+    )
+
+
+def default_models(test: Test) -> tuple[str, ...]:
+    """The models of a litmus file for which none are named: those that can read it."""
+    if test.arch == "C":
+        return LANGUAGE_MODELS
+    return tuple(model.name for model in models.load().values() if test.arch in model.dialects)
+
+
+def explored(structure: str, scenario: str, generated: Generated) -> Exploration:
+    """The interleavings that the generator ran, as an Exploration under sequential consistency.
+
+    Interleavings that were only sampled prove nothing: Unknown, unless one of them went wrong.
+    """
+    kinds = {"deadlock": "hang"}
+    violations = tuple(
+        Violation(
+            kinds.get(failure.kind, failure.kind),
+            failure.message,
+            (str(failure.site),) if failure.site else (),
+        )
+        for failure in generated.failures
+    )
+    how = generated.how or "all interleavings"
+    if generated.bounded:
+        how += f", loops bounded at {', '.join(map(str, generated.bounded))}"
+    return Exploration(
+        program=program(structure, scenario),
+        model="sc",
+        result="Violated" if violations else "Safe" if generated.exhaustive else "Unknown",
+        violations=violations,
+        complete=generated.interleavings,
+        seconds=generated.seconds,
+        how=how,
+    )
+
+
+def content(test: Test) -> str:
+    """The text of a test without what only describes it: a source that merely grew a line above
+    the operations makes the same test."""
+    return re.sub(r"^(?:Origin|Shape|Cycle|Orig|Com|Generator)=.*\n", "", test.text, flags=re.M)
+
+
+def drift(golden: Iterable[Test], made: Iterable[Test]) -> Drift:
+    """How generated tests differ from golden ones, by name and text."""
+    old = {test.name: test.text for test in golden}
+    new = {test.name: test.text for test in made}
+    return Drift(
+        missing=tuple(sorted(old.keys() - new.keys())),
+        added=tuple(sorted(new.keys() - old.keys())),
+        changed=tuple(sorted(name for name in old.keys() & new.keys() if old[name] != new[name])),
+    )
+
+
+def _program(path: Path, taken: Container[str]) -> Structure:
+    """A user's C file as a structure of its own."""
+    if not path.is_file():
+        raise BadInput(f"no such file: {path}", advice="check the path and the spelling")
+    name = str(path) if path.name in taken else path.name
+    return Structure(
+        name=name,
+        folder=path.parent,
+        title=name,
+        source="",
+        models=LANGUAGE_MODELS,
+        scenarios=(Scenario(name=path.stem, file=path.name),),
+        claims=(),
+        recorded=False,
+    )
+
+
+def _note(structure: Structure, generated: Sequence[Test], under: Sequence[str]) -> StructureNote:
+    return StructureNote(
+        name=structure.name,
+        title=structure.title,
+        source=structure.source,
+        models=tuple(under) or structure.models,
+        scenarios=structure.scenarios,
+        claims=structure.claims,
+        drift=drift(structure.golden(), generated) if structure.recorded else Drift(),
+        recorded=structure.recorded,
+    )
+
+
+def _agreed(tests: Iterable[Test]) -> list[Test]:
+    """The tests, each name standing for one content."""
+    first: dict[str, Test] = {}
+    kept = []
+    for test in tests:
+        known = first.setdefault(test.name, test)
+        if content(known) != content(test):
+            places = [str(each.path or each.origins[0]) for each in (known, test)]
+            raise BadInput(
+                f"two different tests are called {test.name}",
+                place=places[1],
+                advice=f"the other is {places[0]}; rename one of them",
+            )
+        kept.append(test)
+    return kept
+
+
+def _entries(tests: Sequence[tuple[Test, str, tuple[str, ...]]]) -> Iterator[Entry]:
+    merged = {test.name: test for test in merge(_agreed(test for test, _, _ in tests))}
+    where: dict[str, list[str]] = {name: [] for name in merged}
+    under: dict[str, list[str]] = {name: [] for name in merged}
+    for test, structure, names in tests:
+        where[test.name] += [structure] if structure else []
+        under[test.name] += names
+    for (name, test), file in zip(merged.items(), file_names(merged), strict=True):
+        yield Entry(
+            test=test,
+            structures=in_order(where[name]),
+            models=in_order(under[name]),
+            digest=digest(content(test)),
+            file=file,
+        )
+
+
+def _sources(
+    structure: Structure, test: Test, known: dict[tuple[str, str], Source]
+) -> dict[tuple[str, str], Source]:
+    """The source files that a test's sites point into; a system header has none."""
+    found = {}
+    for origin in test.origins:
+        for site in (site for sites in origin.sites for site in sites):
+            where = (structure.name, site.file)
+            path = structure.folder / site.file
+            if where not in known and where not in found and path.is_file():
+                text = path.read_text(encoding="utf-8", errors="replace")
+                found[where] = Source(structure.name, site.file, text)
+    return found

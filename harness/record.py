@@ -1,0 +1,190 @@
+"""What a campaign holds, as values: the plan, the tests, what was found of them, with what.
+
+The store writes and reads it, the judge and the report work on it; none of them needs the
+corpus, a model file or a tool to understand a campaign that somebody else has run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from weakspot.generators.litmus import Test
+from weakspot.harness.structures import Claim, Scenario
+from weakspot.harness.verdict import Exploration, Finding, Histogram, Verdict
+
+FORMAT = 1
+"""The version of the campaign folder; a folder of another version is refused."""
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What a campaign is to do. Two runs with equal plans are one campaign.
+
+    `what` is as the user gave it: structures, C files, litmus files, folders. Without `models`
+    each structure has its own. `seconds_check` limits the check of one test under one model,
+    `seconds_run` is how long one test runs on one machine.
+    """
+
+    what: tuple[str, ...]
+    models: tuple[str, ...] = ()
+    checkers: tuple[str, ...] = ()
+    machines: tuple[str, ...] = ()
+    runners: tuple[str, ...] = ()
+    seconds_check: float = 20.0
+    seconds_run: float = 1.0
+
+
+class ModelNote(msgspec.Struct, frozen=True):
+    """Of a model, what judging and showing need; `machines` are kinds of machine (x86_64)."""
+
+    name: str
+    title: str
+    role: str  # reference, language, hardware, paper
+    machines: tuple[str, ...] = ()
+    digest: str = ""  # of the cat file with what it includes: a changed file is another model
+
+    def speaks_for(self, arch: str) -> bool:
+        """Whether the model makes a promise for machines of that kind."""
+        return not self.machines or arch in self.machines
+
+
+class MachineNote(msgspec.Struct, frozen=True):
+    """A machine and its profile as it was when the tests ran."""
+
+    name: str
+    arch: str
+    emulated: bool
+    profile: dict[str, Any] = {}
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """campaign.json. `finished` is empty until every job of the plan is done; `notes` say what
+    was left out and why (a tool that is not installed, a test that a checker cannot read)."""
+
+    format: int
+    weakspot: str
+    plan: Plan
+    started: str
+    finished: str = ""
+    tools: dict[str, str] = {}
+    models: tuple[ModelNote, ...] = ()
+    machines: tuple[MachineNote, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Drift(msgspec.Struct, frozen=True):
+    """How the generated tests differ from the golden files; all empty when they do not."""
+
+    missing: tuple[str, ...] = ()  # golden, but no longer generated
+    added: tuple[str, ...] = ()  # generated, but not golden
+    changed: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.missing or self.added or self.changed)
+
+
+class StructureNote(msgspec.Struct, frozen=True, kw_only=True):
+    """A structure as its claims.toml described it; a user's own program has no claims."""
+
+    name: str
+    title: str
+    source: str = ""
+    models: tuple[str, ...] = ()
+    scenarios: tuple[Scenario, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    drift: Drift = Drift()
+    recorded: bool = True  # false for a user's own program
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """A test of the campaign: `structures` it belongs to, `models` it is checked under, `file`
+    its litmus text below tests/. `digest` names the text: another text is another test."""
+
+    test: Test
+    structures: tuple[str, ...]
+    models: tuple[str, ...]
+    digest: str
+    file: str
+
+    @property
+    def name(self) -> str:
+        return self.test.name
+
+
+class Source(msgspec.Struct, frozen=True):
+    """A source file that sites point into, as it was."""
+
+    structure: str
+    file: str
+    text: str
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """Everything in a campaign folder."""
+
+    manifest: Manifest
+    structures: tuple[StructureNote, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    sources: tuple[Source, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    explorations: tuple[Exploration, ...] = ()
+    histograms: tuple[Histogram, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()  # of the reading: a torn line that was left out
+
+    @cached_property
+    def entry(self) -> dict[str, Entry]:
+        return {entry.name: entry for entry in self.entries}
+
+    @cached_property
+    def model(self) -> dict[str, ModelNote]:
+        return {model.name: model for model in self.manifest.models}
+
+    @cached_property
+    def machine(self) -> dict[str, MachineNote]:
+        return {machine.name: machine for machine in self.manifest.machines}
+
+    @cached_property
+    def verdicts_of(self) -> dict[tuple[str, str], tuple[Verdict, ...]]:
+        """The verdicts of a test under a model, one a checker."""
+        found: defaultdict[tuple[str, str], list[Verdict]] = defaultdict(list)
+        for verdict in self.verdicts:
+            found[verdict.test, verdict.model].append(verdict)
+        return {key: tuple(values) for key, values in found.items()}
+
+    @cached_property
+    def histograms_of(self) -> dict[str, tuple[Histogram, ...]]:
+        """The histograms of a test, one a machine and runner."""
+        found: defaultdict[str, list[Histogram]] = defaultdict(list)
+        for histogram in self.histograms:
+            found[histogram.test].append(histogram)
+        return {key: tuple(values) for key, values in found.items()}
+
+    def tests_of(self, structure: str) -> tuple[Entry, ...]:
+        return tuple(entry for entry in self.entries if structure in entry.structures)
+
+
+def digest(*parts: str) -> str:
+    """A short name for texts that differs when they do."""
+    joined = "\0".join(parts).encode(errors="surrogateescape")
+    return hashlib.sha256(joined).hexdigest()[:16]
+
+
+def key(*parts: str) -> str:
+    """The name of a job: what it is about first, so that a changed test or model is redone."""
+    return ":".join(parts)
+
+
+def program(structure: str, scenario: str) -> str:
+    """The name of a scenario's program in an Exploration."""
+    return f"{structure}/{scenario}"
+
+
+def in_order(names: Iterable[str]) -> tuple[str, ...]:
+    """Each name once, in order of first mention."""
+    return tuple(dict.fromkeys(names))

@@ -1,0 +1,61 @@
+"""A verdict, a histogram, an exploration in a line: the words of findings and reports."""
+
+from __future__ import annotations
+
+from weakspot.harness.record import StructureNote
+from weakspot.harness.structures import Claim
+from weakspot.harness.verdict import Exploration, Histogram, State, Verdict
+
+
+def said(structure: StructureNote, claim: Claim) -> str:
+    return f"{structure.name}/claims.toml, {claim.where}: {claim.says}"
+
+
+def answered(verdict: Verdict) -> str:
+    flags = f" ({', '.join(verdict.flags)})" if verdict.flags else ""
+    states = f", {len(verdict.states)} states" if verdict.states else ""
+    reason = f": {verdict.reason}" if verdict.reason else ""
+    return f"{verdict.checker}: {verdict.observation} under {verdict.model}{flags}{states}{reason}"
+
+
+def counted(histogram: Histogram) -> str:
+    independent = (
+        f" (independent {histogram.target_independent:,})"
+        if histogram.target_independent is not None
+        else ""
+    )
+    emulated = ", emulated" if histogram.emulated else ""
+    return (
+        f"{histogram.runner} on {histogram.machine}{emulated}: {histogram.target:,} of "
+        f"{rounded(histogram.iterations)}{independent}"
+    )
+
+
+def told(exploration: Exploration) -> str:
+    blocked = f", {exploration.blocked:,} blocked" if exploration.blocked else ""
+    how = f", {exploration.how}" if exploration.how else ""
+    return (
+        f"{exploration.result} under {exploration.model}: {exploration.complete:,} "
+        f"executions{blocked}{how}"
+    )
+
+
+def times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
+
+
+def rounded(count: int) -> str:
+    """12,000,000 as 1.2·10⁷; what is below 10,000 as it is."""
+    if count < 10_000:
+        return f"{count:,}"
+    power = len(str(count)) - 1
+    head = f"{count / 10**power:.1f}".removesuffix(".0")
+    if head == "10":
+        head, power = "1", power + 1
+    exponent = str(power).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"10{exponent}" if head == "1" else f"{head}·10{exponent}"
+
+
+def stated(state: State) -> str:
+    """`0:r0=1 [x]=2`, in the order of the state."""
+    return " ".join(f"{name}={value}" for name, value in state.items())
