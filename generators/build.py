@@ -267,7 +267,6 @@ class _Values:
         sites: list[Site] = []
         registers = 0
         for index, access in enumerate(segment.accesses):
-            entered = index == 0 and incoming == "rf"
             if index:
                 edge = segment.edges[index - 1]
                 if edge.fence:
@@ -284,7 +283,7 @@ class _Values:
             sites.append(access.site)
             if isinstance(statement, Cas):
                 self._registers.append(Atom(number, register, 1))
-            elif access.kind == "R" or (access.kind == "RMW" and entered):
+            elif access.reads:
                 self._registers.append(Atom(number, register, self._before[number, index]))
         return tuple(statements), tuple(sites)
 
@@ -306,11 +305,16 @@ class _Values:
 
 def _write(op: str, value: int, used: set[int]) -> tuple[int, int]:
     """The operand of a write and the value it leaves, which no earlier write to the location
-    left: the smallest that does, from above where a fetch_and has bits to clear."""
-    result = _RESULT.get(op, lambda _, operand: operand)
-    downwards = 255 in used and op not in ("fetch.add", "fetch.sub")
-    for operand in range(254, 0, -1) if downwards else range(1, 255):
-        left = result(value, operand)
+    left: the smallest of a sum, a difference or a bit, the largest left by a mask; a store keeps
+    above the initial value, or below where there are bits to clear."""
+    result = _RESULT.get(op)
+    operands = range(1, 255)
+    if 255 in used and op not in ("fetch.add", "fetch.sub"):
+        operands = range(254, 0, -1)
+    elif result is None:
+        operands = range(max(used) + 1, 255)
+    for operand in operands:
+        left = result(value, operand) if result else operand
         if left >= 0 and left not in used:
             return operand, left
     raise AssertionError(f"no fresh value for {op or 'a store'} after {value}")

@@ -170,7 +170,7 @@ def test_every_condition_is_reachable_by_coherence_alone_and_never_under_sc(
     herd7 = need("herd7")
     draw = random.Random(11)
     found: dict[str, Test] = {}
-    while len(found) < 1500:
+    while len(found) < 800:
         threads = [
             [draw.choice(WORDS).format(draw.choice("xyz")) for _ in range(draw.randint(2, 5))]
             for _ in range(draw.randint(2, 3))
