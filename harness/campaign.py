@@ -1,0 +1,361 @@
+"""The main job as a plan and its execution: tests × models × checkers, tests × machines × runners.
+
+A job is named by what its answer depends on: the test's content, the model's file, the checker
+and its version. A job whose answer is in the campaign's folder is not done again, so a campaign
+that was cut, whatever cut it, is finished by the same command. Checks come first; what runs on
+hardware comes after them and alone, since it is all about timing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from weakspot import __version__
+from weakspot.errors import BadInput, MissingTool, ToolFailed, WeakspotError
+from weakspot.harness.checkers import Checker
+from weakspot.harness.judge import judge
+from weakspot.harness.material import Generator, Material, from_source, gather
+from weakspot.harness.models import Model
+from weakspot.harness.record import (
+    FORMAT,
+    Entry,
+    MachineNote,
+    Manifest,
+    ModelNote,
+    Plan,
+    Record,
+    digest,
+    in_order,
+    key,
+)
+from weakspot.harness.store import Store, latest_unfinished, load, new_folder
+from weakspot.harness.verdict import Histogram, Verdict
+
+if TYPE_CHECKING:
+    from weakspot.harness.machines import Machine
+    from weakspot.harness.runners import Runner
+
+RESULTS = Path("results")
+"""Where campaigns are written by default."""
+
+
+class Progress(Protocol):
+    """Told what is being done, so that a person can see it."""
+
+    def start(self, total: int, what: str) -> None:
+        """A phase of `total` jobs begins; 0 when it is not known how many."""
+
+    def advance(self, count: int = 1) -> None:
+        """So many jobs of the phase are done."""
+
+    def message(self, text: str) -> None:
+        """Something worth a line."""
+
+
+class Quiet:
+    """Progress that nobody watches."""
+
+    def start(self, total: int, what: str) -> None: ...
+
+    def advance(self, count: int = 1) -> None: ...
+
+    def message(self, text: str) -> None: ...
+
+
+class Tools(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a plan's names lead to; tests put their own things here."""
+
+    checker: Callable[[str], Checker]
+    runner: Callable[[str], Runner]
+    machine: Callable[[str], Machine]
+    profile: Callable[[Machine], object]
+    model: Callable[[str], Model]
+    generator: Generator = from_source
+    corpus: Path | None = None
+
+
+class Stopped(WeakspotError):
+    """The campaign was interrupted; what was done is in its folder."""
+
+    def __init__(self, folder: Path, kept: int) -> None:
+        super().__init__(
+            f"stopped; {kept:,} answers are kept in {folder}",
+            advice="give the same command again to go on",
+        )
+        self.folder = folder
+
+
+def installed() -> Tools:
+    """The tools there are."""
+    from weakspot.harness import checkers, machines, models, runners
+    from weakspot.harness.machines.profile import profile
+
+    return Tools(
+        checker=checkers.named,
+        runner=runners.named,
+        machine=machines.resolve,
+        profile=profile,
+        model=models.resolve,
+    )
+
+
+def run(
+    plan: Plan,
+    *,
+    folder: Path | None = None,
+    root: Path = RESULTS,
+    tools: Tools | None = None,
+    progress: Progress | None = None,
+) -> tuple[Path, Record]:
+    """Do what the plan says, or what is left of it; the folder, and all that is in it.
+
+    Without `folder` the newest campaign below `root` with this plan that was cut goes on, else a
+    new one begins. Raises Stopped on Ctrl-C, BadInput for a plan that makes no sense, and what
+    the generators raise for a source that does not compile. A tool that is missing or fails is
+    noted in the campaign, and the rest goes on.
+    """
+    tools = tools or installed()
+    progress = progress or Quiet()
+    under = _models(plan.models, tools)
+    machines = [(tools.machine(name), name) for name in plan.machines]
+    folder = folder or latest_unfinished(root, plan) or new_folder(root)
+    with _open(folder, plan, progress) as store:
+        work = _Work(plan, store, tools, progress)
+        try:
+            work.gather(under)
+            work.check()
+            work.run([machine for machine, _ in machines])
+            work.finish()
+        except KeyboardInterrupt:
+            work.describe()
+            raise Stopped(folder, len(store.done)) from None
+    return folder, load(folder)
+
+
+def rejudge(folder: Path) -> Record:
+    """Judge a campaign anew from its answers alone."""
+    with Store.open(folder) as store:
+        record = load(folder)
+        store.findings(judge(record))
+    return load(folder)
+
+
+def model_digest(path: Path) -> str:
+    """A name for a cat file together with the files beside it that it includes."""
+    texts: dict[Path, str] = {}
+    waiting = [path]
+    while waiting:
+        file = waiting.pop()
+        if file in texts or not file.is_file():
+            continue
+        texts[file] = file.read_text(encoding="utf-8", errors="replace")
+        included = re.findall(r'\binclude\s+"([^"]+)"', texts[file])
+        waiting.extend(file.parent / name for name in included)
+    return digest(*(text for _, text in sorted(texts.items())))
+
+
+def _models(names: Sequence[str], tools: Tools) -> dict[str, Model]:
+    """The models by the name that verdicts carry; two files of one name are an error."""
+    found: dict[str, Model] = {}
+    for name in names:
+        model = tools.model(name)
+        if found.setdefault(model.name, model) != model:
+            raise BadInput(
+                f"two models are called {model.name}",
+                place=str(model.path),
+                advice="rename one of the files",
+            )
+    return found
+
+
+def _open(folder: Path, plan: Plan, progress: Progress) -> Store:
+    if not (folder / "campaign.json").is_file():
+        manifest = Manifest(format=FORMAT, weakspot=__version__, plan=plan, started=_now())
+        return Store.create(folder, manifest)
+    store = Store.open(folder)
+    if store.manifest.plan != plan:
+        store.close()
+        raise BadInput(
+            "this campaign has another plan",
+            place=str(folder),
+            advice="name another folder, or give the command that the campaign began with",
+        )
+    if store.done:
+        progress.message(f"going on with {folder}: {len(store.done):,} answers are there")
+    for note in store.notes:
+        progress.message(note)
+    return store
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S%z")
+
+
+class _Check(msgspec.Struct, frozen=True):
+    """The tests that one checker is to be asked about under one model, by the jobs' keys."""
+
+    checker: Checker
+    model: Model
+    jobs: dict[str, Entry]
+
+
+class _Work:
+    """A campaign in the making: what is to be done, and what could not be."""
+
+    def __init__(self, plan: Plan, store: Store, tools: Tools, progress: Progress) -> None:
+        self.plan, self.store, self.tools, self.progress = plan, store, tools, progress
+        self.material = Material(structures=(), entries=(), explorations=(), sources=())
+        self.models: dict[str, Model] = {}
+        self.digests: dict[str, str] = {}
+        self.versions: dict[str, str] = {}
+        self.machines: list[MachineNote] = []
+        self.notes: list[str] = []
+        self.failed = False
+
+    def gather(self, named: dict[str, Model]) -> None:
+        """Generate the tests, and write down what the campaign is about."""
+        self.progress.start(0, "generating")
+        self.material = gather(
+            self.plan.what,
+            under=tuple(named),
+            generator=self.tools.generator,
+            report=lambda _: self.progress.advance(),
+            root=self.tools.corpus,
+        )
+        wanted = in_order(name for entry in self.material.entries for name in entry.models)
+        models = named or _models(wanted, self.tools)
+        self.digests = {name: model_digest(model.path) for name, model in models.items()}
+        self.models = models
+        self.versions.update(compiler=", ".join(self.material.compilers))
+        self.store.subjects(self.material.structures, self.material.entries, self.material.sources)
+        for exploration in self.material.explorations:
+            timeless = msgspec.structs.replace(exploration, seconds=0.0)
+            name = key(exploration.program, digest(repr(timeless)))
+            if name not in self.store.done:
+                self.store.exploration(name, exploration)
+        self.describe()
+
+    def check(self) -> None:
+        """Ask every checker what is not yet answered."""
+        questions = list(self._checks())
+        self.describe()
+        self.progress.start(sum(len(each.jobs) for each in questions), "checking")
+        for question in questions:
+            keys = {entry.name: name for name, entry in question.jobs.items()}
+
+            def done(verdict: Verdict, keys: dict[str, str] = keys) -> None:
+                self.store.verdict(keys[verdict.test], verdict)
+                self.progress.advance()
+
+            tests = [entry.test for entry in question.jobs.values()]
+            with self._tolerant(f"{question.checker.name} under {question.model.name}"):
+                question.checker.check(
+                    tests, question.model, seconds=self.plan.seconds_check, done=done
+                )
+
+    def _checks(self) -> Iterator[_Check]:
+        mute: dict[tuple[str, str], str] = {}  # what nobody can be asked, and why
+        asked: set[tuple[str, str]] = set()
+        for name in self.plan.checkers:
+            checker = self.tools.checker(name)
+            tool = checker.available()
+            if tool is None:
+                self.note(f"{name} is not installed: nothing was checked with it")
+                continue
+            self.versions[name] = tool.version or "unknown"
+            for model in self.models.values():
+                jobs: dict[str, Entry] = {}
+                for entry in self.material.entries:
+                    if model.name not in entry.models:
+                        continue
+                    if reason := checker.applicable(entry.test, model):
+                        mute.setdefault((entry.name, model.name), reason)
+                        continue
+                    asked.add((entry.name, model.name))
+                    job = key(entry.digest, self.digests[model.name], name, self.versions[name])
+                    if job not in self.store.done:
+                        jobs[job] = entry
+                if jobs:
+                    yield _Check(checker, model, jobs)
+        reasons = Counter(reason for pair, reason in mute.items() if pair not in asked)
+        for reason, count in reasons.items():
+            self.note(f"not checked, {count} times: {reason}")
+
+    def run(self, machines: Sequence[Machine]) -> None:
+        """Run every test on every machine, one at a time."""
+        for machine in machines:
+            profile = msgspec.to_builtins(self.tools.profile(machine), enc_hook=str)
+            self.machines.append(MachineNote(machine.name, machine.arch, machine.emulated, profile))
+        self.describe()
+        for machine in machines:
+            for name in self.plan.runners:
+                runner = self.tools.runner(name)
+                if why := runner.available(machine):
+                    self.note(f"{name} on {machine.name}: {why}")
+                    continue
+                self._run(runner, machine)
+
+    def _run(self, runner: Runner, machine: Machine) -> None:
+        keys = {
+            entry.name: key(
+                entry.digest, machine.name, machine.arch, runner.name, f"{self.plan.seconds_run:g}"
+            )
+            for entry in self.material.entries
+        }
+        entries = [each for each in self.material.entries if keys[each.name] not in self.store.done]
+        self.progress.start(len(entries), f"running on {machine.name}")
+
+        def done(histogram: Histogram) -> None:
+            self.store.histogram(keys[histogram.test], histogram)
+            self.progress.advance()
+
+        with self._tolerant(f"{runner.name} on {machine.name}"):
+            tests = [entry.test for entry in entries]
+            runner.run(tests, machine, seconds=self.plan.seconds_run, done=done)
+
+    def finish(self) -> None:
+        """Judge, and close the campaign unless something is left that may work next time."""
+        self.describe("" if self.failed else _now())
+        self.store.findings(judge(load(self.store.folder)))
+
+    def describe(self, finished: str = "") -> None:
+        old = self.store.manifest
+        known = {machine.name: machine for machine in (*old.machines, *self.machines)}
+        self.store.describe(
+            msgspec.structs.replace(
+                old,
+                weakspot=__version__,
+                finished=finished,
+                tools={**old.tools, **self.versions},
+                models=tuple(
+                    ModelNote(
+                        model.name, model.title, model.role, model.machines, self.digests[name]
+                    )
+                    for name, model in self.models.items()
+                ),
+                machines=tuple(known.values()),
+                notes=tuple(self.notes),
+            )
+        )
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+        self.progress.message(text)
+
+    @contextlib.contextmanager
+    def _tolerant(self, what: str) -> Iterator[None]:
+        """A tool that fails is noted, and asked again next time; bad input and a full disk end
+        the campaign."""
+        try:
+            yield
+        except (MissingTool, ToolFailed) as error:
+            self.failed = True
+            self.note(f"{what}: {error.message}")

@@ -1,0 +1,147 @@
+"""A campaign does each job once, whatever cut it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from fakes import FakeChecker, FakeRunner, make_structure, make_test, make_tools
+
+from weakspot.errors import BadInput, WeakspotError
+from weakspot.harness.campaign import Stopped, model_digest, run
+from weakspot.harness.record import Plan
+from weakspot.harness.store import Store, latest_unfinished, read_manifest
+
+PLAN = Plan(what=("flags",), checkers=("fake",), machines=("local",), runners=("fake-runner",))
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    folder = make_structure(tmp_path / "corpus")
+    for name in ("sc", "tso"):
+        (folder / f"{name}.cat").write_text(f'"{name}"\nacyclic po | rf | co | fr as {name}\n')
+    return folder
+
+
+def test_a_campaign_asks_every_checker_and_runs_every_test(corpus: Path, tmp_path: Path) -> None:
+    checker, runner = FakeChecker(), FakeRunner()
+    folder, record = run(PLAN, root=tmp_path / "results", tools=make_tools(corpus, checker, runner))
+    assert sorted(checker.asked) == [
+        ("SB", "sc"),
+        ("SB", "tso"),
+        ("SB+b", "sc"),
+        ("SB+b", "tso"),
+    ]
+    assert runner.ran == ["SB", "SB+b"]
+    assert record.manifest.finished
+    assert record.manifest.tools["fake"] == "1.0"
+    assert record.machine["local"].profile == {"cpu": "made of paper"}
+    assert (folder / "tests" / "SB.litmus").read_text() == make_test("SB").text
+
+
+def test_ctrl_c_keeps_what_was_done_and_says_how_to_go_on(corpus: Path, tmp_path: Path) -> None:
+    root = tmp_path / "results"
+    with pytest.raises(Stopped, match="same command again") as stopped:
+        run(PLAN, root=root, tools=make_tools(corpus, FakeChecker(stop_after=3)))
+    again = FakeChecker()
+    folder, record = run(PLAN, root=root, tools=make_tools(corpus, again))
+    assert folder == stopped.value.folder
+    assert len(again.asked) == 1
+    assert len(record.verdicts) == 4
+
+
+def test_a_finished_campaign_is_not_taken_up_again(corpus: Path, tmp_path: Path) -> None:
+    root = tmp_path / "results"
+    first, _ = run(PLAN, root=root, tools=make_tools(corpus, FakeChecker()))
+    second, _ = run(PLAN, root=root, tools=make_tools(corpus, FakeChecker()))
+    assert first != second
+
+
+def test_a_changed_test_is_checked_again_and_an_unchanged_one_is_not(
+    corpus: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "campaign"
+    run(PLAN, folder=folder, tools=make_tools(corpus, FakeChecker()))
+    checker = FakeChecker()
+    tests = [make_test("SB", value=1), make_test("SB+b", line=99)]
+    _, record = run(PLAN, folder=folder, tools=make_tools(corpus, checker, tests=tests))
+    assert sorted(checker.asked) == [("SB", "sc"), ("SB", "tso")]
+    assert len(record.verdicts) == 4
+
+
+def test_a_changed_model_is_checked_again(corpus: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "campaign"
+    run(PLAN, folder=folder, tools=make_tools(corpus, FakeChecker()))
+    (corpus / "tso.cat").write_text('"tso"\nempty rf as nothing\n')
+    checker = FakeChecker()
+    run(PLAN, folder=folder, tools=make_tools(corpus, checker))
+    assert sorted(checker.asked) == [("SB", "tso"), ("SB+b", "tso")]
+
+
+def test_a_model_with_a_changed_include_is_another_model(tmp_path: Path) -> None:
+    (tmp_path / "a.cat").write_text('include "b.cat"')
+    (tmp_path / "b.cat").write_text("let x = rf")
+    before = model_digest(tmp_path / "a.cat")
+    (tmp_path / "b.cat").write_text("let x = co")
+    assert model_digest(tmp_path / "a.cat") != before
+
+
+def test_a_newer_checker_is_asked_again(corpus: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "campaign"
+    run(PLAN, folder=folder, tools=make_tools(corpus, FakeChecker()))
+    newer = FakeChecker()
+    newer.version = "2.0"
+    _, record = run(PLAN, folder=folder, tools=make_tools(corpus, newer))
+    assert len(newer.asked) == 4
+    assert len(record.verdicts) == 4
+
+
+def test_a_checker_that_fails_is_noted_and_asked_again(corpus: Path, tmp_path: Path) -> None:
+    root = tmp_path / "results"
+    checker = FakeChecker()
+    checker.fails_under = "tso"
+    folder, record = run(PLAN, root=root, tools=make_tools(corpus, checker))
+    assert "fake under tso: it fell over" in record.manifest.notes
+    assert not record.manifest.finished
+    again = FakeChecker()
+    assert run(PLAN, root=root, tools=make_tools(corpus, again))[0] == folder
+    assert sorted(again.asked) == [("SB", "tso"), ("SB+b", "tso")]
+
+
+def test_a_checker_that_is_not_installed_is_said(corpus: Path, tmp_path: Path) -> None:
+    checker = FakeChecker()
+    checker.installed = False
+    _, record = run(PLAN, root=tmp_path, tools=make_tools(corpus, checker))
+    assert "fake is not installed: nothing was checked with it" in record.manifest.notes
+
+
+def test_another_plan_does_not_go_into_the_same_folder(corpus: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "campaign"
+    run(PLAN, folder=folder, tools=make_tools(corpus, FakeChecker()))
+    with pytest.raises(BadInput, match="another plan"):
+        run(Plan(what=("flags",)), folder=folder, tools=make_tools(corpus, FakeChecker()))
+
+
+def test_two_processes_do_not_write_one_campaign(corpus: Path, tmp_path: Path) -> None:
+    root = tmp_path / "results"
+    checker = FakeChecker(stop_after=1)
+    with pytest.raises(Stopped):
+        run(PLAN, root=root, tools=make_tools(corpus, checker))
+    folder = latest_unfinished(root, PLAN)
+    assert folder is not None
+    with Store.open(folder):
+        with pytest.raises(WeakspotError, match="another weakspot is writing"):
+            Store.open(folder)
+        assert latest_unfinished(root, PLAN) is None
+
+
+def test_the_newest_cut_campaign_goes_on(corpus: Path, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        tools = make_tools(corpus, FakeChecker(stop_after=1))
+        with pytest.raises(Stopped):
+            run(PLAN, folder=tmp_path / name, tools=tools)
+    older = read_manifest(tmp_path / "b")
+    with Store.open(tmp_path / "b") as store:
+        store.describe(msgspec.structs.replace(older, started="2001-01-01T00:00:00+0000"))
+    assert latest_unfinished(tmp_path, PLAN) == tmp_path / "a"
