@@ -1,0 +1,209 @@
+# Shared by scripts/run and scripts/test: a Python environment in .venv with weakspot in it.
+#
+# `set_up run` installs weakspot, `set_up dev` its development tools too. What is there is not
+# installed again: two stamps in .venv name what was installed, a hash of pyproject.toml for the
+# packages and one of the crate's sources for the engine. A run that was cut leaves no stamp, so
+# the next one goes on.
+
+export LC_ALL=C.UTF-8 PIP_DISABLE_PIP_VERSION_CHECK=1
+clone=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." && pwd) || exit 2
+venv=$clone/.venv
+python=$venv/bin/python
+log=$(mktemp "${TMPDIR:-/tmp}/weakspot-install.XXXXXX") ||
+  { echo "error: cannot write to ${TMPDIR:-/tmp}; TMPDIR names another folder" >&2 && exit 2; }
+trap 'rm -f "$log"' EXIT
+OLDEST_PYTHON=11 # of Python 3; as in pyproject.toml
+
+fail() { # message, then lines of advice
+  printf 'error: %s\n' "$1" >&2
+  shift
+  [ $# -gt 0 ] && printf 'help: %s\n' "$1" >&2 && shift
+  [ $# -gt 0 ] && printf '      %s\n' "$@" >&2
+  exit 2
+}
+
+say() { printf '[%3d s] %s\n' "$SECONDS" "$*" >&2; }
+
+# step WHAT COMMAND…: runs it with its output in the log, and shows that it is alive.
+step() {
+  local what=$1 child shown=0 begin=$SECONDS
+  shift
+  say "$what"
+  "$@" >>"$log" 2>&1 </dev/null 9<&- &
+  child=$!
+  # shellcheck disable=SC2064 # this child
+  trap "kill $child 2>/dev/null; wait $child; exit 130" INT TERM HUP
+  while kill -0 "$child" 2>/dev/null; do
+    sleep 0.2
+    if [ -t 2 ]; then
+      [ $SECONDS -ne $shown ] && shown=$SECONDS &&
+        printf '\r[%3d s] … %.60s\033[K' "$SECONDS" "$(tail -n 1 "$log" | tr -cd '[:print:]')" >&2
+    elif [ $((SECONDS - begin - shown)) -ge 30 ]; then
+      shown=$((SECONDS - begin))
+      say "… $(tail -n 1 "$log" | tr -cd '[:print:]' | cut -c 1-60)"
+    fi
+  done
+  [ -t 2 ] && printf '\r\033[K' >&2
+  trap - INT TERM HUP
+  wait "$child"
+}
+
+# ------------------------------------------------------------------------- what must be there
+
+at_least() { [ "$(printf '%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]; }
+
+# The newest-enough Python, in $base_python.
+find_python() {
+  local candidate version found=()
+  for candidate in ${WEAKSPOT_PYTHON:+"$WEAKSPOT_PYTHON"} python3 python3.14 python3.13 python3.12 \
+    python3.11 python; do
+    command -v "$candidate" >/dev/null || continue
+    version=$("$candidate" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) ||
+      continue
+    if at_least "$version" "3.$OLDEST_PYTHON"; then
+      base_python=$candidate
+      return
+    fi
+    found+=("$candidate is $version")
+  done
+  base_python=
+  command -v uv >/dev/null && return # uv fetches a Python
+  local have=${found[*]+$(IFS=,; echo "${found[*]}")}
+  fail "weakspot needs Python 3.$OLDEST_PYTHON or newer${have:+ ($have)}" \
+    "install one (Debian 12, Ubuntu 24.04 and newer: apt-get install python3 python3-venv)," \
+    "or install uv, which fetches it; WEAKSPOT_PYTHON=/path/to/python names one that is not on PATH"
+}
+
+# cargo and rustc that answer, and new enough for the crate.
+find_rust() {
+  local needed proxies version
+  if ! command -v cargo >/dev/null || ! command -v rustc >/dev/null; then
+    fail "weakspot's engine is written in Rust, and cargo is not on PATH" \
+      "install Rust with rustup (https://rustup.rs), or with your system's package manager," \
+      "and run this again; if it is installed already, put its bin folder on PATH"
+  fi
+  if ! version=$(rustc --version 2>&1) || ! cargo --version >/dev/null 2>&1; then
+    # rustup's programs look for their toolchains below HOME, which may be another one here
+    proxies=$(dirname -- "$(command -v cargo)")
+    if [ -z "${RUSTUP_HOME:-}" ] && [ -d "$proxies/../../.rustup/toolchains" ]; then
+      RUSTUP_HOME=$(cd -- "$proxies/../../.rustup" && pwd)
+      export RUSTUP_HOME
+    fi
+    version=$(rustc --version 2>&1) && cargo --version >/dev/null 2>&1 ||
+      fail "cargo is on PATH but does not start: ${version%%$'\n'*}" \
+        "rustup keeps its toolchains in \$HOME/.rustup, and HOME is ${HOME:-not set} now: set" \
+        "RUSTUP_HOME to where they are, or run: rustup default stable"
+  fi
+  version=$(cut -d ' ' -f 2 <<<"$version")
+  needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$clone/engine/Cargo.toml")
+  at_least "${version%%-*}" "${needed:-0}" ||
+    fail "weakspot's engine needs Rust $needed or newer; rustc is $version" \
+      "rustup update stable, or install a newer one with rustup (https://rustup.rs)"
+  command -v cc >/dev/null || command -v gcc >/dev/null || command -v clang >/dev/null ||
+    fail "Rust needs a C compiler to link, and there is none on PATH" \
+      "install your system's (Debian, Ubuntu: apt-get install gcc libc6-dev)"
+}
+
+# ------------------------------------------------------------------------------- installation
+
+# set_up run|dev
+set_up() {
+  find_python
+  find_rust
+  { exec 9<"$clone" && flock 9; } 2>/dev/null # two set-ups at once would spoil each other
+  make_venv
+  install_packages "$1"
+  install_engine
+  exec 9<&-
+}
+
+usable_venv() {
+  [ -x "$python" ] && [ -f "$venv/bin/pip" ] &&
+    grep -qF "$venv/bin/" "$venv/bin/pip" && # else the clone was moved, and nothing in it starts
+    at_least "$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)" \
+      "3.$OLDEST_PYTHON"
+}
+
+make_venv() {
+  usable_venv && return
+  if [ -e "$venv" ] && [ ! -f "$venv/pyvenv.cfg" ] && [ -n "$(ls -A "$venv" 2>&1)" ]; then
+    fail "$venv is there and is not a Python environment" "move it away and run this again"
+  fi
+  [ -w "$clone" ] || fail "cannot write to $clone" "make a clone in a folder that is yours"
+  if command -v uv >/dev/null; then
+    step "creating .venv with uv" uv venv --clear --seed \
+      --python "${base_python:-3.$OLDEST_PYTHON}" "$venv" || explain "creating .venv"
+  else
+    "$base_python" -c 'import ensurepip, venv' 2>/dev/null ||
+      fail "$base_python cannot make an environment: ensurepip is missing" \
+        "install it (Debian, Ubuntu: apt-get install python3-venv), or install uv"
+    step "creating .venv with $("$base_python" --version)" \
+      "$base_python" -m venv --clear "$venv" || explain "creating .venv"
+  fi
+}
+
+# The packages of pyproject.toml, those that build the engine among them, so that building it
+# again needs no network.
+install_packages() { # run|dev
+  local stamp=$venv/packages.stamp now wanted
+  now="$(sha256sum <"$clone/pyproject.toml" | cut -c 1-32)"
+  [ -f "$stamp" ] && grep -qxE "$now (dev|$1)" "$stamp" && return
+  [ -f "$stamp" ] && grep -q 'dev$' "$stamp" && set -- dev
+  mapfile -t wanted < <("$python" - "$clone/pyproject.toml" "$1" <<'PYTHON'
+import sys, tomllib
+with open(sys.argv[1], "rb") as file:
+    table = tomllib.load(file)
+extra = table["project"]["optional-dependencies"]["dev"] if sys.argv[2] == "dev" else []
+print(*table["build-system"]["requires"], *table["project"]["dependencies"], *extra, sep="\n")
+PYTHON
+  )
+  [ ${#wanted[@]} -gt 0 ] || fail "cannot read $clone/pyproject.toml" "git checkout pyproject.toml"
+  rm -f "$stamp"
+  step "installing the Python packages (about 150 MB to fetch, most of it a C compiler)" \
+    installer "${wanted[@]}" || explain "installing the Python packages"
+  echo "$now $1" >"$stamp"
+}
+
+install_engine() {
+  local stamp=$venv/engine.stamp now
+  now=$(engine_hash)
+  if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$now" ] &&
+    (cd / && "$python" -c 'import weakspot._engine') 2>/dev/null; then
+    return
+  fi
+  rm -f "$stamp"
+  step "building the engine (Rust; a minute or two the first time)" \
+    installer --no-deps --no-build-isolation --editable "$clone" || explain "building the engine"
+  echo "$now" >"$stamp"
+}
+
+engine_hash() {
+  (cd "$clone" && find pyproject.toml engine/Cargo.* engine/src engine/python/__init__.py -type f \
+    -print0 | sort -z | xargs -0 sha256sum) | sha256sum | cut -c 1-32
+}
+
+installer() {
+  if command -v uv >/dev/null; then
+    uv pip install --python "$python" "$@"
+  else
+    "$python" -m pip install --progress-bar off "$@"
+  fi
+}
+
+# Says why a step failed, as far as its output tells.
+explain() { # what was done
+  tail -n 25 "$log" | cut -c 1-300 >&2
+  if grep -qiE 'no space left|disk quota' "$log"; then
+    fail "the disk is full: $1" "free about 2 GB in $clone and run this again; what is done is kept"
+  elif grep -qiE 'permission denied' "$log"; then
+    fail "files here belong to somebody else: $1" \
+      "run this as the owner of $clone, or make a clone of your own"
+  elif grep -qiE 'resolv|timed out|connection|network|unreachable|certificate' "$log"; then
+    fail "the network does not answer: $1" \
+      "check the network and pip's and cargo's settings, and run this again; what is done is kept"
+  fi
+  fail "$1 failed; its last lines are above" \
+    "mend what they say and run this again; rm -r $venv begins anew"
+}
+
+install_tools() { "$clone/scripts/install-tools" >&2; }
