@@ -38,14 +38,14 @@ KINDS: dict[str, Kind] = {
             "error",
             "The structure's claims.toml or its golden tests say one thing, this run found "
             "another.",
-            "Find out which is right: correct the source or the model, or record what is true.",
+            "find out which is right: correct the source or the model, or record what is true.",
         ),
         Kind(
             "WS101",
             "assertion violated",
             "error",
             "An execution of the program makes one of its assertions fail.",
-            "Read the witness; where it happens under sc too, no memory order repairs it.",
+            "read the witness; where it happens under sc too, no memory order repairs it.",
         ),
         Kind(
             "WS102",
@@ -53,21 +53,21 @@ KINDS: dict[str, Kind] = {
             "error",
             "Two threads access one location, at least one of them writes, one of the accesses "
             "is plain, and nothing orders them: the program's behaviour is undefined.",
-            "Make the access atomic, or order the two by a release and an acquire.",
+            "make the access atomic, or order the two by a release and an acquire.",
         ),
         Kind(
             "WS103",
             "hang",
             "error",
             "A thread waits for something that no thread will do any more.",
-            "Look for a wake-up that is sent before the waiter is registered.",
+            "look for a wake-up that is sent before the waiter is registered.",
         ),
         Kind(
             "WS104",
             "uninitialised or invalid memory",
             "error",
             "A thread reads memory before anything is written to it, or after it was freed.",
-            "Publish the address with a release, and read it with an acquire.",
+            "publish the address with a release, and read it with an acquire.",
         ),
         Kind(
             "WS201",
@@ -76,14 +76,14 @@ KINDS: dict[str, Kind] = {
             "A machine showed an outcome that a model forbids. Either the model is wrong for "
             "this machine, or the compiler did what the model does not allow, or the claim that "
             "the model states is false.",
-            "Look at the assembly; if the outcome is known, record it with `seen` in claims.toml.",
+            "look at the assembly; if the outcome is known, record it with `seen` in claims.toml.",
         ),
         Kind(
             "WS401",
             "checkers disagree",
             "error",
             "Two checkers answered the same question differently; one of them is wrong.",
-            "Compare the states they list; report the smaller test to the one that errs.",
+            "compare the states they list; report the smaller test to the one that errs.",
         ),
         Kind(
             "WS402",
@@ -91,7 +91,7 @@ KINDS: dict[str, Kind] = {
             "note",
             "Outcomes that every model allows were not seen on the machine. That a forbidden "
             "outcome was not seen there either is then no evidence.",
-            "Run longer, or on a machine with weaker ordering.",
+            "run longer, or on a machine with weaker ordering.",
         ),
     )
 }

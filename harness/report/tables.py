@@ -1,0 +1,158 @@
+"""Verdicts and histograms alone, as `weakspot check` and `weakspot run` print them, and as JSON
+lines: the values' own JSON form, one object a line."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+from rich.console import Console
+from rich.text import Text
+
+from weakspot.harness.agreement import answers, contradicts, within
+from weakspot.harness.condition import proposition
+from weakspot.harness.record import Record, in_order
+from weakspot.harness.report.terminal import bar, columns, style
+from weakspot.harness.verdict import Histogram, State, Verdict
+from weakspot.harness.words import rounded, stated
+
+
+def json_lines(values: Iterable[msgspec.Struct]) -> Iterator[str]:
+    """Verdicts, explorations, histograms or findings, one JSON object a line."""
+    for value in values:
+        yield msgspec.json.encode(value).decode()
+
+
+def verdicts(record: Record, out: Console) -> None:
+    """A row a test, a column a model; below it what the cells cannot say. A single test is shown
+    with its states."""
+    models = in_order(verdict.model for verdict in record.verdicts)
+    tests = in_order(verdict.test for verdict in record.verdicts)
+    if not tests:
+        out.print("nothing was checked")
+        return
+    if len(tests) == 1:
+        _one_test(record.verdicts, out)
+    else:
+        rows: list[list[str | Text]] = [["test", *models]]
+        for test in tests:
+            rows.append([test, *(_cell(record.verdicts_of.get((test, m), ())) for m in models)])
+        for line in columns(rows):
+            out.print(line)
+    reasons: defaultdict[str, list[str]] = defaultdict(list)
+    for verdict in record.verdicts:
+        if verdict.observation == "Unknown":
+            reasons[f"{verdict.checker}: {verdict.reason}"].append(verdict.test)
+    for reason, names in reasons.items():
+        few = ", ".join(in_order(names)[:3]) + (" …" if len(set(names)) > 3 else "")
+        out.print(Text(f"unknown, {len(names)} times: {reason} ({few})", style="dim"))
+    checkers = in_order(verdict.checker for verdict in record.verdicts)
+    out.print(Text(f"{_asked(record)} by {', '.join(checkers)}", style="dim"))
+
+
+def histograms(record: Record, out: Console) -> None:
+    """The states that were seen of each test, by count; `*` marks those that satisfy the
+    condition."""
+    if not record.histograms:
+        out.print("nothing was run")
+    for histogram in record.histograms:
+        emulated = "  emulated: shows little of real hardware" if histogram.emulated else ""
+        out.print(
+            Text.assemble(
+                (histogram.test, "bold"),
+                f"  {histogram.machine}  {histogram.runner}",
+                (emulated, "yellow"),
+            )
+        )
+        if histogram.reason and not histogram.histogram:
+            out.print(f"  not run: {histogram.reason}", markup=False)
+            continue
+        for line in _states(record, histogram, out.is_terminal):
+            out.print(line)
+        independent = (
+            f" (independent {histogram.target_independent:,})"
+            if histogram.target_independent is not None
+            else ""
+        )
+        seen = f"{histogram.target:,}{independent}" if histogram.target else "not seen"
+        out.print(
+            Text(
+                f"  {histogram.condition or 'condition'}: {seen} in "
+                f"{rounded(histogram.iterations)} iterations, {histogram.seconds:.1f} s",
+                style="dim",
+            )
+        )
+
+
+def satisfies(condition: str, state: State) -> bool:
+    """Whether a state satisfies the condition's proposition; false where it is not understood."""
+    holds = proposition(condition)
+    try:
+        return holds is not None and holds(state)
+    except KeyError:
+        return False
+
+
+def _states(record: Record, histogram: Histogram, drawn: bool) -> list[Text]:
+    total = max(1, sum(count.count for count in histogram.histogram))
+    states = [
+        (each.model, each.states)
+        for each in record.verdicts
+        if each.test == histogram.test and each.states and each.observation != "Undefined"
+    ]
+    rows: list[list[str | Text]] = []
+    for count in sorted(histogram.histogram, key=lambda each: -each.count):
+        mark = "*" if satisfies(histogram.condition, count.state) else ""
+        outside = [model for model, allowed in states if not within(count.state, allowed)]
+        row: list[str | Text] = [mark, stated(count.state), f"{count.count:>13,}"]
+        if drawn:
+            row.append(Text(bar(count.count / total), style="yellow" if mark else "cyan"))
+        if outside:
+            row.append(Text(f"not allowed by {' '.join(in_order(outside))}", style="red"))
+        rows.append(row)
+    return columns(rows, indent=2, gap=1)
+
+
+def _cell(given: Sequence[Verdict]) -> Text:
+    """One answer where all agree, else each checker's."""
+    decided = answers(given)
+    if not given:
+        return Text("·", style="dim")
+    if not decided:
+        return Text("Unknown", style=style("Unknown"))
+    best = min(decided, key=lambda verdict: not verdict.states)
+    if any(contradicts(best, other) for other in decided):
+        text = " / ".join(f"{each.checker} {each.observation}" for each in decided)
+        return Text(text, style="bold red")
+    return Text(best.observation, style=style(best.observation))
+
+
+def _one_test(given: Sequence[Verdict], out: Console) -> None:
+    out.print(Text.assemble((given[0].test, "bold"), f"  {given[0].condition}"))
+    for verdict in given:
+        witnesses = verdict.witnesses
+        ratio = f"  {witnesses[0]} of {sum(witnesses)} executions" if witnesses else ""
+        flags = f"  flags {', '.join(verdict.flags)}" if verdict.flags else ""
+        holds = {True: "holds", False: "does not hold", None: ""}[verdict.condition_holds]
+        out.print(
+            Text.assemble(
+                f"  {verdict.model}  {verdict.checker}  ",
+                (verdict.observation, style(verdict.observation)),
+                f"  the condition {holds}" if holds else "",
+                (f"{ratio}{flags}", "dim"),
+            )
+        )
+        for state in verdict.states:
+            mark = "*" if satisfies(verdict.condition, state) else " "
+            out.print(f"    {mark} {stated(state)}", markup=False)
+
+
+def _asked(record: Record) -> str:
+    tests = len({verdict.test for verdict in record.verdicts})
+    models = len({verdict.model for verdict in record.verdicts})
+    seconds = sum(verdict.seconds for verdict in record.verdicts)
+    return (
+        f"{tests:,} test{'' if tests == 1 else 's'} under {models} "
+        f"model{'' if models == 1 else 's'} in {seconds:.1f} s"
+    )

@@ -1,0 +1,135 @@
+"""The terminal: colours and bars for a person, plain stable lines for a pipe."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from typing import IO
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+_STYLES = {
+    "Never": "green",
+    "Sometimes": "yellow",
+    "Always": "cyan",
+    "Undefined": "red",
+    "Unknown": "dim",
+    "error": "bold red",
+    "warning": "yellow",
+    "note": "cyan",
+}
+
+
+def console(file: IO[str] | None = None) -> Console:
+    """Where reports are printed: with colours only on a terminal, elsewhere never wrapped."""
+    out = file if file is not None else sys.stdout
+    if out.isatty():
+        return Console(file=out, highlight=False, soft_wrap=True)
+    return Console(file=out, highlight=False, soft_wrap=True, no_color=True, width=10_000)
+
+
+def style(word: str) -> str:
+    """The colour of an observation or a severity."""
+    return _STYLES.get(word, "")
+
+
+def columns(rows: Iterable[Sequence[str | Text]], *, gap: int = 2, indent: int = 0) -> list[Text]:
+    """Rows as lines with aligned cells; nothing trails a line."""
+    cells = [[cell if isinstance(cell, Text) else Text(cell) for cell in row] for row in rows]
+    count = max(map(len, cells), default=0)
+    widths = [
+        max((cell_len(row[at].plain) for row in cells if at < len(row)), default=0)
+        for at in range(count)
+    ]
+    lines = []
+    for row in cells:
+        line = Text(" " * indent)
+        for at, cell in enumerate(row):
+            line.append_text(cell)
+            if at < len(row) - 1:
+                line.append(" " * (widths[at] - cell_len(cell.plain) + gap))
+        line.rstrip()
+        lines.append(line)
+    return lines
+
+
+def bar(part: float, width: int = 24) -> str:
+    """A bar of eighths of a cell; what is not nothing shows at least one eighth."""
+    eighths = round(max(0.0, min(1.0, part)) * width * 8)
+    if part > 0:
+        eighths = max(1, eighths)
+    whole, rest = divmod(eighths, 8)
+    return "█" * whole + (_EIGHTHS[rest] if rest else "")
+
+
+def magnitude(count: int, total: int) -> float:
+    """How long a bar is that must show one in ten million: the logarithm's share, in 0..1."""
+    return math.log10(count + 1) / math.log10(total + 1) if count and total else 0.0
+
+
+class RichProgress:
+    """Progress as a bar that vanishes when it is done; a context manager."""
+
+    def __init__(self, out: Console) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=32),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+            console=out,
+            transient=True,
+        )
+        self._task = None if not out.is_terminal else self._progress.add_task("", visible=False)
+
+    def __enter__(self) -> RichProgress:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def start(self, total: int, what: str) -> None:
+        if self._task is not None:
+            self._progress.reset(
+                self._task, total=total or None, description=what, visible=True, completed=0
+            )
+
+    def advance(self, count: int = 1) -> None:
+        if self._task is not None:
+            self._progress.advance(self._task, count)
+
+    def message(self, text: str) -> None:
+        self._progress.console.print(text, style="dim", markup=False)
+
+
+class PlainProgress:
+    """Progress for a log: a line a phase, and the messages. A context manager like the other."""
+
+    def __init__(self, out: Console) -> None:
+        self._out = out
+
+    def __enter__(self) -> PlainProgress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def start(self, total: int, what: str) -> None:
+        self._out.print(f"{what}: {total:,}" if total else what, markup=False)
+
+    def advance(self, count: int = 1) -> None:
+        pass
+
+    def message(self, text: str) -> None:
+        self._out.print(text, markup=False)
+
+
+def progress() -> RichProgress | PlainProgress:
+    """The progress that fits stderr, so that what is piped stays clean."""
+    out = console(sys.stderr)
+    return RichProgress(out) if out.is_terminal else PlainProgress(out)

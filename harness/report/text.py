@@ -1,0 +1,290 @@
+"""A campaign in a terminal: a structure at a time, what is worth knowing first.
+
+Values in, lines out; nothing is decided here. What a person wants to see of a structure are the
+outcomes that a machine showed although a model forbids them, then the tests that are claimed
+about, then what is not as recorded.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from weakspot.harness.agreement import answers, observation
+from weakspot.harness.findings import KINDS
+from weakspot.harness.judge import sightings, undecided
+from weakspot.harness.record import Entry, MachineNote, Record, StructureNote, program
+from weakspot.harness.report.terminal import bar, columns, magnitude, style
+from weakspot.harness.verdict import Finding, Histogram
+from weakspot.harness.words import rounded
+
+_SHOWN = 8  # tests of one structure
+
+
+def campaign(record: Record, out: Console, *, report: str = "", everything: bool = False) -> None:
+    """Print what a campaign found. `report` is the path of its site; with `everything` every
+    test is listed, and not only those worth a look."""
+    interest = _Interest(record)
+    for structure in record.structures:
+        _structure(record, structure, interest, out, everything)
+        out.print()
+    loose = [entry for entry in record.entries if not entry.structures]
+    if loose:
+        out.print(Text.assemble(("litmus tests", "bold"), f"  {_amount(len(loose), 'test')}"))
+        _tests(record, loose, interest, out, everything)
+        out.print()
+    findings([each for each in record.findings if not each.recorded], out)
+    for text in undecided(record)[:10]:
+        out.print(Text.assemble(("undecided: ", "yellow"), text))
+    for note in record.manifest.notes:
+        out.print(Text(f"note: {note}", style="dim"))
+    out.print(_closing(record, report))
+
+
+def findings(found: Sequence[Finding], out: Console) -> None:
+    """Print findings as diagnostics, errors before notes."""
+    for finding in found:
+        head = Text.assemble((f"{finding.id} ", style(finding.severity)), finding.message)
+        if finding.severity != "error":
+            head.append(f"  [{finding.severity}]", style="dim")
+        elif finding.id in KINDS:
+            head.append(f"  [{KINDS[finding.id].title}]", style="dim")
+        out.print(head)
+        for site in finding.sites[:6]:
+            out.print(Text.assemble("  --> ", site))
+        for evidence in finding.evidence:
+            out.print(Text(f"   |  {evidence.text}"))
+        if finding.fix and finding.severity != "note":
+            out.print(Text.assemble(("help: ", "cyan"), finding.fix))
+
+
+def where(entry: Entry) -> str:
+    """The operations and sites a test comes from: `push wsq.h:41 ∥ steal wsq.h:63`."""
+    if not entry.test.origins:
+        return entry.test.path or "written by hand"
+    origin = entry.test.origins[0]
+    parts = []
+    for operation, sites in zip(origin.operations, origin.sites, strict=True):
+        lines: dict[str, list[int]] = defaultdict(list)
+        for site in sites:
+            if site.line not in lines[site.file]:
+                lines[site.file].append(site.line)
+        places = " ".join(f"{file}:{','.join(map(str, at))}" for file, at in lines.items())
+        parts.append(f"{operation} {places}")
+    more = f"  and {len(entry.test.origins) - 1} more" if len(entry.test.origins) > 1 else ""
+    return " ∥ ".join(parts) + more
+
+
+def allowed_and_forbidden(record: Record, entry: Entry) -> tuple[list[str], list[str], list[str]]:
+    """The models that allow a test's outcome, that forbid it, and that call the test racy."""
+    allowed, forbidden, racy = [], [], []
+    for model in entry.models:
+        match observation(record, entry.name, model):
+            case "Sometimes" | "Always":
+                allowed.append(model)
+            case "Never":
+                forbidden.append(model)
+            case "Undefined":
+                racy.append(model)
+            case _:
+                pass
+    return allowed, forbidden, racy
+
+
+# --- a structure ------------------------------------------------------------------------------
+
+
+class _Interest:
+    """How much a test deserves to be shown: seen and forbidden, seen, claimed, the rest."""
+
+    def __init__(self, record: Record) -> None:
+        self.claimed: dict[str, str] = {
+            claim.test: claim.says
+            for structure in record.structures
+            for claim in structure.claims
+            if claim.test
+        }
+        promising = {each.name for each in record.model.values() if each.role != "reference"}
+        self.rank: dict[str, int] = {}
+        for sighting in sightings(record):
+            grave = 3 if promising & set(sighting.forbidden) else 2 if sighting.forbidden else 1
+            name = sighting.histogram.test
+            self.rank[name] = max(grave, self.rank.get(name, 0))
+
+    def order(self, entry: Entry) -> tuple[int, bool, str]:
+        return (-self.rank.get(entry.name, 0), entry.name not in self.claimed, entry.name)
+
+    def worth(self, entry: Entry) -> bool:
+        return entry.name in self.claimed or self.rank.get(entry.name, 0) >= 2
+
+
+def _structure(
+    record: Record, structure: StructureNote, interest: _Interest, out: Console, everything: bool
+) -> None:
+    entries = record.tests_of(structure.name)
+    title = structure.title if structure.title != structure.name else ""
+    out.print(
+        Text.assemble(
+            (structure.name, "bold"),
+            f"  {title}" if title else "",
+            (f"  {_amount(len(structure.scenarios), 'scenario')}", "dim"),
+            (f"  models {' '.join(structure.models)}", "dim"),
+            (f"  {_machines(record.manifest.machines)}", "dim"),
+        )
+    )
+    rows = [("tests", f"{len(entries)}: {_shapes(entries)}", _checkers(record, entries))]
+    rows.append(("programs", *_programs(record, structure)))
+    if structure.claims:
+        rows.append(("claims", *_claims(record, structure)))
+    for line in columns(rows, indent=2):
+        out.print(line)
+    _tests(record, entries, interest, out, everything)
+
+
+def _shapes(entries: Iterable[Entry]) -> str:
+    counts = Counter(entry.test.shape or "other" for entry in entries)
+    parts = [f"{count} {shape}" for shape, count in counts.most_common(7)]
+    left = sum(count for _, count in counts.most_common()[7:])
+    return ", ".join([*parts, f"{left} others"] if left else parts) or "none"
+
+
+def _checkers(record: Record, entries: Iterable[Entry]) -> str:
+    """`checked by herd7, cbmc (agree)`: agree is said only where two were asked the same."""
+    asked: Counter[str] = Counter()
+    shared = clashes = 0
+    names = {entry.name for entry in entries}
+    for (test, _), verdicts in record.verdicts_of.items():
+        if test not in names:
+            continue
+        decided = answers(verdicts)
+        asked.update(verdict.checker for verdict in decided)
+        if len(decided) > 1:
+            shared += 1
+    clashes = sum(each.id == "WS401" and each.subject in names for each in record.findings)
+    if not asked:
+        return "not checked"
+    said = f"{clashes} disagree" if clashes else f"agree on {shared:,}" if shared else ""
+    return f"checked by {', '.join(sorted(asked))}{f' ({said})' if said else ''}"
+
+
+def _programs(record: Record, structure: StructureNote) -> tuple[str, str]:
+    names = {program(structure.name, scenario.name) for scenario in structure.scenarios}
+    explored = [each for each in record.explorations if each.program in names]
+    recorded = {each.subject for each in record.findings if each.recorded}
+    safe = sum(each.result == "Safe" for each in explored)
+    violated = [each.program for each in explored if each.result == "Violated"]
+    known = [name.partition("/")[2] for name in violated if name in recorded]
+    parts = [f"{safe} safe"]
+    if known:
+        parts.append(f"{len(known)} violated as recorded ({', '.join(known[:3])})")
+    if len(violated) > len(known):
+        parts.append(f"{len(violated) - len(known)} violated")
+    if left := len(explored) - safe - len(violated):
+        parts.append(f"{left} not all explored")
+    runs = sum(each.complete for each in explored)
+    return f"{len(explored)} explored under sc: {', '.join(parts)}", f"{runs:,} interleavings"
+
+
+def _claims(record: Record, structure: StructureNote) -> tuple[str, str]:
+    about = {claim.test or program(structure.name, claim.scenario) for claim in structure.claims}
+    wrong = {
+        each.subject
+        for each in record.findings
+        if each.id == "WS001" and each.severity == "error" and each.subject in about
+    }
+    bad = sum(
+        (claim.test or program(structure.name, claim.scenario)) in wrong
+        for claim in structure.claims
+    )
+    total = len(structure.claims)
+    if not bad:
+        return f"{total} as recorded", ""
+    return f"{total - bad} of {total} as recorded", f"{bad} not"
+
+
+def _tests(
+    record: Record, entries: Iterable[Entry], interest: _Interest, out: Console, everything: bool
+) -> None:
+    chosen = sorted(entries, key=interest.order)
+    worth = chosen if everything else [entry for entry in chosen if interest.worth(entry)]
+    shown = worth if everything else worth[:_SHOWN]
+    if shown:
+        out.print()
+    for entry in shown:
+        for line in _test(record, entry, interest, out.is_terminal):
+            out.print(line)
+    if len(worth) > len(shown):
+        out.print(Text(f"  and {len(worth) - len(shown)} more in the report", style="dim"))
+
+
+def _test(record: Record, entry: Entry, interest: _Interest, drawn: bool) -> Iterator[Text]:
+    allowed, forbidden, racy = allowed_and_forbidden(record, entry)
+    line = Text.assemble("  ", (entry.name, "bold"), "  ", where(entry))
+    for label, names, colour in (
+        ("allowed", allowed, "yellow"),
+        ("forbidden", forbidden, "green"),
+        ("racy", racy, "red"),
+    ):
+        if names:
+            line.append(f"   {label} ", style="dim").append(" ".join(names), style=colour)
+    yield line
+    if says := interest.claimed.get(entry.name):
+        yield Text(f"     claimed: {says}", style="italic")
+    for histogram in record.histograms_of.get(entry.name, ()):
+        yield _seen(histogram, forbidden, drawn)
+
+
+def _seen(histogram: Histogram, forbidden: Sequence[str], drawn: bool) -> Text:
+    line = Text("     ")
+    machine = histogram.machine + (" (emulated)" if histogram.emulated else "")
+    if histogram.reason and not histogram.iterations:
+        return line.append(f"{machine}: not run: {histogram.reason}", style="dim")
+    if not histogram.target:
+        return line.append(f"{machine}: not seen in {rounded(histogram.iterations)}", style="dim")
+    if drawn:
+        line.append(
+            bar(magnitude(histogram.target, histogram.iterations), 12) + " ",
+            style="red" if forbidden else "yellow",
+        )
+    line.append(f"{machine}: seen {histogram.target:,} of {rounded(histogram.iterations)}")
+    if histogram.target_independent is not None:
+        line.append(f" (independent {histogram.target_independent:,})", style="dim")
+    if forbidden:
+        line.append(f"  forbidden by {' '.join(forbidden)}", style="red")
+    return line
+
+
+# --- the end ----------------------------------------------------------------------------------
+
+
+def _closing(record: Record, report: str) -> Text:
+    errors = [each for each in record.findings if each.severity == "error" and not each.recorded]
+    claims = any(structure.claims for structure in record.structures)
+    if errors:
+        line = Text(_amount(len(errors), "finding"), style="bold red")
+    elif undecided(record):
+        line = Text(f"{_amount(len(undecided(record)), 'question')} undecided", style="bold yellow")
+    elif not record.manifest.finished:
+        line = Text("not finished: give the same command again", style="bold yellow")
+    else:
+        line = Text(
+            "everything as recorded in claims.toml" if claims else "nothing found",
+            style="bold green",
+        )
+    if report:
+        line.append(f" · report: {report}", style="default")
+    return line
+
+
+def _machines(machines: Iterable[MachineNote]) -> str:
+    parts = [
+        f"{each.name} {each.arch}{' (emulated)' if each.emulated else ''}" for each in machines
+    ]
+    return f"machine {', '.join(parts)}" if parts else ""
+
+
+def _amount(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
