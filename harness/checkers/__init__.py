@@ -1,1 +1,58 @@
-"""Deciders of a Test under a Model; one file, one checker."""
+"""Deciders of a Test under a Model; one file, one checker: how to find the tool, how to phrase the
+question, how to read the answer. Nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from weakspot.generators.litmus import Test
+from weakspot.harness.models import Model
+from weakspot.harness.tools import Tool
+from weakspot.harness.verdict import Verdict
+
+
+class Checker(Protocol):
+    """What every checker offers."""
+
+    @property
+    def name(self) -> str: ...
+
+    def available(self) -> Tool | None:
+        """The tool behind the checker, or None if it is not installed."""
+        ...
+
+    def applicable(self, test: Test, model: Model) -> str:
+        """ "" if the checker can be asked, else why not, in one phrase."""
+        ...
+
+    def check(
+        self,
+        tests: Sequence[Test],
+        model: Model,
+        *,
+        seconds: float,
+        done: Callable[[Verdict], None],
+    ) -> None:
+        """Ask about each test for `seconds` at most.
+
+        `done` is called once a test, in the caller's thread, as soon as its verdict is known, in
+        no particular order. A test without an answer has the verdict Unknown, whose reason says
+        why. Raises BadInput for a malformed file of the user's, MissingTool, ToolFailed.
+        """
+        ...
+
+
+def unknown(test: Test, model: Model, checker: str, reason: str, seconds: float = 0.0) -> Verdict:
+    """The verdict of a checker that has no answer."""
+    return Verdict(
+        test=test.name,
+        model=model.name,
+        checker=checker,
+        observation="Unknown",
+        condition_holds=None,
+        condition=test.condition,
+        seconds=seconds,
+        sites=test.sites,
+        reason=" ".join(reason.split()),
+    )

@@ -1,0 +1,353 @@
+"""herd7 as a checker: enumerates every execution of a litmus test under any cat file.
+
+One process takes many tests (loading a model costs more than most tests). It announces each test
+that it begins (-debug files) and each that ran out of time (-debug timeout), so a test that hangs,
+throws or kills the process is known by name and costs only itself: the process is started again
+for what is left. Each test gets a name of its own within its process, because of two tests with
+one name herd7 silently leaves out the second.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from weakspot.errors import BadInput, ToolFailed
+from weakspot.generators.litmus import ARCHITECTURES, Test
+from weakspot.harness import models, process, tools
+from weakspot.harness.checkers import unknown
+from weakspot.harness.herdlog import LOOP, parse_verdicts
+from weakspot.harness.models import Model
+from weakspot.harness.tools import Tool
+from weakspot.harness.verdict import Verdict
+
+_OPENED = re.compile(r"Found and opened: '(?P<file>.*)'$")
+_TEST_FILE = re.compile(r"(\d+)\.litmus$")
+_HEADER = re.compile(r"(?P<arch>\w+[ \t]+)(?P<name>\S+)")
+_PLACE = re.compile(
+    r'File "(?P<file>[^"]*)", line (?P<line>\d+), '
+    r"characters? (?P<from>\d+)(?:-(?P<to>\d+))?: (?P<message>.*)"
+)
+_ABOUT_FILE = re.compile(r'(?:Warning|Fatal): File "\d+\.litmus":? ?(?P<message>.*)')
+_SYNTAX = re.compile(r" \(in (?P<part>\w+)\)|splitter error")
+_USER_ERROR = re.compile(r' \(User error\)\s*$|"\)$| \(in model\)')
+
+_OUT_OF_TIME = "Timeout for "
+_LOADING = 20.0  # seconds for starting herd7 and loading a model: milliseconds, if nothing is wrong
+
+_KNOWN = {
+    "init": "an initial state has the form { x=1; 0:r0=2; }",
+    "prog": "see herd7's manual for the instructions and the C that it reads",
+    "final": "a final condition has the form exists (0:r0=0 /\\ x=1)",
+}
+
+
+class Herd7(msgspec.Struct, frozen=True):
+    """The checker. `jobs` processes run at a time; `batch` tests at most share one."""
+
+    jobs: int = 2
+    batch: int = 200
+    name: str = "herd7"
+
+    def available(self) -> Tool | None:
+        return tools.find("herd7")
+
+    def applicable(self, test: Test, model: Model) -> str:
+        dialects = model.dialects or _dialect_of(model)
+        if dialects and test.arch not in dialects:
+            return f"model {model.name} is for {' and '.join(dialects)} tests, this is {test.arch}"
+        return ""
+
+    def check(
+        self,
+        tests: Sequence[Test],
+        model: Model,
+        *,
+        seconds: float,
+        done: Callable[[Verdict], None],
+    ) -> None:
+        """See Checker. Raises BadInput for a malformed litmus or cat file, MissingTool,
+        ToolFailed when herd7 does not start."""
+        tool = tools.require(self.name)
+        asked = []
+        for test in tests:
+            why_not = self.applicable(test, model)
+            if why_not:
+                done(unknown(test, model, self.name, why_not))
+            else:
+                asked.append(test)
+        if not asked:
+            return
+        size = max(1, min(self.batch, -(-len(asked) // (4 * self.jobs))))
+        answered = False
+        refused: list[_ModelError] = []
+
+        def sort(answer: Verdict | _ModelError) -> None:
+            nonlocal answered
+            if isinstance(answer, _ModelError):
+                refused.append(answer)
+            else:
+                answered = answered or answer.observation != "Unknown"
+                done(answer)
+
+        with tempfile.TemporaryDirectory(prefix="weakspot-herd7-") as folder:
+            batches = [
+                _Batch(tool, model, asked[i : i + size], i, Path(folder), seconds).run
+                for i in range(0, len(asked), size)
+            ]
+            process.in_parallel(batches, workers=min(self.jobs, len(batches)), done=sort)
+        # a cat file that no test gets through is wrong; one that some do is not for the others
+        for error in refused:
+            if not answered:
+                raise error.as_bad_input()
+            done(unknown(error.test, model, self.name, f"model {model.name}: {error.message}"))
+
+
+def validate(tests: Sequence[Test]) -> None:
+    """Have herd7 read the tests without judging them.
+
+    Raises BadInput, with place and excerpt, for the first that came from a file and that herd7
+    cannot read; MissingTool.
+    """
+    tool = tools.require("herd7")
+    mine = [test for test in tests if test.path]
+    model = models.resolve("sc")
+    with tempfile.TemporaryDirectory(prefix="weakspot-herd7-") as folder:
+        batch = _Batch(tool, model, mine, 0, Path(folder), seconds=10.0, only_read=True)
+        batch.run(process.Crew(), lambda _: None)
+
+
+class _ModelError(msgspec.Struct, frozen=True):
+    """A cat file that herd7 cannot evaluate, found with `test`."""
+
+    test: Test
+    message: str
+    file: str
+    line: int = 0
+    column: int = 0
+    width: int = 1
+
+    def as_bad_input(self) -> BadInput:
+        place, excerpt = self.file, None
+        if self.line:
+            place = f"{self.file}:{self.line}:{self.column}"
+            try:
+                source = Path(self.file).read_text(encoding="utf-8", errors="replace")
+            except OSError:
+                source = ""
+            excerpt = _excerpt(source, self.line, self.column, self.width)
+        return BadInput(
+            f"herd7 cannot use the model: {self.message}",
+            place=place,
+            excerpt=excerpt,
+            advice="mend the cat file; herd7 looks for included files beside it and in its own "
+            "library",
+        )
+
+
+class _Batch:
+    """The tests that one process takes, from `first` on in the numbering of the check."""
+
+    def __init__(
+        self,
+        tool: Tool,
+        model: Model,
+        tests: Sequence[Test],
+        first: int,
+        folder: Path,
+        seconds: float,
+        only_read: bool = False,
+    ) -> None:
+        self.tool, self.model, self.folder, self.seconds = tool, model, folder, seconds
+        self.tests = {first + i: test for i, test in enumerate(tests)}
+        self.only_read = only_read
+
+    def run(self, crew: process.Crew, emit: Callable[[Verdict | _ModelError], None]) -> None:
+        for number, test in self.tests.items():
+            path = self.folder / f"{number}.litmus"
+            path.write_text(_renamed(test.text, f"t{number}"), encoding="utf-8")
+        left = list(self.tests)
+        while left and not crew.ended:
+            begun = self._start(left, crew, emit)
+            left = left[begun:]
+
+    def _command(self, numbers: Sequence[int]) -> list[str]:
+        command = [self.tool.path, "-debug", "files,timeout", "-timeout", f"{self.seconds:.3f}"]
+        if self.only_read:
+            command += ["-dumpes", "true"]
+        if self.model.path.parent != models.folder():
+            # herd7 has its own, quicker cos.cat; what a user's file includes stands beside it
+            command += ["-I", str(self.model.path.parent)]
+        command += ["-model", str(self.model.path)]
+        return command + [f"{number}.litmus" for number in numbers]
+
+    def _start(
+        self,
+        numbers: Sequence[int],
+        crew: process.Crew,
+        emit: Callable[[Verdict | _ModelError], None],
+    ) -> int:
+        """One process; returns how many of the tests it is done with."""
+        current: int | None = None
+        finished: set[int] = set()
+        said: list[str] = []
+        self.begin = time.monotonic()
+        self.limit = max(_LOADING, self.seconds)
+
+        def finish(message: str) -> None:
+            if current is not None and current not in finished:
+                finished.add(current)
+                emit(self._no_answer(current, said, message, time.monotonic() - self.begin))
+
+        with process.start(
+            self._command(numbers), cwd=self.folder, merged=True, crew=crew
+        ) as child:
+            for line in process.read_lines(child, lambda: self.begin + self.limit):
+                if line is None:
+                    process.kill(child)
+                    if current is None:
+                        raise ToolFailed("herd7 does not come to the first test")
+                    finish(_OUT_OF_TIME)
+                    break
+                opened = _OPENED.match(line)
+                if opened is None:
+                    # OCaml quotes the message of an exception
+                    said.append(line.replace('\\"', '"'))
+                    if line.startswith("Hash=") and current is not None:
+                        finished.add(current)
+                        emit(self._answer(current, said, time.monotonic() - self.begin))
+                elif number := _TEST_FILE.match(opened["file"]):
+                    finish("")
+                    current, said, self.begin = int(number[1]), [], time.monotonic()
+                    # herd7's own clock counts processor time, of which there may be little
+                    self.limit = 1.1 * self.seconds + 2.0
+            else:
+                code = child.wait()
+                if code != 0 and current is None and not crew.ended:
+                    raise self._broken(said, code)
+                finish(f"herd7 ended with code {code}" if code else "")
+        # a process that ended by itself has been through every test or died at the current one
+        if current is None or child.returncode == 0:
+            return len(numbers)
+        return list(numbers).index(current) + 1
+
+    def _answer(self, number: int, said: Sequence[str], seconds: float) -> Verdict | _ModelError:
+        test = self.tests[number]
+        found = parse_verdicts("\n".join(said), model=self.model.name)
+        if len(found) != 1:
+            return unknown(test, self.model, "herd7", "herd7's answer is not understood", seconds)
+        verdict = msgspec.structs.replace(
+            found[0], test=test.name, seconds=round(seconds, 4), sites=test.sites
+        )
+        if verdict.reason == LOOP and verdict.observation in ("Never", "Always"):
+            # further iterations may show more: this is no answer for the whole test
+            return msgspec.structs.replace(
+                verdict,
+                observation="Unknown",
+                condition_holds=None,
+                reason=f"{LOOP}; within that herd7 says {verdict.observation}",
+            )
+        return verdict
+
+    def _no_answer(
+        self, number: int, said: Sequence[str], message: str, seconds: float
+    ) -> Verdict | _ModelError:
+        """What to make of a test that herd7 has printed no block for.
+
+        Raises BadInput if herd7 cannot read the test and it came from a file.
+        """
+        test = self.tests[number]
+        text = [*said, message]
+        if any(line.startswith(_OUT_OF_TIME) for line in text):
+            reason = f"time limit of {self.seconds:g} s"
+            return unknown(test, self.model, "herd7", reason, seconds)
+        for line in text:
+            place = _PLACE.search(line)
+            if place is None:
+                continue
+            if place["file"] != f"{number}.litmus":
+                return _model_error(test, place)
+            if _SYNTAX.search(place["message"]):
+                if test.path:
+                    raise _malformed(test, place)
+                why = f"herd7 cannot read it: line {place['line']}: {_clean(place['message'])}"
+                return unknown(test, self.model, "herd7", why, seconds)
+        if self.only_read:
+            return unknown(test, self.model, "herd7", "read, not judged")
+        problem = " ".join(filter(None, (_clean(line) for line in text if "Adios" not in line)))
+        return unknown(test, self.model, "herd7", f"herd7: {problem or 'no answer'}", seconds)
+
+    def _broken(self, said: Sequence[str], code: int) -> BadInput | ToolFailed:
+        """herd7 ended before the first test: the model, or herd7 itself."""
+        text = "\n".join(said)
+        place = _PLACE.search(text)
+        if place is not None:
+            return _model_error(next(iter(self.tests.values())), place).as_bad_input()
+        return ToolFailed(f"herd7 ended with code {code}: {text.strip() or 'no message'}")
+
+
+def _model_error(test: Test, place: re.Match[str]) -> _ModelError:
+    start, end = int(place["from"]), int(place["to"] or int(place["from"]) + 1)
+    return _ModelError(
+        test=test,
+        message=_clean(place["message"]),
+        file=str(Path(place["file"])),
+        line=int(place["line"]),
+        column=start + 1,
+        width=max(1, end - start),
+    )
+
+
+def _malformed(test: Test, place: re.Match[str]) -> BadInput:
+    line, start = int(place["line"]), int(place["from"])
+    end = int(place["to"] or start + 1)
+    part = _SYNTAX.search(place["message"])
+    header = part is None or part["part"] is None
+    message = "no header" if header else _SYNTAX.sub("", _clean(place["message"]))
+    if message == "unexpected ''":
+        message = "unexpected end"
+    return BadInput(
+        f"herd7 cannot read the test: {message}",
+        place=f"{test.path}:{line}:{start + 1}",
+        excerpt=_excerpt(test.text, line, start + 1, end - start),
+        advice='the first line is an architecture and a name, for example "C SB"'
+        if part is None or header
+        else _KNOWN.get(part["part"], "see the manual of herd7 for what a litmus test can hold"),
+    )
+
+
+def _excerpt(source: str, line: int, column: int, width: int) -> str | None:
+    """The line and, below it, marks; None when the source has no such line."""
+    lines = source.splitlines()
+    if not 0 < line <= len(lines):
+        return None
+    shown = lines[line - 1]
+    before = re.sub(r"[^\t]", " ", shown[: column - 1])
+    marks = "^" * max(1, min(width, len(shown) - column + 1))
+    return f"{shown}\n{before}{marks}"
+
+
+def _clean(message: str) -> str:
+    message = _ABOUT_FILE.sub(r"\g<message>", message)
+    return _USER_ERROR.sub("", message).strip()
+
+
+def _renamed(text: str, name: str) -> str:
+    """The test under another name. A text that does not begin as a test is left to herd7."""
+    match = _HEADER.match(text)
+    return text if match is None else match["arch"] + name + text[match.end() :]
+
+
+def _dialect_of(model: Model) -> tuple[str, ...]:
+    """A cat file may open with the architecture that it is for."""
+    try:
+        text = model.path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ()
+    word = re.match(r"\s*(?:\(\*.*?\*\)\s*)*(\w+)", text, re.S)
+    return (word[1],) if word and word[1] in ARCHITECTURES else ()
