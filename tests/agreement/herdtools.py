@@ -36,9 +36,12 @@ def generate(diy7: Tool, config: Path, folder: Path) -> list[Path]:
 
 
 def ask(herd7: Tool, model: str | Path, tests: Sequence[Path], *options: str) -> dict[str, Answer]:
-    """herd7's answers by test name; `model` is a path, or a name that herd7 knows itself."""
+    """herd7's answers by test name; `model` is a path, or a name that herd7 knows itself.
+
+    c11.def is herd7's own: without it atomic_exchange, which diy7 writes, is unknown to herd7.
+    """
     run = subprocess.run(
-        [herd7.path, *options, "-model", str(model), *map(str, tests)],
+        [herd7.path, *options, "-macros", "c11.def", "-model", str(model), *map(str, tests)],
         capture_output=True,
         text=True,
         check=True,

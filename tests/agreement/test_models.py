@@ -105,7 +105,8 @@ def test_our_cos_and_c11_los_mean_what_the_packaged_ones_mean(
     """herd7 takes these two from its library: here from one that holds ours alone."""
     library = tools.herd_libdir()
     assert library is not None
-    shutil.copy(library / "stdlib.cat", tmp_path)
+    for name in ("stdlib.cat", "c11.def"):
+        shutil.copy(library / name, tmp_path)
     for name in ("cos.cat", "c11_los.cat"):
         shutil.copy(models.folder() / name, tmp_path)
     ours = ask(herd7, MODELS[model].path, LITMUS, "-set-libdir", str(tmp_path))
