@@ -1,0 +1,66 @@
+//! What can be wrong with an IR text.
+use std::fmt;
+
+/// Whether the text is broken or only beyond what the engine models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    Unsupported,
+    Invalid,
+}
+
+impl ErrorKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            ErrorKind::Unsupported => "unsupported",
+            ErrorKind::Invalid => "invalid",
+        }
+    }
+}
+
+/// An error in an IR text; `place` is `file:line:column` in the C source where debug information
+/// gives it, else empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    pub kind: ErrorKind,
+    pub message: String,
+    pub place: String,
+}
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    pub fn unsupported(message: impl Into<String>) -> Error {
+        Error {
+            kind: ErrorKind::Unsupported,
+            message: message.into(),
+            place: String::new(),
+        }
+    }
+
+    pub fn invalid(message: impl Into<String>) -> Error {
+        Error {
+            kind: ErrorKind::Invalid,
+            message: message.into(),
+            place: String::new(),
+        }
+    }
+
+    /// Adds the place in the source unless a closer one is already known.
+    pub fn at(mut self, place: impl FnOnce() -> String) -> Error {
+        if self.place.is_empty() {
+            self.place = place();
+        }
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.place.is_empty() {
+            write!(f, "{}: ", self.place)?;
+        }
+        write!(f, "{}: {}", self.kind.name(), self.message)
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,121 @@
+//! Events: what a thread did to shared memory, in program order.
+use super::ir::{FuncId, Order, RmwOp, SiteId};
+use super::memory::Named;
+use super::value::Dep;
+use std::rc::Rc;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    Read,
+    Write,
+    Rmw,
+    CasFailed,
+    Fence,
+    SignalFence,
+    Lock,
+    Unlock,
+    Create,
+    Join,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Read => "R",
+            Kind::Write => "W",
+            Kind::Rmw => "RMW",
+            Kind::CasFailed => "CASF",
+            Kind::Fence => "F",
+            Kind::SignalFence => "SF",
+            Kind::Lock => "LOCK",
+            Kind::Unlock => "UNLOCK",
+            Kind::Create => "CREATE",
+            Kind::Join => "JOIN",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Update {
+    None,
+    Rmw(RmwOp),
+    Cas,
+    CasWeak,
+}
+
+impl Update {
+    pub fn name(self) -> &'static str {
+        match self {
+            Update::None => "",
+            Update::Rmw(op) => op.name(),
+            Update::Cas => "cas",
+            Update::CasWeak => "cas_weak",
+        }
+    }
+}
+
+/// The top-level call that an event belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// Straight in the thread's start function.
+    Start,
+    /// Inlined into it: index into `Program::calls`.
+    Inlined(u32),
+    Called(FuncId),
+}
+
+#[derive(Debug, Clone)]
+pub struct Event {
+    pub site: SiteId,
+    pub kind: Kind,
+    pub order: Order,
+    pub update: Update,
+    pub volatile: bool,
+    pub size: u32,
+    pub address: u64,
+    /// Where the object begins: its identity.
+    pub object: u64,
+    pub named: Named,
+    pub read: Option<u64>,
+    pub written: Option<u64>,
+    pub operand: Option<u64>,
+    pub call: u32,
+    pub operation: Operation,
+    pub addr: Dep,
+    pub data: Dep,
+    pub ctrl: Dep,
+    /// For a read: what the bytes read depend on in the thread that wrote them. It takes the
+    /// read's place in later dependencies when the object turns out to be this thread's alone.
+    pub via: Dep,
+    pub other: Option<u32>,
+}
+
+/// An append-only list that clones share.
+#[derive(Debug, Clone, Default)]
+pub struct Log {
+    full: Vec<Rc<Vec<Event>>>,
+    tail: Vec<Event>,
+}
+
+const PART: usize = 32;
+
+impl Log {
+    pub fn push(&mut self, event: Event) {
+        self.tail.push(event);
+        if self.tail.len() == PART {
+            self.full.push(Rc::new(std::mem::take(&mut self.tail)));
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.full.len() * PART + self.tail.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Event> {
+        self.full.iter().flat_map(|p| p.iter()).chain(&self.tail)
+    }
+}

@@ -1,0 +1,553 @@
+//! One instruction of one thread. Memory and the library are the world's; control flow,
+//! arithmetic and dependencies are here.
+use super::compute;
+use super::event::Operation;
+use super::ir::*;
+use super::thread::{Frame, Round, State, Thread};
+use super::value::{Dep, Deps, Val};
+
+/// How a run ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    Complete,
+    Assertion,
+    Deadlock,
+    Bound,
+    Memory,
+}
+
+impl Outcome {
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Complete => "complete",
+            Outcome::Assertion => "assertion",
+            Outcome::Deadlock => "deadlock",
+            Outcome::Bound => "bound",
+            Outcome::Memory => "memory",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct End {
+    pub outcome: Outcome,
+    pub message: String,
+    pub site: Option<SiteId>,
+    /// For faults without a site of their own: the `DILocation` of the instruction.
+    pub dbg: u32,
+}
+
+impl End {
+    pub fn new(outcome: Outcome, message: impl Into<String>, site: Option<SiteId>) -> End {
+        End {
+            outcome,
+            message: message.into(),
+            site,
+            dbg: 0,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Rounds of a loop that only a shared value can end.
+    pub loops: u32,
+    pub frames: usize,
+}
+
+pub struct Cas {
+    pub address: Val,
+    pub expected: Val,
+    pub desired: Val,
+    pub weak: bool,
+    pub failure: Order,
+}
+
+pub struct ExternCall<'c> {
+    pub function: Extern,
+    pub args: &'c [Val],
+    pub site: SiteId,
+    pub write_site: SiteId,
+    pub private: (bool, bool),
+}
+
+/// What a library call does to its caller's control flow.
+pub enum Flow {
+    Value(Val),
+    /// Stay: the call is not over.
+    Wait,
+    ExitThread(Val),
+    /// Call this, then set the `call_once` flag.
+    Once(FuncId, u64),
+}
+
+/// Memory, the library and the other threads, as one thread meets them.
+pub trait World {
+    fn deps(&mut self) -> &mut Deps;
+    fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Result<Val, End>;
+    fn store(&mut self, t: &mut Thread, address: Val, value: Val, a: &Access) -> Result<(), End>;
+    fn rmw(
+        &mut self,
+        t: &mut Thread,
+        address: Val,
+        op: RmwOp,
+        operand: Val,
+        access: &Access,
+    ) -> Result<Val, End>;
+    /// The value read, and whether it was exchanged.
+    fn cas(&mut self, t: &mut Thread, cas: &Cas, access: &Access) -> Result<(Val, bool), End>;
+    fn fence(&mut self, t: &mut Thread, order: Order, signal: bool, site: SiteId);
+    fn external(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End>;
+    fn once_done(&mut self, t: &mut Thread, flag: u64, site: SiteId);
+    fn alloca(&mut self, t: &Thread, size: u64, align: u64, local: u32, private: bool) -> u64;
+    /// How many locals the thread has; leaving a frame drops those from a mark on.
+    fn locals(&self, t: &Thread) -> usize;
+    fn leave(&mut self, t: &mut Thread, mark: usize);
+    fn thread_local(&mut self, t: &Thread, global: u32) -> u64;
+}
+
+fn get(frame: &Frame, operand: Operand) -> Val {
+    match operand {
+        Operand::Slot(slot) => frame.slots[slot as usize],
+        Operand::Const(bits) => Val::constant(bits),
+    }
+}
+
+/// Runs the instruction that `thread` stands before. On an error the run has ended.
+pub fn step<W: World>(
+    program: &Program,
+    limits: &Limits,
+    thread: &mut Thread,
+    world: &mut W,
+) -> Result<(), End> {
+    let Some(inst) = thread.inst(program) else {
+        thread.state = State::Done;
+        return Ok(());
+    };
+    thread.follow(inst);
+    run(program, limits, thread, world, inst).map_err(|mut end| {
+        if end.dbg == 0 {
+            end.dbg = inst.dbg;
+        }
+        end
+    })
+}
+
+fn run<W: World>(
+    program: &Program,
+    limits: &Limits,
+    thread: &mut Thread,
+    world: &mut W,
+    inst: &Inst,
+) -> Result<(), End> {
+    let Some(top) = thread.frames.len().checked_sub(1) else {
+        return Ok(());
+    };
+    macro_rules! val {
+        ($operand:expr) => {
+            get(&thread.frames[top], $operand)
+        };
+    }
+    macro_rules! set {
+        ($slot:expr, $val:expr) => {{
+            let value = $val;
+            thread.frames[top].slots[$slot as usize] = value;
+        }};
+    }
+    match &inst.op {
+        Op::Bin {
+            op,
+            bits,
+            dst,
+            a,
+            b,
+        } => {
+            let (a, b) = (val!(*a), val!(*b));
+            let Some(result) = compute::binary(*op, *bits, a.bits, b.bits) else {
+                return Err(End::new(Outcome::Memory, "division by zero", None));
+            };
+            // r ^ r keeps its dependency: herd and the hardware see registers, not values
+            let dep = world.deps().union(a.dep, b.dep);
+            set!(*dst, Val { bits: result, dep });
+        }
+        Op::Icmp {
+            predicate,
+            bits,
+            dst,
+            a,
+            b,
+        } => {
+            let (a, b) = (val!(*a), val!(*b));
+            let dep = world.deps().union(a.dep, b.dep);
+            let bits = u64::from(compute::compare(*predicate, *bits, a.bits, b.bits));
+            set!(*dst, Val { bits, dep });
+        }
+        Op::Unary { op, bits, dst, a } => {
+            let a = val!(*a);
+            let bits = compute::unary(*op, *bits, a.bits);
+            set!(*dst, Val { bits, dep: a.dep });
+        }
+        Op::Overflow {
+            op,
+            signed,
+            bits,
+            dst,
+            flag,
+            a,
+            b,
+        } => {
+            let (a, b) = (val!(*a), val!(*b));
+            let dep = world.deps().union(a.dep, b.dep);
+            let over = compute::overflows(*op, *signed, *bits, a.bits, b.bits);
+            let value = compute::binary(*op, *bits, a.bits, b.bits).unwrap_or(0);
+            set!(*dst, Val { bits: value, dep });
+            let bits = u64::from(over);
+            set!(*flag, Val { bits, dep });
+        }
+        Op::Sext { from, to, dst, a } => {
+            let a = val!(*a);
+            let bits = compute::mask(compute::sext(a.bits, *from), *to);
+            set!(*dst, Val { bits, dep: a.dep });
+        }
+        Op::Copy { bits, dst, a } => {
+            let a = val!(*a);
+            let bits = compute::mask(a.bits, *bits);
+            set!(*dst, Val { bits, dep: a.dep });
+        }
+        Op::Select {
+            dst,
+            condition,
+            a,
+            b,
+        } => {
+            let condition = val!(*condition);
+            let chosen = if condition.bits & 1 == 1 {
+                val!(*a)
+            } else {
+                val!(*b)
+            };
+            let dep = world.deps().union(condition.dep, chosen.dep);
+            let bits = chosen.bits;
+            set!(*dst, Val { bits, dep });
+        }
+        Op::Gep {
+            dst,
+            base,
+            offset,
+            scaled,
+        } => {
+            let base = val!(*base);
+            let mut value = Val {
+                bits: base.bits.wrapping_add(*offset),
+                dep: base.dep,
+            };
+            for (index, bits, stride) in scaled {
+                let index = val!(*index);
+                let distance = compute::sext(index.bits, *bits).wrapping_mul(*stride);
+                value.bits = value.bits.wrapping_add(distance);
+                value.dep = world.deps().union(value.dep, index.dep);
+            }
+            set!(*dst, value);
+        }
+        Op::Alloca {
+            dst,
+            size,
+            count,
+            align,
+            local,
+            private,
+        } => {
+            let count = count.map_or(1, |c| val!(c).bits);
+            let size = size.saturating_mul(count);
+            if size > super::types::MAX_SIZE {
+                return Err(End::new(Outcome::Memory, "a local array too large", None));
+            }
+            let address = world.alloca(thread, size, *align, *local, *private);
+            set!(*dst, Val::constant(address));
+        }
+        Op::Load {
+            dst,
+            address,
+            access,
+        } => {
+            let mut value = world.load(thread, val!(*address), access)?;
+            value.bits = compute::mask(value.bits, access.bits);
+            set!(*dst, value);
+        }
+        Op::Store {
+            value,
+            address,
+            access,
+        } => world.store(thread, val!(*address), val!(*value), access)?,
+        Op::Rmw {
+            dst,
+            op,
+            address,
+            value,
+            access,
+        } => {
+            let value = world.rmw(thread, val!(*address), *op, val!(*value), access)?;
+            set!(*dst, value);
+        }
+        Op::Cas {
+            dst,
+            flag,
+            weak,
+            address,
+            expected,
+            desired,
+            access,
+            failure,
+        } => {
+            let cas = Cas {
+                address: val!(*address),
+                expected: val!(*expected),
+                desired: val!(*desired),
+                weak: *weak,
+                failure: *failure,
+            };
+            let (value, success) = world.cas(thread, &cas, access)?;
+            set!(*dst, value);
+            // the outcome is decided by the value read against the one expected
+            let dep = world.deps().union(value.dep, cas.expected.dep);
+            let bits = u64::from(success);
+            set!(*flag, Val { bits, dep });
+        }
+        Op::Fence {
+            order,
+            signal,
+            site,
+        } => world.fence(thread, *order, *signal, *site),
+        Op::ThreadLocal { dst, global } => {
+            let address = world.thread_local(thread, *global);
+            set!(*dst, Val::constant(address));
+        }
+        Op::Br(edge) => return take(program, limits, thread, edge),
+        Op::CondBr {
+            condition,
+            then,
+            otherwise,
+            exits,
+        } => {
+            let condition = val!(*condition);
+            decide(thread, world, condition.dep, exits);
+            let edge = if condition.bits & 1 == 1 {
+                then
+            } else {
+                otherwise
+            };
+            return take(program, limits, thread, edge);
+        }
+        Op::Switch {
+            value,
+            cases,
+            default,
+            exits,
+        } => {
+            let value = val!(*value);
+            decide(thread, world, value.dep, exits);
+            let edge = cases
+                .iter()
+                .find(|c| c.0 == value.bits)
+                .map_or(default, |c| &c.1);
+            return take(program, limits, thread, edge);
+        }
+        Op::Call {
+            callee,
+            args,
+            dst,
+            results,
+        } => {
+            let args: Vec<Val> = args.iter().map(|a| val!(*a)).collect();
+            let target = match callee {
+                Callee::Direct(id) => *id,
+                Callee::Through(operand) => {
+                    let target = val!(*operand);
+                    thread.ctrl = world.deps().union(thread.ctrl, target.dep);
+                    match program.function_at(target.bits) {
+                        Some(id) if !program.functions[id as usize].code.is_empty() => id,
+                        _ => {
+                            let message = "a call through a pointer to no function of the program";
+                            return Err(End::new(Outcome::Memory, message, None));
+                        }
+                    }
+                }
+            };
+            if thread.frames.len() >= limits.frames {
+                let message = format!("more than {} calls inside one another", limits.frames);
+                return Err(End::new(Outcome::Bound, message, None));
+            }
+            if top == 0 && thread.operation == Operation::Start {
+                thread.operation = Operation::Called(target);
+                thread.calls += 1;
+                thread.call = thread.calls;
+            }
+            let mark = world.locals(thread);
+            thread.enter(program, target, &args, (*dst, *results), mark);
+            return Ok(());
+        }
+        Op::Extern {
+            function,
+            args,
+            dst,
+            site,
+            write_site,
+            private,
+        } => {
+            let args: Vec<Val> = args.iter().map(|a| val!(*a)).collect();
+            let call = ExternCall {
+                function: *function,
+                args: &args,
+                site: *site,
+                write_site: *write_site,
+                private: *private,
+            };
+            match world.external(thread, &call)? {
+                Flow::Value(value) => {
+                    if let Some(dst) = dst {
+                        set!(*dst, value);
+                    }
+                }
+                Flow::Wait => return Ok(()),
+                Flow::ExitThread(value) => {
+                    world.leave(thread, 0);
+                    thread.frames.clear();
+                    thread.result = value.bits;
+                    thread.state = State::Done;
+                    return Ok(());
+                }
+                Flow::Once(target, flag) => {
+                    if let Some(dst) = dst {
+                        set!(*dst, Val::constant(0));
+                    }
+                    let mark = world.locals(thread);
+                    thread.enter(program, target, &[], (0, 0), mark);
+                    if let Some(frame) = thread.frames.last_mut() {
+                        frame.once = Some((flag, *site));
+                    }
+                    return Ok(());
+                }
+            }
+        }
+        Op::Ret(values) => {
+            let values: Vec<Val> = values.iter().map(|v| val!(*v)).collect();
+            leave(thread, world, &values);
+            return Ok(());
+        }
+        Op::Unreachable => {
+            let message = "a point that the compiler holds to be unreachable is reached";
+            return Err(End::new(Outcome::Memory, message, None));
+        }
+    }
+    thread.frames[top].pc += 1;
+    Ok(())
+}
+
+fn leave<W: World>(thread: &mut Thread, world: &mut W, values: &[Val]) {
+    let Some(frame) = thread.frames.pop() else {
+        return;
+    };
+    world.leave(thread, frame.mark);
+    if let Some((flag, site)) = frame.once {
+        world.once_done(thread, flag, site);
+    }
+    match thread.frames.last_mut() {
+        Some(caller) => {
+            for (k, value) in values.iter().take(frame.results as usize).enumerate() {
+                caller.slots[frame.dst as usize + k] = *value;
+            }
+            caller.pc += 1;
+            if let (1, Operation::Called(_)) = (thread.frames.len(), thread.operation) {
+                thread.operation = Operation::Start;
+                thread.call = 0;
+            }
+        }
+        None => {
+            thread.result = values.first().map_or(0, |v| v.bits);
+            thread.state = State::Done;
+        }
+    }
+}
+
+/// A branch depends on `dep`; says to the loops that it may leave whether anything shared does.
+fn decide<W: World>(thread: &mut Thread, world: &mut W, dep: Dep, exits: &[u32]) {
+    if dep != 0 {
+        thread.ctrl = world.deps().union(thread.ctrl, dep);
+        return;
+    }
+    if let Some(frame) = thread.frames.last_mut() {
+        for exit in exits {
+            if let Some(Some(round)) = frame.loops.get_mut(*exit as usize) {
+                round.counted = true;
+            }
+        }
+    }
+}
+
+/// Goes along an edge; where it enters a loop's header, tells apart three kinds of loop. One that
+/// comes back in the same state without having changed anything waits for another thread. One
+/// whose end no shared value decides is left to end by itself. Any other is bounded.
+fn take(program: &Program, limits: &Limits, thread: &mut Thread, edge: &Edge) -> Result<(), End> {
+    let (epoch, private, reads) = (thread.epoch, thread.private, thread.reads.len());
+    let Some(frame) = thread.frames.last_mut() else {
+        return Ok(());
+    };
+    match &edge.moves[..] {
+        [] => {}
+        [(dst, operand)] => frame.slots[*dst as usize] = get(frame, *operand),
+        moves => {
+            let values: Vec<Val> = moves.iter().map(|m| get(frame, m.1)).collect();
+            for ((dst, _), value) in moves.iter().zip(values) {
+                frame.slots[*dst as usize] = value;
+            }
+        }
+    }
+    frame.pc = edge.pc;
+    let Some(header) = edge.header else {
+        return Ok(());
+    };
+    let info = &program.functions[frame.function as usize].loops[header as usize];
+    let index = header as usize;
+    if frame.loops.len() <= index {
+        frame.loops.resize(index + 1, None);
+    }
+    let live: Vec<u64> = info
+        .live
+        .iter()
+        .map(|s| frame.slots[*s as usize].bits)
+        .collect();
+    let round = match &mut frame.loops[index] {
+        Some(round) if edge.back => round,
+        slot => {
+            *slot = Some(Round {
+                epoch,
+                private,
+                live,
+                reads,
+                count: 0,
+                counted: false,
+            });
+            return Ok(());
+        }
+    };
+    let same = round.epoch == epoch && round.private == private && round.live == live;
+    let from = round.reads;
+    let counted = std::mem::replace(&mut round.counted, false);
+    round.epoch = epoch;
+    round.private = private;
+    round.live = live;
+    round.reads = reads;
+    if same {
+        let site = info.site;
+        thread.state = State::Spinning { site, from };
+        return Ok(());
+    }
+    if !counted {
+        round.count += 1;
+        if round.count > limits.loops {
+            let message = format!("a loop goes round more than {} times", limits.loops);
+            return Err(End::new(Outcome::Bound, message, Some(info.site)));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,377 @@
+//! Memory: objects at fixed addresses, bytes with what they depend on.
+//!
+//! An address says which thread allocated the object and is the same in every run that allocates
+//! in the same order; heap addresses are never used twice, so a use after free is always found
+//! (and an ABA by reuse never happens). Cloning shares everything until it is written.
+use super::ir::Program;
+use super::value::{Dep, Deps, Val};
+use std::rc::Rc;
+
+const CHUNK: usize = 128;
+
+#[derive(Debug, Clone)]
+struct Chunk {
+    bytes: [u8; CHUNK],
+    written: u128,
+    deps: Option<Box<[Dep; CHUNK]>>,
+}
+
+/// What an object is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Named {
+    Nothing,
+    Global(u32),
+    Heap,
+    Local(u32),
+    ThreadLocal(u32),
+}
+
+#[derive(Debug, Clone)]
+pub struct Object {
+    pub base: u64,
+    pub size: u64,
+    pub named: Named,
+    pub freed: bool,
+    pub constant: bool,
+    /// A local variable that no other code sees.
+    pub private: bool,
+    /// Bytes that were never written count as written zeros.
+    zeroed: bool,
+    chunks: Vec<Option<Rc<Chunk>>>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Arena {
+    next: u64,
+    objects: Vec<Rc<Object>>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Memory {
+    /// Globals, then heap, stack and thread-locals of each thread.
+    arenas: Vec<Rc<Arena>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Area {
+    Heap = 1,
+    Stack = 2,
+    ThreadLocal = 3,
+}
+
+/// Threads are part of an address.
+pub const MAX_THREADS: usize = 64;
+const SHIFT: u32 = 36;
+
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    arena: usize,
+    object: usize,
+    offset: u64,
+}
+
+type Fault = String;
+
+impl Memory {
+    pub fn new(program: &Program) -> Memory {
+        let mut globals = Arena::default();
+        for (k, global) in program.globals.iter().enumerate() {
+            if global.size == 0 || global.thread_local {
+                continue;
+            }
+            globals.objects.push(Rc::new(Object {
+                base: global.address,
+                size: global.size,
+                named: Named::Global(k as u32),
+                freed: false,
+                constant: global.constant,
+                private: false,
+                zeroed: true,
+                chunks: chunks(&global.image),
+            }));
+        }
+        Memory {
+            arenas: vec![Rc::new(globals)],
+        }
+    }
+
+    pub fn add_thread(&mut self, program: &Program) {
+        let thread = (self.arenas.len() - 1) / 3;
+        for area in [Area::Heap, Area::Stack, Area::ThreadLocal] {
+            let base = ((area as u64) << 8 | thread as u64) << SHIFT;
+            self.arenas.push(Rc::new(Arena {
+                next: base,
+                objects: Vec::new(),
+            }));
+        }
+        for (k, global) in program.globals.iter().enumerate() {
+            if global.thread_local {
+                let named = Named::ThreadLocal(k as u32);
+                let index = 3 + 3 * thread;
+                let base = self.add(index, global.size, global.align, named, true, false);
+                if let Ok(place) = self.find(base, 1) {
+                    self.object_mut(place).chunks = chunks(&global.image);
+                }
+            }
+        }
+    }
+
+    fn add(
+        &mut self,
+        arena: usize,
+        size: u64,
+        align: u64,
+        named: Named,
+        zeroed: bool,
+        private: bool,
+    ) -> u64 {
+        let arena = Rc::make_mut(&mut self.arenas[arena]);
+        let align = align.max(16);
+        let base = arena.next.div_ceil(align) * align;
+        // no object begins where another ends
+        arena.next = base + size + 16;
+        arena.objects.push(Rc::new(Object {
+            base,
+            size,
+            named,
+            freed: false,
+            constant: false,
+            private,
+            zeroed,
+            chunks: Vec::new(),
+        }));
+        base
+    }
+
+    pub fn allocate(&mut self, thread: usize, size: u64, align: u64, zeroed: bool) -> u64 {
+        self.add(1 + 3 * thread, size, align, Named::Heap, zeroed, false)
+    }
+
+    pub fn push_local(
+        &mut self,
+        thread: usize,
+        size: u64,
+        align: u64,
+        local: u32,
+        private: bool,
+    ) -> u64 {
+        self.add(
+            2 + 3 * thread,
+            size,
+            align,
+            Named::Local(local),
+            false,
+            private,
+        )
+    }
+
+    /// How many locals the thread's frames hold now.
+    pub fn locals(&self, thread: usize) -> usize {
+        self.arenas[2 + 3 * thread].objects.len()
+    }
+
+    /// Drops the locals from number `mark` on; `each` sees the bytes of the private ones.
+    pub fn pop_locals(&mut self, thread: usize, mark: usize, mut each: impl FnMut(u64, u8)) {
+        if self.locals(thread) <= mark {
+            return;
+        }
+        let arena = Rc::make_mut(&mut self.arenas[2 + 3 * thread]);
+        for object in arena.objects.drain(mark..).rev() {
+            arena.next = object.base;
+            if !object.private {
+                continue;
+            }
+            for (k, chunk) in object.chunks.iter().enumerate() {
+                for (offset, byte) in chunk.iter().flat_map(|c| c.bytes.iter().enumerate()) {
+                    each(object.base + (k * CHUNK + offset) as u64, *byte);
+                }
+            }
+        }
+    }
+
+    /// Where a thread's own copy of a thread-local lies.
+    pub fn thread_local(&self, thread: usize, global: u32) -> u64 {
+        let named = Named::ThreadLocal(global);
+        let objects = self.arenas.get(3 + 3 * thread).map(|a| &a.objects[..]);
+        let found = objects
+            .unwrap_or_default()
+            .iter()
+            .find(|o| o.named == named);
+        found.map_or(0, |o| o.base)
+    }
+
+    /// Ends a heap object's life.
+    pub fn free(&mut self, address: u64) -> Result<(), Fault> {
+        let place = self.locate(address)?;
+        let object = self.object(place);
+        if !matches!(object.named, Named::Heap) || object.base != address {
+            return Err("free of what malloc did not give".to_string());
+        }
+        if object.freed {
+            return Err("double free".to_string());
+        }
+        self.object_mut(place).freed = true;
+        Ok(())
+    }
+
+    pub fn object(&self, place: Place) -> &Object {
+        &self.arenas[place.arena].objects[place.object]
+    }
+
+    fn object_mut(&mut self, place: Place) -> &mut Object {
+        let arena = Rc::make_mut(&mut self.arenas[place.arena]);
+        Rc::make_mut(&mut arena.objects[place.object])
+    }
+
+    fn locate(&self, address: u64) -> Result<Place, Fault> {
+        let high = address >> SHIFT;
+        let (area, thread) = ((high >> 8) as usize, (high & 0xff) as usize);
+        let arena = match area {
+            0 if thread == 0 => 0,
+            1..=3 => area + 3 * thread,
+            _ => usize::MAX,
+        };
+        if address < 4096 {
+            return Err("access through a null pointer".to_string());
+        }
+        let outside = || format!("access to {address:#x}, where no object is");
+        let Some(objects) = self.arenas.get(arena).map(|a| &a.objects) else {
+            return Err(outside());
+        };
+        let after = objects.partition_point(|o| o.base <= address);
+        match after.checked_sub(1).map(|k| (k, &objects[k])) {
+            Some((k, object)) if address - object.base <= object.size => Ok(Place {
+                arena,
+                object: k,
+                offset: address - object.base,
+            }),
+            _ => Err(outside()),
+        }
+    }
+
+    pub fn find(&self, address: u64, size: u64) -> Result<Place, Fault> {
+        let place = self.locate(address)?;
+        let object = self.object(place);
+        if object.freed {
+            return Err("use after free".to_string());
+        }
+        if place.offset + size > object.size {
+            return Err(format!(
+                "access to bytes {} to {} of an object of {} bytes",
+                place.offset,
+                place.offset + size,
+                object.size
+            ));
+        }
+        Ok(place)
+    }
+
+    fn byte(object: &Object, offset: u64) -> (u8, Dep) {
+        let (chunk, at) = (offset as usize / CHUNK, offset as usize % CHUNK);
+        match object.chunks.get(chunk) {
+            Some(Some(chunk)) => (
+                chunk.bytes[at],
+                chunk.deps.as_ref().map_or(0, |deps| deps[at]),
+            ),
+            _ => (0, 0),
+        }
+    }
+
+    /// Up to 8 bytes as a number. Bytes that were never written are zeros.
+    pub fn read(&self, place: Place, size: u32, deps: &mut Deps) -> Val {
+        let object = self.object(place);
+        let mut value = Val::default();
+        let (mut last, mut bits) = (0, 0u64);
+        for k in (0..u64::from(size.min(8))).rev() {
+            let (byte, dep) = Memory::byte(object, place.offset + k);
+            bits = bits << 8 | u64::from(byte);
+            if dep != last {
+                last = dep;
+                value.dep = deps.union(value.dep, dep);
+            }
+        }
+        value.bits = bits;
+        value
+    }
+
+    /// The number at an address, 0 where there is none: for the library's own fields.
+    pub fn word(&self, address: u64, size: u32) -> u64 {
+        match self.find(address, u64::from(size)) {
+            Ok(place) => {
+                let object = self.object(place);
+                (0..u64::from(size.min(8))).rev().fold(0, |bits, k| {
+                    bits << 8 | u64::from(Memory::byte(object, place.offset + k).0)
+                })
+            }
+            Err(_) => 0,
+        }
+    }
+
+    pub fn written(&self, place: Place, size: u32) -> bool {
+        let object = self.object(place);
+        object.zeroed
+            || (place.offset..place.offset + u64::from(size)).all(|offset| {
+                let (chunk, at) = (offset as usize / CHUNK, offset as usize % CHUNK);
+                matches!(object.chunks.get(chunk), Some(Some(c)) if c.written >> at & 1 == 1)
+            })
+    }
+
+    pub fn write(&mut self, place: Place, size: u32, value: Val) {
+        let object = self.object_mut(place);
+        for k in 0..u64::from(size.min(8)) {
+            let byte = (value.bits >> (8 * k)) as u8;
+            set_byte(object, place.offset + k, byte, value.dep);
+        }
+    }
+
+    pub fn bytes(&self, place: Place, size: u64) -> Vec<(u8, Dep)> {
+        let object = self.object(place);
+        (0..size)
+            .map(|k| Memory::byte(object, place.offset + k))
+            .collect()
+    }
+
+    pub fn write_bytes(&mut self, place: Place, bytes: &[(u8, Dep)]) {
+        let object = self.object_mut(place);
+        for (k, (byte, dep)) in bytes.iter().enumerate() {
+            set_byte(object, place.offset + k as u64, *byte, *dep);
+        }
+    }
+}
+
+fn set_byte(object: &mut Object, offset: u64, byte: u8, dep: Dep) {
+    let (chunk, at) = (offset as usize / CHUNK, offset as usize % CHUNK);
+    if object.chunks.len() <= chunk {
+        object.chunks.resize(chunk + 1, None);
+    }
+    let slot = object.chunks[chunk].get_or_insert_with(|| {
+        Rc::new(Chunk {
+            bytes: [0; CHUNK],
+            written: 0,
+            deps: None,
+        })
+    });
+    let chunk = Rc::make_mut(slot);
+    chunk.bytes[at] = byte;
+    chunk.written |= 1 << at;
+    if dep != 0 {
+        chunk.deps.get_or_insert_with(|| Box::new([0; CHUNK]))[at] = dep;
+    } else if let Some(deps) = &mut chunk.deps {
+        deps[at] = 0;
+    }
+}
+
+fn chunks(image: &[u8]) -> Vec<Option<Rc<Chunk>>> {
+    image
+        .chunks(CHUNK)
+        .map(|part| {
+            let mut bytes = [0; CHUNK];
+            bytes[..part.len()].copy_from_slice(part);
+            Some(Rc::new(Chunk {
+                bytes,
+                written: u128::MAX,
+                deps: None,
+            }))
+        })
+        .collect()
+}

@@ -1,0 +1,153 @@
+//! Metadata as far as places, variables and types of the source need it.
+use rustc_hash::FxHashMap;
+
+#[derive(Debug, Clone)]
+pub enum Item<'a> {
+    Ref(u32),
+    Int(i128),
+    Str(&'a str),
+    Word(&'a str),
+    Other,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Node<'a> {
+    /// `DILocation`, …; empty for a tuple.
+    pub kind: &'a str,
+    pub fields: Vec<(&'a str, Item<'a>)>,
+}
+
+impl<'a> Node<'a> {
+    fn item(&self, field: &str) -> Option<&Item<'a>> {
+        self.fields.iter().find(|f| f.0 == field).map(|f| &f.1)
+    }
+
+    pub fn node(&self, field: &str) -> Option<u32> {
+        match self.item(field) {
+            Some(Item::Ref(id)) => Some(*id),
+            _ => None,
+        }
+    }
+
+    pub fn int(&self, field: &str) -> u64 {
+        match self.item(field) {
+            Some(Item::Int(value)) => u64::try_from(*value).unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    pub fn text(&self, field: &str) -> &'a str {
+        match self.item(field) {
+            Some(Item::Str(text) | Item::Word(text)) => text,
+            _ => "",
+        }
+    }
+
+    pub fn refs(&self) -> impl Iterator<Item = u32> + '_ {
+        self.fields.iter().filter_map(|f| match f.1 {
+            Item::Ref(id) => Some(id),
+            _ => None,
+        })
+    }
+}
+
+#[derive(Debug, Default)]
+pub struct Metadata<'a> {
+    pub nodes: FxHashMap<u32, Node<'a>>,
+}
+
+/// A source position: one step of an inlining chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Position {
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+    pub function: String,
+    /// The `inlinedAt` node that this step was reached through; 0 for the outermost.
+    pub inlined_at: u32,
+}
+
+const MAX_DEPTH: usize = 256;
+
+impl<'a> Metadata<'a> {
+    pub fn get(&self, id: u32) -> Option<&Node<'a>> {
+        self.nodes.get(&id)
+    }
+
+    /// The subprogram that a scope lies in.
+    pub fn subprogram(&self, scope: u32) -> Option<&Node<'a>> {
+        let mut id = scope;
+        for _ in 0..MAX_DEPTH {
+            let node = self.get(id)?;
+            if node.kind == "DISubprogram" {
+                return Some(node);
+            }
+            id = node.node("scope")?;
+        }
+        None
+    }
+
+    fn file(&self, node: &Node<'a>) -> String {
+        node.node("file")
+            .and_then(|id| self.get(id))
+            .map(|f| f.text("filename").to_string())
+            .unwrap_or_default()
+    }
+
+    /// The chain of a `DILocation`, innermost first.
+    pub fn chain(&self, location: u32) -> Vec<Position> {
+        let mut out = Vec::new();
+        let mut next = Some(location);
+        while let Some(node) = next.and_then(|id| self.get(id)) {
+            if node.kind != "DILocation" || out.len() >= MAX_DEPTH {
+                break;
+            }
+            let scope = node.node("scope");
+            let subprogram = scope.and_then(|s| self.subprogram(s));
+            // a DILexicalBlockFile says when the text comes from another file than the function's
+            let file = scope
+                .and_then(|s| self.get(s))
+                .map(|s| self.file(s))
+                .filter(|f| !f.is_empty())
+                .or_else(|| subprogram.map(|s| self.file(s)))
+                .unwrap_or_default();
+            let at = node.node("inlinedAt");
+            out.push(Position {
+                file,
+                line: node.int("line") as u32,
+                column: node.int("column") as u32,
+                function: subprogram
+                    .map(|s| s.text("name").to_string())
+                    .unwrap_or_default(),
+                inlined_at: at.unwrap_or(0),
+            });
+            next = at;
+        }
+        out
+    }
+
+    /// `file:line:column` of a location, as near to the user's text as the chain allows.
+    pub fn place(&self, location: Option<u32>) -> String {
+        let chain = location.map(|id| self.chain(id)).unwrap_or_default();
+        let user = chain.iter().find(|p| !is_system(&p.file));
+        match user.or(chain.first()) {
+            Some(p) => format!("{}:{}:{}", p.file, p.line, p.column),
+            None => String::new(),
+        }
+    }
+}
+
+/// Whether a file comes with the compiler: the user's line is the first outside such files.
+pub fn is_system(file: &str) -> bool {
+    [
+        "/libcxx/",
+        "/libcxxabi/",
+        "/lib/include/",
+        "/lib/libc/",
+        "/usr/include/",
+        "/usr/lib/",
+        "/include/c++/",
+    ]
+    .iter()
+    .any(|part| file.contains(part))
+}

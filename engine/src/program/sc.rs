@@ -1,0 +1,247 @@
+//! Accesses on sequentially consistent memory, and the events that they leave.
+use super::compute;
+use super::event::{Kind, Update};
+use super::interp::{Cas, End, ExternCall, Flow, Outcome, World};
+use super::ir::*;
+use super::machine::{event, View};
+use super::memory::{Named, Place};
+use super::thread::Thread;
+use super::value::{Deps, Val};
+
+impl View<'_, '_> {
+    pub fn find(&self, address: u64, size: u64, site: SiteId, write: bool) -> Result<Place, End> {
+        let fault = |message: String| End::new(Outcome::Memory, message, Some(site));
+        let place = self.shared.memory.find(address, size).map_err(|message| {
+            // say whose object it is where that is known
+            fault(match self.shared.memory.find(address, 0) {
+                Ok(place) => match self.shared.memory.object(place).named {
+                    Named::Global(k) => {
+                        let name = &self.context.program.globals[k as usize].name;
+                        format!("{message}, {name}")
+                    }
+                    _ => message,
+                },
+                Err(_) => message,
+            })
+        })?;
+        if write && self.shared.memory.object(place).constant {
+            return Err(fault("write to a constant".to_string()));
+        }
+        Ok(place)
+    }
+
+    /// Notes an access of a thread that others run beside.
+    pub fn touch(&mut self, thread: &Thread, address: u64, size: u32, write: bool) {
+        if self.shared.live > 1 {
+            self.context
+                .footprint
+                .touch(address, size, thread.id, write);
+        }
+    }
+
+    /// Writes, and says to the thread whether that changed anything.
+    fn put(&mut self, t: &mut Thread, place: Place, address: u64, size: u32, value: Val) {
+        let old = self.shared.memory.word(address, size);
+        if self.shared.memory.object(place).private {
+            for k in 0..size.min(8) {
+                t.mix(address + u64::from(k), (old >> (8 * k)) as u8);
+                t.mix(address + u64::from(k), (value.bits >> (8 * k)) as u8);
+            }
+        } else if old == compute::mask(value.bits, 8 * size) {
+            // a write of the value that is there is no step forward, until another changes it
+            t.saw(address, size, old);
+        } else {
+            t.progress();
+        }
+        self.shared.memory.write(place, size, value);
+    }
+
+    /// Whether accesses to this object leave events.
+    fn silent(&self, place: Place, access: &Access) -> bool {
+        let object = self.shared.memory.object(place);
+        access.private || object.private || object.constant
+    }
+
+    fn log_access(
+        &mut self,
+        t: &mut Thread,
+        place: Place,
+        address: Val,
+        access: &Access,
+        mut e: super::event::Event,
+    ) -> u32 {
+        let object = self.shared.memory.object(place);
+        e.object = object.base;
+        e.named = object.named;
+        e.address = address.bits;
+        e.size = access.size;
+        e.volatile = access.volatile;
+        e.addr = address.dep;
+        t.log.push(e);
+        t.log.len() as u32 - 1
+    }
+}
+
+impl World for View<'_, '_> {
+    fn deps(&mut self) -> &mut Deps {
+        &mut self.context.deps
+    }
+
+    fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Result<Val, End> {
+        let place = self.find(address.bits, access.size.into(), access.site, false)?;
+        let mut value = self
+            .shared
+            .memory
+            .read(place, access.size, &mut self.context.deps);
+        if self.silent(place, access) {
+            value.dep = self.context.deps.union(value.dep, address.dep);
+            return Ok(value);
+        }
+        self.touch(t, address.bits, access.size, false);
+        t.saw(address.bits, access.size, value.bits);
+        let mut e = event(t, access.site, Kind::Read, access.order);
+        e.read = Some(value.bits);
+        e.via = value.dep;
+        let index = self.log_access(t, place, address, access, e);
+        value.dep = self.context.deps.single(index);
+        Ok(value)
+    }
+
+    fn store(
+        &mut self,
+        t: &mut Thread,
+        address: Val,
+        value: Val,
+        access: &Access,
+    ) -> Result<(), End> {
+        let place = self.find(address.bits, access.size.into(), access.site, true)?;
+        if !self.silent(place, access) {
+            self.touch(t, address.bits, access.size, true);
+            let mut e = event(t, access.site, Kind::Write, access.order);
+            e.written = Some(value.bits);
+            e.data = value.dep;
+            self.log_access(t, place, address, access, e);
+        }
+        self.put(t, place, address.bits, access.size, value);
+        Ok(())
+    }
+
+    fn rmw(
+        &mut self,
+        t: &mut Thread,
+        address: Val,
+        op: RmwOp,
+        operand: Val,
+        access: &Access,
+    ) -> Result<Val, End> {
+        let place = self.find(address.bits, access.size.into(), access.site, true)?;
+        let mut old = self
+            .shared
+            .memory
+            .read(place, access.size, &mut self.context.deps);
+        old.bits = compute::mask(old.bits, access.bits);
+        let new = compute::rmw(op, access.bits, old.bits, operand.bits);
+        if self.silent(place, access) {
+            old.dep = self.context.deps.union(old.dep, address.dep);
+        } else {
+            self.touch(t, address.bits, access.size, true);
+            let mut e = event(t, access.site, Kind::Rmw, access.order);
+            e.update = Update::Rmw(op);
+            e.read = Some(old.bits);
+            e.written = Some(new);
+            e.operand = Some(operand.bits);
+            e.data = operand.dep;
+            e.via = old.dep;
+            let index = self.log_access(t, place, address, access, e);
+            old.dep = self.context.deps.single(index);
+        }
+        let dep = match op {
+            RmwOp::Xchg => operand.dep,
+            _ => self.context.deps.union(old.dep, operand.dep),
+        };
+        let new = Val { bits: new, dep };
+        self.put(t, place, address.bits, access.size, new);
+        Ok(old)
+    }
+
+    fn cas(&mut self, t: &mut Thread, cas: &Cas, access: &Access) -> Result<(Val, bool), End> {
+        let address = cas.address;
+        let place = self.find(address.bits, access.size.into(), access.site, true)?;
+        let mut old = self
+            .shared
+            .memory
+            .read(place, access.size, &mut self.context.deps);
+        old.bits = compute::mask(old.bits, access.bits);
+        let equal = old.bits == cas.expected.bits;
+        let spurious = equal && cas.weak && self.context.variant == 1;
+        if spurious {
+            self.shared.spurious.push(access.site);
+        }
+        let success = equal && !spurious;
+        if self.silent(place, access) {
+            old.dep = self.context.deps.union(old.dep, address.dep);
+        } else {
+            self.touch(t, address.bits, access.size, success);
+            let (kind, order) = match success {
+                true => (Kind::Rmw, access.order),
+                false => (Kind::CasFailed, cas.failure),
+            };
+            let mut e = event(t, access.site, kind, order);
+            e.update = match cas.weak {
+                true => Update::CasWeak,
+                false => Update::Cas,
+            };
+            e.read = Some(old.bits);
+            e.written = success.then_some(cas.desired.bits);
+            e.operand = Some(cas.expected.bits);
+            e.data = self.context.deps.union(cas.expected.dep, cas.desired.dep);
+            e.via = old.dep;
+            let index = self.log_access(t, place, address, access, e);
+            old.dep = self.context.deps.single(index);
+        }
+        if success {
+            self.put(t, place, address.bits, access.size, cas.desired);
+        } else if spurious {
+            t.progress();
+        } else {
+            t.saw(address.bits, access.size, old.bits);
+        }
+        Ok((old, success))
+    }
+
+    fn fence(&mut self, t: &mut Thread, order: Order, signal: bool, site: SiteId) {
+        let kind = if signal {
+            Kind::SignalFence
+        } else {
+            Kind::Fence
+        };
+        let e = event(t, site, kind, order);
+        t.log.push(e);
+    }
+
+    fn external(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
+        self.library(t, call)
+    }
+
+    fn once_done(&mut self, t: &mut Thread, flag: u64, site: SiteId) {
+        self.finish_once(t, flag, site);
+    }
+
+    fn alloca(&mut self, t: &Thread, size: u64, align: u64, local: u32, private: bool) -> u64 {
+        let memory = &mut self.shared.memory;
+        memory.push_local(t.id, size, align, local, private)
+    }
+
+    fn locals(&self, t: &Thread) -> usize {
+        self.shared.memory.locals(t.id)
+    }
+
+    fn leave(&mut self, t: &mut Thread, mark: usize) {
+        let memory = &mut self.shared.memory;
+        memory.pop_locals(t.id, mark, |address, byte| t.mix(address, byte));
+    }
+
+    fn thread_local(&mut self, t: &Thread, global: u32) -> u64 {
+        self.shared.memory.thread_local(t.id, global)
+    }
+}

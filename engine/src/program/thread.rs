@@ -1,0 +1,204 @@
+//! A thread: its frames, its log, and what tells a spinning loop from one that gets somewhere.
+use super::event::{Log, Operation};
+use super::ir::{FuncId, Inst, Program, SiteId, Slot, NO_CALL, SAME_CALL};
+use super::value::{Dep, Val};
+
+#[derive(Debug, Clone)]
+pub struct Frame {
+    pub function: FuncId,
+    pub pc: u32,
+    pub slots: Vec<Val>,
+    /// Where the caller wants the results.
+    pub dst: Slot,
+    pub results: u32,
+    /// Locals of the thread when the frame was entered.
+    pub mark: usize,
+    pub loops: Vec<Option<Round>>,
+    /// A `call_once` flag to be set when the frame returns.
+    pub once: Option<(u64, SiteId)>,
+}
+
+/// What was so when a loop's header was last reached.
+#[derive(Debug, Clone)]
+pub struct Round {
+    pub epoch: u64,
+    pub private: u64,
+    pub live: Vec<u64>,
+    pub reads: usize,
+    pub count: u32,
+    /// In this round a branch could have left the loop on a value that no shared read decides.
+    pub counted: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seen {
+    pub address: u64,
+    pub size: u32,
+    pub bits: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    Running,
+    /// In a loop that would read the same again: goes on when one of `reads[from..]` differs.
+    Spinning {
+        site: SiteId,
+        from: usize,
+    },
+    /// In a condition variable's queue, or out of it and waiting for the mutex.
+    Waiting {
+        condition: u64,
+        mutex: u64,
+    },
+    AtBarrier {
+        address: u64,
+        generation: u64,
+    },
+    Done,
+}
+
+#[derive(Debug, Clone)]
+pub struct Thread {
+    pub id: usize,
+    pub start: FuncId,
+    pub frames: Vec<Frame>,
+    pub log: Log,
+    /// Reads that decided a branch so far.
+    pub ctrl: Dep,
+    pub state: State,
+    pub result: u64,
+    /// Counts what changes the world: writes of new values, allocations, thread creation.
+    pub epoch: u64,
+    /// Hash of the thread's private memory and of the locks that it holds.
+    pub private: u64,
+    /// Values seen in shared memory since the epoch began.
+    pub reads: Vec<Seen>,
+    pub operation: Operation,
+    /// The operation's ordinal; 0 in the start function.
+    pub call: u32,
+    pub calls: u32,
+    /// The ordinal at the last scheduling point.
+    pub last_call: u32,
+}
+
+/// More values than this make a round too long to be taken for a wait.
+const MAX_READS: usize = 512;
+
+impl Thread {
+    pub fn new(id: usize, start: FuncId) -> Thread {
+        Thread {
+            id,
+            start,
+            frames: Vec::new(),
+            log: Log::default(),
+            ctrl: 0,
+            state: State::Running,
+            result: 0,
+            epoch: 0,
+            private: 0,
+            reads: Vec::new(),
+            operation: Operation::Start,
+            call: 0,
+            calls: 0,
+            last_call: 0,
+        }
+    }
+
+    pub fn enter(
+        &mut self,
+        program: &Program,
+        function: FuncId,
+        args: &[Val],
+        dst: (Slot, u32),
+        mark: usize,
+    ) {
+        let target = &program.functions[function as usize];
+        let mut slots = vec![Val::default(); target.slots as usize];
+        let count = args.len().min(target.params as usize);
+        slots[..count].copy_from_slice(&args[..count]);
+        self.frames.push(Frame {
+            function,
+            pc: 0,
+            slots,
+            dst: dst.0,
+            results: dst.1,
+            mark,
+            loops: Vec::new(),
+            once: None,
+        });
+    }
+
+    pub fn inst<'p>(&self, program: &'p Program) -> Option<&'p Inst> {
+        let frame = self.frames.last()?;
+        program.functions[frame.function as usize]
+            .code
+            .get(frame.pc as usize)
+    }
+
+    /// Something in the world changed: no loop of this thread waits on what was seen before.
+    pub fn progress(&mut self) {
+        self.epoch += 1;
+        self.reads.clear();
+        for frame in &mut self.frames {
+            for round in frame.loops.iter_mut().flatten() {
+                round.reads = 0;
+            }
+        }
+    }
+
+    pub fn saw(&mut self, address: u64, size: u32, bits: u64) {
+        if self.reads.len() >= MAX_READS {
+            self.progress();
+        }
+        self.reads.push(Seen {
+            address,
+            size,
+            bits,
+        });
+    }
+
+    /// Mixes a byte of private memory, or a lock, into or out of the hash.
+    pub fn mix(&mut self, address: u64, byte: u8) {
+        self.private ^= mixed(address, byte);
+    }
+
+    /// The ordinal that an instruction's events would have.
+    pub fn call_of(&self, inst: &Inst) -> u32 {
+        if self.frames.len() > 1 || inst.call == SAME_CALL {
+            return self.call;
+        }
+        match (inst.call, self.operation) {
+            (NO_CALL, _) => 0,
+            (call, Operation::Inlined(now)) if call == now => self.call,
+            _ => self.calls + 1,
+        }
+    }
+
+    /// Follows the text from operation to operation. Calls count in the start function only; a
+    /// call that follows itself without a step of the start function between them is taken for
+    /// the same one.
+    pub fn follow(&mut self, inst: &Inst) {
+        if self.frames.len() > 1 || inst.call == SAME_CALL {
+            return;
+        }
+        if inst.call == NO_CALL {
+            self.operation = Operation::Start;
+            self.call = 0;
+        } else if self.operation != Operation::Inlined(inst.call) {
+            self.operation = Operation::Inlined(inst.call);
+            self.calls += 1;
+            self.call = self.calls;
+        }
+    }
+}
+
+/// Zobrist hashing: a byte's part does not depend on the others, and a zero has none.
+fn mixed(address: u64, byte: u8) -> u64 {
+    if byte == 0 {
+        return 0;
+    }
+    let mut x = address ^ (u64::from(byte) << 56) ^ 0x9e37_79b9_7f4a_7c15;
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
