@@ -44,11 +44,11 @@ def contradicts(one: Verdict, other: Verdict) -> bool:
 
 
 def _same_states(one: Sequence[State], other: Sequence[State]) -> bool:
-    common = set(_plain(one[0])) & set(_plain(other[0]))
+    common = set(plain(one[0])) & set(plain(other[0]))
 
     def seen(states: Sequence[State]) -> set[tuple[tuple[str, str], ...]]:
         return {
-            tuple(sorted((n, v) for n, v in _plain(state).items() if n in common))
+            tuple(sorted((n, v) for n, v in plain(state).items() if n in common))
             for state in states
         }
 
@@ -57,15 +57,15 @@ def _same_states(one: Sequence[State], other: Sequence[State]) -> bool:
 
 def within(state: State, allowed: Sequence[State]) -> bool:
     """Whether a state is among those allowed, as far as both speak of the same variables."""
-    seen = _plain(state)
-    for other in map(_plain, allowed):
+    seen = plain(state)
+    for other in map(plain, allowed):
         common = seen.keys() & other.keys()
         if not common or all(seen[name] == other[name] for name in common):
             return True
     return False
 
 
-def _plain(state: State) -> dict[str, str]:
+def plain(state: State) -> dict[str, str]:
     """`[x]` and `x` are one location, 0x1 and 1 one value."""
     plain = {}
     for name, value in state.items():

@@ -15,7 +15,7 @@ import msgspec
 from weakspot.harness import recorded
 from weakspot.harness.agreement import answers, contradicts, observation, within
 from weakspot.harness.findings import KINDS
-from weakspot.harness.record import Record, program
+from weakspot.harness.record import ModelNote, Record, program
 from weakspot.harness.verdict import Evidence, Finding, Histogram, Verdict
 from weakspot.harness.words import answered, counted, rounded, stated, times, told
 
@@ -27,8 +27,6 @@ _VIOLATIONS = {
     "memory": "WS104",
 }
 _GRAVITY = {"error": 0, "warning": 1, "note": 2}
-#: roles whose models make a promise about what is seen; sequential consistency is a wish
-_PROMISING = ("language", "hardware", "paper")
 
 
 class Sighting(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,6 +35,7 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
     histogram: Histogram
     forbidden: tuple[str, ...]
     allowed: tuple[str, ...]
+    broken: tuple[str, ...]  # those that forbid it and make a promise for this machine
 
 
 def judge(record: Record) -> tuple[Finding, ...]:
@@ -84,15 +83,32 @@ def undecided(record: Record) -> tuple[str, ...]:
 
 def sightings(record: Record) -> tuple[Sighting, ...]:
     """Every outcome that a machine showed, by test and machine."""
-    return tuple(
-        Sighting(
-            histogram=histogram,
-            forbidden=_models_that(record, histogram.test, forbid=True),
-            allowed=_models_that(record, histogram.test, forbid=False),
-        )
-        for histogram in record.histograms
-        if histogram.target > 0
-    )
+    found = []
+    for histogram in record.histograms:
+        if histogram.target > 0:
+            forbidden = _models_that(record, histogram.test, forbid=True)
+            found.append(
+                Sighting(
+                    histogram=histogram,
+                    forbidden=forbidden,
+                    allowed=_models_that(record, histogram.test, forbid=False),
+                    broken=tuple(
+                        name for name in forbidden if promises(record.model[name], histogram)
+                    ),
+                )
+            )
+    return tuple(found)
+
+
+def promises(model: ModelNote, histogram: Histogram) -> bool:
+    """Whether an outcome that the model forbids contradicts it when the histogram shows it.
+
+    Sequential consistency is a wish; a hardware model speaks for its machines, and an emulator
+    is none of them.
+    """
+    if model.role == "hardware":
+        return not histogram.emulated and model.speaks_for(histogram.arch)
+    return model.role in ("language", "paper")
 
 
 def _models_that(record: Record, test: str, *, forbid: bool) -> tuple[str, ...]:
@@ -133,11 +149,7 @@ def _disallowed(record: Record) -> Iterator[Finding]:
     for histogram in record.histograms:
         broken: list[tuple[Verdict, str]] = []
         for model in record.model.values():
-            if model.role not in _PROMISING:
-                continue
-            if model.role == "hardware" and (
-                histogram.emulated or not model.speaks_for(histogram.arch)
-            ):
+            if not promises(model, histogram):
                 continue
             decided = answers(record.verdicts_of.get((histogram.test, model.name), ()))
             seen = [what for verdict in decided if (what := _outside(verdict, histogram))]

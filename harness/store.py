@@ -149,7 +149,7 @@ class Store:
                 stale.discard(entry.file)
             for name in stale:
                 (tests / name).unlink()
-        replace(tests / "tests.jsonl", lines(map(_without_body, entries)))
+        replace(tests / "tests.jsonl", lines(entries))
 
     def findings(self, findings: Sequence[Finding]) -> None:
         replace(self.folder / "findings.jsonl", lines(findings))
@@ -269,12 +269,6 @@ def file_names(names: Iterable[str]) -> Iterator[str]:
             unique = f"{plain}~{number}"
         taken.add(unique.lower())
         yield f"{unique}.litmus"
-
-
-def _without_body(entry: Entry) -> Entry:
-    """The text says it all; the parsed form would only make the file twice as long."""
-    test = msgspec.structs.replace(entry.test, body=None)
-    return msgspec.structs.replace(entry, test=test)
 
 
 class _Version(msgspec.Struct):

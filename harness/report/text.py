@@ -107,10 +107,9 @@ class _Interest:
             for claim in structure.claims
             if claim.test
         }
-        promising = {each.name for each in record.model.values() if each.role != "reference"}
         self.rank: dict[str, int] = {}
         for sighting in sightings(record):
-            grave = 3 if promising & set(sighting.forbidden) else 2 if sighting.forbidden else 1
+            grave = 3 if sighting.broken else 2 if sighting.forbidden else 1
             name = sighting.histogram.test
             self.rank[name] = max(grave, self.rank.get(name, 0))
 

@@ -1,0 +1,137 @@
+"""The critical cycle of a test as a drawing: a column a thread, an arrow an edge.
+
+The cycle is the execution that the test's condition asks for: program order down each thread, and
+reads-from, from-reads or coherence from one thread to the next (Alglave, Maranget, Tautschnig,
+Herding cats, TOPLAS 2014). The colours are those of herd7's drawings.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import msgspec
+
+from weakspot.generators.litmus import Cas, Fence, Guard, Load, Rmw, Statement, Store, Test
+
+_COLUMN, _ROW, _WIDTH, _HEIGHT, _MARGIN = 236, 78, 148, 36, 44
+_COMMUNICATION = re.compile(r"\b(Rf|Fr|Co|Ws)e")
+
+
+class Node(msgspec.Struct, frozen=True):
+    """A box: an access, or a fence, which has no frame."""
+
+    x: float
+    y: float
+    label: str
+    order: str
+    fence: bool
+
+    @property
+    def left(self) -> float:
+        return self.x - _WIDTH / 2
+
+    @property
+    def top(self) -> float:
+        return self.y - _HEIGHT / 2
+
+
+class Arrow(msgspec.Struct, frozen=True):
+    """An edge along `path`, an SVG path; its name stands at (x, y)."""
+
+    kind: str  # po, rf, fr, co
+    path: str
+    x: float
+    y: float
+
+
+class Drawing(msgspec.Struct, frozen=True):
+    """Sizes in pixels; `heads` are the middles of the columns, from the left."""
+
+    width: float
+    height: float
+    heads: tuple[float, ...]
+    nodes: tuple[Node, ...]
+    arrows: tuple[Arrow, ...]
+
+    box_width = _WIDTH
+    box_height = _HEIGHT
+
+
+def draw(test: Test) -> Drawing | None:
+    """The drawing, or None for a test that is not generated from a cycle."""
+    if test.body is None:
+        return None
+    kinds = [word.replace("Ws", "Co").lower() for word in _COMMUNICATION.findall(test.cycle)]
+    threads = [
+        [statement for statement in thread if not isinstance(statement, Guard)]
+        for thread in test.body.threads
+    ]
+    if len(kinds) != len(threads) or not all(threads):
+        return None
+    columns: list[list[Node]] = []
+    arrows: list[Arrow] = []
+    for number, thread in enumerate(threads):
+        x = _MARGIN + _COLUMN * number + _WIDTH / 2
+        nodes = [
+            Node(x, 64 + _ROW * row, *_label(statement), fence=isinstance(statement, Fence))
+            for row, statement in enumerate(thread)
+        ]
+        columns.append(nodes)
+        for above, below in itertools.pairwise(nodes):
+            start, end = above.y + _HEIGHT / 2, below.y - _HEIGHT / 2 - 4
+            arrows.append(Arrow("po", f"M {x} {start} L {x} {end}", x + 14, (start + end) / 2 + 4))
+    height = 64 + _ROW * (max(map(len, columns)) - 1) + _HEIGHT / 2 + 34
+    for number, kind in enumerate(kinds):
+        source = [node for node in columns[number] if not node.fence][-1]
+        after = columns[(number + 1) % len(columns)]
+        target = next(node for node in after if not node.fence)
+        far = len(columns) > 2 and number == len(columns) - 1
+        arrow = _around(kind, source, target, height) if far else _across(kind, source, target)
+        arrows.append(arrow)
+    return Drawing(
+        width=_MARGIN * 2 + _COLUMN * (len(columns) - 1) + _WIDTH,
+        height=height,
+        heads=tuple(nodes[0].x for nodes in columns),
+        nodes=tuple(node for nodes in columns for node in nodes),
+        arrows=tuple(arrows),
+    )
+
+
+def _across(kind: str, source: Node, target: Node) -> Arrow:
+    """Straight to the neighbouring column; the name stands near the source, off the crossing."""
+    side = 1 if target.x > source.x else -1
+    x1, x2 = source.x + side * _WIDTH / 2, target.x - side * (_WIDTH / 2 + 5)
+    y1, y2 = source.y, target.y
+    bend = side * abs(x2 - x1) * 0.3
+    path = f"M {x1} {y1} C {x1 + bend} {y1}, {x2 - bend} {y2}, {x2} {y2}"
+    part = 0.2
+    return Arrow(kind, path, x1 + (x2 - x1) * part, y1 + (y2 - y1) * part * 0.5 - 6)
+
+
+def _around(kind: str, source: Node, target: Node, height: float) -> Arrow:
+    """Below all columns and up the left margin, back to the first thread."""
+    bottom, left, round_ = height - 14, 14, 12
+    end = target.x - _WIDTH / 2 - 5
+    path = (
+        f"M {source.x} {source.y + _HEIGHT / 2} V {bottom - round_} "
+        f"q 0 {round_} {-round_} {round_} H {left + round_} q {-round_} 0 {-round_} {-round_} "
+        f"V {target.y + round_} q 0 {-round_} {round_} {-round_} H {end}"
+    )
+    return Arrow(kind, path, (source.x + left) / 2, bottom - 6)
+
+
+def _label(statement: Statement) -> tuple[str, str]:
+    match statement:
+        case Load(reg, loc, order):
+            return f"{reg} = {loc}", order
+        case Store(loc, value, order):
+            return f"{loc} = {value}", order
+        case Rmw(reg, loc, op, operand, order):
+            return f"{reg} = {op.removeprefix('fetch.')}({loc}, {operand})", order
+        case Cas(reg, loc, expected, desired, success, _, _):
+            return f"{reg} = cas({loc}, {expected}→{desired})", success
+        case Fence(order):
+            return "fence", order
+        case Guard():
+            return "", ""
