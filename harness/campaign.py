@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -139,12 +138,6 @@ def run(
             work.describe()
             raise Stopped(folder, len(store.done)) from None
     return folder, load(folder)
-
-
-def once(plan: Plan, *, tools: Tools | None = None, progress: Progress | None = None) -> Record:
-    """Do what the plan says and keep nothing on disk."""
-    with tempfile.TemporaryDirectory(prefix="weakspot-") as folder:
-        return run(plan, folder=Path(folder) / "campaign", tools=tools, progress=progress)[1]
 
 
 def rejudge(folder: Path) -> Record:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 from rich.console import Console
 from rich.text import Text
@@ -259,22 +260,25 @@ def _seen(histogram: Histogram, forbidden: Sequence[str], drawn: bool) -> Text:
 # --- the end ----------------------------------------------------------------------------------
 
 
-def _closing(record: Record, report: str) -> Text:
+def summary(record: Record) -> tuple[Literal["bad", "open", "good"], str]:
+    """The campaign in one phrase, and how good that is."""
     errors = [each for each in record.findings if each.severity == "error" and not each.recorded]
-    claims = any(structure.claims for structure in record.structures)
     if errors:
-        line = Text(_amount(len(errors), "finding"), style="bold red")
-    elif undecided(record):
-        line = Text(f"{_amount(len(undecided(record)), 'question')} undecided", style="bold yellow")
-    elif not record.manifest.finished:
-        line = Text("not finished: give the same command again", style="bold yellow")
-    else:
-        line = Text(
-            "everything as recorded in claims.toml" if claims else "nothing found",
-            style="bold green",
-        )
+        return "bad", _amount(len(errors), "finding")
+    if left := undecided(record):
+        return "open", f"{_amount(len(left), 'question')} undecided"
+    if not record.manifest.finished:
+        return "open", "not finished: give the same command again"
+    claims = any(structure.claims for structure in record.structures)
+    return "good", "everything as recorded in claims.toml" if claims else "nothing found"
+
+
+def _closing(record: Record, report: str) -> Text:
+    state, text = summary(record)
+    colour = {"bad": "red", "open": "yellow", "good": "green"}[state]
+    line = Text.assemble((text, f"bold {colour}"))
     if report:
-        line.append(f" · report: {report}", style="default")
+        line.append(f" · report: {report}")
     return line
 
 

@@ -1,0 +1,229 @@
+"""A campaign as a static site: opens from a file, needs no network and no server.
+
+    index.html                 what was found, the structures, every test
+    report/structures/*.html   claims, scenarios, tests, source
+    report/tests/*.html        one test: its cycle, verdicts, outcomes, places in the source
+    report/data/*.js           the rows of the tables, filtered in the browser
+    report/assets/             style and script
+
+Pages know nothing of where they stand: links are relative, a campaign's folder can be moved.
+"""
+
+from __future__ import annotations
+
+import importlib.resources
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from weakspot.harness.journal import disk
+from weakspot.harness.judge import sightings, undecided
+from weakspot.harness.record import Entry, Record, StructureNote, program
+from weakspot.harness.report.excerpts import sources
+from weakspot.harness.report.text import summary, where
+from weakspot.harness.report.views import (
+    Site,
+    claim_views,
+    rows,
+    scenarios,
+    share,
+    site,
+    test_view,
+)
+
+
+def build(record: Record, folder: Path) -> Path:
+    """Write the site into a folder, in place of an older one; the path of its first page.
+
+    Raises WeakspotError when the folder cannot be written.
+    """
+    view = site(record)
+    pages = _Pages(folder, record)
+    pages.assets()
+    for structure in record.structures:
+        _structure(pages, view, structure)
+    for entry in record.entries:
+        pages.write(
+            f"report/tests/{view.pages[entry.name]}",
+            "test.html.j2",
+            view=test_view(view, entry),
+            structures=view.structures,
+        )
+    _index(pages, view)
+    return folder / "index.html"
+
+
+class _Pages:
+    """A folder that pages are written into."""
+
+    def __init__(self, folder: Path, record: Record) -> None:
+        self.folder, self.record = folder, record
+        self.site = Path(str(importlib.resources.files("weakspot.harness.report"))) / "site"
+        environment = Environment(
+            loader=FileSystemLoader(self.site),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        environment.filters.update(share=share, plainly=_plainly)
+        self.templates = {
+            name: environment.get_template(name)
+            for name in ("index.html.j2", "structure.html.j2", "test.html.j2")
+        }
+
+    def assets(self) -> None:
+        with disk(self.folder):
+            for name in ("tests", "structures", "data", "assets"):
+                place = self.folder / "report" / name
+                place.mkdir(parents=True, exist_ok=True)
+                for old in (*place.glob("*.html"), *place.glob("*.js")):
+                    old.unlink()
+            for name in ("style.css", "site.js"):
+                content = (self.site / name).read_bytes()
+                (self.folder / "report" / "assets" / name).write_bytes(content)
+
+    def write(self, path: str, template: str, **values: object) -> None:
+        text = self.templates[template].render(
+            values,
+            root="../" * path.count("/"),
+            record=self.record,
+            manifest=self.record.manifest,
+        )
+        with disk(self.folder / path):
+            (self.folder / path).write_text(text, encoding="utf-8")
+
+    def data(self, name: str, value: Mapping[str, object]) -> None:
+        """A script that sets the table's data: a page opened from a file may load no JSON."""
+        path = self.folder / "report" / "data" / name
+        with disk(path):
+            path.write_bytes(b"window.weakspot = " + msgspec.json.encode(value) + b";\n")
+
+
+def _table(view: Site, entries: Sequence[Entry], models: Sequence[str]) -> dict[str, object]:
+    return {
+        "models": list(models),
+        "machines": list({each.machine: None for each in view.record.histograms}),
+        "scenarios": {
+            entry.name: " ".join(dict.fromkeys(origin.scenario for origin in entry.test.origins))
+            for entry in entries
+        },
+        "tests": rows(view, entries, models),
+    }
+
+
+def _structure(pages: _Pages, view: Site, structure: StructureNote) -> None:
+    record = view.record
+    entries = record.tests_of(structure.name)
+    page = view.structures[structure.name]
+    data = page.removesuffix(".html") + ".js"
+    pages.data(data, _table(view, entries, structure.models))
+    names = {structure.name, *(program(structure.name, each.name) for each in structure.scenarios)}
+    subjects = names | {entry.name for entry in entries}
+    subjects |= {claim.test for claim in structure.claims}
+    pages.write(
+        f"report/structures/{page}",
+        "structure.html.j2",
+        structure=structure,
+        findings=[
+            each for each in record.findings if each.subject in subjects and not each.recorded
+        ],
+        claims=claim_views(view, structure),
+        scenarios=scenarios(record, structure),
+        sources=sources(record, structure, view.grave),
+        pages=view.pages,
+        data=data,
+    )
+
+
+def _index(pages: _Pages, view: Site) -> None:
+    record = view.record
+    data = "all-tests.js"
+    while data in {page.removesuffix(".html") + ".js" for page in view.structures.values()}:
+        data = f"_{data}"
+    pages.data(data, _table(view, record.entries, list(record.model)))
+    state, text = summary(record)
+    pages.write(
+        "index.html",
+        "index.html.j2",
+        state=state,
+        summary=text,
+        figures=_figures(record),
+        grave=_grave(view),
+        errors=[each for each in record.findings if each.severity != "note" and not each.recorded],
+        notes=[each for each in record.findings if each.severity == "note" or each.recorded],
+        undecided=undecided(record),
+        structures=[_row(view, structure) for structure in record.structures],
+        pages=view.pages,
+        data=data,
+    )
+
+
+def _figures(record: Record) -> list[tuple[str, str]]:
+    runs = sum(each.iterations for each in record.histograms)
+    found = [
+        (len(record.structures), "structures"),
+        (len(record.entries), "tests"),
+        (len(record.verdicts), "verdicts"),
+        (len(record.explorations), "programs"),
+        (sum(len(structure.claims) for structure in record.structures), "claims"),
+        (len({each.machine for each in record.histograms}), "machines"),
+        (runs, "iterations"),
+    ]
+    return [(f"{number:,}", what) for number, what in found if number]
+
+
+def _grave(view: Site) -> list[dict[str, object]]:
+    record = view.record
+    return [
+        {
+            "name": each.histogram.test,
+            "page": view.pages[each.histogram.test],
+            "where": where(record.entry[each.histogram.test]),
+            "machine": each.histogram.machine,
+            "count": share(each.histogram),
+            "broken": each.broken,
+            "allowed": each.allowed,
+        }
+        for each in sightings(record)
+        if each.broken and each.histogram.test in record.entry
+    ]
+
+
+def _row(view: Site, structure: StructureNote) -> dict[str, Any]:
+    record = view.record
+    entries = record.tests_of(structure.name)
+    names = {program(structure.name, each.name) for each in structure.scenarios}
+    results = [each.result for each in record.explorations if each.program in names]
+    subjects = names | {structure.name} | {entry.name for entry in entries}
+    subjects |= {claim.test for claim in structure.claims}
+    words = (("Safe", "safe"), ("Violated", "violated"), ("Unknown", "not all explored"))
+    return {
+        "name": structure.name,
+        "page": view.structures[structure.name],
+        "title": structure.title if structure.title != structure.name else "",
+        "tests": f"{len(entries):,}",
+        "programs": ", ".join(
+            f"{results.count(result)} {word}" for result, word in words if result in results
+        ),
+        "claims": str(len(structure.claims) or ""),
+        "findings": sum(
+            len([each for each in found if each.severity == "error" and not each.recorded])
+            for subject, found in view.findings.items()
+            if subject in subjects
+        ),
+    }
+
+
+def _plainly(value: object) -> str:
+    """A value of a machine's profile in words."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_plainly(each)}" for name, each in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_plainly, value))
+    return str(value)
