@@ -1,0 +1,104 @@
+"""The corpus is good C: no warning from gcc, read by weakspot, and right where it should be."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import weakspot.models
+from weakspot.generators.source import compile_source
+from weakspot.harness.structures import Scenario, Structure, structures
+
+STRUCTURES = structures()
+SCENARIOS = [
+    pytest.param(structure, scenario, id=f"{structure.name}-{scenario.name}")
+    for structure in STRUCTURES
+    for scenario in structure.scenarios
+]
+WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Wshadow", "-Werror", "-pthread", "-O2"]
+
+
+@pytest.fixture(scope="module")
+def gcc() -> str:
+    found = shutil.which("gcc")
+    if found is None:
+        pytest.skip("no gcc is installed on this machine")
+    return found
+
+
+def build(gcc: str, structure: Structure, scenario: Scenario, program: Path) -> None:
+    defines = [f"-D{define}" for define in scenario.defines]
+    source = str(structure.path(scenario))
+    done = subprocess.run(
+        [gcc, *WARNINGS, *defines, source, "-o", str(program)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(("structure", "scenario"), SCENARIOS)
+def test_gcc_compiles_it_without_a_warning(
+    gcc: str, structure: Structure, scenario: Scenario, tmp_path: Path
+) -> None:
+    build(gcc, structure, scenario, tmp_path / "program")
+
+
+@pytest.mark.parametrize(("structure", "scenario"), SCENARIOS)
+def test_weakspot_reads_it(structure: Structure, scenario: Scenario) -> None:
+    ir = compile_source(structure.path(scenario), defines=scenario.defines)
+    assert re.search(r"\batomic\b|\batomicrmw\b|\bcmpxchg\b", ir.text)
+    assert "@__assert_fail" in ir.text
+    assert "@pthread_create" in ir.text
+    assert scenario.file in ir.files
+
+
+@pytest.mark.parametrize(
+    ("structure", "scenario"),
+    [each for each in SCENARIOS if not each.values[1].defines],  # type: ignore[union-attr]
+)
+def test_a_program_with_the_header_as_it_is_runs_without_a_failing_assertion(
+    gcc: str, structure: Structure, scenario: Scenario, tmp_path: Path
+) -> None:
+    """Not of store buffering and forwarding, which ask what their assertion forbids."""
+    if structure.name in ("store_buffering", "intra_processor_forwarding"):
+        pytest.skip("its assertion says what sequential consistency gives, and machines do not")
+    program = tmp_path / "program"
+    build(gcc, structure, scenario, program)
+    for _ in range(20):
+        done = subprocess.run([program], capture_output=True, text=True, timeout=20, check=False)
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("structure", STRUCTURES, ids=lambda structure: structure.name)
+def test_every_program_of_the_folder_belongs_to_a_scenario(structure: Structure) -> None:
+    used = {scenario.file for scenario in structure.scenarios}
+    assert {path.name for path in structure.folder.glob("*.c")} == used
+
+
+@pytest.mark.parametrize("structure", STRUCTURES, ids=lambda structure: structure.name)
+def test_every_scenario_is_claimed_about(structure: Structure) -> None:
+    claimed = {claim.scenario for claim in structure.claims}
+    assert {scenario.name for scenario in structure.scenarios} <= claimed
+
+
+@pytest.mark.parametrize("structure", STRUCTURES, ids=lambda structure: structure.name)
+def test_every_macro_that_a_scenario_defines_is_one_of_its_sources(structure: Structure) -> None:
+    text = "".join(path.read_text() for path in structure.folder.glob("*.[ch]"))
+    for scenario in structure.scenarios:
+        for define in scenario.defines:
+            name = define.partition("=")[0]
+            assert re.search(rf"^#\s*(ifdef|ifndef|if)\b.*\b{name}\b", text, re.MULTILINE), name
+
+
+def test_models_of_the_corpus_are_known() -> None:
+    table = Path(weakspot.models.__file__).parent / "models.toml"
+    known = set(tomllib.loads(table.read_text()))
+    for structure in STRUCTURES:
+        assert set(structure.models) <= known, structure.name
