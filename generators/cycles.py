@@ -48,8 +48,9 @@ def communication(source: Access, target: Access) -> str | None:
 
 def cycles(pattern: Pattern, *, threads: int = 3) -> Iterator[Cycle]:
     """The critical cycles through at most `threads` threads, each once up to rotation."""
+    reach = pattern.segments
     by_location: list[dict[str, list[Segment]]] = []
-    for segments in pattern.segments:
+    for segments in reach:
         index: dict[str, list[Segment]] = defaultdict(list)
         for segment in segments:
             index[segment.first.loc].append(segment)
@@ -62,7 +63,8 @@ def cycles(pattern: Pattern, *, threads: int = 3) -> Iterator[Cycle]:
             closing = communication(last.last, first.first)
             if (
                 closing
-                and first_thread in pattern.concurrent[thread][last]
+                and first_thread in reach[thread][last].last
+                and thread in reach[first_thread][first].first
                 and critical([segment for _, segment in path], [*coms, closing])
             ):
                 yield Cycle(tuple(segment for _, segment in path))
@@ -75,18 +77,16 @@ def cycles(pattern: Pattern, *, threads: int = 3) -> Iterator[Cycle]:
             return
         used = {number for number, _ in path}
         for number, index in enumerate(by_location):
-            if number in used:
-                continue
-            if number not in pattern.concurrent[thread][last]:
+            if number in used or number not in reach[thread][last].last:
                 continue
             for segment in index.get(here, ()):
                 if number < first_thread and len(segment.accesses) > 1:
                     continue  # the same cycle begins at that thread
                 com = communication(last.last, segment.first)
-                if com and thread in pattern.concurrent[number][segment]:
+                if com and thread in reach[number][segment].first:
                     yield from extend([*path, (number, segment)], [*coms, com])
 
-    for start, segments in enumerate(pattern.segments):
+    for start, segments in enumerate(reach):
         for segment in segments:
             if len(segment.accesses) > 1:
                 yield from extend([(start, segment)], [])
@@ -119,18 +119,27 @@ def critical(segments: Sequence[Segment], coms: Sequence[str]) -> bool:
             segment.edges[0].kind == "rfi" and incoming == "rf"
         ):
             return False
-    return _synchronises(segments) and not _locked_away(segments)
+    return _orderable(segments, coms) and not _locked_away(segments)
 
 
-def _synchronises(segments: Sequence[Segment]) -> bool:
-    """Whether one communication at least goes through an atomic location; the others race."""
-    ends = [
-        (segment.last, segments[(index + 1) % len(segments)].first)
-        for index, segment in enumerate(segments)
-    ]
-    if any((a.order == "na") != (b.order == "na") for a, b in ends):
-        return False  # one object accessed both ways has no C11 litmus form
-    return any(a.order != "na" for a, _ in ends)
+def _orderable(segments: Sequence[Segment], coms: Sequence[str]) -> bool:
+    """Whether synchronisation inside the cycle can keep its plain accesses from racing: one plain
+    communication at most, and the way from its target back to its source reads from atomics all
+    along. What keeps the accesses of other cycles apart is outside them, and so would be left out.
+    """
+    plain = 0
+    for index, segment in enumerate(segments):
+        source, target = segment.last, segments[(index + 1) % len(segments)].first
+        if (source.order == "na") != (target.order == "na"):
+            return False  # one object accessed both ways has no C11 litmus form
+        plain += source.order == "na"
+    return plain == 0 or (
+        plain == 1
+        and all(
+            com == "rf" or segment.last.order == "na"
+            for segment, com in zip(segments, coms, strict=True)
+        )
+    )
 
 
 def _locked_away(segments: Sequence[Segment]) -> bool:

@@ -74,12 +74,18 @@ class Segment(msgspec.Struct, frozen=True):
         return self.accesses[-1]
 
 
-class Pattern(msgspec.Struct, frozen=True):
-    """`segments[t]` are those of thread t, each once; `concurrent[t]` maps a segment of thread t
-    to the threads that may run at the same time (creation and join order the others)."""
+class Reach(msgspec.Struct, frozen=True):
+    """The threads that may run when a segment's first and last access do; thread creation and
+    join order all others before or after them."""
 
-    segments: tuple[tuple[Segment, ...], ...]
-    concurrent: tuple[dict[Segment, frozenset[int]], ...]
+    first: frozenset[int] = frozenset()
+    last: frozenset[int] = frozenset()
+
+
+class Pattern(msgspec.Struct, frozen=True):
+    """`segments[t]` are those of thread t, each once, with the threads they can meet."""
+
+    segments: tuple[dict[Segment, Reach], ...]
 
 
 _RMW_OPS = {
@@ -98,20 +104,17 @@ def pattern(trace: TraceDict, sites: Sequence[SiteDict]) -> Pattern:
     """The access pattern of all runs together."""
     named = [site_of(site) for site in sites]
     count = max((len(run["threads"]) for run in trace["runs"]), default=0)
-    found: list[dict[Segment, frozenset[int]]] = [{} for _ in range(count)]
+    found: list[dict[Segment, Reach]] = [{} for _ in range(count)]
     for run in trace["runs"]:
         order = _Creation(run)
         for thread, events in enumerate(run["threads"]):
-            steps = _steps(events, named)
-            for segment, start, end in _segments(steps):
-                others = frozenset(
-                    other
-                    for other in range(len(run["threads"]))
-                    if other != thread and order.concurrent(thread, start, end, other)
-                )
-                if others:
-                    found[thread][segment] = found[thread].get(segment, frozenset()) | others
-    return Pattern(tuple(tuple(each) for each in found), tuple(found))
+            meets = [order.concurrent(thread, index) for index in range(len(events))]
+            for segment, start, end in _segments(_steps(events, named)):
+                if meets[start] and meets[end]:
+                    known = found[thread].get(segment, Reach())
+                    reach = Reach(known.first | meets[start], known.last | meets[end])
+                    found[thread][segment] = reach
+    return Pattern(tuple(found))
 
 
 def site_of(site: SiteDict) -> Site:
@@ -241,7 +244,8 @@ def _own_overwrite(steps: Sequence[_Step], at: int) -> int | None:
     for index in range(at + 1, len(steps)):
         access = steps[index].access
         if access is not None and access.loc == write.loc and access.writes:
-            return index if access.kind == "W" else None
+            # a release of its own needs no sequence, a read-modify-write is in it for everybody
+            return index if access.kind == "W" and access.order in ("rlx", "na") else None
     return None
 
 
@@ -264,6 +268,7 @@ class _Creation:
     """Which events are ordered by thread creation and join."""
 
     def __init__(self, run: RunDict) -> None:
+        self._threads = len(run["threads"])
         self._created: dict[int, tuple[int, int]] = {}
         self._joined: dict[int, tuple[int, int]] = {}
         for thread, events in enumerate(run["threads"]):
@@ -276,10 +281,14 @@ class _Creation:
                 elif event["kind"] == "JOIN":
                     self._joined[other] = (thread, index)
 
-    def concurrent(self, thread: int, start: int, end: int, other: int) -> bool:
-        """Whether some part of `other` may run between events `start` and `end` of `thread`."""
-        return not self._starts_after(other, thread, end) and not self._ends_before(
-            other, thread, start
+    def concurrent(self, thread: int, index: int) -> frozenset[int]:
+        """The threads of which some part may run beside event `index` of `thread`."""
+        return frozenset(
+            other
+            for other in range(self._threads)
+            if other != thread
+            and not self._starts_after(other, thread, index)
+            and not self._ends_before(other, thread, index)
         )
 
     def _starts_after(self, thread: int, creator: int, index: int) -> bool:
