@@ -148,7 +148,7 @@ install_packages() { # run|dev
   local stamp=$venv/packages.stamp now wanted
   now="$(sha256sum <"$clone/pyproject.toml" | cut -c 1-32)"
   [ -f "$stamp" ] && grep -qxE "$now (dev|$1)" "$stamp" && return
-  [ -f "$stamp" ] && grep -q 'dev$' "$stamp" && set -- dev
+  [ -f "$stamp" ] && grep -q "dev\$" "$stamp" && set -- dev
   mapfile -t wanted < <("$python" - "$clone/pyproject.toml" "$1" <<'PYTHON'
 import sys, tomllib
 with open(sys.argv[1], "rb") as file:

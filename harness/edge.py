@@ -1,0 +1,197 @@
+"""The edge of the command line: help that shows examples, words that were mistyped, and every
+error as one screen on stderr with an exit code that scripts can rely on.
+
+Exit codes: 0 nothing found; 1 findings; 2 bad usage or bad input; 3 inconclusive; 130 when
+interrupted. WEAKSPOT_DEBUG=1 shows the traceback of an error too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+
+import click
+
+from weakspot.errors import WeakspotError
+
+NOTHING_FOUND, FINDINGS, BAD, INCONCLUSIVE, INTERRUPTED = 0, 1, 2, 3, 130
+
+_SCREEN = 20  # lines of an error that are shown
+
+
+class Interrupted(WeakspotError):
+    """Ctrl-C: a wish, not a failure. `message` says what is kept."""
+
+
+def guarded(command: click.Command, arguments: Sequence[str] | None = None) -> int:
+    """Run the command; its exit code. No exception gets out but SystemExit of an exiting shell."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError):
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    try:
+        code = command.main(arguments, prog_name="weakspot", standalone_mode=False)
+        _flush()
+        return code if isinstance(code, int) else NOTHING_FOUND
+    except Exception as error:
+        return _failed(error)
+    except KeyboardInterrupt:
+        return _failed(Interrupted("interrupted"))
+
+
+def _failed(error: Exception) -> int:
+    if isinstance(error, click.Abort):
+        error = Interrupted("interrupted")
+    if os.environ.get("WEAKSPOT_DEBUG") and not isinstance(error, click.ClickException):
+        traceback.print_exception(error)
+    if isinstance(error, BrokenPipeError):
+        return _reader_gone()
+    text, code = _told(error)
+    with contextlib.suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+    if isinstance(error, OSError):
+        _forget_output()
+    return code
+
+
+def _told(error: Exception) -> tuple[str, int]:
+    """An error as one screen, and the exit code."""
+    match error:
+        case Interrupted():
+            return _one_screen("\n".join(filter(None, (error.message, error.advice)))), INTERRUPTED
+        case WeakspotError():
+            return _one_screen(str(error)), BAD
+        case click.UsageError():
+            return _usage(error), BAD
+        case click.ClickException():
+            return f"error: {error.format_message()}", BAD
+        case OSError():
+            what = f": {error.filename}" if error.filename else ""
+            return f"error: {error.strerror or error}{what}", BAD
+        case _:
+            name = type(error).__name__
+            return (
+                _one_screen(f"error: weakspot itself failed: {name}: {error}")
+                + "\nhelp: this is a fault of weakspot's; WEAKSPOT_DEBUG=1 shows where it is",
+                BAD,
+            )
+
+
+def _usage(error: click.UsageError) -> str:
+    context = error.ctx
+    asked = context.command_path if context is not None else "weakspot"
+    message = error.format_message()
+    # click already names what was probably meant; it goes where our errors give advice
+    said, _, meant = message.partition(" Did you mean ")
+    lines = [f"error: {said[:1].lower()}{said[1:].rstrip('.')}"]
+    if meant:
+        lines.append(f"help: did you mean {meant}")
+    lines.append(f"{'      ' if meant else 'help: '}{asked} --help shows how it is used")
+    return "\n".join(lines)
+
+
+def _one_screen(text: str) -> str:
+    lines = text.splitlines()
+    if len(lines) > _SCREEN:
+        left = len(lines) - _SCREEN
+        lines = [*lines[:_SCREEN], f"  … {left} more lines"]
+    return "\n".join(line[:400] for line in lines)
+
+
+def _flush() -> None:
+    """Now, and not at the interpreter's end, where a full disk would be a traceback."""
+    sys.stdout.flush()
+
+
+def _reader_gone() -> int:
+    """`weakspot … | head`: whoever read has what it wanted."""
+    _forget_output()
+    return 128 + 13
+
+
+def _forget_output() -> None:
+    with contextlib.suppress(OSError, ValueError):
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, sys.stdout.fileno())
+
+
+# --- help -------------------------------------------------------------------------------------
+
+
+class Command(click.Command):
+    """A command whose epilog is printed as it is written."""
+
+    def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        _as_written(self.epilog, formatter)
+
+
+class Commands(click.Group):
+    """Commands in the order in which they are defined; a mistyped name gets a suggestion."""
+
+    command_class = Command
+
+    def list_commands(self, _: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        _as_written(self.epilog, formatter)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            close = difflib.get_close_matches(args[0], self.commands, n=1)
+            meant = f" Did you mean {close[0]}?" if close else ""
+            raise click.UsageError(f"No command is called {args[0]!r}.{meant}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+def _as_written(epilog: str | None, formatter: click.HelpFormatter) -> None:
+    if epilog:
+        formatter.write("\n" + "\n".join(line.rstrip() for line in epilog.splitlines()) + "\n")
+
+
+# --- options ----------------------------------------------------------------------------------
+
+
+_SECONDS = {"ms": 0.001, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+def duration(ctx: click.Context, param: click.Parameter, given: str) -> float:
+    """500ms, 10s, 2m, 1h, or seconds without a unit, as seconds."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?|\.\d+)\s*(ms|s|m|min|h|)", given.strip())
+    if match is None:
+        raise click.BadParameter(
+            f"{given!r} is not a duration; write 500ms, 10s, 2m or 1h.", ctx, param
+        )
+    return float(match[1]) * _SECONDS[match[2]]
+
+
+def some_time(ctx: click.Context, param: click.Parameter, given: str) -> float:
+    """A duration that is more than none."""
+    seconds = duration(ctx, param, given)
+    if not seconds:
+        raise click.BadParameter(f"{given!r} is no time; write for example 10s.", ctx, param)
+    return seconds
+
+
+def listed(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    """`--model a,b --model c` as a, b, c, each once."""
+    names = (name.strip() for words in given for name in words.split(","))
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+@contextlib.contextmanager
+def keeping(what: str, then: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Ctrl-C inside the block: do `then` with what there is, and say `what` is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        then()
+        raise Interrupted(f"interrupted; {what}") from None

@@ -1,0 +1,237 @@
+"""Checking and running without a campaign's folder: what `check` and `run` print and forget.
+
+The answers are collected in a Record in memory, the same value that a campaign's folder holds,
+so that the same judge judges them and the same reports show them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from weakspot import __version__
+from weakspot.errors import BadInput, MissingTool
+from weakspot.generators import Generated, generate
+from weakspot.harness import tools
+from weakspot.harness.campaign import Progress
+from weakspot.harness.checkers import Checker, unknown
+from weakspot.harness.judge import judge
+from weakspot.harness.machines import Machine
+from weakspot.harness.material import Generator, Material, from_source
+from weakspot.harness.models import Model, resolve
+from weakspot.harness.record import (
+    FORMAT,
+    Entry,
+    MachineNote,
+    Manifest,
+    ModelNote,
+    Plan,
+    Record,
+    in_order,
+)
+from weakspot.harness.runners import Runner
+from weakspot.harness.store import MANIFEST, new_folder, read_manifest
+from weakspot.harness.structures import Scenario, Structure
+from weakspot.harness.verdict import Histogram, Verdict
+
+
+def generator(defines: Sequence[str], include: Sequence[Path]) -> Generator:
+    """The generator that gives a user's own C files these macros and include folders; the
+    corpus is compiled as it says itself."""
+    if not defines and not include:
+        return from_source
+
+    def made(structure: Structure, scenario: Scenario) -> Generated:
+        if structure.recorded:
+            return from_source(structure, scenario)
+        return generate(
+            structure.path(scenario),
+            structure=structure.name,
+            scenario=scenario.name,
+            defines=(*scenario.defines, *defines),
+            include=include,
+        )
+
+    return made
+
+
+def checkers(known: Sequence[str], asked: str | None) -> list[Checker]:
+    """The checkers to ask: the one named, all that are installed, or the first that is.
+
+    Raises MissingTool when none is.
+    """
+    from weakspot.harness.checkers import named
+
+    names = known if asked in (None, "all") else [str(asked)]
+    found = [checker for checker in map(named, names) if checker.available()]
+    if not found:
+        raise MissingTool(
+            f"no checker is installed: {', '.join(names)}"
+            if len(names) > 1
+            else f"{names[0]} is not installed",
+            advice=tools.advice(names[0]),
+        )
+    return found if asked == "all" else found[:1]
+
+
+def runners(asked: str, machine: Machine) -> list[Runner]:
+    """The runner of that name; MissingTool when it cannot run on the machine."""
+    from weakspot.harness.runners import named
+
+    runner = named(asked)
+    if why := runner.available(machine):
+        raise MissingTool(
+            f"{asked} cannot run on {machine.name}: {why}",
+            advice="weakspot doctor shows what is installed and how to get the rest",
+        )
+    return [runner]
+
+
+def models(names: Sequence[str]) -> list[Model]:
+    """The models of those names; two files of one name are an error."""
+    found: dict[str, Model] = {}
+    for name in names:
+        model = resolve(name)
+        if found.setdefault(model.name, model) != model:
+            raise BadInput(
+                f"two models are called {model.name}",
+                place=str(model.path),
+                advice="rename one of the files",
+            )
+    return list(found.values())
+
+
+def models_of(material: Material) -> list[Model]:
+    """The models that the tests bring with them."""
+    return [resolve(name) for name in in_order(n for each in material.entries for n in each.models)]
+
+
+def new_campaign(output: Path | None, *, fresh: bool, root: Path) -> Path | None:
+    """The folder to write to; None leaves it to the campaign, which goes on where one was cut.
+
+    Raises BadInput for a fresh start in a folder that holds a campaign.
+    """
+    if not fresh:
+        return output
+    if output is None:
+        return new_folder(root)
+    if (output / MANIFEST).exists():
+        raise BadInput(
+            "there is a campaign in this folder",
+            place=str(output),
+            advice="name another folder, or leave --fresh out to go on with it",
+        )
+    return output
+
+
+def newest_campaign(root: Path) -> Path:
+    """The campaign below `root` that began last; BadInput when there is none."""
+    found = []
+    for path in root.glob(f"*/{MANIFEST}"):
+        with contextlib.suppress(BadInput):
+            found.append((read_manifest(path.parent).started, path.parent))
+    if not found:
+        raise BadInput(
+            "there is no campaign yet", place=str(root), advice="weakspot test all makes one"
+        )
+    return max(found)[1]
+
+
+class Answers:
+    """What is known so far; `record` may be asked for at any time, also after Ctrl-C."""
+
+    def __init__(self, what: Sequence[str], material: Material) -> None:
+        self.what, self.material = tuple(what), material
+        self.checked = False
+        self.models: dict[str, Model] = {}
+        self.machines: list[MachineNote] = []
+        self.verdicts: dict[tuple[str, str, str], Verdict] = {}
+        self.histograms: dict[tuple[str, str, str], Histogram] = {}
+
+    def check(
+        self,
+        models: Iterable[Model],
+        checkers: Sequence[Checker],
+        seconds: float,
+        progress: Progress,
+    ) -> None:
+        """Ask each checker about each test under its models. A test that no checker can be asked
+        about is Unknown, with the reason."""
+        self.checked = True
+        self.models = {model.name: model for model in models}
+        jobs: list[tuple[Checker, Model, list[Entry]]] = []
+        for model in self.models.values():
+            wanted = [each for each in self.material.entries if model.name in each.models]
+            reasons = {
+                (entry.name, checker.name): checker.applicable(entry.test, model)
+                for entry in wanted
+                for checker in checkers
+            }
+            for checker in checkers:
+                asked = [each for each in wanted if not reasons[each.name, checker.name]]
+                if asked:
+                    jobs.append((checker, model, asked))
+            for entry in wanted:
+                why = [reasons[entry.name, checker.name] for checker in checkers]
+                if all(why):
+                    self._add(unknown(entry.test, model, checkers[0].name, why[0]))
+        progress.start(sum(len(asked) for _, _, asked in jobs), "checking")
+
+        def done(verdict: Verdict) -> None:
+            self._add(verdict)
+            progress.advance()
+
+        for checker, model, asked in jobs:
+            checker.check([each.test for each in asked], model, seconds=seconds, done=done)
+
+    def run(
+        self, machine: Machine, runners: Sequence[Runner], seconds: float, progress: Progress
+    ) -> None:
+        """Run every test on the machine, `seconds` each and one at a time."""
+        self.machines = [MachineNote(machine.name, machine.arch, machine.emulated)]
+        tests = [entry.test for entry in self.material.entries]
+        progress.start(len(tests) * len(runners), f"running on {machine.name}")
+
+        def done(histogram: Histogram) -> None:
+            self.histograms[histogram.test, histogram.machine, histogram.runner] = histogram
+            progress.advance()
+
+        for runner in runners:
+            runner.run(tests, machine, seconds=seconds, done=done)
+
+    def record(self) -> Record:
+        """Everything so far, judged, in the order of the tests."""
+        place = {entry.name: at for at, entry in enumerate(self.material.entries)}
+        under = {name: at for at, name in enumerate(self.models)}
+        record = Record(
+            manifest=Manifest(
+                format=FORMAT,
+                weakspot=__version__,
+                plan=Plan(what=self.what),
+                started=time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+                models=tuple(
+                    ModelNote(model.name, model.title, model.role, model.machines)
+                    for model in self.models.values()
+                ),
+                machines=tuple(self.machines),
+            ),
+            # what was not asked about is not judged
+            structures=self.material.structures if self.checked else (),
+            entries=self.material.entries,
+            sources=self.material.sources,
+            explorations=self.material.explorations if self.checked else (),
+            verdicts=tuple(
+                sorted(
+                    self.verdicts.values(), key=lambda each: (place[each.test], under[each.model])
+                )
+            ),
+            histograms=tuple(sorted(self.histograms.values(), key=lambda each: place[each.test])),
+        )
+        return msgspec.structs.replace(record, findings=judge(record))
+
+    def _add(self, verdict: Verdict) -> None:
+        self.verdicts[verdict.test, verdict.model, verdict.checker] = verdict

@@ -1,0 +1,129 @@
+"""A wheel, installed into an environment of its own, is all of weakspot and needs no clone."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = {
+    "weakspot/litmus": (ROOT / "litmus", ("*.c", "*.h", "*.toml", "*.litmus")),
+    "weakspot/models": (ROOT / "models", ("*.cat", "*.toml")),
+    "weakspot/harness/report/site": (ROOT / "harness" / "report" / "site", ("*",)),
+}
+
+
+NOT_ISOLATED = "--no-build-isolation"
+
+
+def run(*command: str | Path, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}"
+    return done
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of the files that belong to the project, built where nothing else lies about."""
+    if shutil.which("cargo") is None or subprocess.run(["rustc", "--version"]).returncode != 0:
+        pytest.skip("there is no Rust that starts (scripts/test finds it)")
+    folder = tmp_path_factory.mktemp("wheel")
+    copy = folder / "source"
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if listed.returncode != 0:
+        pytest.skip("not a clone: git does not list its files")
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, copy / name)
+    # what scripts/test sets up can build without network; other environments fetch the builders
+    isolated = [] if importlib.util.find_spec("setuptools_rust") is None else [NOT_ISOLATED]
+    run(
+        *(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", *isolated),
+        *("--wheel-dir", folder, copy),
+        cwd=folder,
+        CARGO_TARGET_DIR=str(ROOT / "engine" / "target"),  # its dependencies are built there
+    )
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def weakspot(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program of an environment with the wheel in it. What weakspot depends on comes from
+    the environment of the tests; weakspot itself does not."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, symlinks=True)
+    paths = {"base": str(folder), "platbase": str(folder)}
+    packages = Path(sysconfig.get_path("purelib", vars=paths))
+    others = sysconfig.get_path("purelib")
+    (packages / "dependencies.pth").write_text(f"{others}\n")  # its own .pth files do not count
+    run(
+        *(sys.executable, "-m", "pip", "--python", folder / "bin" / "python", "install"),
+        *("--quiet", "--no-deps", "--no-index", "--ignore-installed", wheel),
+        cwd=folder,
+    )
+    return folder / "bin" / "weakspot"
+
+
+def test_a_wheel_serves_every_python_from_the_oldest_on(wheel: Path) -> None:
+    assert "-cp311-abi3-" in wheel.name
+
+
+def test_a_wheel_holds_the_corpus_the_models_and_the_templates(wheel: Path) -> None:
+    held = set(zipfile.ZipFile(wheel).namelist())
+    for prefix, (folder, patterns) in DATA.items():
+        wanted = {
+            f"{prefix}/{path.relative_to(folder)}"
+            for pattern in patterns
+            for path in folder.rglob(pattern)
+            if path.is_file() and "__pycache__" not in path.parts
+        }
+        assert wanted <= held, sorted(wanted - held)
+
+
+def test_a_wheel_holds_every_module(wheel: Path) -> None:
+    held = set(zipfile.ZipFile(wheel).namelist())
+    for room in ("generators", "harness", "litmus", "models"):
+        for path in (ROOT / room).rglob("*.py"):
+            assert f"weakspot/{path.relative_to(ROOT)}" in held
+    assert {"weakspot/py.typed", "weakspot/_engine.pyi", "weakspot/errors.py"} <= held
+    assert any(name.startswith("weakspot/_engine") and name.endswith(".so") for name in held)
+
+
+def test_an_installed_weakspot_works_from_any_folder(weakspot: Path, tmp_path: Path) -> None:
+    where = run(
+        *(weakspot.with_name("python"), "-c", "import weakspot; print(weakspot.__file__)"),
+        cwd=tmp_path,
+    )
+    assert Path(where.stdout.strip()).is_relative_to(weakspot.parents[1])
+    assert run(weakspot, "--version", cwd=tmp_path).stdout.startswith("weakspot ")
+    assert "rc11" in run(weakspot, "models", cwd=tmp_path).stdout
+    path = Path(run(weakspot, "models", "rc11", "--path", cwd=tmp_path).stdout.strip())
+    assert path.is_file()
+    assert path.is_relative_to(weakspot.parents[1])
+    listed = run(weakspot, "structures", cwd=tmp_path).stdout
+    assert "store_buffering" in listed
+    assert not list(tmp_path.iterdir())
