@@ -156,6 +156,7 @@ def test_every_model_answers_as_the_literature_does(herd7: Tool, test: str) -> N
         pytest.param("MP+rel+acq", "c11", "openmp3", id="OpenMP has no acquire and release"),
         pytest.param("LB+rlxs", "rc11", "c11", id="only RC11 forbids load buffering"),
         pytest.param("ISA2+fence.sc+acq-rlx+scs", "c20", "c11", id="C++20 has more fence order"),
+        pytest.param("RWC+scs", "c20", "rc11", id="C++20 orders seq_cst across a relaxed store"),
         pytest.param("SB+xchg.rlx-rlxs", "tso", "rc11", id="every exchange is a fence on x86"),
         pytest.param("MP+rlxs", "tso", "pso", id="stores pass one another in PSO"),
     ],
