@@ -146,6 +146,20 @@ def test_operations_are_inlined_and_keep_their_call_chain(tmp_path: Path) -> Non
     assert ir.text.count("inlinedAt:") >= 4
 
 
+def test_inline_functions_that_are_not_static_are_inlined_too(tmp_path: Path) -> None:
+    ir = compiled(
+        tmp_path,
+        """
+        atomic_int x;
+        inline int here(void) { return atomic_load_explicit(&x, memory_order_acquire); }
+        inline int there(void) { return atomic_load_explicit(&x, memory_order_relaxed); }
+        extern inline int there(void);
+        int main(void) { return here() + there(); }
+        """,
+    )
+    assert function(ir, "main").count("load atomic") == 2
+
+
 def test_recursive_functions_stay_calls(tmp_path: Path) -> None:
     ir = compiled(
         tmp_path,
