@@ -27,7 +27,6 @@ pub struct Global<'a> {
 #[derive(Debug)]
 pub struct Function<'a> {
     pub name: &'a str,
-    pub result: TypeId,
     pub params: Vec<(TypeId, &'a str)>,
     pub vararg: bool,
     pub blocks: Vec<Block<'a>>,
@@ -83,7 +82,6 @@ pub enum Expr<'a> {
     Cast {
         op: &'a str,
         value: Typed<'a>,
-        to: TypeId,
     },
     Bin {
         op: &'a str,

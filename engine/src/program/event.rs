@@ -2,6 +2,8 @@
 use super::ir::{FuncId, Order, RmwOp, SiteId};
 use super::memory::Named;
 use super::value::Dep;
+use rustc_hash::FxHasher;
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -95,16 +97,30 @@ pub struct Event {
 pub struct Log {
     full: Vec<Rc<Vec<Event>>>,
     tail: Vec<Event>,
+    /// Hash of all that the thread has done and seen: with it goes the thread's whole state.
+    pub history: u64,
 }
 
 const PART: usize = 32;
 
 impl Log {
     pub fn push(&mut self, event: Event) {
+        let e = &event;
+        let what = (e.site, e.kind, e.address, e.size, e.order, e.other);
+        self.note((what, e.read, e.written));
         self.tail.push(event);
         if self.tail.len() == PART {
             self.full.push(Rc::new(std::mem::take(&mut self.tail)));
         }
+    }
+
+    /// Adds to the history what leaves no event.
+    pub fn note(&mut self, what: impl Hash) {
+        let mut hasher = FxHasher::default();
+        (self.history, what).hash(&mut hasher);
+        // FxHash leaves the low bits weak
+        let x = hasher.finish();
+        self.history = (x ^ (x >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 
     pub fn len(&self) -> usize {

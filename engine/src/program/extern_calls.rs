@@ -115,6 +115,7 @@ impl View<'_, '_> {
             Extern::Memset => {
                 let size = arg(2).bits;
                 if size > 0 {
+                    self.small(call, size)?;
                     let place = self.find(arg(0).bits, size, call.site, true)?;
                     let value = arg(1);
                     let bytes = vec![(value.bits as u8, value.dep); size.min(MAX_SIZE) as usize];
@@ -295,6 +296,7 @@ impl View<'_, '_> {
         // a failure synchronises with nothing and leaves no event
         self.touch(t, mutex.bits, LOCK_SIZE, false);
         t.saw(mutex.bits, LOCK_SIZE, owner);
+        t.log.note((call.site, owner));
         Ok(Flow::Value(busy))
     }
 
@@ -419,6 +421,15 @@ impl View<'_, '_> {
         Ok(flow)
     }
 
+    /// Longer copies are no concurrent test's business, and each byte carries its dependencies.
+    fn small(&self, call: &ExternCall, size: u64) -> Result<(), End> {
+        if size <= 1 << 20 {
+            return Ok(());
+        }
+        let message = format!("a copy of {size} bytes");
+        Err(End::new(Outcome::Bound, message, Some(call.write_site)))
+    }
+
     fn log_range(
         &mut self,
         t: &mut Thread,
@@ -458,6 +469,7 @@ impl View<'_, '_> {
         if size == 0 {
             return Ok(());
         }
+        self.small(call, size)?;
         let source = self.find(from.bits, size, call.site, false)?;
         let target = self.find(to.bits, size, call.write_site, true)?;
         let mut bytes = self.shared.memory.bytes(source, size);

@@ -169,6 +169,9 @@ pub struct Call {
     pub location: u32,
 }
 
+/// An index, its width, the stride.
+pub type Scaled = (Operand, u32, u64);
+
 #[derive(Debug, Clone)]
 pub enum Op {
     Bin {
@@ -223,8 +226,7 @@ pub enum Op {
         dst: Slot,
         base: Operand,
         offset: u64,
-        /// index, its width, the stride
-        scaled: Vec<(Operand, u32, u64)>,
+        scaled: Vec<Scaled>,
     },
     Alloca {
         dst: Slot,

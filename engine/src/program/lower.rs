@@ -304,7 +304,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
                 }
                 Ok(address)
             }
-            Expr::Cast { op, value, .. } => {
+            Expr::Cast { op, value } => {
                 let from = self.module.types.bits(value.0)?;
                 let bits = self.constant(value.0, &value.1)?;
                 match *op {

@@ -106,8 +106,14 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             starts[*index] = start as u32;
             for inst in &block.insts {
                 let module = self.l.module;
-                self.instruction(inst)
-                    .map_err(|e| e.at(|| module.metadata.place(inst.dbg)))?;
+                self.instruction(inst).map_err(|mut e| {
+                    let place = module.metadata.place(inst.dbg);
+                    if place.is_empty() {
+                        e.message
+                            .push_str(&format!(", line {} of the IR", inst.line));
+                    }
+                    e.at(|| place)
+                })?;
             }
             let ended = self.code[start..].last().is_some_and(|i| {
                 matches!(
@@ -393,11 +399,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         })
     }
 
-    pub fn indices(
-        &mut self,
-        source: TypeId,
-        indices: &[Typed<'a>],
-    ) -> Result<(u64, Vec<(Operand, u32, u64)>)> {
+    pub fn indices(&mut self, source: TypeId, indices: &[Typed<'a>]) -> Result<(u64, Vec<Scaled>)> {
         let (mut offset, mut scaled) = (0u64, Vec::new());
         let mut ty = source;
         for (k, (index_ty, index)) in indices.iter().enumerate() {

@@ -6,6 +6,7 @@ use super::memory::{Memory, Named, MAX_THREADS};
 use super::thread::{State, Thread};
 use super::value::{Deps, Val};
 use rustc_hash::FxHashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 /// What all runs of one program share.
@@ -283,7 +284,10 @@ impl Machine {
                     Extern::MutexLock | Extern::MutexTrylock | Extern::Once => lock(0),
                     Extern::MutexUnlock if context.program.has_trylock => lock(0),
                     Extern::BarrierWait if thread.state == State::Running => lock(0),
-                    Extern::CondWait if thread.state == State::Running => lock(0),
+                    Extern::CondWait if thread.state == State::Running => {
+                        let seen = context.program.has_trylock && lock(1) > 0;
+                        lock(0).max(u32::from(seen))
+                    }
                     Extern::CondWait => lock(1),
                     Extern::CondSignal => {
                         let condition = args.first().map_or(0, |a| self.value(t, *a));
@@ -337,6 +341,23 @@ impl Machine {
             thread.enter(program, function, &[argument], (0, 0), 0);
             self.threads.push(Rc::new(thread));
         }
+    }
+
+    /// Says what the machine's future depends on, and what it has told so far: machines with equal
+    /// keys have equal threads, memory and logs, whatever order of independent steps led there.
+    pub fn key(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for thread in &self.threads {
+            let spinning = matches!(thread.state, State::Spinning { .. });
+            let pc = thread.frames.last().map(|f| f.pc);
+            (thread.log.history, thread.log.len(), spinning, pc).hash(&mut hasher);
+        }
+        self.shared.memory.hash.hash(&mut hasher);
+        self.shared.waiters.hash(&mut hasher);
+        let mut spurious = self.shared.spurious.clone();
+        spurious.sort_unstable();
+        spurious.hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Runs every thread up to its next decision. Empty when none is left: the run has ended.
@@ -468,7 +489,7 @@ impl Machine {
             Some(inst) => self.threads[t].call_of(inst),
             None => 0,
         };
-        std::rc::Rc::make_mut(&mut self.threads[t]).last_call = call;
+        Rc::make_mut(&mut self.threads[t]).last_call = call;
     }
 
     /// Whether a thread's next step belongs to the operation of its last decision.

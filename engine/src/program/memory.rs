@@ -50,6 +50,8 @@ struct Arena {
 pub struct Memory {
     /// Globals, then heap, stack and thread-locals of each thread.
     arenas: Vec<Rc<Arena>>,
+    /// Hash of all bytes.
+    pub hash: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -92,6 +94,7 @@ impl Memory {
         }
         Memory {
             arenas: vec![Rc::new(globals)],
+            hash: 0,
         }
     }
 
@@ -178,12 +181,13 @@ impl Memory {
         let arena = Rc::make_mut(&mut self.arenas[2 + 3 * thread]);
         for object in arena.objects.drain(mark..).rev() {
             arena.next = object.base;
-            if !object.private {
-                continue;
-            }
             for (k, chunk) in object.chunks.iter().enumerate() {
                 for (offset, byte) in chunk.iter().flat_map(|c| c.bytes.iter().enumerate()) {
-                    each(object.base + (k * CHUNK + offset) as u64, *byte);
+                    let address = object.base + (k * CHUNK + offset) as u64;
+                    self.hash ^= mixed(address, *byte);
+                    if object.private {
+                        each(address, *byte);
+                    }
                 }
             }
         }
@@ -318,10 +322,12 @@ impl Memory {
 
     pub fn write(&mut self, place: Place, size: u32, value: Val) {
         let object = self.object_mut(place);
+        let mut changed = 0;
         for k in 0..u64::from(size.min(8)) {
             let byte = (value.bits >> (8 * k)) as u8;
-            set_byte(object, place.offset + k, byte, value.dep);
+            changed ^= set_byte(object, place.offset + k, byte, value.dep);
         }
+        self.hash ^= changed;
     }
 
     pub fn bytes(&self, place: Place, size: u64) -> Vec<(u8, Dep)> {
@@ -333,13 +339,16 @@ impl Memory {
 
     pub fn write_bytes(&mut self, place: Place, bytes: &[(u8, Dep)]) {
         let object = self.object_mut(place);
+        let mut changed = 0;
         for (k, (byte, dep)) in bytes.iter().enumerate() {
-            set_byte(object, place.offset + k as u64, *byte, *dep);
+            changed ^= set_byte(object, place.offset + k as u64, *byte, *dep);
         }
+        self.hash ^= changed;
     }
 }
 
-fn set_byte(object: &mut Object, offset: u64, byte: u8, dep: Dep) {
+/// How memory's hash changes by it.
+fn set_byte(object: &mut Object, offset: u64, byte: u8, dep: Dep) -> u64 {
     let (chunk, at) = (offset as usize / CHUNK, offset as usize % CHUNK);
     if object.chunks.len() <= chunk {
         object.chunks.resize(chunk + 1, None);
@@ -352,6 +361,8 @@ fn set_byte(object: &mut Object, offset: u64, byte: u8, dep: Dep) {
         })
     });
     let chunk = Rc::make_mut(slot);
+    let address = object.base + offset;
+    let changed = mixed(address, chunk.bytes[at]) ^ mixed(address, byte);
     chunk.bytes[at] = byte;
     chunk.written |= 1 << at;
     if dep != 0 {
@@ -359,6 +370,18 @@ fn set_byte(object: &mut Object, offset: u64, byte: u8, dep: Dep) {
     } else if let Some(deps) = &mut chunk.deps {
         deps[at] = 0;
     }
+    changed
+}
+
+/// Zobrist hashing: a byte's part does not depend on the others, and a zero has none.
+pub fn mixed(address: u64, byte: u8) -> u64 {
+    if byte == 0 {
+        return 0;
+    }
+    let mut x = address ^ (u64::from(byte) << 56) ^ 0x9e37_79b9_7f4a_7c15;
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
 }
 
 fn chunks(image: &[u8]) -> Vec<Option<Rc<Chunk>>> {

@@ -25,6 +25,7 @@ mod parse_inst;
 mod parse_value;
 mod sc;
 pub mod sites;
+mod tell;
 pub mod thread;
 pub mod trace;
 mod types;

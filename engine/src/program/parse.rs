@@ -294,14 +294,13 @@ impl<'a> Parser<'a> {
     fn define(&mut self) -> Result<()> {
         self.next();
         self.skip_to_type()?;
-        let result = self.ty()?;
+        self.ty()?;
         let Token::Global(name) = self.next() else {
             return self.fail("the function's name");
         };
         self.expect(b'(')?;
         let mut function = Function {
             name,
-            result,
             params: Vec::new(),
             vararg: false,
             blocks: Vec::new(),
@@ -361,9 +360,7 @@ impl<'a> Parser<'a> {
                         return self.fail("a type");
                     }
                 };
-                if word == "ptr" && self.eat_word("addrspace") {
-                    self.skip_group()?;
-                } else if word == "target" {
+                if word == "target" || (word == "ptr" && self.eat_word("addrspace")) {
                     self.skip_group()?;
                 }
                 self.module.types.intern(ty)

@@ -214,9 +214,9 @@ impl<'a> Parser<'a> {
                 if !self.eat_word("to") {
                     return self.fail("`to`");
                 }
-                let to = self.ty()?;
+                self.ty()?;
                 self.expect(b')')?;
-                Value::Expr(Box::new(Expr::Cast { op, value, to }))
+                Value::Expr(Box::new(Expr::Cast { op, value }))
             }
             op if BINARY.contains(&op) => {
                 self.flags()?;

@@ -1,6 +1,7 @@
 //! A thread: its frames, its log, and what tells a spinning loop from one that gets somewhere.
 use super::event::{Log, Operation};
 use super::ir::{FuncId, Inst, Program, SiteId, Slot, NO_CALL, SAME_CALL};
+use super::memory::mixed;
 use super::value::{Dep, Val};
 
 #[derive(Debug, Clone)]
@@ -190,15 +191,4 @@ impl Thread {
             self.call = self.calls;
         }
     }
-}
-
-/// Zobrist hashing: a byte's part does not depend on the others, and a zero has none.
-fn mixed(address: u64, byte: u8) -> u64 {
-    if byte == 0 {
-        return 0;
-    }
-    let mut x = address ^ (u64::from(byte) << 56) ^ 0x9e37_79b9_7f4a_7c15;
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }

@@ -2,12 +2,13 @@
 //!
 //! Depth-first over the decisions of `machine`, which are only where threads conflict. When a run
 //! shows a conflict that earlier runs passed over, the search begins again with it; at the fixed
-//! point every interleaving is equivalent to one that was run.
-use super::event::{Event, Kind};
+//! point every interleaving is equivalent to one that was run. Too many interleavings are tried
+//! again state by state, then drawn.
+use super::event::Event;
 use super::interp::{End, Limits, Outcome};
 use super::ir::{Program, SiteId};
 use super::machine::{Choice, Context, Footprint, Machine};
-use super::memory::Named;
+use super::tell::Teller;
 use super::value::Deps;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -62,10 +63,26 @@ pub struct Trace {
     pub functions: Vec<String>,
 }
 
-struct RawRun {
-    threads: Vec<Vec<Event>>,
-    end: End,
-    count: u64,
+pub struct RawRun {
+    pub threads: Vec<Vec<Event>>,
+    pub end: End,
+    pub count: u64,
+}
+
+/// What makes two runs one: equal sequences of sites, kinds, locations and orders, equal ends.
+pub fn sequence_key<'e, L: Iterator<Item = &'e Event>>(
+    logs: impl Iterator<Item = L>,
+    end: &End,
+) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for log in logs {
+        u32::MAX.hash(&mut hasher);
+        for e in log {
+            (e.site, e.kind, e.address, e.size, e.order, e.other).hash(&mut hasher);
+        }
+    }
+    (end.outcome, end.site).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Splitmix64: small, seeded, good enough to draw schedules.
@@ -89,6 +106,24 @@ struct Explorer<'p> {
     index: FxHashMap<u64, usize>,
     starts: Vec<String>,
 }
+
+/// Where the search branches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Branch {
+    /// At every decision, so that every interleaving is run.
+    Each,
+    /// At every decision of a machine that was not met before: the same states by another order
+    /// of independent steps have the same runs before them.
+    States,
+    /// Only between whole operations.
+    Operations,
+}
+
+/// States that a search may meet for each run that it may make.
+const STATES_PER_RUN: u64 = 25;
+
+/// Steps after which a search gives up, and as many again after which drawing ends: seconds.
+const MAX_TOTAL_STEPS: u64 = 100_000_000;
 
 /// Sets of dependencies that one trace may hold before it ends early.
 const MAX_SETS: usize = 4_000_000;
@@ -123,61 +158,70 @@ impl Program {
 impl Explorer<'_> {
     fn run(mut self) -> Trace {
         let budget = self.options.interleavings.max(1);
+        if let Some(count) = self.every(budget, Branch::Each) {
+            return self.tell(count, true, String::new());
+        }
+        if let Some(count) = self.every(budget, Branch::States) {
+            let how = format!(
+                "{count} interleavings that lead through every state, of more than {budget} in all"
+            );
+            return self.tell(count, true, how);
+        }
         let mut random = Random(self.options.seed);
-        let (count, all, how) = match self.every(budget, false) {
-            Some(count) => (count, true, String::new()),
+        let half = budget / 2;
+        let (orders, drawn) = match self.every(half, Branch::Operations) {
+            Some(count) => (count, "all"),
             None => {
-                self.runs.clear();
-                self.index.clear();
-                let half = budget / 2;
-                let mut how = String::new();
-                let orders = match self.every(half, true) {
-                    Some(count) => {
-                        how.push_str(&format!("all {count} orders of whole operations"));
-                        count
-                    }
-                    None => {
-                        self.runs.clear();
-                        self.index.clear();
-                        let drawn = self.sample(half, true, &mut random);
-                        how.push_str(&format!("{drawn} drawn orders of whole operations"));
-                        drawn
-                    }
-                };
-                let drawn = self.sample(budget - orders, false, &mut random);
-                how.push_str(&format!(
-                    " and {drawn} drawn interleavings, as there are more than {budget} in all"
-                ));
-                (orders + drawn, false, how)
+                self.clear();
+                (self.sample(half, true, &mut random), "drawn:")
             }
         };
-        self.tell(count, all, how)
+        let more = self.sample(budget - orders, false, &mut random);
+        let how = format!(
+            "{drawn} {orders} orders of whole operations and {more} drawn interleavings, of more \
+             than {budget} in all"
+        );
+        self.tell(orders + more, false, how)
     }
 
-    /// Depth-first over all decisions; with `whole`, only over those between operations. None
-    /// when there are more than `budget` runs: each alternative left over is at least one more.
-    fn every(&mut self, budget: u64, whole: bool) -> Option<u64> {
+    fn clear(&mut self) {
+        self.runs.clear();
+        self.index.clear();
+    }
+
+    /// Depth-first over all decisions. None when there are more than `budget` runs.
+    fn every(&mut self, budget: u64, branch: Branch) -> Option<u64> {
         loop {
             self.context.footprint.grown = false;
-            self.runs.clear();
-            self.index.clear();
+            self.clear();
             let mut count = 0;
+            let mut met: FxHashSet<u64> = FxHashSet::default();
             let mut work: Vec<(Machine, Option<Choice>)> = vec![(self.base.clone(), None)];
-            while let Some((mut machine, mut next)) = work.pop() {
+            'runs: while let Some((mut machine, mut next)) = work.pop() {
                 let mut last = next.map(|c| c.thread);
                 loop {
                     if let Some(choice) = next {
                         self.apply(&mut machine, choice);
                         last = Some(choice.thread);
                     }
+                    let whole = branch == Branch::Operations;
                     let choices = self.choices(&mut machine, whole, last);
                     let Some((first, rest)) = choices.split_first() else {
                         break;
                     };
+                    if branch == Branch::States && !met.insert(machine.key()) {
+                        continue 'runs;
+                    }
                     for choice in rest.iter().rev() {
                         work.push((machine.clone(), Some(*choice)));
                     }
-                    if count + work.len() as u64 >= budget {
+                    // what is left over is at least one run each, unless it meets known states
+                    let least = match branch {
+                        Branch::States => count + 1,
+                        _ => count + 1 + work.len() as u64,
+                    };
+                    let many = met.len() as u64 > STATES_PER_RUN.saturating_mul(budget);
+                    if least > budget || many || self.context.steps > MAX_TOTAL_STEPS {
                         return None;
                     }
                     next = Some(*first);
@@ -193,7 +237,8 @@ impl Explorer<'_> {
 
     fn sample(&mut self, budget: u64, whole: bool, random: &mut Random) -> u64 {
         for drawn in 0..budget {
-            if self.context.deps.len() > MAX_SETS {
+            let spent = self.context.steps > 2 * MAX_TOTAL_STEPS && drawn > 0;
+            if spent || self.context.deps.count() > MAX_SETS {
                 return drawn;
             }
             let mut machine = self.base.clone();
@@ -235,15 +280,8 @@ impl Explorer<'_> {
 
     fn keep(&mut self, mut machine: Machine) {
         let end = machine.finish(&self.context);
-        let mut hasher = DefaultHasher::new();
-        for thread in &machine.threads {
-            thread.log.len().hash(&mut hasher);
-            for e in thread.log.iter() {
-                (e.site, e.kind, e.address, e.size, e.order, e.other).hash(&mut hasher);
-            }
-        }
-        (end.outcome, end.site).hash(&mut hasher);
-        let key = hasher.finish();
+        let logs = machine.threads.iter().map(|t| t.log.iter());
+        let key = sequence_key(logs, &end);
         if let Some(index) = self.index.get(&key) {
             self.runs[*index].count += 1;
             return;
@@ -264,208 +302,25 @@ impl Explorer<'_> {
         });
     }
 
-    /// Leaves out what only one thread uses, names locations, merges again.
     fn tell(self, count: u64, all: bool, how: String) -> Trace {
-        let shared = shared_objects(&self.runs);
-        let heap = heap_names(&self.runs);
-        let mut runs: Vec<Run> = Vec::new();
-        let mut index: FxHashMap<u64, usize> = FxHashMap::default();
-        let mut bound_sites: Vec<SiteId> = Vec::new();
-        let mut bounded = false;
-        let mut names = Names {
-            program: self.context.program,
-            heap,
-            known: FxHashMap::default(),
-        };
-        for raw in &self.runs {
-            if raw.end.outcome == Outcome::Bound {
-                bounded = true;
-                if let Some(site) = raw.end.site {
-                    if !bound_sites.contains(&site) {
-                        bound_sites.push(site);
-                    }
-                }
-            }
-            let kept =
-                |e: &Event| !self.options.shared_only || e.size == 0 || shared.contains(&e.object);
-            let mut hasher = DefaultHasher::new();
-            for events in &raw.threads {
-                u32::MAX.hash(&mut hasher);
-                for e in events.iter().filter(|e| kept(e)) {
-                    (e.site, e.kind, e.address, e.size, e.order, e.other).hash(&mut hasher);
-                }
-            }
-            (raw.end.outcome, raw.end.site).hash(&mut hasher);
-            let key = hasher.finish();
-            if let Some(index) = index.get(&key) {
-                runs[*index].count += raw.count;
-                continue;
-            }
-            index.insert(key, runs.len());
-            let threads = raw
-                .threads
-                .iter()
-                .map(|events| tell_thread(events, kept, &self.context.deps, &mut names))
-                .collect();
-            let mut message = raw.end.message.clone();
-            if let (None, Some(place)) =
-                (raw.end.site, self.context.program.places.get(&raw.end.dbg))
-            {
-                if !message.is_empty() && !place.is_empty() {
-                    message.push_str(&format!(" at {place}"));
-                }
-            }
-            runs.push(Run {
-                threads,
-                outcome: raw.end.outcome,
-                message,
-                site: raw.end.site,
-                count: raw.count,
-            });
-        }
+        let mut teller = Teller::new(self.context.program, &self.runs, self.options.shared_only);
+        let runs = teller.runs(&self.runs, &self.context.deps);
+        let bounded = || self.runs.iter().filter(|r| r.end.outcome == Outcome::Bound);
+        let mut bound_sites: Vec<SiteId> = bounded().filter_map(|r| r.end.site).collect();
         bound_sites.sort_unstable();
+        bound_sites.dedup();
+        let cut = bounded().next().is_some();
         Trace {
             runs,
             interleavings: count,
-            exhaustive: all && !bounded,
-            how: match (all, bounded) {
+            exhaustive: all && !cut,
+            how: match (how.is_empty(), cut) {
                 (true, true) => format!("all {count} interleavings, some cut by a bound"),
+                (false, true) => format!("{how}; some cut by a bound"),
                 _ => how,
             },
             bound_sites,
             functions: self.starts,
         }
     }
-}
-
-/// Objects that two threads use in some run.
-fn shared_objects(runs: &[RawRun]) -> FxHashSet<u64> {
-    let mut users: FxHashMap<u64, u64> = FxHashMap::default();
-    for run in runs {
-        for (t, events) in run.threads.iter().enumerate() {
-            for e in events.iter().filter(|e| e.size > 0) {
-                *users.entry(e.object).or_default() |= 1 << (t % 64);
-            }
-        }
-    }
-    let shared = |(object, threads): (u64, u64)| (threads.count_ones() > 1).then_some(object);
-    users.into_iter().filter_map(shared).collect()
-}
-
-/// Heap objects numbered by the thread that allocated them, then by order.
-fn heap_names(runs: &[RawRun]) -> FxHashMap<u64, usize> {
-    let mut objects: Vec<u64> = Vec::new();
-    for e in runs.iter().flat_map(|r| r.threads.iter().flatten()) {
-        if e.named == Named::Heap {
-            objects.push(e.object);
-        }
-    }
-    objects.sort_unstable();
-    objects.dedup();
-    objects
-        .into_iter()
-        .enumerate()
-        .map(|(k, o)| (o, k))
-        .collect()
-}
-
-struct Names<'p> {
-    program: &'p Program,
-    heap: FxHashMap<u64, usize>,
-    known: FxHashMap<(u64, u32, Named), String>,
-}
-
-impl Names<'_> {
-    fn name(&mut self, e: &Event) -> String {
-        let key = (e.address, e.size, e.named);
-        if let Some(known) = self.known.get(&key) {
-            return known.clone();
-        }
-        // a lock is its mutex: asked for as one byte it is named like any part
-        let size = match e.kind {
-            Kind::Lock | Kind::Unlock => 1,
-            _ => u64::from(e.size),
-        };
-        let offset = e.address - e.object;
-        let program = self.program;
-        let name = match e.named {
-            Named::Nothing => String::new(),
-            Named::Global(k) => {
-                let global = &program.globals[k as usize];
-                let name = program
-                    .shapes
-                    .name(&global.name, global.shape, offset, size);
-                name
-            }
-            Named::ThreadLocal(k) => {
-                let global = &program.globals[k as usize];
-                let name = program
-                    .shapes
-                    .name(&global.name, global.shape, offset, size);
-                format!("{name}@{}", e.object >> 36 & 0xff)
-            }
-            Named::Local(k) => {
-                let local = &program.locals[k as usize];
-                let thread = e.object >> 36 & 0xff;
-                let root = match (thread, local.name.as_str()) {
-                    (0, "") => format!("main.local{k}"),
-                    (0, name) => name.to_string(),
-                    (t, "") => format!("thread{t}.local{k}"),
-                    (t, name) => format!("{name}@{t}"),
-                };
-                program.shapes.name(&root, local.shape, offset, size)
-            }
-            Named::Heap => {
-                let root = format!("heap{}", self.heap.get(&e.object).copied().unwrap_or(0));
-                program.shapes.name(&root, None, offset, size)
-            }
-        };
-        self.known.insert(key, name.clone());
-        name
-    }
-}
-
-fn tell_thread(
-    events: &[Event],
-    kept: impl Fn(&Event) -> bool,
-    deps: &Deps,
-    names: &mut Names,
-) -> Vec<TracedEvent> {
-    // where each event ends up; a read that is left out is replaced by what it read through
-    let mut through: Vec<Result<u32, Vec<u32>>> = Vec::with_capacity(events.len());
-    let mut out: Vec<TracedEvent> = Vec::new();
-    for e in events {
-        let resolve = |dep: u32| {
-            let mut found: Vec<u32> = Vec::new();
-            for index in deps.get(dep).iter() {
-                match through.get(index as usize) {
-                    Some(Ok(index)) => found.push(*index),
-                    Some(Err(more)) => found.extend(more),
-                    None => {}
-                }
-            }
-            found.sort_unstable();
-            found.dedup();
-            found
-        };
-        let (addr, data) = (resolve(e.addr), resolve(e.data));
-        if kept(e) {
-            let ctrl = resolve(e.ctrl);
-            through.push(Ok(out.len() as u32));
-            out.push(TracedEvent {
-                loc: names.name(e),
-                event: e.clone(),
-                addr,
-                data,
-                ctrl,
-            });
-        } else {
-            let mut all = resolve(e.via);
-            all.extend(addr);
-            all.sort_unstable();
-            all.dedup();
-            through.push(Err(all));
-        }
-    }
-    out
 }

@@ -19,7 +19,6 @@ pub enum Type {
         packed: bool,
     },
     Vector(u64, TypeId),
-    Function,
     /// A named structure, which may come before its body.
     Named(u32),
     /// label, metadata, token, target types
@@ -115,7 +114,6 @@ impl Types {
             Type::Array(count, item) => format!("[{count} x {}]", self.describe(*item)),
             Type::Vector(count, item) => format!("<{count} x {}>", self.describe(*item)),
             Type::Struct { .. } => "a structure".into(),
-            Type::Function => "a function".into(),
             Type::Named(index) => format!("%{}", self.names[*index as usize]),
             Type::Other => "a target type".into(),
         }
@@ -143,7 +141,7 @@ impl Types {
             return Ok(*known);
         }
         let (size, align) = match self.get(id)? {
-            Type::Void | Type::Function | Type::Other => (0, 1),
+            Type::Void | Type::Other => (0, 1),
             Type::Int(bits) => {
                 let bytes = u64::from(*bits).div_ceil(8);
                 (bytes, bytes.next_power_of_two().min(16))

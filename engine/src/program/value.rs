@@ -84,7 +84,7 @@ impl Deps {
     }
 
     /// How many sets there are: a measure of the memory that they take.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.sets.len()
     }
 }
