@@ -214,10 +214,10 @@ def check(
     from weakspot.harness.herdlog import format_verdicts
     from weakspot.harness.report import tables, terminal
 
-    asked = once.checkers(CHECKERS, checker)
     wanted = once.models(models)
     material = _gathered(what, [model.name for model in wanted], once.generator(defines, include))
     wanted = wanted or once.models_of(material)
+    asked = once.checkers(CHECKERS, checker)
     if form == "herd" and (len(wanted) > 1 or len(asked) > 1):
         raise click.UsageError(
             f"A herd log speaks of one model and one checker; these are "
@@ -288,8 +288,8 @@ def run(
     from weakspot.harness.report import tables, terminal
 
     place = machines.resolve(machine)
-    runners = once.runners(runner, place)
     material = _gathered(what, (), once.generator(defines, include))
+    runners = once.runners(runner, place)
 
     def show(record: Record) -> None:
         if form == "json":
@@ -394,7 +394,7 @@ def test(
 
     from weakspot.harness import campaign, judge, once
     from weakspot.harness.record import Plan
-    from weakspot.harness.report import site, tables, terminal, text
+    from weakspot.harness.report import html, tables, terminal, text
 
     plan = Plan(
         what=what,
@@ -416,7 +416,7 @@ def test(
             tools=tools,
             progress=progress,
         )
-        page = site.write(record, folder)
+        page = html.build(record, folder)
     if as_json:
         _lines(tables.json_lines(record.findings))
     else:
@@ -445,12 +445,12 @@ def report(campaigns: tuple[Path, ...], output: Path | None, show: bool) -> int:
 
     A site opens from a file and needs no network."""
     from weakspot.harness import once, store
-    from weakspot.harness.report import site
+    from weakspot.harness.report import html
 
     if output is not None and len(campaigns) > 1:
         raise click.UsageError("-o goes with one campaign.")
     for folder in campaigns or (once.newest_campaign(_results()),):
-        page = site.write(store.load(folder), output or folder)
+        page = html.build(store.load(folder), output or folder)
         _lines([str(page)])
         if show:
             click.launch(page.resolve().as_uri())

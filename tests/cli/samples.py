@@ -1,0 +1,61 @@
+"""What the tests of the command line give it, and what they get."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+SB = """\
+C SB
+{ }
+P0 (atomic_int* x, atomic_int* y) {
+  atomic_store_explicit(x, 1, memory_order_release);
+  int r0 = atomic_load_explicit(y, memory_order_acquire);
+}
+P1 (atomic_int* x, atomic_int* y) {
+  atomic_store_explicit(y, 1, memory_order_release);
+  int r0 = atomic_load_explicit(x, memory_order_acquire);
+}
+exists (0:r0=0 /\\ 1:r0=0)
+"""
+
+PROGRAM = """\
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+static atomic_int data, ready;
+
+static void *write_both(void *unused) {
+  atomic_store_explicit(&data, 42, memory_order_relaxed);
+  atomic_store_explicit(&ready, 1, memory_order_relaxed);
+  return unused;
+}
+
+static void *read_both(void *unused) {
+  if (atomic_load_explicit(&ready, memory_order_acquire))
+    assert(atomic_load_explicit(&data, memory_order_relaxed) == EXPECTED);
+  return unused;
+}
+
+int main(void) {
+  pthread_t writer, reader;
+  pthread_create(&writer, 0, write_both, 0);
+  pthread_create(&reader, 0, read_both, 0);
+  pthread_join(writer, 0);
+  pthread_join(reader, 0);
+  return 0;
+}
+"""
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """How a run of the program ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Ended]
