@@ -79,7 +79,7 @@ def run(
     seconds: float,
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
-    memory: int = MEMORY,
+    memory: int | None = MEMORY,
     crew: Crew | None = None,
 ) -> Ended:
     """Run a program to its end, or for `seconds`, whichever comes first.
@@ -104,7 +104,7 @@ def start(
     *,
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
-    memory: int = MEMORY,
+    memory: int | None = MEMORY,
     merged: bool = False,
     crew: Crew | None = None,
 ) -> Iterator[subprocess.Popen[str]]:
@@ -132,8 +132,9 @@ def start(
     if crew is not None:
         crew.add(child)
     try:
-        with contextlib.suppress(OSError, ValueError, AttributeError):
-            resource.prlimit(child.pid, resource.RLIMIT_AS, (memory, memory))
+        if memory is not None:
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                resource.prlimit(child.pid, resource.RLIMIT_AS, (memory, memory))
         yield child
     finally:
         kill(child)

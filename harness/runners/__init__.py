@@ -1,1 +1,55 @@
 """Runners of a Test on a Machine; one file, one runner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from weakspot.generators.litmus import Test
+from weakspot.harness.machines import Machine
+from weakspot.harness.verdict import Histogram
+
+
+class Runner(Protocol):
+    """What every runner offers."""
+
+    @property
+    def name(self) -> str: ...
+
+    def available(self, machine: Machine) -> str:
+        """ "" if tests can be run on the machine, else what is missing, in one phrase."""
+        ...
+
+    def run(
+        self,
+        tests: Sequence[Test],
+        machine: Machine,
+        *,
+        seconds: float,
+        done: Callable[[Histogram], None],
+    ) -> None:
+        """Run each test for about `seconds`, without the time of compiling.
+
+        `done` is called once a test, in the caller's thread, as soon as it has run. A test that
+        could not be run has an empty Histogram whose reason says why. Raises MissingTool,
+        ToolFailed.
+        """
+        ...
+
+
+def not_run(test: Test, machine: Machine, runner: str, reason: str) -> Histogram:
+    """The histogram of a test that could not be run."""
+    return Histogram(
+        test=test.name,
+        machine=machine.name,
+        runner=runner,
+        histogram=(),
+        target=0,
+        iterations=0,
+        seconds=0.0,
+        condition=test.condition,
+        arch=machine.arch,
+        emulated=machine.emulated,
+        sites=test.sites,
+        reason=" ".join(reason.split()),
+    )

@@ -1,0 +1,256 @@
+"""litmus7 as a runner: each test becomes a program that runs it some hundred thousand times.
+
+litmus7 writes the sources of many tests at once; each program then runs by itself, in rounds,
+because it prints only at its end: rounds grow until one takes a good part of the time, and what
+was counted in a round stays when a later one has to be killed.
+
+Threads meet at a barrier of time stamps (-barrier timebase), on memory reached through shuffled
+pointers (-mem indirect): on x86-64 that shows store buffering a thousand times as often as
+litmus7's defaults do. Where a test has more threads than there are processors, spinning at a
+barrier only waits for the scheduler, and the threads meet at one that sleeps (pthread).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from weakspot.generators.litmus import Test
+from weakspot.harness import process, tools
+from weakspot.harness.condition import location
+from weakspot.harness.herdlog import parse_histograms
+from weakspot.harness.machines import Machine
+from weakspot.harness.machines.local import cores
+from weakspot.harness.runners import not_run
+from weakspot.harness.verdict import Count, Histogram
+
+_FIRST = 100  # iterations of the first round: on a crowded machine each may cost a time slice
+_SIZE = 10_000  # iterations between two launches of the threads, at most
+_GROWTH = 8
+_ROUND = 0.25  # of the time that a test has, a round should take
+_GRACE = 3.0  # seconds that a round may be late, for the same reason
+
+#: the dialect that a machine executes, besides C
+_NATIVE = {"x86_64": "X86_64", "aarch64": "AArch64", "ppc64le": "PPC", "riscv64": "RISCV"}
+_HEADER = re.compile(r"(?P<arch>\w+[ \t]+)(?P<name>\S+)")
+_GCC_ERROR = re.compile(r"^t(?P<number>\d+)\.[cs]:(?:\d+:)*\s*(?:fatal )?[Ee]rror: (?P<message>.*)")
+_REFUSED = re.compile(r'File "t(?P<number>\d+)\.litmus":?,? *(?P<message>.*)')
+
+
+class Litmus7(msgspec.Struct, frozen=True):
+    """The runner. At most `batch` tests are compiled before the first of them runs."""
+
+    batch: int = 40
+    name: str = "litmus7"
+
+    def available(self, machine: Machine) -> str:
+        missing = [name for name in _needed(machine) if tools.find(name) is None]
+        return f"{' and '.join(missing)} not installed" if missing else ""
+
+    def run(
+        self,
+        tests: Sequence[Test],
+        machine: Machine,
+        *,
+        seconds: float,
+        done: Callable[[Histogram], None],
+    ) -> None:
+        """See Runner. Raises MissingTool, and ToolFailed when litmus7 does not start."""
+        for name in _needed(machine):
+            tools.require(name)
+        groups: dict[tuple[str, ...], list[Test]] = {}
+        for test in tests:
+            if test.arch not in ("C", _NATIVE.get(machine.arch)):
+                why = f"{machine.name} is {machine.arch}: {test.arch} tests do not run there"
+                done(not_run(test, machine, self.name, why))
+            else:
+                groups.setdefault(options(test, machine), []).append(test)
+        for chosen, group in groups.items():
+            for i in range(0, len(group), self.batch):
+                self._run_batch(group[i : i + self.batch], machine, chosen, seconds, done)
+
+    def _run_batch(
+        self,
+        tests: Sequence[Test],
+        machine: Machine,
+        chosen: Sequence[str],
+        seconds: float,
+        done: Callable[[Histogram], None],
+    ) -> None:
+        with tempfile.TemporaryDirectory(prefix="weakspot-litmus7-") as name:
+            folder = Path(name)
+            problems = _compile(tests, machine, chosen, folder)
+            for number, test in enumerate(tests):
+                if (folder / f"t{number}.exe").exists():
+                    done(_measure(test, number, machine, chosen, folder, seconds))
+                else:
+                    why = problems.get(number, "litmus7 made no program of it")
+                    done(not_run(test, machine, self.name, why))
+
+
+def options(test: Test, machine: Machine) -> tuple[str, ...]:
+    """litmus7's options for a test on a machine."""
+    barrier = "timebase" if _threads(test) <= cores() else "pthread"
+    flags = ("-ccopts", " ".join(machine.flags), "-barrier", barrier, "-mem", "indirect")
+    if test.arch == "C":
+        return ("-c11", "true", *machine.litmus7, *flags)
+    return (*machine.litmus7[2:], *flags)  # without -carch, which is for C
+
+
+def _needed(machine: Machine) -> tuple[str, ...]:
+    return ("litmus7", machine.compiler, "make", *machine.prefix[:1])
+
+
+def _threads(test: Test) -> int:
+    if test.body is not None:
+        return len(test.body.threads)
+    numbers = re.findall(r"^\s*P(\d+)\s*\(" if test.arch == "C" else r"\bP(\d+)\b", test.text, re.M)
+    return max((int(number) for number in numbers), default=0) + 1
+
+
+def _compile(
+    tests: Sequence[Test], machine: Machine, chosen: Sequence[str], folder: Path
+) -> dict[int, str]:
+    """Make `tN.exe` in the folder of every test that can be; why not, of the others."""
+    for number, test in enumerate(tests):
+        text = test.text
+        # two tests may have one name, and a name may be none for a file
+        header = _HEADER.match(text)
+        if header is not None:
+            text = f"{header['arch']}t{number}{text[header.end() :]}"
+        (folder / f"t{number}.litmus").write_text(text, encoding="utf-8")
+    problems: dict[int, str] = {}
+    numbers = list(range(len(tests)))
+    if not _translate(numbers, chosen, folder, problems):
+        for number in numbers:  # one of them is too much for litmus7: find out which
+            _translate([number], chosen, folder, problems)
+    programs = [f"t{n}.exe" for n in numbers if (folder / f"t{n}.c").exists()]
+    if not programs:
+        return problems
+    jobs = str(min(4, cores()))
+    sources = " ".join(f"{program[:-4]}.c" for program in programs)
+    made = process.run(
+        [tools.require("make").path, "-k", "-j", jobs, f"SRC={sources}", *programs],
+        cwd=folder,
+        seconds=60.0 + 10.0 * len(programs),
+        env={**os.environ, "LC_ALL": "C"},
+        memory=None,
+    )
+    for line in (made.out + made.err).splitlines():
+        if match := _GCC_ERROR.match(line):
+            compiler = f"{machine.compiler} does not compile it: {match['message']}"
+            problems.setdefault(int(match["number"]), compiler)
+    for number in numbers:
+        if made.timed_out:
+            problems.setdefault(number, "compiling takes too long")
+        else:
+            problems.setdefault(number, f"{machine.compiler} does not compile it")
+    return problems
+
+
+def _translate(
+    numbers: Sequence[int], chosen: Sequence[str], folder: Path, problems: dict[int, str]
+) -> bool:
+    """litmus7 writes C for the tests. False if it died on the way."""
+    ended = process.run(
+        [
+            tools.require("litmus7").path,
+            *chosen,
+            "-o",
+            ".",
+            *(f"t{number}.litmus" for number in numbers),
+        ],
+        cwd=folder,
+        seconds=20.0 + 2.0 * len(numbers),
+    )
+    said = (ended.out + ended.err).replace('\\"', '"')
+    for line in said.splitlines():
+        if (match := _REFUSED.search(line)) and match["message"]:
+            problems.setdefault(int(match["number"]), f"litmus7 cannot read it: {match['message']}")
+    if ended.code != 0 and len(numbers) == 1:
+        why = said.strip().splitlines()[-1:] or [f"code {ended.code}"]
+        problems.setdefault(numbers[0], f"litmus7: {why[0]}")
+    return ended.code == 0
+
+
+def _measure(
+    test: Test,
+    number: int,
+    machine: Machine,
+    chosen: Sequence[str],
+    folder: Path,
+    seconds: float,
+) -> Histogram:
+    """Rounds of the test's program for `seconds`, added up."""
+    counts: Counter[tuple[tuple[str, str], ...]] = Counter()
+    target = rounds = launches = 0
+    condition, digest, reason = test.condition, "", ""
+    wanted, spent, begin = _FIRST, 0.0, time.monotonic()
+    prefix = [tools.require(name).path for name in machine.prefix[:1]] + list(machine.prefix[1:])
+    while True:
+        size = min(wanted, _SIZE)
+        runs = max(1, wanted // size)
+        left = max(0.0, seconds - (time.monotonic() - begin))
+        ended = process.run(
+            [*prefix, f"./t{number}.exe", "-q", "-s", str(size), "-r", str(runs)],
+            cwd=folder,
+            seconds=left + _GRACE,
+            memory=None,
+        )
+        found = parse_histograms(ended.out)
+        if ended.timed_out or ended.code != 0 or len(found) != 1:
+            reason = _why(ended, size * runs)
+            break
+        histogram = found[0]
+        for count in histogram.histogram:
+            counts[tuple((location(k), v) for k, v in count.state.items())] += count.count
+        target += histogram.target
+        condition, digest = histogram.condition, histogram.parameters.get("hash", "")
+        rounds, launches, spent = rounds + 1, launches + runs, spent + ended.seconds
+        left = seconds - (time.monotonic() - begin)
+        if left <= 0:
+            break
+        # rate of this round; a round should not outlast the time
+        rate = size * runs / max(ended.seconds, 1e-3)
+        share = min(left, max(_ROUND * seconds, 0.1))
+        wanted = int(max(_FIRST, min(_GROWTH * size * runs, rate * share)))
+        if wanted / rate > 2 * left and rounds > 1:
+            break
+    iterations = sum(counts.values())
+    return Histogram(
+        test=test.name,
+        machine=machine.name,
+        runner="litmus7",
+        histogram=tuple(Count(dict(state), n) for state, n in sorted(counts.items())),
+        target=target,
+        iterations=iterations,
+        seconds=round(spent, 4),
+        condition=condition,
+        arch=machine.arch,
+        emulated=machine.emulated,
+        parameters={
+            "options": " ".join(chosen),
+            "size": str(min(_SIZE, iterations)),
+            "runs": str(launches),
+            "rounds": str(rounds),
+            "litmus7": tools.require("litmus7").version or "",
+            "compiler": f"{machine.compiler} {tools.require(machine.compiler).version or ''}",
+            "hash": digest,
+        },
+        sites=test.sites,
+        reason=reason if not iterations else "",
+    )
+
+
+def _why(ended: process.Ended, iterations: int) -> str:
+    if ended.timed_out:
+        return f"a round of {iterations} iterations does not end within its time"
+    last = (ended.err or ended.out).strip().splitlines()[-1:]
+    return f"its program ended with code {ended.code}{': ' + last[0] if last else ''}"
