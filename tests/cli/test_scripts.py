@@ -16,30 +16,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 BASH = shutil.which("bash")
 #: what every machine has
-COREUTILS = [
-    "bash",
-    "cat",
-    "cut",
-    "dirname",
-    "find",
-    "flock",
-    "grep",
-    "head",
-    "id",
-    "ls",
-    "mkdir",
-    "mktemp",
-    "printf",
-    "readlink",
-    "rm",
-    "sed",
-    "sha256sum",
-    "sleep",
-    "sort",
-    "tail",
-    "tr",
+COREUTILS = (
+    *("bash", "cat", "cut", "dirname", "find", "flock", "grep", "head", "id", "ls", "mkdir"),
+    *("mktemp", "printf", "readlink", "rm", "sed", "sha256sum", "sleep", "sort", "tail", "tr"),
     "xargs",
-]
+)
 
 pytestmark = pytest.mark.skipif(BASH is None, reason="needs bash")
 
