@@ -14,14 +14,18 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
 from weakspot import __version__
 from weakspot.errors import BadInput, MissingTool, ToolFailed, WeakspotError
+from weakspot.harness import machines, models
 from weakspot.harness.checkers import Checker
+from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.judge import judge
+from weakspot.harness.machines import Machine
+from weakspot.harness.machines.profile import profile
 from weakspot.harness.material import Generator, Material, from_source, gather
 from weakspot.harness.models import Model
 from weakspot.harness.record import (
@@ -36,12 +40,10 @@ from weakspot.harness.record import (
     in_order,
     key,
 )
+from weakspot.harness.runners import Runner
+from weakspot.harness.runners.litmus7 import Litmus7
 from weakspot.harness.store import Store, latest_unfinished, load, new_folder
 from weakspot.harness.verdict import Histogram, Verdict
-
-if TYPE_CHECKING:
-    from weakspot.harness.machines import Machine
-    from weakspot.harness.runners import Runner
 
 RESULTS = Path("results")
 """Where campaigns are written by default."""
@@ -93,18 +95,38 @@ class Stopped(WeakspotError):
         self.folder = folder
 
 
+def checker_named(name: str) -> Checker:
+    """The checker of that name, installed or not; BadInput for a name that nobody has."""
+    from weakspot.harness.checkers.cbmc import Cbmc
+
+    known: dict[str, Checker] = {each.name: each for each in (Herd7(), Cbmc())}
+    return _named("checker", name, known)
+
+
+def runner_named(name: str) -> Runner:
+    """The runner of that name, installed or not; BadInput for a name that nobody has."""
+    known: dict[str, Runner] = {each.name: each for each in (Litmus7(),)}
+    return _named("runner", name, known)
+
+
 def installed() -> Tools:
     """The tools there are."""
-    from weakspot.harness import checkers, machines, models, runners
-    from weakspot.harness.machines.profile import profile
-
     return Tools(
-        checker=checkers.named,
-        runner=runners.named,
+        checker=checker_named,
+        runner=runner_named,
         machine=machines.resolve,
         profile=profile,
         model=models.resolve,
     )
+
+
+T = TypeVar("T")
+
+
+def _named(kind: str, name: str, known: dict[str, T]) -> T:
+    if name not in known:
+        raise BadInput(f"no {kind} is called {name}", advice=f"known: {', '.join(known)}")
+    return known[name]
 
 
 def run(
@@ -125,14 +147,14 @@ def run(
     tools = tools or installed()
     progress = progress or Quiet()
     under = _models(plan.models, tools)
-    machines = [(tools.machine(name), name) for name in plan.machines]
+    places = [tools.machine(name) for name in plan.machines]
     folder = folder or latest_unfinished(root, plan) or new_folder(root)
     with _open(folder, plan, progress) as store:
         work = _Work(plan, store, tools, progress)
         try:
             work.gather(under)
             work.check()
-            work.run([machine for machine, _ in machines])
+            work.run(places)
             work.finish()
         except KeyboardInterrupt:
             work.describe()
@@ -231,9 +253,9 @@ class _Work:
             root=self.tools.corpus,
         )
         wanted = in_order(name for entry in self.material.entries for name in entry.models)
-        models = named or _models(wanted, self.tools)
-        self.digests = {name: model_digest(model.path) for name, model in models.items()}
-        self.models = models
+        under = named or _models(wanted, self.tools)
+        self.digests = {name: model_digest(model.path) for name, model in under.items()}
+        self.models = under
         self.versions.update(compiler=", ".join(self.material.compilers))
         self.store.subjects(self.material.structures, self.material.entries, self.material.sources)
         for exploration in self.material.explorations:

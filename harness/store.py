@@ -73,7 +73,8 @@ class Store:
         """Begin a campaign in a folder that is new or empty."""
         with disk(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            if any(folder.iterdir()):
+            begun = {".lock", f"{MANIFEST}.new"}  # of a campaign that was cut at once
+            if {path.name for path in folder.iterdir()} - begun:
                 raise BadInput(
                     "the folder is not empty and is not a campaign",
                     place=str(folder),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from weakspot.generators.litmus import Origin, Site, Test
+from weakspot.generators.litmus import Atom, Body, Fence, Load, Origin, Site, Store, Test
 from weakspot.harness.judge import judge
 from weakspot.harness.record import (
     Entry,
@@ -92,8 +92,20 @@ def _test(name: str, shape: str, about: str = "") -> Test:
         "  int r0 = atomic_load_explicit(x, memory_order_acquire);\n}\n\n"
         "exists (0:r0=0 /\\ 1:r0=0)\n"
     )
-    cycle = "PodWRRelAcq FreAcqRel PodWRRelAcq FreAcqRel"
-    return Test(name=name, arch="C", text=text, shape=shape, cycle=cycle, origins=(origin,))
+    body = Body(
+        threads=(
+            (Store("x", 1, "rel"), Load("r0", "y", "acq")),
+            (Store("y", 1, "rel"), Fence("sc"), Load("r0", "x", "acq")),
+        ),
+        atoms=(Atom(0, "r0", 0), Atom(1, "r0", 0)),
+        locations=("x", "y"),
+        init={},
+        plain=frozenset(),
+    )
+    cycle = "PodWRRelAcq FreAcqRel FenceScdWRRelAcq FreAcqRel"
+    return Test(
+        name=name, arch="C", text=text, shape=shape, cycle=cycle, body=body, origins=(origin,)
+    )
 
 
 def entry(name: str, shape: str = "SB", structure: str = "work_queue", about: str = "") -> Entry:

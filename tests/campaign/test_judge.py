@@ -1,0 +1,429 @@
+"""The rules by which answers become findings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from fakes import make_test
+
+from weakspot.harness.agreement import contradicts, within
+from weakspot.harness.judge import exit_code, judge, sightings, undecided
+from weakspot.harness.record import (
+    Drift,
+    Entry,
+    MachineNote,
+    Manifest,
+    ModelNote,
+    Plan,
+    Record,
+    StructureNote,
+)
+from weakspot.harness.structures import Claim, Scenario
+from weakspot.harness.verdict import Count, Exploration, Finding, Histogram, Verdict, Violation
+from weakspot.harness.words import rounded
+
+MODELS = (
+    ModelNote("sc", "SC", "reference"),
+    ModelNote("tso", "TSO", "hardware", ("x86_64",)),
+    ModelNote("arm", "ARM", "hardware", ("aarch64",)),
+    ModelNote("rc11", "RC11", "language"),
+    ModelNote("clr2", "CLR", "paper"),
+)
+MANIFEST = Manifest(
+    format=1,
+    weakspot="0",
+    plan=Plan(what=("flags",)),
+    started="",
+    finished="yes",
+    models=MODELS,
+    machines=(MachineNote("local", "x86_64", False),),
+)
+NO_DRIFT = Drift()
+WEAK = {"0:r0": "0", "1:r0": "0"}
+STRONG = {"0:r0": "1", "1:r0": "1"}
+
+
+def verdict(observation: str, model: str, checker: str = "herd7", **more: Any) -> Verdict:
+    states = {"Never": (STRONG,), "Sometimes": (WEAK, STRONG), "Always": (WEAK,)}
+    given = {
+        "test": "SB",
+        "condition_holds": None,
+        "states": () if checker == "cbmc" else states.get(observation, ()),
+        **more,
+    }
+    return Verdict(model=model, checker=checker, observation=observation, **given)  # type: ignore[arg-type]
+
+
+def histogram(target: int, arch: str = "x86_64", **more: Any) -> Histogram:
+    given = {
+        "test": "SB",
+        "machine": "local",
+        "runner": "litmus7",
+        "histogram": tuple(
+            Count(state, count) for state, count in ((WEAK, target), (STRONG, 1000)) if count
+        ),
+        "target": target,
+        "iterations": 1000 + target,
+        "seconds": 1.0,
+        "arch": arch,
+        **more,
+    }
+    return Histogram(**given)
+
+
+def claim(**more: Any) -> Claim:
+    given = {"scenario": "both", "where": "page 1", "says": "so", **more}
+    return Claim(**given)
+
+
+def record(*values: Any, claims: tuple[Claim, ...] = (), drift: Drift = NO_DRIFT) -> Record:
+    """A record of one structure with one test, SB, and the given answers."""
+    structure = StructureNote(
+        name="flags",
+        title="Flags",
+        models=tuple(model.name for model in MODELS),
+        scenarios=(Scenario("both", "both.c"),),
+        claims=claims,
+        drift=drift,
+    )
+    entry = Entry(
+        test=make_test("SB"), structures=("flags",), models=(), digest="", file="SB.litmus"
+    )
+    return Record(
+        manifest=MANIFEST,
+        structures=(structure,),
+        entries=(entry,),
+        verdicts=tuple(each for each in values if isinstance(each, Verdict)),
+        histograms=tuple(each for each in values if isinstance(each, Histogram)),
+        explorations=tuple(each for each in values if isinstance(each, Exploration)),
+    )
+
+
+def found(*values: Any, **more: Any) -> list[tuple[str, str, bool]]:
+    return [(each.id, each.severity, each.recorded) for each in judge(record(*values, **more))]
+
+
+# --- disallowed outcomes ----------------------------------------------------------------------
+
+ERROR, RECORDED = ("WS201", "error", False), ("WS201", "error", True)
+
+
+@pytest.mark.parametrize(
+    ("model", "arch", "more", "expected"),
+    [
+        ("sc", "x86_64", {}, []),  # a wish, not a promise
+        ("tso", "x86_64", {}, [ERROR]),
+        ("tso", "aarch64", {}, []),  # says nothing of that machine
+        ("arm", "aarch64", {}, [ERROR]),
+        ("arm", "aarch64", {"emulated": True}, []),  # an emulator is no such machine
+        ("rc11", "x86_64", {}, [ERROR]),
+        ("rc11", "aarch64", {"emulated": True}, [ERROR]),  # the language holds there too
+        ("clr2", "x86_64", {}, [ERROR]),
+    ],
+)
+def test_an_outcome_contradicts_the_models_that_promise_otherwise(
+    model: str, arch: str, more: dict[str, Any], expected: list[Any]
+) -> None:
+    assert found(verdict("Never", model), histogram(3, arch, **more)) == expected
+
+
+def test_an_outcome_that_was_not_seen_contradicts_nothing() -> None:
+    assert found(verdict("Never", "rc11"), histogram(0)) == []
+
+
+def test_one_finding_names_every_model_that_is_contradicted() -> None:
+    answers = [verdict("Never", name) for name in ("sc", "tso", "rc11", "clr2")]
+    (finding,) = judge(record(*answers, histogram(3)))
+    assert "seen 3 times on local, forbidden by tso, rc11, clr2" in finding.message
+    assert [each.kind for each in finding.evidence] == [
+        "histogram",
+        "verdict",
+        "verdict",
+        "verdict",
+    ]
+
+
+def test_a_state_that_no_checker_lists_is_disallowed_too() -> None:
+    strange = Count({"0:r0": "1", "1:r0": "0"}, 5)
+    seen = histogram(0, histogram=(strange,))
+    (finding,) = judge(record(verdict("Never", "rc11"), seen))
+    assert "the state 0:r0=1 1:r0=0 was seen 5 times" in finding.message
+
+
+def test_a_racy_program_may_do_anything() -> None:
+    assert found(verdict("Undefined", "rc11"), histogram(3)) == []
+
+
+def test_an_outcome_that_always_holds_must_not_fail() -> None:
+    always = verdict("Always", "rc11", checker="cbmc")
+    (finding,) = judge(record(always, histogram(3)))
+    assert "failed 1,000 times" in finding.message
+
+
+def test_an_unknown_verdict_contradicts_nothing() -> None:
+    assert found(verdict("Unknown", "rc11"), histogram(3)) == []
+
+
+def test_where_checkers_disagree_the_machine_is_no_third_judge() -> None:
+    answers = (verdict("Never", "rc11"), verdict("Sometimes", "rc11", "engine"))
+    assert [name for name, _, _ in found(*answers, histogram(3))] == ["WS401"]
+
+
+@pytest.mark.parametrize(
+    ("seen", "verdicts", "expected"),
+    [
+        (("x86_64",), {"clr2": "Never"}, [RECORDED]),
+        (("aarch64",), {"clr2": "Never"}, [ERROR]),  # seen, but not known of this machine
+        ((), {"clr2": "Never"}, [ERROR]),
+    ],
+)
+def test_what_a_claim_records_is_no_fault(
+    seen: tuple[str, ...], verdicts: dict[str, Any], expected: list[Any]
+) -> None:
+    known = claim(test="SB", verdict=verdicts, seen=seen)
+    assert found(verdict("Never", "clr2"), histogram(3), claims=(known,)) == expected
+
+
+def test_a_claim_does_not_excuse_another_state() -> None:
+    known = claim(test="SB", verdict={"clr2": "Never"}, seen=("x86_64",))
+    strange = (Count(WEAK, 3), Count({"0:r0": "7", "1:r0": "7"}, 1))
+    seen = histogram(3, histogram=strange)
+    assert found(verdict("Never", "clr2"), seen, claims=(known,)) == [ERROR]
+
+
+def test_what_a_real_machine_is_known_to_show_is_no_news_on_an_emulated_one() -> None:
+    known = claim(test="SB", verdict={"clr2": "Never"}, seen=("x86_64",))
+    seen = histogram(3, "aarch64", emulated=True)
+    assert found(verdict("Never", "clr2"), seen, claims=(known,)) == [RECORDED]
+
+
+# --- checkers ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        (("Never", "herd7"), ("Never", "engine"), False),
+        (("Never", "herd7"), ("Sometimes", "engine"), True),
+        (("Always", "herd7"), ("Sometimes", "engine"), True),
+        (("Unknown", "herd7"), ("Sometimes", "engine"), False),
+        (("Undefined", "herd7"), ("Sometimes", "engine"), True),
+        (("Never", "herd7"), ("Sometimes", "cbmc"), True),
+        (("Sometimes", "herd7"), ("Never", "cbmc"), True),
+        (("Always", "herd7"), ("Sometimes", "cbmc"), False),  # it only says: reachable
+        (("Undefined", "herd7"), ("Sometimes", "cbmc"), False),  # it knows nothing of races
+        (("Unknown", "herd7"), ("Never", "cbmc"), False),
+    ],
+)
+def test_two_answers_contradict_each_other_only_when_both_speak_of_the_same(
+    one: tuple[str, str], other: tuple[str, str], expected: bool
+) -> None:
+    first, second = verdict(one[0], "sc", one[1]), verdict(other[0], "sc", other[1])
+    if one[0] == "Undefined":
+        first = msgspec.structs.replace(first, states=(WEAK,))
+    assert contradicts(first, second) is expected
+    assert contradicts(second, first) is expected
+
+
+def test_the_same_observation_with_other_states_is_a_disagreement() -> None:
+    more = verdict("Never", "sc", "engine", states=(STRONG, {"0:r0": "1", "1:r0": "0"}))
+    (finding,) = judge(record(verdict("Never", "sc"), more))
+    assert finding.id == "WS401"
+    assert "herd7 and engine list different states" in finding.message
+
+
+def test_a_disagreement_shows_both_answers() -> None:
+    (finding,) = judge(record(verdict("Never", "tso"), verdict("Sometimes", "tso", "cbmc")))
+    assert finding.message == "SB under tso: herd7 says Never, cbmc says Sometimes"
+    assert len(finding.evidence) == 2
+
+
+def test_states_are_compared_by_value_and_on_what_both_name() -> None:
+    assert within({"[x]": "0x1", "0:r0": "1"}, [{"x": "1"}])
+    assert not within({"x": "2"}, [{"[x]": "1"}])
+
+
+# --- silence ----------------------------------------------------------------------------------
+
+
+def test_an_allowed_outcome_that_was_not_seen_is_a_note_that_counts() -> None:
+    (finding,) = judge(
+        record(verdict("Sometimes", "tso"), verdict("Sometimes", "rc11"), histogram(0))
+    )
+    assert (finding.id, finding.severity) == ("WS402", "note")
+    assert "1 of 1 outcomes that every model allows were not seen" in finding.message
+    assert finding.evidence[0].text == "SB: 0 of 1 seen"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (verdict("Sometimes", "rc11"), histogram(5)),  # seen
+        (verdict("Sometimes", "rc11"), verdict("Never", "tso"), histogram(0)),  # the machine's
+        (verdict("Never", "rc11"), histogram(0)),  # nobody expects it
+        (verdict("Sometimes", "rc11"), histogram(0, iterations=0)),  # not run
+        (histogram(0),),  # nobody was asked
+    ],
+)
+def test_silence_about_what_is_not_expected_is_not_told(values: tuple[Any, ...]) -> None:
+    assert found(*values) == []
+
+
+# --- programs ---------------------------------------------------------------------------------
+
+
+def exploration(result: str, kind: str = "assertion") -> Exploration:
+    bad = (Violation(kind, "`x == 1` fails", ("both.c:2",)),) if result == "Violated" else ()
+    return Exploration(
+        program="flags/both",
+        model="sc",
+        result=result,  # type: ignore[arg-type]
+        violations=bad,
+        complete=6,
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("assertion", "WS101"), ("race", "WS102"), ("hang", "WS103"), ("memory", "WS104")],
+)
+def test_a_violation_is_an_error_of_its_kind(kind: str, name: str) -> None:
+    assert found(exploration("Violated", kind)) == [(name, "error", False)]
+
+
+def test_a_recorded_violation_is_told_as_recorded() -> None:
+    known = claim(interleavings="Violated")
+    assert found(exploration("Violated"), claims=(known,)) == [("WS101", "error", True)]
+
+
+def test_a_violation_that_is_recorded_and_gone_is_an_error() -> None:
+    known = claim(interleavings="Violated")
+    assert found(exploration("Safe"), claims=(known,)) == [("WS001", "error", False)]
+
+
+def test_a_claim_of_safety_is_not_met_by_a_violation() -> None:
+    known = claim(interleavings="Safe")
+    ids = {name for name, _, _ in found(exploration("Violated"), claims=(known,))}
+    assert ids == {"WS001", "WS101"}
+
+
+# --- claims -----------------------------------------------------------------------------------
+
+
+def messages(*values: Any, **more: Any) -> list[str]:
+    return [f"{each.severity}: {each.message}" for each in judge(record(*values, **more))]
+
+
+def test_a_claim_that_is_met_is_silent() -> None:
+    known = claim(test="SB", verdict={"tso": "Sometimes"})
+    assert messages(verdict("Sometimes", "tso"), claims=(known,)) == []
+
+
+def test_a_claim_that_is_not_met_tells_expected_found_and_where() -> None:
+    known = claim(test="SB", verdict={"tso": "Sometimes"})
+    (finding,) = judge(record(verdict("Never", "tso"), claims=(known,)))
+    assert finding.message == "SB under tso: recorded as Sometimes, herd7 finds Never"
+    assert finding.evidence[0].text == "flags/claims.toml, page 1: so"
+
+
+def test_a_checker_that_says_less_does_not_contradict_a_claim() -> None:
+    for recorded, answer in (("Always", "Sometimes"), ("Undefined", "Never")):
+        known = claim(test="SB", verdict={"tso": recorded})
+        assert messages(verdict(answer, "tso", "cbmc"), claims=(known,)) == []
+
+
+def test_a_claim_about_a_test_that_is_not_generated_is_an_error() -> None:
+    known = claim(test="SB+gone", verdict={"tso": "Never"})
+    assert messages(claims=(known,)) == ["error: SB+gone: no such test is generated"]
+
+
+def test_a_claim_about_a_test_of_another_scenario_is_an_error() -> None:
+    known = claim(test="SB", scenario="other", verdict={"tso": "Never"})
+    told = messages(verdict("Never", "tso"), claims=(known,))
+    assert told == ["error: SB: comes from both, recorded for other"]
+
+
+def test_a_model_that_was_not_checked_is_said_once() -> None:
+    known = claim(test="SB", verdict={"tso": "Never", "clr2": "Never"})
+    told = messages(verdict("Never", "tso"), claims=(known, known))
+    assert told == [
+        "note: flags: clr2 was not checked in this run, so 2 recorded verdicts are not compared"
+    ]
+
+
+def test_a_recorded_sighting_that_did_not_happen_again_is_a_note() -> None:
+    known = claim(test="SB", verdict={"clr2": "Never"}, seen=("x86_64",))
+    told = messages(verdict("Never", "clr2"), histogram(0), claims=(known,))
+    assert told == ["note: SB: recorded as seen on x86_64, not seen this time in 1,000 iterations"]
+
+
+def test_generated_tests_that_differ_from_the_golden_files_are_an_error() -> None:
+    (finding,) = judge(record(drift=Drift(changed=("SB",), added=("MP", "LB"))))
+    assert (finding.id, finding.severity) == ("WS001", "error")
+    assert [each.text for each in finding.evidence] == ["new: MP, LB", "changed: SB"]
+    assert "weakspot gen flags --promote" in finding.fix
+
+
+# --- the whole --------------------------------------------------------------------------------
+
+
+def code(*values: Any, **more: Any) -> int:
+    made = record(*values, **more)
+    return exit_code(msgspec.structs.replace(made, findings=judge(made)))
+
+
+def test_the_exit_code_is_the_gravest_thing() -> None:
+    unknown = verdict("Unknown", "tso", reason="time limit")
+    finding = (verdict("Never", "rc11"), histogram(3))
+    known = claim(test="SB", verdict={"rc11": "Never"}, seen=("x86_64",))
+    assert code(verdict("Never", "rc11")) == 0
+    assert code(*finding) == 1
+    assert code(unknown) == 3
+    assert code(unknown, *finding) == 1
+    assert code(*finding, claims=(known,)) == 0
+    assert code(verdict("Sometimes", "rc11"), histogram(0)) == 0  # a note is no finding
+
+
+def test_a_question_that_one_checker_answered_is_decided() -> None:
+    answers = (verdict("Unknown", "tso"), verdict("Never", "tso", "cbmc"))
+    assert undecided(record(*answers)) == ()
+
+
+def test_an_unfinished_exploration_is_undecided_only_where_it_was_asked_for() -> None:
+    known = claim(interleavings="Safe")
+    assert code(exploration("Unknown")) == 0
+    assert code(exploration("Unknown"), claims=(known,)) == 3
+
+
+def test_weak_behaviour_is_a_sighting_and_no_finding() -> None:
+    made = record(verdict("Never", "sc"), verdict("Sometimes", "tso"), histogram(3))
+    assert judge(made) == ()
+    (sighting,) = sightings(made)
+    assert (sighting.forbidden, sighting.allowed, sighting.broken) == (("sc",), ("tso",), ())
+
+
+def test_errors_come_before_notes_and_what_is_recorded_comes_last() -> None:
+    known = claim(test="SB", verdict={"clr2": "Never"}, seen=("x86_64",))
+    findings: tuple[Finding, ...] = judge(
+        record(
+            verdict("Never", "clr2"),
+            verdict("Never", "rc11"),
+            histogram(3),
+            claims=(known, claim(test="no", verdict={"sc": "Never"})),
+        )
+    )
+    assert [(each.id, each.recorded) for each in findings] == [
+        ("WS001", False),
+        ("WS201", False),
+        ("WS201", True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(0, "0"), (9999, "9,999"), (10_000, "10⁴"), (12_345_678, "1.2·10⁷"), (99_999_999, "10⁸")],
+)
+def test_large_counts_are_rounded_not_misread(count: int, text: str) -> None:
+    assert rounded(count) == text

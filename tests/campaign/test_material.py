@@ -1,0 +1,104 @@
+"""What the user names becomes tests, each name standing for one content."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from fakes import generated, make_structure, make_test
+
+from weakspot.errors import BadInput
+from weakspot.generators import Generated
+from weakspot.generators.litmus import Site, Test
+from weakspot.generators.pipeline import Failure
+from weakspot.harness.material import content, drift, explored, gather, resolve
+from weakspot.harness.structures import Scenario, Structure
+
+
+def giving(*tests: Test) -> object:
+    def generator(structure: Structure, scenario: Scenario) -> Generated:  # noqa: ARG001
+        return generated(tests)
+
+    return generator
+
+
+def test_a_c_file_is_a_program_without_claims(tmp_path: Path) -> None:
+    (tmp_path / "mine.c").write_text("int main(void) { return 0; }\n")
+    (structure,), tests = resolve([str(tmp_path / "mine.c")])
+    assert (structure.name, structure.recorded, structure.claims) == ("mine.c", False, ())
+    assert tests == ()
+
+
+def test_a_folder_gives_its_litmus_files(tmp_path: Path) -> None:
+    (tmp_path / "SB.litmus").write_text(make_test("SB").text)
+    material = gather([str(tmp_path)])
+    assert [entry.name for entry in material.entries] == ["SB"]
+    assert material.entries[0].models == ("sc", "tso", "rc11")
+
+
+@pytest.mark.parametrize("word", ["nothing.c", "no/such/folder", "SB.litmus", "flgas"])
+def test_what_does_not_exist_is_bad_input(tmp_path: Path, word: str) -> None:
+    with pytest.raises(BadInput):
+        resolve([word], make_structure(tmp_path))
+
+
+def test_an_empty_folder_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no litmus tests"):
+        resolve([str(tmp_path)])
+
+
+def test_two_contents_under_one_name_are_an_error(tmp_path: Path) -> None:
+    for folder, value in (("a", 0), ("b", 1)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "SB.litmus").write_text(make_test("SB", value=value).text)
+    with pytest.raises(BadInput, match="two different tests are called SB"):
+        gather([str(tmp_path)])
+
+
+def test_one_test_of_two_structures_has_both_origins_and_all_their_models(tmp_path: Path) -> None:
+    corpus = make_structure(tmp_path / "corpus")
+    other = make_structure(tmp_path / "more") / "flags"
+    claims = (other / "claims.toml").read_text().replace('"tso"]', '"tso", "rc11"]')
+    (other / "claims.toml").write_text(claims)
+    other.rename(corpus / "flags2")
+
+    def generator(structure: Structure, scenario: Scenario) -> Generated:  # noqa: ARG001
+        return generated([make_test("SB", structure=structure.name)])
+
+    material = gather(["all"], generator=generator, root=corpus)
+    (entry,) = material.entries
+    assert entry.structures == ("flags", "flags2")
+    assert entry.models == ("sc", "tso", "rc11")
+    assert {origin.structure for origin in entry.test.origins} == {"flags", "flags2"}
+
+
+def test_a_line_more_in_the_source_makes_no_other_test() -> None:
+    assert content(make_test("SB", line=3)) == content(make_test("SB", line=4))
+    assert content(make_test("SB", value=0)) != content(make_test("SB", value=1))
+
+
+def test_golden_files_tell_what_is_missing_added_and_changed() -> None:
+    old = [make_test("A"), make_test("B"), make_test("C")]
+    new = [make_test("B"), make_test("C", value=1), make_test("D")]
+    found = drift(old, new)
+    assert (found.missing, found.added, found.changed) == (("A",), ("D",), ("C",))
+    assert not drift(old, old)
+
+
+def test_the_sources_that_sites_point_into_are_kept(tmp_path: Path) -> None:
+    corpus = make_structure(tmp_path)
+    material = gather(["flags"], generator=giving(make_test("SB")), root=corpus)  # type: ignore[arg-type]
+    assert [(each.structure, each.file) for each in material.sources] == [("flags", "both.c")]
+
+
+def test_sampled_interleavings_prove_nothing() -> None:
+    some = msgspec.structs.replace(generated([]), exhaustive=False, how="4000 of many")
+    assert explored("flags", "both", some).result == "Unknown"
+    assert explored("flags", "both", generated([])).result == "Safe"
+    site = Site("both.c", 2, 1, "main", "R", "sc")
+    failed = msgspec.structs.replace(some, failures=(Failure("deadlock", "all wait", site),))
+    exploration = explored("flags", "both", failed)
+    assert exploration.result == "Violated"
+    assert exploration.violations[0].kind == "hang"
+    assert exploration.violations[0].sites == ("both.c:2",)

@@ -1,0 +1,180 @@
+"""What is in a campaign's folder survives torn lines, full disks and other processes."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from weakspot.errors import BadInput, WeakspotError
+from weakspot.harness.record import FORMAT, Entry, Manifest, ModelNote, Plan, digest, key
+from weakspot.harness.store import Store, file_names, load, new_folder, read_manifest
+from weakspot.harness.verdict import Verdict
+
+from fakes import make_test  # isort: skip
+
+MANIFEST = Manifest(
+    format=FORMAT,
+    weakspot="0",
+    plan=Plan(what=("flags",)),
+    started="2026-11-21T14:02:00+0000",
+    models=(ModelNote("sc", "SC", "reference", (), "m"),),
+)
+TEST = make_test("SB")
+ENTRY = Entry(test=TEST, structures=(), models=("sc",), digest="t", file="SB.litmus")
+
+
+def verdict(checker: str) -> Verdict:
+    return Verdict(
+        test="SB", model="sc", checker=checker, observation="Never", condition_holds=False
+    )
+
+
+def campaign(folder: Path, *checkers: str) -> Path:
+    with Store.create(folder, MANIFEST) as store:
+        store.subjects((), (ENTRY,), ())
+        for checker in checkers:
+            store.verdict(key("t", "m", checker), verdict(checker))
+    return folder
+
+
+@settings(max_examples=40, deadline=None)  # each waits for the disk
+@given(cut=st.integers(min_value=0, max_value=10_000))
+def test_a_file_cut_at_any_byte_loses_one_job_at_most(
+    tmp_path_factory: pytest.TempPathFactory, cut: int
+) -> None:
+    folder = campaign(tmp_path_factory.mktemp("cut") / "campaign", "a", "b", "c")
+    path = folder / "verdicts.jsonl"
+    content = path.read_bytes()
+    path.write_bytes(content[: cut % (len(content) + 1)])
+    whole = path.read_bytes().count(b"\n")
+    assert len(load(folder).verdicts) == whole
+    with Store.open(folder) as store:
+        assert len(store.done) == whole
+        store.verdict(key("t", "m", "d"), verdict("d"))
+    assert {each.checker for each in load(folder).verdicts} == {*"abc"[:whole], "d"}
+
+
+def test_a_torn_last_line_is_told(tmp_path: Path) -> None:
+    folder = campaign(tmp_path / "campaign", "a", "b")
+    with (folder / "verdicts.jsonl").open("ab") as out:
+        out.write(b'{"key":"t:m:c","test":"S')
+    assert load(folder).notes == ("verdicts.jsonl: its last line was torn; that job is done again",)
+    with Store.open(folder) as store:
+        assert len(store.notes) == 1
+    assert load(folder).notes == ()
+
+
+def test_a_damaged_line_in_the_middle_is_an_error_that_names_it(tmp_path: Path) -> None:
+    folder = campaign(tmp_path / "campaign", "a", "b", "c")
+    path = folder / "verdicts.jsonl"
+    first, second, third = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(first + second[:20] + b"\n" + third)
+    with pytest.raises(BadInput, match="damaged") as caught:
+        load(folder)
+    assert str(caught.value.place).endswith("verdicts.jsonl:2")
+    with pytest.raises(BadInput, match="damaged"):
+        Store.open(folder)
+    path.write_bytes(first + third)
+    with Store.open(folder) as store:  # the failed opening has left no lock behind
+        assert len(store.done) == 2
+
+
+def test_a_job_that_was_done_twice_counts_once(tmp_path: Path) -> None:
+    folder = campaign(tmp_path / "campaign", "a", "a")
+    assert len(load(folder).verdicts) == 1
+
+
+def test_answers_about_a_test_that_has_changed_do_not_count(tmp_path: Path) -> None:
+    folder = campaign(tmp_path / "campaign", "a")
+    with Store.open(folder) as store:
+        other = Entry(test=TEST, structures=(), models=("sc",), digest="u", file="SB.litmus")
+        store.subjects((), (other,), ())
+    assert load(folder).verdicts == ()
+
+
+def test_a_folder_that_cannot_be_written_is_an_error_with_advice(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    with pytest.raises(WeakspotError, match="cannot write") as caught:
+        Store.create(blocked / "campaign", MANIFEST)
+    assert "another folder" in str(caught.value.advice)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_read_only_folder_is_an_error_with_advice(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(WeakspotError, match="cannot write"):
+        Store.create(tmp_path / "campaign", MANIFEST)
+
+
+def test_a_full_disk_keeps_what_was_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = campaign(tmp_path / "campaign", "a")
+    real = os.write
+
+    def full(file: int, data: bytes) -> int:
+        if len(data) > 40:
+            return real(file, data[:40])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with Store.open(folder) as store:
+        monkeypatch.setattr(os, "write", full)
+        with pytest.raises(WeakspotError, match="disk is full") as caught:
+            store.verdict(key("t", "m", "b"), verdict("b"))
+        monkeypatch.undo()
+        assert "what is done is kept" in str(caught.value.advice)
+    with Store.open(folder) as store:
+        assert store.done == {"t:m:a"}
+
+
+def test_a_folder_with_other_things_in_it_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("")
+    with pytest.raises(BadInput, match="not empty"):
+        Store.create(tmp_path, MANIFEST)
+
+
+def test_a_campaign_that_was_cut_while_it_was_created_begins_again(tmp_path: Path) -> None:
+    (tmp_path / ".lock").write_text("")
+    (tmp_path / "campaign.json.new").write_text('{"form')
+    with Store.create(tmp_path, MANIFEST) as store:
+        assert store.done == set()
+
+
+def test_a_campaign_of_another_format_is_refused(tmp_path: Path) -> None:
+    folder = campaign(tmp_path / "campaign")
+    text = (folder / "campaign.json").read_text()
+    (folder / "campaign.json").write_text(text.replace('"format": 1', '"format": 2'))
+    with pytest.raises(BadInput, match="format 2"):
+        read_manifest(folder)
+
+
+def test_a_folder_without_a_campaign_is_said_to_be_none(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="not a campaign's folder"):
+        load(tmp_path)
+
+
+def test_new_folders_do_not_collide(tmp_path: Path) -> None:
+    first = new_folder(tmp_path)
+    first.mkdir()
+    second = new_folder(tmp_path)
+    assert second != first
+    assert second.name.startswith(first.name[:13])
+
+
+@given(st.lists(st.text(min_size=1), unique=True))
+def test_every_test_gets_a_file_of_its_own(names: list[str]) -> None:
+    files = list(file_names(names))
+    assert len({file.lower() for file in files}) == len(names)
+    assert all("/" not in file and not file.startswith(".") for file in files)
+
+
+def test_a_usual_name_is_the_name_of_its_file() -> None:
+    assert list(file_names(["SB+rel-acqs", "2+2W"])) == ["SB+rel-acqs.litmus", "2+2W.litmus"]
+
+
+def test_a_digest_tells_texts_apart() -> None:
+    assert digest("a", "b") != digest("ab")

@@ -1,0 +1,105 @@
+"""A campaign in a process of its own, to be killed: python slow_campaign.py FOLDER LOG.
+
+Every question that its checker is asked is a line in LOG, written before the answer.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from weakspot.generators import Generated
+from weakspot.generators.litmus import Test
+from weakspot.harness.campaign import Tools, run
+from weakspot.harness.models import Model, resolve
+from weakspot.harness.record import Plan
+from weakspot.harness.structures import Scenario, Structure
+from weakspot.harness.tools import Tool
+from weakspot.harness.verdict import Verdict
+
+COUNT = 40
+PLAN = Plan(what=("flags",), checkers=("slow",))
+
+
+class Slow:
+    name = "slow"
+
+    def __init__(self, log: Path) -> None:
+        self.log = log
+
+    def available(self) -> Tool:
+        return Tool(name=sys.executable, path=sys.executable, origin="PATH")
+
+    def applicable(self, test: Test, model: Model) -> str:  # noqa: ARG002
+        return ""
+
+    def check(
+        self,
+        tests: Sequence[Test],
+        model: Model,
+        *,
+        seconds: float,  # noqa: ARG002
+        done: Callable[[Verdict], None],
+    ) -> None:
+        for test in tests:
+            with self.log.open("a") as log:
+                log.write(f"{test.name} {model.name}\n")
+            time.sleep(0.02)
+            done(
+                Verdict(
+                    test=test.name,
+                    model=model.name,
+                    checker="slow",
+                    observation="Never",
+                    condition_holds=False,
+                )
+            )
+
+
+def generator(structure: Structure, scenario: Scenario) -> Generated:  # noqa: ARG001
+    tests = tuple(
+        Test(name=f"T{at:02}", arch="C", text=f"C T{at:02}\n{{ }}\nexists (x={at})\n")
+        for at in range(COUNT)
+    )
+    return Generated(
+        tests=tests,
+        failures=(),
+        interleavings=1,
+        exhaustive=True,
+        how="all interleavings",
+        bounded=(),
+        sites=(),
+        compiler="none",
+        seconds=0.0,
+    )
+
+
+def nothing(name: str) -> None:
+    raise AssertionError(f"{name} is not in the plan")
+
+
+def main(folder: Path, log: Path) -> None:
+    corpus = folder.parent / "corpus"
+    if not corpus.exists():
+        (corpus / "flags").mkdir(parents=True)
+        (corpus / "flags" / "main.c").write_text("int main(void) { return 0; }\n")
+        (corpus / "flags" / "claims.toml").write_text(
+            'title = "Flags"\nsource = "a book"\nmodels = ["sc", "tso"]\n'
+            '[[scenario]]\nname = "main"\nfile = "main.c"\n'
+        )
+    tools = Tools(
+        checker=lambda _: Slow(log),
+        runner=nothing,  # type: ignore[arg-type, return-value]
+        machine=nothing,  # type: ignore[arg-type, return-value]
+        profile=lambda _: None,
+        model=resolve,
+        generator=generator,
+        corpus=corpus,
+    )
+    run(PLAN, folder=folder, tools=tools)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
