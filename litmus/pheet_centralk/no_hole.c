@@ -1,4 +1,5 @@
-/* A single pusher: no entry below the tail is empty. A put that fails for no reason would leave one. */
+/* A pusher fills one entry, moves the tail and fills the next: no entry below the tail is empty. A put
+   that fails for no reason would leave one. */
 
 #include <assert.h>
 #include <pthread.h>
@@ -7,11 +8,12 @@
 
 static struct ck_block block;
 static atomic_int tail;
-static struct ck_item item;
+static struct ck_item items[2];
 
 static void *pusher(void *unused)
 {
-    ck_push(&block, &tail, &item);
+    ck_push(&block, &tail, &items[0]);
+    ck_push(&block, &tail, &items[1]);
     return unused;
 }
 

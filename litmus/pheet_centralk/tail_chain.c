@@ -8,18 +8,21 @@
 
 static struct ck_block block;
 static atomic_int tail;
-static struct ck_item items[3];
+static struct ck_item items[2];
 
 static void *first_pusher(void *unused)
 {
-    ck_push(&block, &tail, &items[0]);
-    ck_push(&block, &tail, &items[1]);
+    ck_put(&block, 0, &items[0]);
+    ck_move_tail(&tail, 0);
     return unused;
 }
 
 static void *second_pusher(void *unused)
 {
-    ck_push(&block, &tail, &items[2]);
+    if (atomic_load_explicit(&tail, memory_order_relaxed) == 1) {
+        ck_put(&block, 1, &items[1]);
+        ck_move_tail(&tail, 1);
+    }
     return unused;
 }
 
