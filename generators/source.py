@@ -29,6 +29,7 @@ import platform
 import posixpath
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -207,44 +208,63 @@ def _system_clang(asked: str) -> _Clang:
 
 def _run_clang(clang: _Clang, path: Path, options: Sequence[str]) -> tuple[str, list[str]]:
     """The raw IR text, and the names of the user's files that went into it."""
-    with tempfile.TemporaryDirectory(prefix="weakspot-") as scratch:
-        out = Path(scratch, "out.ll")
-        name = path.name if not path.name.startswith("-") else f"./{path.name}"
+    name = path.name if not path.name.startswith("-") else f"./{path.name}"
+    with _scratch_folder() as scratch:
+        out = scratch / "out.ll"
         command = [*clang.command, *options, "-o", str(out), name]
-        try:
-            done = subprocess.run(
-                command,
-                cwd=path.parent,
-                env=_environment(),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=COMPILE_SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise ToolFailed(
-                f"the compiler did not finish within {COMPILE_SECONDS:.0f} s",
-                place=str(path),
-                advice="look for a header that includes itself or a macro that grows without end",
-            ) from error
-        except OSError as error:
-            raise ToolFailed(
-                f"cannot start {command[0]}: {error.strerror}",
-                advice="install it again, or name another clang in WEAKSPOT_CLANG",
-            ) from error
-        stderr = done.stderr.decode(errors="surrogateescape")
-        if done.returncode != 0 or not out.exists():
-            raise _compile_error(stderr, path, done.returncode)
+        # zig insists on a cache folder although it only writes passing files into it
+        environment = {**os.environ, "LC_ALL": "C", "ZIG_GLOBAL_CACHE_DIR": str(scratch / "zig")}
+        status, stderr = _run(command, path, environment)
+        if status != 0 or not out.exists():
+            raise _compile_error(stderr, path, status)
         text = out.read_text(encoding="utf-8", errors="surrogateescape")
     return text, sorted({path.name, *_included(stderr, clang)})
 
 
-def _environment() -> dict[str, str]:
-    environment = {**os.environ, "LC_ALL": "C"}
-    # zig insists on a cache folder even where it writes next to nothing into it
-    if not os.environ.get("ZIG_GLOBAL_CACHE_DIR"):
-        environment["ZIG_GLOBAL_CACHE_DIR"] = str(_cache_folder() / "zig")
-    return environment
+@contextlib.contextmanager
+def _scratch_folder() -> Iterator[Path]:
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="weakspot-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise ToolFailed(
+            f"no folder for temporary files: {error.strerror}",
+            advice="free some space, or name a folder that can be written in TMPDIR",
+        ) from error
+    with folder as name:
+        yield Path(name)
+
+
+def _run(command: Sequence[str], path: Path, environment: Mapping[str, str]) -> tuple[int, str]:
+    """Exit status and error output. What the compiler starts in its turn ends with it."""
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=path.parent,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ToolFailed(
+            f"cannot start {command[0]}: {error.strerror}",
+            advice="install it again, or name another clang in WEAKSPOT_CLANG",
+        ) from error
+    with process:
+        try:
+            _, stderr = process.communicate(timeout=COMPILE_SECONDS)
+        except BaseException as error:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise ToolFailed(
+                    f"the compiler did not finish within {COMPILE_SECONDS:.0f} s",
+                    place=str(path),
+                    advice="look for a macro that grows without end, or for a very large source",
+                ) from error
+            raise
+    return process.returncode, stderr.decode(errors="surrogateescape")
 
 
 _INCLUDED = re.compile(r"^\.+ (.+)$", re.MULTILINE)
@@ -496,22 +516,15 @@ class _Entry(msgspec.Struct, frozen=True):
     listing: str
 
 
-def _cache_folder() -> Path:
-    """The user's cache folder, or one in the temporary folder where that cannot be written."""
-    base = os.environ.get("XDG_CACHE_HOME") or ""
-    home = os.environ.get("HOME") or ""
-    for folder in (Path(base, "weakspot"), Path(home, ".cache", "weakspot")):
-        if not folder.is_absolute():
-            continue
-        with contextlib.suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True)
-            if os.access(folder, os.W_OK | os.X_OK):
-                return folder
-    return Path(tempfile.gettempdir()) / f"weakspot-{os.getuid()}"
-
-
 def _entry_path(key: str) -> Path:
-    return _cache_folder() / "ir" / f"{key}.json"
+    """In the user's cache folder. OSError when there is none that can be written."""
+    bases = (os.environ.get("XDG_CACHE_HOME"), os.environ.get("HOME"))
+    for base, rest in zip(bases, ("weakspot/ir", ".cache/weakspot/ir"), strict=True):
+        if base and Path(base).is_absolute():
+            folder = Path(base, rest)
+            folder.mkdir(parents=True, exist_ok=True)
+            return folder / f"{key}.json"
+    raise FileNotFoundError("no cache folder")
 
 
 def _read_cache(key: str, folder: Path, searched: Sequence[Path]) -> _Entry | None:
@@ -525,9 +538,8 @@ def _read_cache(key: str, folder: Path, searched: Sequence[Path]) -> _Entry | No
 
 def _write_cache(key: str, entry: _Entry) -> None:
     """Keep the entry. A cache that cannot be written costs time and nothing else."""
-    target = _entry_path(key)
     with contextlib.suppress(OSError, msgspec.EncodeError, UnicodeEncodeError):
-        target.parent.mkdir(parents=True, exist_ok=True)
+        target = _entry_path(key)
         content = msgspec.json.encode(entry)
         handle, scratch = tempfile.mkstemp(dir=target.parent, suffix=".tmp")
         with os.fdopen(handle, "wb") as out:

@@ -363,15 +363,18 @@ def test_a_compiler_that_is_no_clang_is_refused(tmp_path: Path) -> None:
         compiled(tmp_path, "int main(void) { return 0; }", compiler=false)
 
 
-def test_a_compiler_that_does_not_end_is_stopped(
+def test_a_compiler_that_does_not_end_is_stopped_with_all_it_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow = tmp_path / "slow"
-    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.write_text("#!/bin/sh\nsleep 60 &\necho $! > started\nwait\n")
     slow.chmod(0o755)
-    monkeypatch.setattr(source, "COMPILE_SECONDS", 0.2)
+    monkeypatch.setattr(source, "COMPILE_SECONDS", 0.5)
     with pytest.raises(ToolFailed, match="did not finish"):
         compiled(tmp_path, "int main(void) { return 0; }", compiler=str(slow))
+    child = int((tmp_path / "started").read_text())
+    state = Path(f"/proc/{child}/stat")
+    assert not state.exists() or state.read_text().split()[2] == "Z"
 
 
 def test_a_clang_of_the_system_can_be_used(tmp_path: Path) -> None:
