@@ -99,7 +99,8 @@ def compile_source(
         options.append(f"-I{os.path.relpath(directory, folder)}")
 
     searched = [folder, *(Path(directory) for directory in include)]
-    key = _digest(__version__, _own_text(), clang.identity, str(path.absolute()), *options)
+    paths = [os.environ.get(name, "") for name in ("CPATH", "C_INCLUDE_PATH")]
+    key = _digest(__version__, _own_text(), clang.identity, str(path.absolute()), *paths, *options)
     cached = _read_cache(key, folder, searched)
     if cached is None:
         raw, names = _run_clang(clang, path, options)
@@ -559,8 +560,11 @@ def _digest_file(path: Path) -> str:
 
 
 def _listing(folders: Sequence[Path]) -> str:
-    names = (sorted(file.name for file in folder.iterdir()) for folder in folders)
-    return _digest(*("/".join(each) for each in names))
+    names = []
+    for folder in folders:
+        with contextlib.suppress(PermissionError):
+            names.append("/".join(sorted(file.name for file in folder.iterdir())))
+    return _digest(*names)
 
 
 def _own_text() -> str:
