@@ -13,8 +13,8 @@
    is a full fence. Here:
 
    - a pop moves tail and looks at head, a steal moves head and looks at tail, and one must see the
-     other. In C11 an exchange orders nothing but itself before a later acquire load of something
-     else: the loads that follow the two exchanges are seq_cst too. On x86 that costs nothing more;
+     other. In C11 even a seq_cst exchange does not hold back a later acquire load of something else, so
+     the loads that follow the two exchanges are seq_cst too. On x86 that costs nothing more;
    - tail is stored with release after the slot is written, and a thief reads tail before the slot;
    - a push reads head with acquire before it reuses a slot that a thief has read;
    - the owner alone moves tail, and under the lock nobody else moves head: such loads are relaxed, and
