@@ -17,6 +17,7 @@ from weakspot.harness.edge import (
     FINDINGS,
     NOTHING_FOUND,
     Commands,
+    Interrupted,
     duration,
     guarded,
     keeping,
@@ -408,15 +409,17 @@ def test(
     tools = msgspec.structs.replace(
         campaign.installed(), generator=once.generator(defines, include)
     )
-    with terminal.progress() as progress:
-        folder, record = campaign.run(
-            plan,
-            folder=once.new_campaign(output, fresh=fresh, root=_results()),
-            root=_results(),
-            tools=tools,
-            progress=progress,
-        )
-        page = html.build(record, folder)
+    folder = once.new_campaign(output, fresh=fresh, root=_results())
+    try:
+        with terminal.progress() as progress:
+            folder, record = campaign.run(
+                plan, folder=folder, root=_results(), tools=tools, progress=progress
+            )
+            page = html.build(record, folder)
+    except campaign.Stopped as stopped:
+        raise Interrupted(
+            f"interrupted; what was done is kept in {stopped.folder}; run the same command to go on"
+        ) from None
     if as_json:
         _lines(tables.json_lines(record.findings))
     else:

@@ -34,13 +34,24 @@ def guarded(command: click.Command, arguments: Sequence[str] | None = None) -> i
         with contextlib.suppress(AttributeError, ValueError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
-        code = command.main(arguments, prog_name="weakspot", standalone_mode=False)
+        code = _invoked(command, list(sys.argv[1:] if arguments is None else arguments))
         _flush()
-        return code if isinstance(code, int) else NOTHING_FOUND
+        return code
+    except click.exceptions.Exit as exit:
+        return exit.exit_code
     except Exception as error:
         return _failed(error)
     except KeyboardInterrupt:
         return _failed(Interrupted("interrupted"))
+
+
+def _invoked(command: click.Command, arguments: list[str]) -> int:
+    """As click's `main`, which would make a closed pipe exit code 1: findings."""
+    if "_WEAKSPOT_COMPLETE" in os.environ:  # a shell that asks how a word goes on
+        command.main(arguments, prog_name="weakspot")
+    with command.make_context("weakspot", arguments) as context:
+        code = command.invoke(context)
+        context.exit(code if isinstance(code, int) else NOTHING_FOUND)
 
 
 def _failed(error: Exception) -> int:

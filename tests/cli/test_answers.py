@@ -1,0 +1,275 @@
+"""What comes out: answers on standard output, all else on standard error, and an exit code that
+a script can rely on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import WEAKSPOT
+from samples import SB
+
+from weakspot.generators.litmus import Test
+from weakspot.harness.golden import promote
+
+#: reads neither end nor answer: herd7 has no limit of its own here
+ENDLESS = """\
+C endless
+{ }
+P0 (atomic_int* x, atomic_int* y) {
+STORES
+}
+P1 (atomic_int* x, atomic_int* y) {
+STORES
+}
+exists (x=1)
+"""
+
+
+def test_a_test_that_is_allowed_is_no_finding(run, need) -> None:
+    need("herd7")
+    ended = run("check", "SB.litmus", "--model", "sc,tso")
+    assert ended.code == 0
+    assert ended.err == ""
+    assert "Never" in ended.out
+    assert "Sometimes" in ended.out
+
+
+def test_an_answer_that_a_limit_cut_is_inconclusive(run, folder: Path, need) -> None:
+    need("herd7")
+    stores = "\n".join(
+        f"  atomic_store_explicit({place}, {value}, memory_order_relaxed);"
+        for value in range(1, 9)
+        for place in "xy"
+    )
+    (folder / "endless.litmus").write_text(ENDLESS.replace("STORES", stores))
+    ended = run("check", "endless.litmus", "-m", "sc", "--timeout", "300ms")
+    assert ended.code == 3
+    assert "time limit" in ended.out
+
+
+def test_an_assertion_that_fails_is_a_finding(run, need) -> None:
+    need("herd7")
+    ended = run("check", "wrong.c", "--model", "sc")
+    assert ended.code == 1
+    assert "WS101" in ended.out
+    assert "wrong.c:15" in ended.out
+    beside = run("check", "wrong.c", "--model", "sc", "--json")
+    assert beside.code == 1
+    assert "WS101" in beside.err
+    assert all(json.loads(line) for line in beside.out.splitlines())
+
+
+def test_a_finding_wins_over_what_is_inconclusive(run, folder: Path, need) -> None:
+    need("herd7")
+    (folder / "arm.litmus").write_text(
+        "AArch64 arm\n{ 0:X1=x; }\n P0 ;\n MOV W0,#1 ;\n STR W0,[X1] ;\nexists (x=1)\n"
+    )
+    assert run("check", "arm.litmus", "-m", "rc11").code == 3
+    assert run("check", "arm.litmus", "wrong.c", "-m", "rc11").code == 1
+
+
+def test_verdicts_are_one_object_a_line(run, need) -> None:
+    need("herd7")
+    ended = run("check", "SB.litmus", "-m", "sc,tso", "--json")
+    values = [json.loads(line) for line in ended.out.splitlines()]
+    assert [(value["test"], value["model"], value["observation"]) for value in values] == [
+        ("SB", "sc", "Never"),
+        ("SB", "tso", "Sometimes"),
+    ]
+    for key in ("checker", "condition_holds", "states", "flags", "seconds", "sites"):
+        assert all(key in value for value in values)
+
+
+def test_a_herd_log_reads_as_herd7_writes_it(run, need) -> None:
+    need("herd7")
+    ended = run("check", "SB.litmus", "-m", "tso", "--format", "herd")
+    assert ended.out.startswith("Test SB Allowed\nStates 4\n")
+    assert "\nObservation SB Sometimes 1 3\n" in ended.out
+    several = run("check", "SB.litmus", "-m", "sc,tso", "--format", "herd")
+    assert several.code == 2
+    assert "one model" in several.err
+
+
+def test_tests_of_a_program_are_written_with_their_index(run, folder: Path) -> None:
+    ended = run("gen", "mp.c", "-D", "EXPECTED=42", "-o", "tests")
+    assert ended.code == 0
+    names = (folder / "tests" / "@all").read_text().split()
+    assert names
+    assert all((folder / "tests" / name).is_file() for name in names)
+    assert any(name.startswith("MP") for name in names)
+    printed = run("gen", "mp.c")
+    assert printed.out.startswith("C MP")
+    listed = run("gen", "mp.c", "--list")
+    assert "mp.c:" in listed.out
+    assert len(listed.out.splitlines()) == len(names)
+
+
+def test_a_failed_assertion_is_noted_beside_the_tests(run) -> None:
+    ended = run("gen", "wrong.c")
+    assert ended.code == 0
+    assert "note: wrong.c" in ended.err
+    assert "wrong.c:15" in ended.err
+    assert "note:" not in ended.out
+
+
+def test_a_macro_reaches_the_program(run, folder: Path) -> None:
+    program = (folder / "mp.c").read_text().replace("== 42", "== EXPECTED")
+    (folder / "given.c").write_text(program)
+    assert run("gen", "given.c").code == 2
+    assert "note:" in run("gen", "given.c", "-D", "EXPECTED=7").err
+    assert run("gen", "given.c", "-D", "EXPECTED=42").err == ""
+    (folder / "include").mkdir()
+    (folder / "include" / "expected.h").write_text("#define EXPECTED 42\n")
+    (folder / "given.c").write_text('#include "expected.h"\n' + program)
+    assert run("gen", "given.c", "-I", "include").err == ""
+
+
+def test_a_comparison_with_the_golden_tests_is_an_exit_code(run) -> None:
+    ended = run("gen", "store_buffering", "--check")
+    assert ended.code == ("differs" in ended.out)
+    assert ended.out.startswith("store_buffering: ")
+
+
+def test_promoting_replaces_every_golden_test(tmp_path: Path) -> None:
+    def made(name: str) -> Test:
+        return Test(name=name, arch="C", text=SB.replace("C SB", f"C {name}"))
+
+    promote(tmp_path / "tests", [made("SB"), made("MP")])
+    promote(tmp_path / "tests", [made("SB"), made("LB")])
+    names = sorted(path.name for path in (tmp_path / "tests").iterdir())
+    assert names == ["LB.litmus", "SB.litmus"]
+    assert (tmp_path / "tests" / "LB.litmus").read_text().startswith("C LB\n")
+
+
+def test_a_campaign_ends_with_its_report(run, folder: Path, need) -> None:
+    need("herd7")
+    ended = run("test", "SB.litmus", "mp.c", "--for", "0")
+    assert ended.code == 0, ended.err
+    page = Path(ended.out.rpartition("report: ")[2].strip())
+    assert (folder / page).is_file()
+    (campaign,) = (folder / "results").iterdir()
+    assert (campaign / "verdicts.jsonl").is_file()
+    again = run("report")
+    assert again.code == 0
+    assert Path(again.out.strip()) == Path("results") / campaign.name / "index.html"
+    assert run("test", "wrong.c", "--for", "0", "-m", "sc", "-o", "one").code == 1
+    assert run("report", "one", "-o", "site").code == 0
+    assert (folder / "site" / "index.html").is_file()
+
+
+def test_results_go_where_they_are_told(run, folder: Path, need) -> None:
+    need("herd7")
+    assert run("test", "SB.litmus", "--for", "0", WEAKSPOT_RESULTS="there").code == 0
+    assert len(list((folder / "there").iterdir())) == 1
+    assert not (folder / "results").exists()
+
+
+def test_fresh_begins_anew_and_never_in_a_campaign(run, need) -> None:
+    need("herd7")
+    arguments = ("test", "SB.litmus", "--for", "0", "-m", "sc", "-o", "one")
+    assert run(*arguments).code == 0
+    assert run(*arguments).code == 0
+    ended = run(*arguments, "--fresh")
+    assert ended.code == 2
+    assert "leave --fresh out" in ended.err
+
+
+def test_findings_as_json(run, need) -> None:
+    need("herd7")
+    ended = run("test", "wrong.c", "--for", "0", "-m", "sc", "--json")
+    found = [json.loads(line) for line in ended.out.splitlines()]
+    assert [each["id"] for each in found if each["severity"] == "error"] == ["WS101"]
+
+
+# --- pipes and signals ------------------------------------------------------------------------
+
+
+def started(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [WEAKSPOT, *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("arguments", [["models", "rc11"], ["gen", "mp.c"]], ids=" ".join)
+def test_a_reader_that_has_enough_is_no_error(folder: Path, arguments: list[str]) -> None:
+    child = started(folder, *arguments)
+    assert child.stdout is not None
+    assert child.stderr is not None
+    child.stdout.close()
+    assert child.stderr.read() == ""
+    child.stderr.close()
+    assert child.wait(timeout=60) in (0, 128 + signal.SIGPIPE)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_output_that_cannot_be_written_is_said() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [WEAKSPOT, "models"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == ["error: No space left on device"]
+
+
+def test_no_colours_and_no_bars_into_a_pipe(run, need) -> None:
+    need("herd7")
+    for variables in ({}, {"NO_COLOR": None, "TERM": "xterm-256color"}):
+        ended = run("check", "SB.litmus", "-m", "sc,tso", **variables)
+        assert "\x1b" not in ended.out + ended.err
+
+
+def test_an_interrupted_check_prints_what_it_has(folder: Path, need) -> None:
+    need("herd7")
+    stores = "\n".join(
+        f"  atomic_store_explicit({place}, {value}, memory_order_relaxed);"
+        for value in range(1, 12)
+        for place in "xy"
+    )
+    (folder / "zz.litmus").write_text(ENDLESS.replace("STORES", stores))
+    child = started(folder, "check", "SB.litmus", "zz.litmus", "-m", "sc", "--json")
+    time.sleep(3)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert err.startswith("interrupted")
+    assert [json.loads(line)["test"] for line in out.splitlines()] == ["SB"]
+
+
+def test_an_interrupted_campaign_goes_on_with_the_same_command(run, folder: Path, need) -> None:
+    need("herd7")
+    for number in range(40):
+        (folder / f"SB{number}.litmus").write_text(SB.replace("C SB", f"C SB{number}"))
+    arguments = ("test", ".", "--timeout", "9s", "-m", "sc,tso,rc11,c11", "--for", "0")
+    child = started(folder, *arguments)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and child.poll() is None:
+        written = list(folder.glob("results/*/verdicts.jsonl"))
+        if written and written[0].stat().st_size:
+            break
+        time.sleep(0.01)
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=60)
+    if child.returncode == 0:
+        pytest.skip("it was done before it could be interrupted")
+    assert child.returncode == 130
+    assert "Traceback" not in err
+    (campaign,) = (folder / "results").iterdir()
+    assert f"kept in results{os.sep}{campaign.name}; run the same command to go on" in err
+    before = len((campaign / "verdicts.jsonl").read_text().splitlines())
+    again = run(*arguments)
+    assert again.code == 0
+    assert "going on with" in again.err
+    assert list((folder / "results").iterdir()) == [campaign]
+    after = (campaign / "verdicts.jsonl").read_text().splitlines()
+    assert len(after) > before
+    assert len({json.loads(line)["key"] for line in after}) == len(after)
