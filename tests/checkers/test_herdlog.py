@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weakspot.harness.condition import KIND, proposition, quantifier
@@ -268,11 +268,13 @@ def histograms(draw: st.DrawFn) -> Histogram:
     )
 
 
+@settings(deadline=None)  # the first example pays for the imports
 @given(st.lists(verdicts(), max_size=4))
 def test_verdicts_survive_writing_and_reading(them: list[Verdict]) -> None:
     assert parse_verdicts(format_verdicts(them), model="m") == them
 
 
+@settings(deadline=None)  # the first example pays for the imports
 @given(st.lists(histograms(), max_size=4))
 def test_histograms_survive_writing_and_reading(them: list[Histogram]) -> None:
     assert parse_histograms(format_histograms(them), machine="local") == them

@@ -1,0 +1,150 @@
+"""CBMC as a checker: bounded model checking under its own sc, tso and pso.
+
+It shares neither code nor method with herd7 and the engine (a SAT solver over partial orders), so
+it is a third opinion on what sc.cat, tso.cat and pso.cat say. It tells Never, Sometimes and
+Always apart by two assertions, and lists no states.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from weakspot.generators.emit.cbmc import ALWAYS, NEVER, cbmc_source
+from weakspot.generators.litmus import Test
+from weakspot.harness import process, tools
+from weakspot.harness.checkers import unknown
+from weakspot.harness.models import Model
+from weakspot.harness.tools import Tool
+from weakspot.harness.verdict import Observation, Verdict
+
+_DECIDED = (0, 10)  # CBMC's exit codes: all assertions hold, or some fail
+
+
+class Cbmc(msgspec.Struct, frozen=True):
+    """The checker. `jobs` processes run at a time, one for each test."""
+
+    jobs: int = 2
+    name: str = "cbmc"
+
+    def available(self) -> Tool | None:
+        return tools.find("cbmc")
+
+    def applicable(self, test: Test, model: Model) -> str:
+        if model.cbmc is None:
+            return f"cbmc knows the models sc, tso and pso, not {model.name}"
+        if test.body is None:
+            return "cbmc takes generated tests, not litmus files"
+        return ""
+
+    def check(
+        self,
+        tests: Sequence[Test],
+        model: Model,
+        *,
+        seconds: float,
+        done: Callable[[Verdict], None],
+    ) -> None:
+        """See Checker. Raises MissingTool."""
+        tool = tools.require(self.name)
+        asked = []
+        for test in tests:
+            why_not = self.applicable(test, model)
+            if why_not:
+                done(unknown(test, model, self.name, why_not))
+            else:
+                asked.append(test)
+        with tempfile.TemporaryDirectory(prefix="weakspot-cbmc-") as folder:
+            tasks = [
+                partial(_check, tool, test, model, Path(folder) / f"t{number}.c", seconds)
+                for number, test in enumerate(asked)
+            ]
+            process.in_parallel(tasks, workers=min(self.jobs, len(tasks)), done=done)
+
+
+def _check(
+    tool: Tool,
+    test: Test,
+    model: Model,
+    path: Path,
+    seconds: float,
+    crew: process.Crew,
+    emit: Callable[[Verdict], None],
+) -> None:
+    assert test.body is not None
+    assert model.cbmc is not None
+    path.write_text(cbmc_source(test.body, model.cbmc), encoding="utf-8")
+    command = [tool.path, path.name, "--mm", model.cbmc, "--json-ui"]
+    if (tool.version or "6").split(".")[0] not in ("4", "5"):
+        command.append("--no-standard-checks")  # before version 6 there were none
+    begin = time.monotonic()
+    ended = process.run(command, cwd=path.parent, seconds=seconds, crew=crew)
+    took = round(time.monotonic() - begin, 4)
+    if ended.timed_out:
+        emit(unknown(test, model, "cbmc", f"time limit of {seconds:g} s", took))
+        return
+    observation = _observation(ended)
+    if observation is None:
+        emit(unknown(test, model, "cbmc", _why(ended), took))
+        return
+    emit(
+        Verdict(
+            test=test.name,
+            model=model.name,
+            checker="cbmc",
+            observation=observation,
+            condition_holds=observation != "Never",  # a Body's condition is an exists
+            condition=test.condition,
+            seconds=took,
+            sites=test.sites,
+        )
+    )
+
+
+def _observation(ended: process.Ended) -> Observation | None:
+    """The answer to the two questions; None if either is open, or if no execution ends."""
+    if ended.code not in _DECIDED:
+        return None
+    status = {
+        result.get("description"): result.get("status")
+        for message in _messages(ended)
+        for result in message.get("result", [])
+    }
+    match status.get(NEVER), status.get(ALWAYS):
+        case "SUCCESS", "FAILURE":
+            return "Never"
+        case "FAILURE", "FAILURE":
+            return "Sometimes"
+        case "FAILURE", "SUCCESS":
+            return "Always"
+        case _:
+            return None
+
+
+def _messages(ended: process.Ended) -> list[dict[str, Any]]:
+    try:
+        messages = json.loads(ended.out)
+    except ValueError:
+        return []
+    return [message for message in messages if isinstance(message, dict)]
+
+
+def _why(ended: process.Ended) -> str:
+    """What CBMC says of its failure."""
+    errors = [
+        str(message.get("messageText", ""))
+        for message in _messages(ended)
+        if message.get("messageType") == "ERROR"
+    ]
+    if not errors:
+        errors = (ended.err or ended.out).strip().splitlines()[-1:]
+    if ended.code in _DECIDED:
+        return "cbmc finds no execution that ends"
+    return f"cbmc ended with code {ended.code}: {'; '.join(errors) or 'no message'}"
