@@ -17,7 +17,7 @@ from weakspot import __version__
 from weakspot.errors import BadInput, MissingTool
 from weakspot.generators import Generated, generate
 from weakspot.harness import tools
-from weakspot.harness.campaign import Progress
+from weakspot.harness.campaign import Progress, checker_named, runner_named
 from weakspot.harness.checkers import Checker, unknown
 from weakspot.harness.judge import judge
 from weakspot.harness.machines import Machine
@@ -64,10 +64,8 @@ def checkers(known: Sequence[str], asked: str | None) -> list[Checker]:
 
     Raises MissingTool when none is.
     """
-    from weakspot.harness.checkers import named
-
     names = known if asked in (None, "all") else [str(asked)]
-    found = [checker for checker in map(named, names) if checker.available()]
+    found = [checker for checker in map(checker_named, names) if checker.available()]
     if not found:
         raise MissingTool(
             f"no checker is installed: {', '.join(names)}"
@@ -80,9 +78,7 @@ def checkers(known: Sequence[str], asked: str | None) -> list[Checker]:
 
 def runners(asked: str, machine: Machine) -> list[Runner]:
     """The runner of that name; MissingTool when it cannot run on the machine."""
-    from weakspot.harness.runners import named
-
-    runner = named(asked)
+    runner = runner_named(asked)
     if why := runner.available(machine):
         raise MissingTool(
             f"{asked} cannot run on {machine.name}: {why}",
