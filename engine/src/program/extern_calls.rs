@@ -17,7 +17,6 @@ impl View<'_, '_> {
     pub fn library(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
         let arg = |k: usize| call.args.get(k).copied().unwrap_or_default();
         let number = |bits: u64| Ok(Flow::Value(Val::constant(bits)));
-        let fault = |message: String| Err(End::new(Outcome::Memory, message, Some(call.site)));
         match call.function {
             Extern::ThreadCreate => self.create(t, call),
             Extern::ThreadJoin => self.join(t, call),
@@ -56,6 +55,7 @@ impl View<'_, '_> {
                     .filter(|(_, w)| w.0 == condition)
                     .map(|(k, _)| k)
                     .nth(wanted);
+                t.log.note((call.site, wanted));
                 if let Some(index) = found {
                     self.shared.waiters.remove(index);
                     t.progress();
@@ -65,6 +65,7 @@ impl View<'_, '_> {
             Extern::CondBroadcast => {
                 let condition = arg(0).bits;
                 self.touch(t, condition, LOCK_SIZE, true);
+                t.log.note(call.site);
                 let before = self.shared.waiters.len();
                 self.shared.waiters.retain(|w| w.0 != condition);
                 if self.shared.waiters.len() != before {
@@ -102,10 +103,9 @@ impl View<'_, '_> {
                 if arg(0).bits == 0 {
                     return number(0);
                 }
-                t.progress();
-                match self.shared.memory.free(arg(0).bits) {
+                match self.free(t, call, arg(0).bits) {
                     Ok(()) => number(0),
-                    Err(message) => fault(message),
+                    Err(end) => Err(end),
                 }
             }
             Extern::Memcpy => {
@@ -116,7 +116,7 @@ impl View<'_, '_> {
                 let size = arg(2).bits;
                 if size > 0 {
                     self.small(call, size)?;
-                    let place = self.find(arg(0).bits, size, call.site, true)?;
+                    let place = self.access(t, arg(0).bits, size as u32, call.site, true)?;
                     let value = arg(1);
                     let bytes = vec![(value.bits as u8, value.dep); size.min(MAX_SIZE) as usize];
                     let mut e = event(t, call.site, Kind::Write, Order::Na);
@@ -223,6 +223,11 @@ impl View<'_, '_> {
             let message = "a join of something that is no thread";
             return Err(End::new(Outcome::Memory, message, Some(call.site)));
         };
+        if self.shared.joined >> other & 1 == 1 {
+            let message = "a thread is joined twice";
+            return Err(End::new(Outcome::Memory, message, Some(call.site)));
+        }
+        self.shared.joined |= 1 << other;
         if out.bits != 0 {
             let place = self.find(out.bits, size.bits, call.site, true)?;
             let size = size.bits as u32;
@@ -404,6 +409,16 @@ impl View<'_, '_> {
         Ok(Flow::Value(Val::constant(address)))
     }
 
+    fn free(&mut self, t: &mut Thread, call: &ExternCall, address: u64) -> Result<(), End> {
+        if let Some((base, size)) = self.shared.memory.extent(address) {
+            self.touch(t, base, size, true);
+        }
+        t.log.note((call.site, address));
+        t.progress();
+        let freed = self.shared.memory.free(address);
+        freed.map_err(|message| End::new(Outcome::Memory, message, Some(call.site)))
+    }
+
     fn reallocate(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
         let (old, size) = (call.args[0].bits, call.args[1].bits);
         let flow = self.allocate(t, call, size, 16, false)?;
@@ -415,9 +430,7 @@ impl View<'_, '_> {
         let bytes = self.shared.memory.bytes(from, kept);
         let to = self.find(new.bits, kept, call.site, true)?;
         self.shared.memory.write_bytes(to, &bytes);
-        if let Err(message) = self.shared.memory.free(old) {
-            return Err(End::new(Outcome::Memory, message, Some(call.site)));
-        }
+        self.free(t, call, old)?;
         Ok(flow)
     }
 
@@ -470,8 +483,8 @@ impl View<'_, '_> {
             return Ok(());
         }
         self.small(call, size)?;
-        let source = self.find(from.bits, size, call.site, false)?;
-        let target = self.find(to.bits, size, call.write_site, true)?;
+        let source = self.access(t, from.bits, size as u32, call.site, false)?;
+        let target = self.access(t, to.bits, size as u32, call.write_site, true)?;
         let mut bytes = self.shared.memory.bytes(source, size);
         let number = (size <= 8).then(|| {
             let low_first = bytes.iter().rev();

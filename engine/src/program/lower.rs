@@ -258,7 +258,8 @@ impl<'m, 'a> Lowering<'m, 'a> {
         Err(Error::invalid(format!("@{name} is not defined")))
     }
 
-    pub fn thread_local(&self, value: &Value<'a>) -> Option<u32> {
+    /// The global that a value names.
+    pub fn global(&self, value: &Value<'a>) -> Option<u32> {
         match value {
             Value::Global(name) => self.globals.get(name).map(|k| *k as u32),
             _ => None,

@@ -86,7 +86,10 @@ impl<'a> Lower<'_, '_, 'a> {
                 if name.starts_with("llvm.") {
                     return self.intrinsic(inst, name, args);
                 }
-                return self.library(inst, name, args);
+                // an alias of a function is a global
+                if self.l.global(callee).is_none() {
+                    return self.library(inst, name, args);
+                }
             }
             _ => {}
         }
@@ -365,7 +368,7 @@ impl<'a> Lower<'_, '_, 'a> {
             return Ok(());
         }
         if name.starts_with("llvm.threadlocal.address") {
-            let global = args.first().and_then(|a| self.l.thread_local(&a.1));
+            let global = args.first().and_then(|a| self.l.global(&a.1));
             let Some(global) = global else {
                 return Err(Error::invalid("a thread-local that is not defined"));
             };

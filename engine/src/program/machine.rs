@@ -27,7 +27,7 @@ pub const MAX_STEPS: u64 = 2_000_000;
 /// Events of one run.
 pub const MAX_EVENTS: u64 = 20_000;
 
-/// Which threads touch what while others run. A location is hot when two threads conflict on it:
+/// Which threads touch what while others are not yet joined. A location is hot when two threads conflict on it:
 /// only there does the order of threads matter, so only there does the search branch. (Accesses
 /// that conflict with nothing commute with every step of other threads.)
 #[derive(Default)]
@@ -94,6 +94,8 @@ pub struct Shared {
     /// Results of the threads that have ended.
     pub done: Vec<Option<u64>>,
     pub live: usize,
+    /// A bit for each thread that another has joined.
+    pub joined: u64,
     /// Threads created by the current step.
     pub born: Vec<(FuncId, Val)>,
     /// Weak CASes that have failed spuriously in this run.
@@ -129,6 +131,7 @@ impl Machine {
             waiters: Vec::new(),
             done: vec![None],
             live: 1,
+            joined: 0,
             born: Vec::new(),
             spurious: Vec::new(),
         };
@@ -295,6 +298,14 @@ impl Machine {
                         lock(0).max(waiting.count() as u32)
                     }
                     Extern::CondBroadcast => lock(0),
+                    // the end of an object conflicts with every access to it
+                    Extern::Free | Extern::Realloc => {
+                        let object = args.first().map(|a| self.value(t, *a));
+                        let extent = object.and_then(|a| self.shared.memory.extent(a));
+                        extent.map_or(0, |(base, size)| {
+                            u32::from(context.footprint.hot(base, size))
+                        })
+                    }
                     Extern::Memcpy => range(0, private.0).max(range(1, private.1)),
                     Extern::Memset => range(0, private.0),
                     _ => 0,

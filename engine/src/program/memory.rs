@@ -227,6 +227,12 @@ impl Memory {
         Rc::make_mut(&mut arena.objects[place.object])
     }
 
+    /// Base and size of the object at an address.
+    pub fn extent(&self, address: u64) -> Option<(u64, u32)> {
+        let object = self.object(self.locate(address).ok()?);
+        Some((object.base, object.size as u32))
+    }
+
     fn locate(&self, address: u64) -> Result<Place, Fault> {
         let high = address >> SHIFT;
         let (area, thread) = ((high >> 8) as usize, (high & 0xff) as usize);

@@ -30,9 +30,27 @@ impl View<'_, '_> {
         Ok(place)
     }
 
-    /// Notes an access of a thread that others run beside.
+    /// Finds what an access is to; one that fails is noted here, as its order may be what is wrong.
+    pub fn access(
+        &mut self,
+        t: &Thread,
+        address: u64,
+        size: u32,
+        site: SiteId,
+        write: bool,
+    ) -> Result<Place, End> {
+        let found = self.find(address, size.into(), site, write);
+        if found.is_err() {
+            self.touch(t, address, size, write);
+        }
+        found
+    }
+
+    /// Notes an access that no join orders after all others: another thread that has ended could
+    /// have come later.
     pub fn touch(&mut self, thread: &Thread, address: u64, size: u32, write: bool) {
-        if self.shared.live > 1 {
+        let joined = self.shared.joined.count_ones() as usize;
+        if self.shared.done.len() - joined.min(self.shared.done.len()) > 1 {
             self.context
                 .footprint
                 .touch(address, size, thread.id, write);
@@ -88,7 +106,7 @@ impl World for View<'_, '_> {
     }
 
     fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Result<Val, End> {
-        let place = self.find(address.bits, access.size.into(), access.site, false)?;
+        let place = self.access(t, address.bits, access.size, access.site, false)?;
         let mut value = self
             .shared
             .memory
@@ -114,7 +132,7 @@ impl World for View<'_, '_> {
         value: Val,
         access: &Access,
     ) -> Result<(), End> {
-        let place = self.find(address.bits, access.size.into(), access.site, true)?;
+        let place = self.access(t, address.bits, access.size, access.site, true)?;
         if !self.silent(place, access) {
             self.touch(t, address.bits, access.size, true);
             let mut e = event(t, access.site, Kind::Write, access.order);
@@ -134,7 +152,7 @@ impl World for View<'_, '_> {
         operand: Val,
         access: &Access,
     ) -> Result<Val, End> {
-        let place = self.find(address.bits, access.size.into(), access.site, true)?;
+        let place = self.access(t, address.bits, access.size, access.site, true)?;
         let mut old = self
             .shared
             .memory
@@ -166,7 +184,7 @@ impl World for View<'_, '_> {
 
     fn cas(&mut self, t: &mut Thread, cas: &Cas, access: &Access) -> Result<(Val, bool), End> {
         let address = cas.address;
-        let place = self.find(address.bits, access.size.into(), access.site, true)?;
+        let place = self.access(t, address.bits, access.size, access.site, true)?;
         let mut old = self
             .shared
             .memory
