@@ -170,7 +170,7 @@ def explored(structure: str, scenario: str, generated: Generated) -> Exploration
 def content(test: Test) -> str:
     """The text of a test without what only describes it: a source that merely grew a line above
     the operations makes the same test."""
-    return re.sub(r"^(?:Origin|Shape|Cycle|Orig|Com|Generator)=.*\n", "", test.text, flags=re.M)
+    return re.sub(r"^(?:Origin|Shape|Cycle|Orig|Com|Generator)\d*=.*\n", "", test.text, flags=re.M)
 
 
 def drift(golden: Iterable[Test], made: Iterable[Test]) -> Drift:

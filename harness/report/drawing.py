@@ -8,14 +8,13 @@ Herding cats, TOPLAS 2014). The colours are those of herd7's drawings.
 from __future__ import annotations
 
 import itertools
-import re
 
 import msgspec
 
 from weakspot.generators.litmus import Cas, Fence, Guard, Load, Rmw, Statement, Store, Test
 
 _COLUMN, _ROW, _WIDTH, _HEIGHT, _MARGIN = 236, 78, 148, 36, 44
-_COMMUNICATION = re.compile(r"\b(Rf|Fr|Co|Ws)e")
+_COMMUNICATION = {"Rfe": "rf", "Fre": "fr", "Coe": "co", "Wse": "co"}
 
 
 class Node(msgspec.Struct, frozen=True):
@@ -39,7 +38,8 @@ class Node(msgspec.Struct, frozen=True):
 class Arrow(msgspec.Struct, frozen=True):
     """An edge along `path`, an SVG path; its name stands at (x, y)."""
 
-    kind: str  # po, rf, fr, co
+    kind: str  # po, rf, fr, co: its colour
+    name: str
     path: str
     x: float
     y: float
@@ -62,7 +62,7 @@ def draw(test: Test) -> Drawing | None:
     """The drawing, or None for a test that is not generated from a cycle."""
     if test.body is None:
         return None
-    kinds = [word.replace("Ws", "Co").lower() for word in _COMMUNICATION.findall(test.cycle)]
+    words, kinds = _edges(test.cycle)
     threads = [
         [statement for statement in thread if not isinstance(statement, Guard)]
         for thread in test.body.threads
@@ -78,9 +78,15 @@ def draw(test: Test) -> Drawing | None:
             for row, statement in enumerate(thread)
         ]
         columns.append(nodes)
+        names = _inner(words[number], sum(not node.fence for node in nodes))
+        done = 0
         for above, below in itertools.pairwise(nodes):
             start, end = above.y + _HEIGHT / 2, below.y - _HEIGHT / 2 - 4
-            arrows.append(Arrow("po", f"M {x} {start} L {x} {end}", x + 14, (start + end) / 2 + 4))
+            name = "po" if above.fence or below.fence else names[done]
+            done += not below.fence
+            kind = {"rfi": "rf", "coi": "co"}.get(name, "po")
+            path = f"M {x} {start} L {x} {end}"
+            arrows.append(Arrow(kind, name, path, x + 10, (start + end) / 2 + 4))
     height = 64 + _ROW * (max(map(len, columns)) - 1) + _HEIGHT / 2 + 34
     for number, kind in enumerate(kinds):
         source = [node for node in columns[number] if not node.fence][-1]
@@ -98,6 +104,28 @@ def draw(test: Test) -> Drawing | None:
     )
 
 
+def _edges(cycle: str) -> tuple[list[list[str]], list[str]]:
+    """The edges within each thread, and the kinds of those that lead on to the next."""
+    words: list[list[str]] = [[]]
+    kinds = []
+    for word in cycle.split():
+        if word[:3] in _COMMUNICATION:
+            kinds.append(_COMMUNICATION[word[:3]])
+            words.append([])
+        else:
+            words[-1].append(word)
+    return words, kinds
+
+
+def _inner(words: list[str], accesses: int) -> list[str]:
+    """The names of the edges between a thread's accesses; a read-modify-write that the cycle
+    passes through is one access here and an edge in the cycle's words."""
+    if len(words) != accesses - 1:
+        return ["po"] * (accesses - 1)
+    known = {"Rfi": "rfi", "Coi": "coi", "Wsi": "coi", "DpC": "ctrl", "DpD": "data", "DpA": "addr"}
+    return [known.get(word[:3], "po") for word in words]
+
+
 def _across(kind: str, source: Node, target: Node) -> Arrow:
     """Straight to the neighbouring column; the name stands near the source, off the crossing."""
     side = 1 if target.x > source.x else -1
@@ -106,7 +134,7 @@ def _across(kind: str, source: Node, target: Node) -> Arrow:
     bend = side * abs(x2 - x1) * 0.3
     path = f"M {x1} {y1} C {x1 + bend} {y1}, {x2 - bend} {y2}, {x2} {y2}"
     part = 0.2
-    return Arrow(kind, path, x1 + (x2 - x1) * part, y1 + (y2 - y1) * part * 0.5 - 6)
+    return Arrow(kind, kind, path, x1 + (x2 - x1) * part, y1 + (y2 - y1) * part * 0.5 - 6)
 
 
 def _around(kind: str, source: Node, target: Node, height: float) -> Arrow:
@@ -118,7 +146,7 @@ def _around(kind: str, source: Node, target: Node, height: float) -> Arrow:
         f"q 0 {round_} {-round_} {round_} H {left + round_} q {-round_} 0 {-round_} {-round_} "
         f"V {target.y + round_} q 0 {-round_} {round_} {-round_} H {end}"
     )
-    return Arrow(kind, path, (source.x + left) / 2, bottom - 6)
+    return Arrow(kind, kind, path, (source.x + left) / 2, bottom - 6)
 
 
 def _label(statement: Statement) -> tuple[str, str]:

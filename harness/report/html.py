@@ -13,16 +13,18 @@ from __future__ import annotations
 
 import importlib.resources
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from weakspot.harness.journal import disk
 from weakspot.harness.judge import sightings, undecided
 from weakspot.harness.record import Entry, Record, StructureNote, program
-from weakspot.harness.report.excerpts import sources
+from weakspot.harness.report.excerpts import Line, sources
 from weakspot.harness.report.text import summary, where
 from weakspot.harness.report.views import (
     Site,
@@ -33,6 +35,8 @@ from weakspot.harness.report.views import (
     site,
     test_view,
 )
+
+_ANSWERS = ("Never", "Sometimes", "Always", "Undefined", "Safe", "Violated", "Unknown")
 
 
 def build(record: Record, folder: Path) -> Path:
@@ -68,8 +72,17 @@ class _Pages:
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
+            auto_reload=False,
         )
-        environment.filters.update(share=share, plainly=_plainly)
+        excerpt = environment.get_template("code.html.j2")
+
+        @lru_cache(maxsize=4096)  # many tests come from the same few lines
+        def code(lines: tuple[Line, ...]) -> Markup:
+            return Markup(excerpt.render(lines=lines))
+
+        environment.filters.update(
+            share=share, plainly=_plainly, code=lambda excerpt: code(excerpt.lines)
+        )
         self.templates = {
             name: environment.get_template(name)
             for name in ("index.html.j2", "structure.html.j2", "test.html.j2")
@@ -103,7 +116,9 @@ class _Pages:
             path.write_bytes(b"window.weakspot = " + msgspec.json.encode(value) + b";\n")
 
 
-def _table(view: Site, entries: Sequence[Entry], models: Sequence[str]) -> dict[str, object]:
+def _table(
+    view: Site, entries: Sequence[Entry], models: Sequence[str], structure: str = ""
+) -> dict[str, object]:
     return {
         "models": list(models),
         "machines": list({each.machine: None for each in view.record.histograms}),
@@ -111,16 +126,17 @@ def _table(view: Site, entries: Sequence[Entry], models: Sequence[str]) -> dict[
             entry.name: " ".join(dict.fromkeys(origin.scenario for origin in entry.test.origins))
             for entry in entries
         },
-        "tests": rows(view, entries, models),
+        "tests": rows(view, entries, models, structure),
     }
 
 
 def _structure(pages: _Pages, view: Site, structure: StructureNote) -> None:
     record = view.record
     entries = record.tests_of(structure.name)
+    claims = claim_views(view, structure)
     page = view.structures[structure.name]
     data = page.removesuffix(".html") + ".js"
-    pages.data(data, _table(view, entries, structure.models))
+    pages.data(data, _table(view, entries, structure.models, structure.name))
     names = {structure.name, *(program(structure.name, each.name) for each in structure.scenarios)}
     subjects = names | {entry.name for entry in entries}
     subjects |= {claim.test for claim in structure.claims}
@@ -131,7 +147,10 @@ def _structure(pages: _Pages, view: Site, structure: StructureNote) -> None:
         findings=[
             each for each in record.findings if each.subject in subjects and not each.recorded
         ],
-        claims=claim_views(view, structure),
+        claims=claims,
+        columns=[model for model in structure.models if any(model in c.found for c in claims)],
+        seen=any(each.seen for each in claims),
+        answers=_ANSWERS,
         scenarios=scenarios(record, structure),
         sources=sources(record, structure, view.grave),
         pages=view.pages,

@@ -22,20 +22,24 @@ from weakspot.harness.report.terminal import bar, columns, magnitude, style
 from weakspot.harness.verdict import Finding, Histogram
 from weakspot.harness.words import rounded
 
-_SHOWN = 8  # tests of one structure
+_SHOWN, _SHOWN_OF_MANY = 8, 4  # tests of a structure, alone and among others
 
 
 def campaign(record: Record, out: Console, *, report: str = "", everything: bool = False) -> None:
     """Print what a campaign found. `report` is the path of its site; with `everything` every
     test is listed, and not only those worth a look."""
     interest = _Interest(record)
+    shown = _SHOWN if len(record.structures) == 1 else _SHOWN_OF_MANY
+    limit = len(record.entries) if everything else shown
+    if record.manifest.machines:
+        out.print(Text(_machines(record.manifest.machines), style="dim"))
     for structure in record.structures:
-        _structure(record, structure, interest, out, everything)
+        _structure(record, structure, interest, out, limit)
         out.print()
     loose = [entry for entry in record.entries if not entry.structures]
     if loose:
         out.print(Text.assemble(("litmus tests", "bold"), f"  {_amount(len(loose), 'test')}"))
-        _tests(record, loose, interest, out, everything)
+        _tests(record, loose, "", interest, out, max(limit, _SHOWN))
         out.print()
     findings([each for each in record.findings if not each.recorded], out)
     for text in undecided(record)[:10]:
@@ -62,11 +66,13 @@ def findings(found: Sequence[Finding], out: Console) -> None:
             out.print(Text.assemble(("help: ", "cyan"), finding.fix))
 
 
-def where(entry: Entry) -> str:
-    """The operations and sites a test comes from: `push wsq.h:41 ∥ steal wsq.h:63`."""
+def where(entry: Entry, structure: str = "") -> str:
+    """The operations and sites a test comes from: `push wsq.h:41 ∥ steal wsq.h:63`. Of several
+    places the first of that structure is shown."""
     if not entry.test.origins:
         return entry.test.path or "written by hand"
-    origin = entry.test.origins[0]
+    here = [origin for origin in entry.test.origins if origin.structure == structure]
+    origin = (here or entry.test.origins)[0]
     parts = []
     for operation, sites in zip(origin.operations, origin.sites, strict=True):
         lines: dict[str, list[int]] = defaultdict(list)
@@ -75,7 +81,8 @@ def where(entry: Entry) -> str:
                 lines[site.file].append(site.line)
         places = " ".join(f"{file}:{','.join(map(str, at))}" for file, at in lines.items())
         parts.append(f"{operation} {places}")
-    more = f"  and {len(entry.test.origins) - 1} more" if len(entry.test.origins) > 1 else ""
+    others = len(here or entry.test.origins) - 1
+    more = f"  and {others} more" if others else ""
     return " ∥ ".join(parts) + more
 
 
@@ -102,27 +109,26 @@ class _Interest:
     """How much a test deserves to be shown: seen and forbidden, seen, claimed, the rest."""
 
     def __init__(self, record: Record) -> None:
-        self.claimed: dict[str, str] = {
-            claim.test: claim.says
-            for structure in record.structures
-            for claim in structure.claims
-            if claim.test
-        }
+        self.claims: dict[tuple[str, str], str] = {}
+        for structure in record.structures:
+            for claim in structure.claims:
+                self.claims.setdefault((structure.name, claim.test), claim.says)
         self.rank: dict[str, int] = {}
         for sighting in sightings(record):
             grave = 3 if sighting.broken else 2 if sighting.forbidden else 1
             name = sighting.histogram.test
             self.rank[name] = max(grave, self.rank.get(name, 0))
 
-    def order(self, entry: Entry) -> tuple[int, bool, str]:
-        return (-self.rank.get(entry.name, 0), entry.name not in self.claimed, entry.name)
+    def order(self, entry: Entry, structure: str) -> tuple[int, bool, str]:
+        unclaimed = (structure, entry.name) not in self.claims
+        return (-self.rank.get(entry.name, 0), unclaimed, entry.name)
 
-    def worth(self, entry: Entry) -> bool:
-        return entry.name in self.claimed or self.rank.get(entry.name, 0) >= 2
+    def worth(self, entry: Entry, structure: str) -> bool:
+        return (structure, entry.name) in self.claims or self.rank.get(entry.name, 0) >= 2
 
 
 def _structure(
-    record: Record, structure: StructureNote, interest: _Interest, out: Console, everything: bool
+    record: Record, structure: StructureNote, interest: _Interest, out: Console, limit: int
 ) -> None:
     entries = record.tests_of(structure.name)
     title = structure.title if structure.title != structure.name else ""
@@ -132,7 +138,6 @@ def _structure(
             f"  {title}" if title else "",
             (f"  {_amount(len(structure.scenarios), 'scenario')}", "dim"),
             (f"  models {' '.join(structure.models)}", "dim"),
-            (f"  {_machines(record.manifest.machines)}", "dim"),
         )
     )
     rows = [("tests", f"{len(entries)}: {_shapes(entries)}", _checkers(record, entries))]
@@ -141,7 +146,7 @@ def _structure(
         rows.append(("claims", *_claims(record, structure)))
     for line in columns(rows, indent=2):
         out.print(line)
-    _tests(record, entries, interest, out, everything)
+    _tests(record, entries, structure.name, interest, out, limit)
 
 
 def _shapes(entries: Iterable[Entry]) -> str:
@@ -206,23 +211,32 @@ def _claims(record: Record, structure: StructureNote) -> tuple[str, str]:
 
 
 def _tests(
-    record: Record, entries: Iterable[Entry], interest: _Interest, out: Console, everything: bool
+    record: Record,
+    entries: Sequence[Entry],
+    structure: str,
+    interest: _Interest,
+    out: Console,
+    limit: int,
 ) -> None:
-    chosen = sorted(entries, key=interest.order)
-    worth = chosen if everything else [entry for entry in chosen if interest.worth(entry)]
-    shown = worth if everything else worth[:_SHOWN]
+    """The tests worth a look, `limit` at most; all of them when the limit is so high."""
+    chosen = sorted(entries, key=lambda entry: interest.order(entry, structure))
+    if len(chosen) > limit:
+        chosen = [entry for entry in chosen if interest.worth(entry, structure)]
+    shown = chosen[:limit]
     if shown:
         out.print()
     for entry in shown:
-        for line in _test(record, entry, interest, out.is_terminal):
+        for line in _test(record, entry, structure, interest, out.is_terminal):
             out.print(line)
-    if len(worth) > len(shown):
-        out.print(Text(f"  and {len(worth) - len(shown)} more in the report", style="dim"))
+    if len(chosen) > len(shown):
+        out.print(Text(f"  and {len(chosen) - len(shown)} more in the report", style="dim"))
 
 
-def _test(record: Record, entry: Entry, interest: _Interest, drawn: bool) -> Iterator[Text]:
+def _test(
+    record: Record, entry: Entry, structure: str, interest: _Interest, drawn: bool
+) -> Iterator[Text]:
     allowed, forbidden, racy = allowed_and_forbidden(record, entry)
-    line = Text.assemble("  ", (entry.name, "bold"), "  ", where(entry))
+    line = Text.assemble("  ", (entry.name, "bold"), "  ", where(entry, structure))
     for label, names, colour in (
         ("allowed", allowed, "yellow"),
         ("forbidden", forbidden, "green"),
@@ -231,7 +245,7 @@ def _test(record: Record, entry: Entry, interest: _Interest, drawn: bool) -> Ite
         if names:
             line.append(f"   {label} ", style="dim").append(" ".join(names), style=colour)
     yield line
-    if says := interest.claimed.get(entry.name):
+    if says := interest.claims.get((structure, entry.name)):
         yield Text(f"     claimed: {says}", style="italic")
     for histogram in record.histograms_of.get(entry.name, ()):
         yield _seen(histogram, forbidden, drawn)
@@ -283,10 +297,20 @@ def _closing(record: Record, report: str) -> Text:
 
 
 def _machines(machines: Iterable[MachineNote]) -> str:
-    parts = [
-        f"{each.name} {each.arch}{' (emulated)' if each.emulated else ''}" for each in machines
-    ]
-    return f"machine {', '.join(parts)}" if parts else ""
+    """`machine local: x86_64, AMD EPYC, 2 cores, KVM`."""
+    parts = []
+    for each in machines:
+        known = each.profile
+        cores = known.get("cores")
+        words = [
+            each.arch,
+            "emulated: shows little of real hardware" if each.emulated else "",
+            str(known.get("cpu") or ""),
+            _amount(cores, "core") if isinstance(cores, int) else "",
+            {"yes": "virtual", None: ""}.get(known.get("hypervisor"), str(known.get("hypervisor"))),
+        ]
+        parts.append(f"{each.name}: {', '.join(filter(None, words))}")
+    return f"{'machine' if len(parts) == 1 else 'machines'} {'; '.join(parts)}"
 
 
 def _amount(count: int, what: str) -> str:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from weakspot.generators.litmus import Origin
-from weakspot.harness.agreement import answers, contradicts, observation, plain, within
+from weakspot.harness.agreement import answers, contradicts, observation, plain
+from weakspot.harness.condition import Proposition, proposition
 from weakspot.harness.judge import promises, sightings
 from weakspot.harness.record import Entry, Record, StructureNote, program
 from weakspot.harness.report.drawing import Drawing, draw
 from weakspot.harness.report.excerpts import Thread, threads
-from weakspot.harness.report.tables import satisfies
 from weakspot.harness.report.terminal import magnitude
 from weakspot.harness.report.text import allowed_and_forbidden, where
 from weakspot.harness.structures import Claim
 from weakspot.harness.verdict import Exploration, Finding, Histogram, Verdict
-from weakspot.harness.words import rounded, stated
+from weakspot.harness.words import rounded
 
 _LETTERS = {"Never": "N", "Sometimes": "S", "Always": "A", "Undefined": "U", "Unknown": "?"}
 
@@ -65,13 +65,20 @@ class TestView(msgspec.Struct, frozen=True, kw_only=True):
     origins: tuple[tuple[Origin, tuple[Thread, ...]], ...]
 
 
+class Compared(msgspec.Struct, frozen=True):
+    """What a claim records of a model, and what was found; `fits` is None when nobody asked."""
+
+    recorded: str
+    found: str
+    fits: bool | None
+
+
 class ClaimView(msgspec.Struct, frozen=True):
-    """A claim with what was found: `found` pairs what it names with the answer and whether that
-    is as recorded (None when it was not asked)."""
+    """A claim with what was found, by model; `page` is that of its test."""
 
     claim: Claim
     page: str
-    found: tuple[tuple[str, str, str, bool | None], ...]  # what, recorded, found, as recorded
+    found: dict[str, Compared]
     seen: tuple[Histogram, ...]
 
 
@@ -117,12 +124,14 @@ def _pages(names: Iterable[str]) -> Iterable[tuple[str, str]]:
 # --- rows of the table of tests ---------------------------------------------------------------
 
 
-def rows(site: Site, entries: Sequence[Entry], models: Sequence[str]) -> list[list[object]]:
+def rows(
+    site: Site, entries: Sequence[Entry], models: Sequence[str], structure: str = ""
+) -> list[list[object]]:
     """A row a test for the table that a browser filters: name, page, shape, structures, where,
     a letter a model, what machines saw, marks."""
     record = site.record
     found: list[list[object]] = []
-    for entry in entries:
+    for entry in sorted(entries, key=lambda entry: _interest(site, entry)):
         letters = "".join(_letter(record, entry, model) for model in models)
         counts = record.histograms_of.get(entry.name, ())
         seen = [[each.machine, each.target, each.iterations] for each in counts]
@@ -142,13 +151,19 @@ def rows(site: Site, entries: Sequence[Entry], models: Sequence[str]) -> list[li
                 site.pages[entry.name],
                 entry.test.shape,
                 " ".join(entry.structures),
-                where(entry),
+                where(entry, structure),
                 letters,
                 seen,
                 marks,
             ]
         )
     return found
+
+
+def _interest(site: Site, entry: Entry) -> tuple[bool, bool, bool, str]:
+    """What a person looks for comes first."""
+    seen = any(each.target for each in site.record.histograms_of.get(entry.name, ()))
+    return (entry.name not in site.grave, entry.name not in site.claimed, not seen, entry.name)
 
 
 def _letter(record: Record, entry: Entry, model: str) -> str:
@@ -214,54 +229,75 @@ def _of(verdicts: Iterable[Verdict], model: str, checker: str) -> Verdict | None
 
 
 def _outcomes(record: Record, entry: Entry, histograms: Sequence[Histogram]) -> tuple[Outcome, ...]:
-    listed: dict[str, Verdict] = {}
+    """Every state that is listed or was seen, on the variables that all name."""
+    listed: dict[str, list[dict[str, str]] | None] = {}  # None: a race, everything is allowed
     for model in entry.models:
         for verdict in answers(record.verdicts_of.get((entry.name, model), ())):
-            if verdict.states:
-                listed.setdefault(model, verdict)
-    every = [plain(state) for verdict in listed.values() for state in verdict.states]
-    every += [plain(count.state) for each in histograms for count in each.histogram]
+            if verdict.states and model not in listed:
+                racy = verdict.observation == "Undefined"
+                listed[model] = None if racy else [plain(state) for state in verdict.states]
+    seen = [[(plain(c.state), c.count) for c in each.histogram] for each in histograms]
+    every = [state for states in listed.values() for state in states or ()]
+    every += [state for counts in seen for state, _ in counts]
     if not every:
         return ()
-    common = set.intersection(*(set(state) for state in every))
-    states = {tuple(sorted((n, v) for n, v in state.items() if n in common)): 0 for state in every}
-    condition = entry.test.condition
+    names = sorted(set.intersection(*(set(state) for state in every)))
+
+    def short(state: dict[str, str]) -> _Key:
+        return tuple(state[name] for name in names)
+
+    allowed = {
+        model: None if states is None else {short(state) for state in states}
+        for model, states in listed.items()
+    }
+    counts = [Counter[_Key]() for _ in seen]
+    for number, given in enumerate(seen):
+        for state, count in given:
+            counts[number][short(state)] += count
+    holds = proposition(entry.test.condition)
     found = []
-    for items in sorted(states):
-        state = dict(items)
-        allowed = {
-            model: verdict.observation == "Undefined" or within(state, verdict.states)
-            for model, verdict in listed.items()
-        }
+    for values in sorted({short(state) for state in every}):
+        forbidding = [
+            model
+            for model, states in allowed.items()
+            if states is not None and values not in states
+        ]
         found.append(
             Outcome(
-                stated(state),
-                satisfies(condition, state) or satisfies(condition, _bracketed(state)),
-                tuple(allowed.get(model) for model in entry.models),
-                tuple(_seen(record, each, state, allowed) for each in histograms),
+                " ".join(f"{name}={value}" for name, value in zip(names, values, strict=True)),
+                _satisfied(holds, dict(zip(names, values, strict=True))),
+                tuple(
+                    model not in forbidding if model in allowed else None for model in entry.models
+                ),
+                tuple(
+                    _seen(record, histogram, counted[values], forbidding)
+                    for histogram, counted in zip(histograms, counts, strict=True)
+                ),
             )
         )
     return tuple(found)
 
 
-def _bracketed(state: dict[str, str]) -> dict[str, str]:
-    """Locations as conditions name them: `[x]`."""
-    return {(name if ":" in name else f"[{name}]"): value for name, value in state.items()}
+_Key = tuple[str, ...]
+
+
+def _satisfied(holds: Proposition | None, state: dict[str, str]) -> bool:
+    """Conditions name locations `[x]`; a plain state names them `x`."""
+    bracketed = {(name if ":" in name else f"[{name}]"): value for name, value in state.items()}
+    try:
+        return holds is not None and holds({**state, **bracketed})
+    except KeyError:
+        return False
 
 
 def _seen(
-    record: Record, histogram: Histogram, state: dict[str, str], allowed: dict[str, bool]
+    record: Record, histogram: Histogram, count: int, forbidding: Sequence[str]
 ) -> Seen | None:
-    count = sum(each.count for each in histogram.histogram if within(each.state, [state]))
     if not count:
         return None
-    promising = [
-        model
-        for model, allows in allowed.items()
-        if not allows and promises(record.model[model], histogram)
-    ]
+    wrong = any(promises(record.model[model], histogram) for model in forbidding)
     part = magnitude(count, histogram.iterations)
-    return Seen(count, f"{count:,}", round(100 * part, 1), bool(promising))
+    return Seen(count, f"{count:,}", round(100 * part, 1), wrong)
 
 
 # --- a structure ------------------------------------------------------------------------------
@@ -278,8 +314,8 @@ def _claim(site: Site, structure: StructureNote, claim: Claim) -> ClaimView:
         explored = _exploration(record, name)
         result = explored.result if explored else "not explored"
         fits = None if result in ("Unknown", "not explored") else result == claim.interleavings
-        return ClaimView(claim, "", (("interleavings", claim.interleavings, result, fits),), ())
-    found: list[tuple[str, str, str, bool | None]] = []
+        return ClaimView(claim, "", {"sc": Compared(claim.interleavings, result, fits)}, ())
+    found: dict[str, Compared] = {}
     wrong = [
         each.message
         for each in site.findings.get(claim.test, ())
@@ -290,11 +326,11 @@ def _claim(site: Site, structure: StructureNote, claim: Claim) -> ClaimView:
         matched = None if answer in ("not checked", "Unknown") else answer == expected
         if matched is False and not any(f" under {model}:" in message for message in wrong):
             matched = True  # a checker that says less than the claim does not contradict it
-        found.append((model, expected, answer, matched))
+        found[model] = Compared(expected, answer, matched)
     seen = tuple(
         each for each in record.histograms_of.get(claim.test, ()) if each.arch in claim.seen
     )
-    return ClaimView(claim, site.pages.get(claim.test, ""), tuple(found), seen)
+    return ClaimView(claim, site.pages.get(claim.test, ""), found, seen)
 
 
 def _exploration(record: Record, name: str) -> Exploration | None:
