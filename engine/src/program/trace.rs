@@ -5,9 +5,10 @@
 //! point every interleaving is equivalent to one that was run. Too many interleavings are tried
 //! again state by state, then drawn.
 use super::event::Event;
+use super::footprint::Footprint;
 use super::interp::{End, Limits, Outcome};
 use super::ir::{Program, SiteId};
-use super::machine::{Choice, Context, Footprint, Machine};
+use super::machine::{Choice, Context, Machine};
 use super::tell::Teller;
 use super::value::Deps;
 use rustc_hash::{FxHashMap, FxHashSet};
