@@ -23,6 +23,7 @@ from weakspot.harness.verdict import Finding, Histogram
 from weakspot.harness.words import rounded
 
 _SHOWN, _SHOWN_OF_MANY = 8, 4  # tests of a structure, alone and among others
+_FINDINGS = 40
 
 
 def campaign(record: Record, out: Console, *, report: str = "", everything: bool = False) -> None:
@@ -41,7 +42,11 @@ def campaign(record: Record, out: Console, *, report: str = "", everything: bool
         out.print(Text.assemble(("litmus tests", "bold"), f"  {_amount(len(loose), 'test')}"))
         _tests(record, loose, "", interest, out, max(limit, _SHOWN))
         out.print()
-    findings([each for each in record.findings if not each.recorded], out)
+    unrecorded = [each for each in record.findings if not each.recorded]
+    findings(unrecorded if everything else unrecorded[:_FINDINGS], out)
+    if not everything and len(unrecorded) > _FINDINGS:
+        left = _amount(len(unrecorded) - _FINDINGS, "finding")
+        out.print(Text(f"and {left} more in the report", style="dim"))
     for text in undecided(record)[:10]:
         out.print(Text.assemble(("undecided: ", "yellow"), text))
     for note in record.manifest.notes:

@@ -75,7 +75,7 @@
     const of = found.length === rows.length ? "" : ` of ${rows.length.toLocaleString("en")}`;
     pager.querySelector("span").textContent =
       (found.length > PAGE ? `${first + 1} to ${last}, ` : "") +
-      `${found.length.toLocaleString("en")}${of} test${found.length === 1 ? "" : "s"}`;
+      `${found.length.toLocaleString("en")}${of} test${rows.length === 1 ? "" : "s"}`;
   };
 
   const filter = () => {

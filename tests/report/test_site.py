@@ -1,0 +1,250 @@
+"""The site opens from a file, needs nobody, shows what is there, and stays quick."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import msgspec
+import pytest
+from examples import entry, judged, large, small
+
+from weakspot.errors import WeakspotError
+from weakspot.harness.record import Record
+from weakspot.harness.report import html
+from weakspot.harness.report.drawing import draw
+from weakspot.harness.verdict import Finding
+
+NASTY = '<script>alert("1")</script>&\'"><img src=x onerror=alert(1)>'
+
+
+class Page(HTMLParser):
+    """The links, scripts and words of a page."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.tags: list[str] = []
+        self.words: list[str] = []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.links += [value for name, value in attrs if name in ("href", "src") and value]
+        assert not any(name.startswith("on") for name, _ in attrs)
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+def built(record: Record, folder: Path) -> dict[str, Page]:
+    html.build(record, folder)
+    return {str(path.relative_to(folder)): Page(path) for path in folder.rglob("*.html")}
+
+
+def test_every_link_leads_to_a_file_of_the_site(tmp_path: Path) -> None:
+    for name, page in built(small(), tmp_path).items():
+        for link in page.links:
+            target, _, _ = link.partition("#")
+            if target and target != "data:,":
+                assert (tmp_path / name).parent.joinpath(unquote(target)).is_file(), (name, link)
+
+
+def test_nothing_is_loaded_from_elsewhere(tmp_path: Path) -> None:
+    html.build(small(), tmp_path)
+    for path in tmp_path.rglob("*"):
+        if path.suffix in (".html", ".css", ".js"):
+            text = path.read_text(encoding="utf-8")
+            assert not re.search(r"https?:|//[a-z]+\.|@import|url\((?!#)", text), path
+            assert "fetch(" not in text
+
+
+def test_a_page_for_every_structure_and_every_test(tmp_path: Path) -> None:
+    pages = built(small(), tmp_path)
+    assert "index.html" in pages
+    assert "report/structures/work_queue.html" in pages
+    assert sum(name.startswith("report/tests/") for name in pages) == 7
+
+
+def test_the_first_page_begins_with_what_was_seen_and_is_forbidden(tmp_path: Path) -> None:
+    text = built(small(), tmp_path)["index.html"].text
+    assert text.index("2 findings") < text.index("Seen and forbidden") < text.index("Findings")
+    assert "local 4,021 of 1.2·10⁷ clr2 tso rc11" in text
+    assert "emulated: shows little of real hardware" in text
+
+
+def test_a_structure_shows_claims_scenarios_and_marked_source(tmp_path: Path) -> None:
+    page = built(small(), tmp_path)["report/structures/work_queue.html"]
+    assert "thieves need the lock" in page.text
+    assert "two_thieves.c -DTHIEVES=2 Violated 322 executions" in page.text
+    assert "#q=queue.h%3A16" in page.links
+    source = (tmp_path / "report/structures/work_queue.html").read_text()
+    assert '<div class="hot"><b>16</b>' in source
+
+
+def test_a_test_shows_cycle_verdicts_outcomes_and_source(tmp_path: Path) -> None:
+    page = built(small(), tmp_path)["report/tests/SB+rel-acqs.html"]
+    assert "svg" in page.tags
+    assert "Allowed by tso rc11 . Forbidden by sc clr2 ." in page.text
+    assert "0:r0=0 1:r0=0 – ● ● – 4,021 12" in page.text
+    assert "x is q.tail , y is q.head" in page.text
+    source = (tmp_path / "report/tests/SB+rel-acqs.html").read_text()
+    assert '<div class="site"><b>16</b>' in source
+    assert source.count('class="bar wrong"') == 2  # clr2 speaks for both machines
+
+
+def test_whatever_stands_in_the_data_is_text_in_the_page(tmp_path: Path) -> None:
+    record = small()
+    structure = msgspec.structs.replace(record.structures[0], title=NASTY, source=NASTY)
+    nasty = entry("SB+rel-acqs", about=NASTY)
+    origin = msgspec.structs.replace(nasty.test.origins[0], operations=(NASTY, NASTY))
+    test = msgspec.structs.replace(nasty.test, shape=NASTY, cycle=NASTY, origins=(origin,))
+    record = msgspec.structs.replace(
+        record,
+        structures=(structure,),
+        entries=(msgspec.structs.replace(nasty, test=test),),
+        sources=tuple(msgspec.structs.replace(each, text=NASTY) for each in record.sources),
+        findings=(Finding(id="WS201", severity="error", message=NASTY, subject=NASTY, fix=NASTY),),
+    )
+    for page in built(record, tmp_path).values():
+        assert "img" not in page.tags
+        assert "alert" not in " ".join(page.links)
+    data = (tmp_path / "report/data/all-tests.js").read_text()
+    assert json.loads(data.removeprefix("window.weakspot = ").rstrip(";\n"))["tests"]
+
+
+def test_names_that_are_no_file_names_have_pages_too(tmp_path: Path) -> None:
+    odd = msgspec.structs.replace(small().structures[0], name="../a b/c?.c")
+    test = entry("x", structure=odd.name)
+    record = msgspec.structs.replace(small(), structures=(odd,), entries=(test,), findings=())
+    pages = built(record, tmp_path / "site")
+    assert set(tmp_path.iterdir()) == {tmp_path / "site"}
+    for name, page in pages.items():
+        for link in page.links:
+            target = link.partition("#")[0]
+            if target and target != "data:,":
+                place = (tmp_path / "site" / name).parent / unquote(target)
+                assert place.is_file(), link
+
+
+def test_an_older_site_is_replaced(tmp_path: Path) -> None:
+    built(small(), tmp_path)
+    fewer = msgspec.structs.replace(small(), entries=small().entries[:1])
+    names = set(built(fewer, tmp_path))
+    assert [name for name in names if name.startswith("report/tests/")] == [
+        "report/tests/SB+rel-acqs.html"
+    ]
+
+
+def test_an_empty_campaign_has_a_site(tmp_path: Path) -> None:
+    record = Record(manifest=msgspec.structs.replace(small().manifest, machines=()))
+    assert "nothing found" in built(record, tmp_path)["index.html"].text
+
+
+def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "report").write_text("in the way")
+    with pytest.raises(WeakspotError, match="cannot write"):
+        html.build(small(), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "count", [500, pytest.param(10_000, marks=pytest.mark.full, id="10000 tests")]
+)
+def test_a_large_campaign_has_a_site_in_seconds_whose_pages_stay_small(
+    tmp_path: Path, count: int
+) -> None:
+    record = large(count)
+    start = time.process_time()
+    html.build(record, tmp_path)
+    assert time.process_time() - start < 5 + count * 0.004
+    assert (tmp_path / "index.html").stat().st_size < 500_000
+    assert (tmp_path / "report/data/all-tests.js").stat().st_size < 100_000 + count * 400
+    pages = list((tmp_path / "report/tests").iterdir())
+    assert len(pages) == count
+    assert max(page.stat().st_size for page in pages) < 40_000
+
+
+# --- in a browser -----------------------------------------------------------------------------
+
+
+def dom(page: str, folder: Path) -> str:
+    """The page as a browser has it after its scripts ran."""
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if browser is None:
+        pytest.skip("no chromium to open pages with")
+    done = subprocess.run(
+        [
+            *(browser, "--headless", "--no-sandbox", "--disable-gpu"),
+            *("--disable-background-networking", f"--user-data-dir={folder / 'profile'}"),
+            *("--virtual-time-budget=3000", "--dump-dom", f"{folder.as_uri()}/site/{page}"),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return done.stdout
+
+
+def test_a_browser_shows_one_page_of_ten_thousand_rows(tmp_path: Path) -> None:
+    record = large(40)
+    html.build(record, tmp_path / "site")
+    data = tmp_path / "site" / "report/data/all-tests.js"
+    table = json.loads(data.read_text().removeprefix("window.weakspot = ").rstrip(";\n"))
+    table["tests"] = [[f"{row[0]}/{at}", *row[1:]] for at in range(250) for row in table["tests"]]
+    data.write_text(f"window.weakspot = {json.dumps(table)};\n")
+    text = dom("index.html", tmp_path)
+    assert text.count('<td class="name"><a href="report/tests/') >= 200
+    assert text.count('<td class="name"><a href="report/tests/') < 400
+    assert "1 to 200, 10,000 tests" in text
+
+
+def test_a_browser_filters_by_what_a_link_asks_for(tmp_path: Path) -> None:
+    html.build(small(), tmp_path / "site")
+    text = dom("report/structures/work_queue.html#q=fencesc", tmp_path)
+    assert "1 of 7 tests" in text
+    text = dom("report/structures/work_queue.html#q=queue.h%3A16", tmp_path)
+    assert "7 tests" in text
+
+
+# --- drawings ---------------------------------------------------------------------------------
+
+
+def test_a_drawing_has_a_column_a_thread_and_an_arrow_an_edge() -> None:
+    drawing = draw(entry("SB").test)
+    assert drawing is not None
+    assert len(drawing.heads) == 2
+    assert [arrow.name for arrow in drawing.arrows] == ["po", "po", "po", "fr", "fr"]
+    assert [node.fence for node in drawing.nodes].count(True) == 1
+    assert all(node.left > 0 and node.x < drawing.width for node in drawing.nodes)
+
+
+def test_a_thread_that_reads_its_own_store_is_drawn_so() -> None:
+    test = msgspec.structs.replace(
+        entry("SB").test, cycle="RfiRelAcq FreAcqRel FenceScdWRRelAcq FreAcqRel"
+    )
+    drawing = draw(test)
+    assert drawing is not None
+    assert (drawing.arrows[0].kind, drawing.arrows[0].name) == ("rf", "rfi")
+
+
+def test_a_foreign_test_has_no_drawing() -> None:
+    assert draw(msgspec.structs.replace(entry("SB").test, body=None)) is None
+    assert draw(msgspec.structs.replace(entry("SB").test, cycle="")) is None
+
+
+def test_a_rebuilt_site_is_the_same(tmp_path: Path) -> None:
+    html.build(judged(small()), tmp_path / "a")
+    html.build(judged(small()), tmp_path / "b")
+    for path in (tmp_path / "a").rglob("*.*"):
+        assert path.read_bytes() == (tmp_path / "b" / path.relative_to(tmp_path / "a")).read_bytes()
