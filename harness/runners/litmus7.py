@@ -24,7 +24,6 @@ import msgspec
 
 from weakspot.generators.litmus import Test
 from weakspot.harness import process, tools
-from weakspot.harness.condition import location
 from weakspot.harness.herdlog import parse_histograms
 from weakspot.harness.machines import Machine
 from weakspot.harness.machines.local import cores
@@ -210,7 +209,7 @@ def _measure(
             break
         histogram = found[0]
         for count in histogram.histogram:
-            counts[tuple((location(k), v) for k, v in count.state.items())] += count.count
+            counts[tuple(count.state.items())] += count.count
         target += histogram.target
         condition, digest = histogram.condition, histogram.parameters.get("hash", "")
         rounds, launches, spent = rounds + 1, launches + runs, spent + ended.seconds
