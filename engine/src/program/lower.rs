@@ -271,7 +271,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
         if let Value::Global(name) = value {
             if let Some(k) = self.globals.get(name) {
                 let known = ["stdin", "stdout", "stderr", "environ"].contains(name);
-                if self.module.globals[*k].init.is_none() && !known && !name.starts_with("_Z") {
+                if self.module.globals[*k].init.is_none() && !known && !name.starts_with('_') {
                     return Err(Error::unsupported(format!(
                         "the variable {name}, which is declared and not defined"
                     )));

@@ -90,8 +90,10 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                     self.places.insert(name, Place { slot, count: 2 });
                 }
                 for p in inst.dbg.map(|d| self.l.module.metadata.chain(d)).iter() {
-                    if let [.., _, outer] = &p[..] {
-                        self.call_places.insert((outer.line, outer.column));
+                    if let Some((outer, inner)) = p.split_last() {
+                        if inner.iter().any(|p| !is_system(&p.file)) {
+                            self.call_places.insert((outer.line, outer.column));
+                        }
                     }
                 }
             }
@@ -288,9 +290,10 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                 self.l.calls.insert(p.inlined_at, index);
                 index
             }
+            None if !inner.is_empty() => NO_CALL,
             // the inliner gives the call's own position to what had none
             None if self.call_places.contains(&(outer.line, outer.column)) => SAME_CALL,
-            None if inner.is_empty() && outer.line == 0 => SAME_CALL,
+            None if outer.line == 0 => SAME_CALL,
             None => NO_CALL,
         }
     }
