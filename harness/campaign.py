@@ -22,6 +22,7 @@ from weakspot import __version__
 from weakspot.errors import BadInput, MissingTool, ToolFailed, WeakspotError
 from weakspot.harness import machines, models
 from weakspot.harness.checkers import Checker
+from weakspot.harness.checkers.cbmc import Cbmc
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.judge import judge
 from weakspot.harness.machines import Machine
@@ -97,8 +98,6 @@ class Stopped(WeakspotError):
 
 def checker_named(name: str) -> Checker:
     """The checker of that name, installed or not; BadInput for a name that nobody has."""
-    from weakspot.harness.checkers.cbmc import Cbmc
-
     known: dict[str, Checker] = {each.name: each for each in (Herd7(), Cbmc())}
     return _named("checker", name, known)
 
@@ -160,14 +159,6 @@ def run(
             work.describe()
             raise Stopped(folder, len(store.done)) from None
     return folder, load(folder)
-
-
-def rejudge(folder: Path) -> Record:
-    """Judge a campaign anew from its answers alone."""
-    with Store.open(folder) as store:
-        record = load(folder)
-        store.findings(judge(record))
-    return load(folder)
 
 
 def model_digest(path: Path) -> str:
