@@ -32,12 +32,17 @@ def counted(histogram: Histogram) -> str:
 
 
 def told(exploration: Exploration) -> str:
+    return f"{exploration.result} under {exploration.model}: {executed(exploration)}"
+
+
+def executed(exploration: Exploration) -> str:
+    """How many executions there were, and by which method."""
+    count = f"{exploration.complete:,}"
+    if exploration.how.startswith((f"{count} ", f"{exploration.complete} ")):
+        return exploration.how
     blocked = f", {exploration.blocked:,} blocked" if exploration.blocked else ""
     how = f", {exploration.how}" if exploration.how else ""
-    return (
-        f"{exploration.result} under {exploration.model}: {exploration.complete:,} "
-        f"executions{blocked}{how}"
-    )
+    return f"{count} execution{'' if exploration.complete == 1 else 's'}{blocked}{how}"
 
 
 def times(count: int) -> str:

@@ -35,6 +35,7 @@ from weakspot.harness.report.views import (
     site,
     test_view,
 )
+from weakspot.harness.words import executed
 
 _ANSWERS = ("Never", "Sometimes", "Always", "Undefined", "Safe", "Violated", "Unknown")
 
@@ -81,7 +82,10 @@ class _Pages:
             return Markup(excerpt.render(lines=lines))
 
         environment.filters.update(
-            share=share, plainly=_plainly, code=lambda excerpt: code(excerpt.lines)
+            share=share,
+            executed=executed,
+            plainly=_plainly,
+            code=lambda excerpt: code(excerpt.lines),
         )
         self.templates = {
             name: environment.get_template(name)

@@ -22,7 +22,6 @@
   const rate = (row) => Math.max(0, ...row[SEEN].map(([, target, runs]) => (runs ? target / runs : 0)));
   const columns = [
     { title: "test", key: (row) => row[NAME] },
-    { title: "where", key: (row) => row[WHERE] },
     ...data.models.map((model, at) => ({ title: model, key: (row) => row[VERDICTS][at] })),
     ...(data.machines.length ? [{ title: "seen", key: rate, down: true }] : []),
   ];
@@ -43,8 +42,8 @@
     const name = element("td", "", "name");
     const link = element("a", row[NAME]);
     link.href = section.dataset.root + "report/tests/" + encodeURIComponent(row[PAGE_FILE]);
-    name.append(link);
-    line.append(name, element("td", row[WHERE], "where"));
+    name.append(link, element("div", row[WHERE], "where"));
+    line.append(name);
     for (const letter of row[VERDICTS]) {
       const cell = element("td");
       if (letter === "!") cell.append(element("span", "disagree", "answer undefined"));
