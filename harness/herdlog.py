@@ -6,13 +6,13 @@ that of herdtools7, tools/lexLog_tools.mll. Names of locations are keys in herd7
 `[x]`, also when an older log says `x`.
 
 A test's hash is herd7's digest of its parsed source; msum7 refuses to add up tests without one.
-It is written where it is known: pass what `parse_hashes` found, or a Histogram that litmus7 made.
+It is written where a checker or a runner gave it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import cast
 
 import msgspec
@@ -75,12 +75,7 @@ def parse_histograms(text: str, *, machine: str = "", runner: str = "litmus7") -
     return [_histogram(b, machine, runner) for b in _blocks(text) if b.histogram]
 
 
-def parse_hashes(text: str) -> dict[str, str]:
-    """The hash of each test in a log of herd7 or litmus7, by name."""
-    return {block.name: block.hash for block in _blocks(text) if block.hash}
-
-
-def format_verdict(verdict: Verdict, hash: str = "") -> str:
+def format_verdict(verdict: Verdict) -> str:
     """The verdict as herd7 prints it. herd7 prints nothing of a test that it has no answer for;
     here that is one line that the readers of logs skip."""
     if verdict.observation == "Unknown":
@@ -110,12 +105,12 @@ def format_verdict(verdict: Verdict, hash: str = "") -> str:
         lines.append(f"Condition {_one_line(verdict.condition)}")
     lines.append(f"Observation {verdict.test} {observation}{counts}")
     lines.append(f"Time {verdict.test} {verdict.seconds:.2f}")
-    if hash:
-        lines.append(f"Hash={hash}")
+    if verdict.hash:
+        lines.append(f"Hash={verdict.hash}")
     return "\n".join(lines) + "\n\n"
 
 
-def format_histogram(histogram: Histogram, hash: str = "") -> str:
+def format_histogram(histogram: Histogram) -> str:
     """The histogram as litmus7 prints it. As there, `*` marks the states that satisfy the
     proposition, or, when the condition is forall, those that do not."""
     if histogram.reason and not histogram.histogram:
@@ -139,22 +134,21 @@ def format_histogram(histogram: Histogram, hash: str = "") -> str:
     if histogram.condition:
         verdict = "is validated" if validated else "is NOT validated"
         lines.append(f"Condition {_one_line(histogram.condition)} {verdict}")
-    hash = hash or histogram.parameters.get("hash", "")
-    if hash:
-        lines.append(f"Hash={hash}")
+    if histogram.hash:
+        lines.append(f"Hash={histogram.hash}")
     lines.append(f"Observation {histogram.test} {observation} {pos} {neg}")
     lines.append(f"Time {histogram.test} {histogram.seconds:.2f}")
     return "\n".join(lines) + "\n\n"
 
 
-def format_verdicts(verdicts: Iterable[Verdict], hashes: Mapping[str, str] = {}) -> str:
-    """The verdicts as one log; `hashes` by the name of the test."""
-    return "".join(format_verdict(one, hashes.get(one.test, "")) for one in verdicts)
+def format_verdicts(verdicts: Iterable[Verdict]) -> str:
+    """The verdicts as one log."""
+    return "".join(format_verdict(one) for one in verdicts)
 
 
-def format_histograms(histograms: Iterable[Histogram], hashes: Mapping[str, str] = {}) -> str:
-    """The histograms as one log; `hashes` by the name of the test."""
-    return "".join(format_histogram(one, hashes.get(one.test, "")) for one in histograms)
+def format_histograms(histograms: Iterable[Histogram]) -> str:
+    """The histograms as one log."""
+    return "".join(format_histogram(one) for one in histograms)
 
 
 def _blocks(text: str) -> Iterator[_Block]:
@@ -260,6 +254,7 @@ def _verdict(block: _Block, model: str, checker: str) -> Verdict:
         condition=condition,
         witnesses=None if block.pos is None or block.neg is None else (block.pos, block.neg),
         reason=LOOP if block.loop else "",
+        hash=block.hash,
     )
 
 
@@ -274,7 +269,7 @@ def _histogram(block: _Block, machine: str, runner: str) -> Histogram:
         iterations=sum(count.count for count in counts),
         seconds=block.seconds,
         condition=block.condition,
-        parameters={"hash": block.hash} if block.hash else {},
+        hash=block.hash,
     )
 
 

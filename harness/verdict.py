@@ -33,6 +33,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     condition: str = ""
     witnesses: tuple[int, int] | None = None
     reason: str = ""
+    hash: str = ""  # herd7's digest of the parsed test, where the checker gives one
 
 
 class Count(msgspec.Struct, frozen=True):
@@ -62,6 +63,7 @@ class Histogram(msgspec.Struct, frozen=True, kw_only=True):
     parameters: dict[str, str] = {}
     sites: tuple[str, ...] = ()
     reason: str = ""  # why there is no histogram, when there is none
+    hash: str = ""  # litmus7's digest of the parsed test, the same as herd7's
 
 
 class Violation(msgspec.Struct, frozen=True):

@@ -211,7 +211,7 @@ def _measure(
         for count in histogram.histogram:
             counts[tuple(count.state.items())] += count.count
         target += histogram.target
-        condition, digest = histogram.condition, histogram.parameters.get("hash", "")
+        condition, digest = histogram.condition, histogram.hash
         rounds, launches, spent = rounds + 1, launches + runs, spent + ended.seconds
         left = seconds - (time.monotonic() - begin)
         if left <= 0:
@@ -241,8 +241,8 @@ def _measure(
             "rounds": str(rounds),
             "litmus7": tools.require("litmus7").version or "",
             "compiler": f"{machine.compiler} {tools.require(machine.compiler).version or ''}",
-            "hash": digest,
         },
+        hash=digest,
         sites=test.sites,
         reason=reason if not iterations else "",
     )

@@ -268,8 +268,6 @@ def test_cbmc_and_herd7_agree_on_random_tests(
 
 
 def _agree(tests: Sequence[Test], model: str) -> None:
-    if model == "pso":
-        tests = [test for test in tests if not _stores_around_a_release(test)]
     ours = checked(Cbmc(), tests, model)
     theirs = checked(Herd7(), tests, model)
     # herd7 runs out of time on chains of additions
@@ -278,17 +276,6 @@ def _agree(tests: Sequence[Test], model: str) -> None:
     assert {n: ours[n].observation for n in answered} == {
         n: theirs[n].observation for n in answered
     }
-
-
-def _stores_around_a_release(test: Test) -> bool:
-    """A known difference. For CBMC the barrier before a release store also keeps the stores after
-    it behind those before it, as SPARC's stbar does; pso.cat orders the release store alone."""
-    assert test.body is not None
-    for thread in test.body.threads:
-        stores = [s for s in thread if isinstance(s, Store)]
-        if any(store.order == "rel" for store in stores[1:-1]):
-            return True
-    return False
 
 
 def _random(name: str, kinds: str, chance: random.Random) -> Test:

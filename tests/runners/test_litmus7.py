@@ -88,7 +88,7 @@ def test_what_was_done_is_recorded(here: Machine) -> None:
     assert int(parameters["runs"]) >= int(parameters["rounds"])
     assert parameters["litmus7"]
     assert parameters["compiler"].startswith("gcc ")
-    assert re.fullmatch("[0-9a-f]{32}", parameters["hash"])
+    assert re.fullmatch("[0-9a-f]{32}", histogram.hash)
     assert histogram.condition == r"exists (0:r0=0 /\ 1:r0=0)"
     assert 0 < histogram.seconds < 5
     (read,) = parse_histograms(format_histogram(histogram), machine="local")
