@@ -1,13 +1,14 @@
 //! The only file that knows Python.
 use crate::program::error::Error;
 use crate::program::event::{Kind, Operation};
-use crate::program::ir::Program as Lowered;
+use crate::program::ir::{Order, Program as Lowered};
 use crate::program::trace::{Options, Trace, TracedEvent};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 
 create_exception!(
@@ -81,16 +82,35 @@ impl Program {
             spurious,
         };
         let trace = py.allow_threads(|| self.inner.trace(&options));
-        Converter::new(py, &self.inner).trace(&trace)
+        // all of these values live on: looking for garbage among them would take most of the time
+        let gc = py.import("gc")?;
+        let collects: bool = gc.call_method0("isenabled")?.extract()?;
+        gc.call_method0("disable")?;
+        let made = Converter::new(py, &self.inner).trace(&trace);
+        if collects {
+            gc.call_method0("enable")?;
+        }
+        made
     }
 }
 
-/// Makes Python's values, equal strings once.
+/// Makes Python's values, equal strings and lists of dependencies once.
 struct Converter<'py, 'p> {
     py: Python<'py>,
     program: &'p Lowered,
     strings: HashMap<String, Bound<'py, PyString>>,
+    lists: HashMap<Vec<u32>, Bound<'py, PyList>>,
+    templates: FxHashMap<Key, Bound<'py, PyDict>>,
 }
+
+/// Site, kind, order, address and size; operation; other thread; thread.
+type Key = (
+    (u32, Kind, Order, u64, u32),
+    u32,
+    Operation,
+    Option<u32>,
+    usize,
+);
 
 impl<'py, 'p> Converter<'py, 'p> {
     fn new(py: Python<'py>, program: &'p Lowered) -> Self {
@@ -98,6 +118,8 @@ impl<'py, 'p> Converter<'py, 'p> {
             py,
             program,
             strings: HashMap::new(),
+            lists: HashMap::new(),
+            templates: FxHashMap::default(),
         }
     }
 
@@ -110,6 +132,15 @@ impl<'py, 'p> Converter<'py, 'p> {
         made
     }
 
+    fn list(&mut self, items: &[u32]) -> PyResult<Bound<'py, PyList>> {
+        if let Some(known) = self.lists.get(items) {
+            return Ok(known.clone());
+        }
+        let made = PyList::new(self.py, items)?;
+        self.lists.insert(items.to_vec(), made.clone());
+        Ok(made)
+    }
+
     fn trace(&mut self, trace: &Trace) -> PyResult<Bound<'py, PyDict>> {
         let runs = PyList::empty(self.py);
         for run in &trace.runs {
@@ -118,7 +149,7 @@ impl<'py, 'p> Converter<'py, 'p> {
                 let start = trace.functions.get(t).map_or("", |s| s.as_str());
                 let list = PyList::empty(self.py);
                 for event in events {
-                    list.append(self.event(event, start)?)?;
+                    list.append(self.event(event, t, start)?)?;
                 }
                 threads.append(list)?;
             }
@@ -140,36 +171,66 @@ impl<'py, 'p> Converter<'py, 'p> {
         Ok(dict)
     }
 
-    fn event(&mut self, traced: &TracedEvent, start: &str) -> PyResult<Bound<'py, PyDict>> {
+    fn event(
+        &mut self,
+        traced: &TracedEvent,
+        thread: usize,
+        start: &str,
+    ) -> PyResult<Bound<'py, PyDict>> {
         let py = self.py;
+        let e = &traced.event;
+        let place = (e.site, e.kind, e.order, e.address, e.size);
+        let key = (place, e.call, e.operation, e.other, thread);
+        let dict = match self.templates.get(&key) {
+            Some(template) => template.copy()?,
+            None => {
+                let template = self.template(traced, start)?;
+                self.templates.insert(key, template.clone());
+                template.copy()?
+            }
+        };
+        if e.read.is_some() {
+            dict.set_item(intern!(py, "read"), e.read)?;
+        }
+        if e.written.is_some() {
+            dict.set_item(intern!(py, "written"), e.written)?;
+        }
+        if e.operand.is_some() {
+            dict.set_item(intern!(py, "operand"), e.operand)?;
+        }
+        dict.set_item(intern!(py, "addr"), self.list(&traced.addr)?)?;
+        dict.set_item(intern!(py, "data"), self.list(&traced.data)?)?;
+        dict.set_item(intern!(py, "ctrl"), self.list(&traced.ctrl)?)?;
+        Ok(dict)
+    }
+
+    /// What all events of one place in the program and in memory have in common.
+    fn template(&mut self, traced: &TracedEvent, start: &str) -> PyResult<Bound<'py, PyDict>> {
         let e = &traced.event;
         let operation = match e.operation {
             Operation::Start => start,
             Operation::Inlined(k) => &self.program.calls[k as usize].function,
             Operation::Called(id) => &self.program.functions[id as usize].name,
         };
-        let kind = e.kind.name();
-        // a cmpxchg that fails reads; its failure order counts
-        let fence = matches!(e.kind, Kind::Fence | Kind::SignalFence);
-        let dict = PyDict::new(py);
-        dict.set_item(intern!(py, "site"), e.site)?;
-        dict.set_item(intern!(py, "kind"), self.string(kind))?;
-        dict.set_item(intern!(py, "order"), self.string(e.order.name()))?;
-        let loc = if fence { "" } else { traced.loc.as_str() };
-        dict.set_item(intern!(py, "loc"), self.string(loc))?;
-        dict.set_item(intern!(py, "address"), e.address)?;
-        dict.set_item(intern!(py, "size"), e.size)?;
-        dict.set_item(intern!(py, "read"), e.read)?;
-        dict.set_item(intern!(py, "written"), e.written)?;
-        dict.set_item(intern!(py, "op"), self.string(e.update.name()))?;
-        dict.set_item(intern!(py, "operand"), e.operand)?;
-        dict.set_item(intern!(py, "volatile"), e.volatile)?;
-        dict.set_item(intern!(py, "call"), e.call)?;
-        dict.set_item(intern!(py, "operation"), self.string(operation))?;
-        dict.set_item(intern!(py, "addr"), &traced.addr)?;
-        dict.set_item(intern!(py, "data"), &traced.data)?;
-        dict.set_item(intern!(py, "ctrl"), &traced.ctrl)?;
-        dict.set_item(intern!(py, "other"), e.other)?;
+        let nothing: Option<u64> = None;
+        let dict = PyDict::new(self.py);
+        dict.set_item("site", e.site)?;
+        dict.set_item("kind", self.string(e.kind.name()))?;
+        dict.set_item("order", self.string(e.order.name()))?;
+        dict.set_item("loc", self.string(&traced.loc))?;
+        dict.set_item("address", e.address)?;
+        dict.set_item("size", e.size)?;
+        dict.set_item("read", nothing)?;
+        dict.set_item("written", nothing)?;
+        dict.set_item("op", self.string(e.update.name()))?;
+        dict.set_item("operand", nothing)?;
+        dict.set_item("volatile", e.volatile)?;
+        dict.set_item("call", e.call)?;
+        dict.set_item("operation", self.string(operation))?;
+        dict.set_item("addr", nothing)?;
+        dict.set_item("data", nothing)?;
+        dict.set_item("ctrl", nothing)?;
+        dict.set_item("other", e.other)?;
         Ok(dict)
     }
 }

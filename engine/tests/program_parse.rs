@@ -258,3 +258,21 @@ fn floats_are_moved_but_not_computed_with() {
     let expected = 1.5f64.to_bits() + u64::from(1.5f32.to_bits());
     assert_eq!(value(declarations, body), expected);
 }
+
+#[test]
+fn constructors_run_before_main() {
+    let declarations = "
+@llvm.global_ctors = appending global [2 x { i32, ptr, ptr }] [{ i32, ptr, ptr } { i32 65535, ptr @late, ptr null }, { i32, ptr, ptr } { i32 101, ptr @early, ptr null }]
+@g = global i64 1
+define internal void @early() {
+  store i64 5, ptr @g
+  ret void
+}
+define internal void @late() {
+  %v = load i64, ptr @g
+  %w = mul i64 %v, 10
+  store i64 %w, ptr @g
+  ret void
+}";
+    assert_eq!(value(declarations, "  %r = load i64, ptr @g"), 50);
+}

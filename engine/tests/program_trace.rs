@@ -399,6 +399,9 @@ out:
     let whole = counted.trace(&Options::default());
     assert!(whole.exhaustive);
     assert_eq!(rounds(&whole), 20);
+    // the other thread goes on after the cut
+    let after = |r: &Run| !find(&r.threads[0], Kind::Write, "x").is_empty();
+    assert!(cut.runs.iter().all(after));
     let endless = round("%c = icmp eq i32 0, 0", "%c");
     assert_eq!(outcomes(&endless), ["bound"].into());
 }

@@ -57,7 +57,7 @@ impl Update {
 }
 
 /// The top-level call that an event belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// Straight in the thread's start function.
     Start,

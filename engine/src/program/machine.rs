@@ -49,6 +49,8 @@ pub struct Machine {
     pub threads: Vec<Rc<Thread>>,
     pub shared: Shared,
     pub end: Option<End>,
+    /// Threads that a bound stopped.
+    pub cut: Vec<End>,
     pub steps: u64,
 }
 
@@ -84,6 +86,7 @@ impl Machine {
             threads: vec![Rc::new(main)],
             shared,
             end: None,
+            cut: Vec::new(),
             steps: 0,
         }
     }
@@ -129,7 +132,7 @@ impl Machine {
     pub fn enabled(&self, context: &Context, t: usize) -> bool {
         let thread = &self.threads[t];
         match &thread.state {
-            State::Done => return false,
+            State::Done | State::Cut => return false,
             State::Spinning { from, .. } => {
                 let seen = thread.reads.get(*from..).unwrap_or_default();
                 return seen
@@ -281,7 +284,12 @@ impl Machine {
         }
         let length = thread.log.len() as u64;
         if let Err(end) = result {
-            self.end = Some(end);
+            if end.outcome == Outcome::Bound {
+                thread.state = State::Cut;
+                self.cut.push(end);
+            } else {
+                self.end = Some(end);
+            }
         } else if self.steps > MAX_STEPS || length > MAX_EVENTS {
             let message = format!("a run of more than {MAX_STEPS} steps or {MAX_EVENTS} events");
             let dbg = thread.inst(program).map_or(0, |i| i.dbg);
@@ -301,9 +309,9 @@ impl Machine {
     pub fn key(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         for thread in &self.threads {
-            let spinning = matches!(thread.state, State::Spinning { .. });
+            let tag = std::mem::discriminant(&thread.state);
             let pc = thread.frames.last().map(|f| f.pc);
-            (thread.log.history, thread.log.len(), spinning, pc).hash(&mut hasher);
+            (thread.log.history, thread.log.len(), tag, pc).hash(&mut hasher);
         }
         self.shared.memory.hash.hash(&mut hasher);
         self.shared.waiters.hash(&mut hasher);
@@ -350,6 +358,9 @@ impl Machine {
     pub fn finish(&mut self, context: &Context) -> End {
         if let Some(end) = self.end.clone() {
             return end;
+        }
+        if let Some(cut) = self.cut.first() {
+            return cut.clone();
         }
         // main's return ends the process, whoever still waits
         if self.is_done(0) {

@@ -55,6 +55,8 @@ pub enum State {
         address: u64,
         generation: u64,
     },
+    /// Stopped at a bound; the others go on.
+    Cut,
     Done,
 }
 

@@ -67,6 +67,9 @@ pub struct Trace {
 pub struct RawRun {
     pub threads: Vec<Vec<Event>>,
     pub end: End,
+    /// Loops that a bound cut, and whether any bound did.
+    cut: Vec<SiteId>,
+    bounded: bool,
     pub count: u64,
 }
 
@@ -298,7 +301,9 @@ impl Explorer<'_> {
                 .iter()
                 .map(|t| t.log.iter().cloned().collect())
                 .collect(),
+            bounded: end.outcome == Outcome::Bound || !machine.cut.is_empty(),
             end,
+            cut: machine.cut.iter().filter_map(|c| c.site).collect(),
             count: 1,
         });
     }
@@ -306,11 +311,10 @@ impl Explorer<'_> {
     fn tell(self, count: u64, all: bool, how: String) -> Trace {
         let mut teller = Teller::new(self.context.program, &self.runs, self.options.shared_only);
         let runs = teller.runs(&self.runs, &self.context.deps);
-        let bounded = || self.runs.iter().filter(|r| r.end.outcome == Outcome::Bound);
-        let mut bound_sites: Vec<SiteId> = bounded().filter_map(|r| r.end.site).collect();
+        let mut bound_sites: Vec<SiteId> = self.runs.iter().flat_map(|r| r.cut.clone()).collect();
         bound_sites.sort_unstable();
         bound_sites.dedup();
-        let cut = bounded().next().is_some();
+        let cut = self.runs.iter().any(|r| r.bounded);
         Trace {
             runs,
             interleavings: count,
