@@ -37,6 +37,7 @@ from weakspot.harness.report.views import (
 )
 from weakspot.harness.words import executed
 
+_MOST = 100  # findings on one page
 _ANSWERS = ("Never", "Sometimes", "Always", "Undefined", "Safe", "Violated", "Unknown")
 
 
@@ -107,6 +108,7 @@ class _Pages:
         text = self.templates[template].render(
             values,
             root="../" * path.count("/"),
+            most=_MOST,
             record=self.record,
             manifest=self.record.manifest,
         )
