@@ -110,8 +110,10 @@ def _annotation(access: Access) -> str:
 
 def _guarded(edge: Edge, source: Access, target: Access, incoming: str) -> bool:
     """Whether the target must not run unless the source reads the cycle's value: a plain access
-    would race otherwise, and the program does not make it either."""
-    return edge.dependent and target.order == "na" and source.reads and incoming == "rf"
+    would race otherwise, and the program does not make it either; a critical section that comes
+    first, whose lock reads no unlock of the cycle, is not the one asked about."""
+    reached = edge.dependent or source.mutex == "lock"
+    return reached and target.order == "na" and source.reads and incoming == "rf"
 
 
 def _parts(cycle: Cycle) -> list[shapes.Part]:

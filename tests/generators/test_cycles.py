@@ -76,6 +76,12 @@ def test_accesses_under_a_common_mutex_give_only_cycles_through_it() -> None:
     assert all("exch" in name for name in generated(thread, other))
 
 
+def test_plain_access_in_a_critical_section_is_guarded_by_its_lock() -> None:
+    tests = generated(["LOCK m", "W x na", "UNLOCK m"], ["LOCK m", "R x na", "UNLOCK m"])
+    assert "MP+ponarel+ctrlexchacqna" in tests
+    assert "if (r0 == 1) {" in tests["MP+ponarel+ctrlexchacqna"].text
+
+
 def test_read_modify_write_as_store_of_store_buffering() -> None:
     tests = generated(["exch x sc", "R y sc"], ["exch y sc", "R x sc"])
     assert "SB+poexchscscs" in tests
