@@ -16,7 +16,7 @@ class SiteDict(TypedDict):
     line: int
     column: int
     function: str
-    # innermost call first: "function@file:line:column" of each call site up to the thread's function
+    # innermost call first, up to the thread's function: "function@file:line:column" of each call
     chain: list[str]
     # R W RMW CAS F SF lock unlock create join; loop, assert and call (malloc, free …) for the
     # places that runs speak of
