@@ -209,4 +209,5 @@ explain() { # what was done
     "mend what they say and run this again; rm -r $venv begins anew"
 }
 
-install_tools() { "$clone/scripts/install-tools" >&2; }
+# Says nothing when there is nothing to do.
+install_tools() { "$clone/scripts/install-tools" | sed '/^every tool is there/d' >&2; }
