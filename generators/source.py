@@ -321,16 +321,20 @@ def _excerpt(after: str) -> str | None:
 
 
 def _relative_names(text: str, clang: _Clang, folder: Path) -> str:
-    """Name files relative to the source's folder, and system headers as `<name>`."""
-    here = folder.absolute()
+    """Name files relative to the source's folder, and system headers as `<name>`. Clang splits a
+    path where it leaves the folder it was started in: the directory is part of the name."""
+    here = os.path.realpath(folder)
 
     def renamed(match: re.Match[str]) -> str:
-        name = _unescape(match[1])
-        if posixpath.isabs(name):
-            name = _system_name(name, clang.headers) or os.path.relpath(name, here)
+        name, directory = _unescape(match[1]), _unescape(match[2])
+        if posixpath.isabs(name) or posixpath.isabs(directory):
+            path = posixpath.normpath(posixpath.join(directory, name))
+            system = _system_name(path, clang.headers)
+            place, base = os.path.realpath(posixpath.dirname(path)), posixpath.basename(path)
+            name = system or os.path.relpath(posixpath.join(place, base), here)
         return f'!DIFile(filename: "{_escape(posixpath.normpath(name))}", directory: ""'
 
-    return re.sub(r'!DIFile\(filename: "([^"]*)", directory: "[^"]*"', renamed, text)
+    return re.sub(r'!DIFile\(filename: "([^"]*)", directory: "([^"]*)"', renamed, text)
 
 
 def _system_name(name: str, headers: Sequence[str]) -> str | None:
