@@ -1,3 +1,5 @@
 //! The engine of weakspot: programs read from LLVM IR, and their executions.
+pub mod cat;
+pub mod graph;
 pub mod program;
 mod python;
