@@ -53,7 +53,7 @@ impl Answer {
     pub fn new(test: &Test) -> Answer {
         Answer {
             test: test.name.clone(),
-            observables: test.displayed().into_iter().collect(),
+            observables: test.displayed(),
             states: BTreeSet::new(),
             positive: 0,
             negative: 0,

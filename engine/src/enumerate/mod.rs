@@ -8,33 +8,37 @@ mod candidate;
 mod decide;
 mod dependencies;
 mod event;
+mod exclusive;
 mod format;
-mod free;
+mod graph_input;
+mod instructions;
 mod limits;
+mod machine;
 mod prepared;
 mod solver;
 mod threads;
 
 pub use answer::{Answer, Observation};
-pub use decide::{decide, Allowed, Execution, Judge};
+pub use decide::decide;
 pub use format::herd;
-pub use free::Free;
 pub use limits::{Limit, Limits};
+
+use crate::cat::CatError;
 
 /// What keeps a test from being decided.
 #[derive(Debug)]
 pub enum EngineError {
     /// An operation on addresses that has no result.
     Illegal,
-    /// The model cannot be applied: its own words.
-    Model(String),
+    /// The model cannot be applied.
+    Model(CatError),
 }
 
 impl std::fmt::Display for EngineError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             EngineError::Illegal => f.write_str("an operation on addresses that has no result"),
-            EngineError::Model(message) => f.write_str(message),
+            EngineError::Model(e) => e.fmt(f),
         }
     }
 }

@@ -12,6 +12,7 @@ pub struct Prepared {
     pub rmw: Vec<(Id, Id)>,
     /// The pairs are the same in every candidate: all addresses of atomic events are known.
     pub rmw_fixed: bool,
+    pub allowed: PairAllowed,
 }
 
 /// Whether a pair of atomic events of different instructions is one: some architectures ask for
@@ -38,6 +39,7 @@ impl Prepared {
             visible,
             rmw,
             rmw_fixed,
+            allowed,
         }
     }
 }

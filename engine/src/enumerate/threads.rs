@@ -1,18 +1,17 @@
 //! All paths of all threads of a test, prepared.
 
-use std::collections::BTreeSet;
-
 use super::c;
 use super::event::Operand;
 use super::limits::Limit;
+use super::machine::{self, Machine, Reservation};
 use super::prepared::{PairAllowed, Prepared};
-use crate::litmus::{Observable, Program, Test};
+use crate::litmus::{x86, Dialect, Observable, Program, Test};
 
 pub struct Threads {
     pub paths: Vec<Vec<Prepared>>,
     /// The names of the registers of each thread, as paths number them.
     pub names: Vec<Vec<String>>,
-    pub observed: BTreeSet<Observable>,
+    pub observed: Vec<Observable>,
     /// The tags of initial writes.
     pub initial_tags: u64,
     /// The names of the tags' bits.
@@ -40,14 +39,38 @@ pub fn prepare(test: &Test) -> Result<Threads, Limit> {
                 names.push(thread.names.clone());
             }
         }
+        Program::Assembly(threads) => {
+            let (machine, allowed) = machine(test.dialect);
+            for (number, code) in threads.iter().enumerate() {
+                let initial = registers(test, number, &code.registers);
+                let found = machine::paths(code, machine, initial)?;
+                paths.push(found.into_iter().map(|p| Prepared::new(p, allowed)).collect());
+                names.push(code.registers.clone());
+            }
+        }
     }
+    let (initial_tags, tags): (u64, &'static [&'static str]) = match test.dialect {
+        Dialect::C => (c::PLAIN, &c::TAGS),
+        Dialect::X86 | Dialect::X86_64 => (0, &x86::TAGS),
+    };
     Ok(Threads {
         paths,
         names,
         observed: test.observed(),
-        initial_tags: c::PLAIN,
-        tags: &c::TAGS,
+        initial_tags,
+        tags,
     })
+}
+
+fn machine(dialect: Dialect) -> (Machine, PairAllowed) {
+    let (branch_events, reservation, allowed): (bool, Reservation, PairAllowed) = match dialect {
+        Dialect::C | Dialect::X86 | Dialect::X86_64 => (false, Reservation::None, SAME_INSTANCE),
+    };
+    let machine = Machine {
+        branch_events,
+        reservation,
+    };
+    (machine, allowed)
 }
 
 fn registers(test: &Test, thread: usize, names: &[String]) -> Vec<Operand> {

@@ -3,13 +3,16 @@
 pub mod c;
 pub mod condition;
 pub mod error;
+pub mod isa;
 mod lexer;
 mod names;
 mod sections;
 mod state;
+mod table;
 pub mod value;
+pub mod x86;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use condition::{Condition, Observable, Printer, Prop, Quantifier, State};
@@ -22,11 +25,14 @@ use value::{Address, Value};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
     C,
+    X86,
+    X86_64,
 }
 
 #[derive(Clone, Debug)]
 pub enum Program {
     C(Vec<c::ast::Thread>),
+    Assembly(Vec<isa::Code>),
 }
 
 /// A litmus test.
@@ -75,25 +81,40 @@ impl Test {
     pub fn threads(&self) -> usize {
         match &self.program {
             Program::C(threads) => threads.len(),
+            Program::Assembly(threads) => threads.len(),
         }
     }
 
     /// What final states tell: the condition's and the listed locations, in herd7's order.
-    pub fn displayed(&self) -> BTreeSet<Observable> {
+    pub fn displayed(&self) -> Vec<Observable> {
         let mut all = self.locations.clone();
         self.condition.prop.observables(&mut all);
-        all.into_iter().collect()
+        self.sorted(all)
     }
 
     /// What decides: the displayed and the filter's.
-    pub fn observed(&self) -> BTreeSet<Observable> {
-        let mut all = Vec::new();
+    pub fn observed(&self) -> Vec<Observable> {
+        let mut all = self.displayed();
         if let Some(filter) = &self.filter {
             filter.observables(&mut all);
         }
-        let mut set = self.displayed();
-        set.extend(all);
-        set
+        self.sorted(all)
+    }
+
+    /// Registers by thread, then locations, by name.
+    fn sorted(&self, mut all: Vec<Observable>) -> Vec<Observable> {
+        fn key<'a>(names: &'a [String], o: &'a Observable) -> (usize, &'a str, i64) {
+            match o {
+                Observable::Register { thread, name } => (*thread, name, 0),
+                Observable::Memory(a) => {
+                    let name = names.get(a.name as usize).map_or("", String::as_str);
+                    (usize::MAX, name, a.offset)
+                }
+            }
+        }
+        all.sort_by(|a, b| key(&self.names, a).cmp(&key(&self.names, b)));
+        all.dedup();
+        all
     }
 
     pub fn printer(&self) -> Printer<'_> {
@@ -105,16 +126,20 @@ fn parse(text: &str) -> Result<Test, Fault> {
     let parts = sections::split(text)?;
     let dialect = match parts.dialect.text {
         "C" => Dialect::C,
+        "X86" => Dialect::X86,
+        "X86_64" => Dialect::X86_64,
         other => {
             return Err(
                 Fault::new(parts.dialect.offset, format!("unknown dialect `{other}`"))
-                    .advise("the dialects are C"),
+                    .advise("the dialects are C, X86, X86_64"),
             )
         }
     };
     let mut names = Names::default();
     let register: state::RegisterName = match dialect {
         Dialect::C => |name| Some(name.to_string()),
+        Dialect::X86 => x86::register_32,
+        Dialect::X86_64 => x86::register_64,
     };
     let mut init = state::init(parts.init, &mut names, register)?;
     let program = match dialect {
@@ -130,6 +155,8 @@ fn parse(text: &str) -> Result<Test, Fault> {
             }
             Program::C(threads)
         }
+        Dialect::X86 => assembly(parts.program, &mut names, x86::instruction_32)?,
+        Dialect::X86_64 => assembly(parts.program, &mut names, x86::instruction_64)?,
     };
     let end = state::condition(parts.condition, &mut names, register)?;
     let mut test = Test {
@@ -149,6 +176,14 @@ fn parse(text: &str) -> Result<Test, Fault> {
     Ok(test)
 }
 
+fn assembly(
+    part: sections::Part<'_>,
+    names: &mut Names,
+    instruction: table::Instruction,
+) -> Result<Program, Fault> {
+    table::program(part, names, instruction).map(Program::Assembly)
+}
+
 /// Every location that the test can reach has an initial value, as herd7 gives it.
 fn complete_memory(test: &mut Test) {
     let mut reached: Vec<Address> = test
@@ -166,6 +201,10 @@ fn complete_memory(test: &mut Test) {
         }
     }
     test.condition.prop.addresses(&mut reached);
+    if let Program::Assembly(threads) = &test.program {
+        let all = threads.iter().flat_map(|t| &t.instructions);
+        all.for_each(|i| i.addresses(&mut reached));
+    }
     for address in reached {
         test.memory.entry(address).or_insert(Value::ZERO);
     }

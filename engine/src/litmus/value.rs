@@ -70,6 +70,8 @@ pub enum Op {
     Min,
     UMax,
     UMin,
+    /// -1, 0 or 1.
+    Compare,
     /// Sign-extends from the bits that the second operand says (8, 16, 32).
     Narrow,
     /// Zero-extends from the bits that the second operand says (8, 16, 32).
@@ -103,6 +105,8 @@ impl Op {
             (Op::Ne, A(p), A(q)) => truth(p != q),
             (Op::Eq, A(_), Int(0)) | (Op::Eq, Int(0), A(_)) => truth(false),
             (Op::Ne, A(_), Int(0)) | (Op::Ne, Int(0), A(_)) => truth(true),
+            (Op::Compare, A(p), A(q)) => Ok(Int(p.cmp(&q) as i64)),
+            (Op::Compare, A(_), Int(0)) => Ok(Value::ONE),
             (Op::Mask | Op::Narrow, A(p), Int(_)) => Ok(A(p)),
             (_, Int(a), Int(b)) => self.integers(a, b),
             _ => Err(Illegal),
@@ -134,6 +138,7 @@ impl Op {
             Op::Min => a.min(b),
             Op::UMax => (a as u64).max(b as u64) as i64,
             Op::UMin => (a as u64).min(b as u64) as i64,
+            Op::Compare => a.cmp(&b) as i64,
             Op::Narrow => (a << spare(b)) >> spare(b),
             Op::Mask => (((a as u64) << spare(b)) >> spare(b)) as i64,
         }))
