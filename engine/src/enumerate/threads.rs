@@ -5,7 +5,7 @@ use super::event::Operand;
 use super::limits::Limit;
 use super::machine::{self, Machine, Reservation};
 use super::prepared::{PairAllowed, Prepared};
-use crate::litmus::{x86, Dialect, Observable, Program, Test};
+use crate::litmus::{ppc, riscv, x86, Dialect, Observable, Program, Test};
 
 pub struct Threads {
     pub paths: Vec<Vec<Prepared>>,
@@ -26,6 +26,8 @@ impl Threads {
 
 /// In C and x86 the two halves of an atomic pair belong to one instruction.
 const SAME_INSTANCE: PairAllowed = |same| same;
+/// With exclusives they belong to different ones.
+const ANY_INSTANCE: PairAllowed = |_| true;
 
 pub fn prepare(test: &Test) -> Result<Threads, Limit> {
     let mut paths = Vec::new();
@@ -52,6 +54,8 @@ pub fn prepare(test: &Test) -> Result<Threads, Limit> {
     let (initial_tags, tags): (u64, &'static [&'static str]) = match test.dialect {
         Dialect::C => (c::PLAIN, &c::TAGS),
         Dialect::X86 | Dialect::X86_64 => (0, &x86::TAGS),
+        Dialect::Ppc => (0, &ppc::TAGS),
+        Dialect::RiscV => (riscv::RLX, &riscv::TAGS),
     };
     Ok(Threads {
         paths,
@@ -65,6 +69,8 @@ pub fn prepare(test: &Test) -> Result<Threads, Limit> {
 fn machine(dialect: Dialect) -> (Machine, PairAllowed) {
     let (branch_events, reservation, allowed): (bool, Reservation, PairAllowed) = match dialect {
         Dialect::C | Dialect::X86 | Dialect::X86_64 => (false, Reservation::None, SAME_INSTANCE),
+        Dialect::Ppc => (true, Reservation::Power, ANY_INSTANCE),
+        Dialect::RiscV => (true, Reservation::RiscV, ANY_INSTANCE),
     };
     let machine = Machine {
         branch_events,

@@ -6,6 +6,8 @@ pub mod error;
 pub mod isa;
 mod lexer;
 mod names;
+pub mod ppc;
+pub mod riscv;
 mod sections;
 mod state;
 mod table;
@@ -27,6 +29,8 @@ pub enum Dialect {
     C,
     X86,
     X86_64,
+    Ppc,
+    RiscV,
 }
 
 #[derive(Clone, Debug)]
@@ -128,10 +132,12 @@ fn parse(text: &str) -> Result<Test, Fault> {
         "C" => Dialect::C,
         "X86" => Dialect::X86,
         "X86_64" => Dialect::X86_64,
+        "PPC" => Dialect::Ppc,
+        "RISCV" => Dialect::RiscV,
         other => {
             return Err(
                 Fault::new(parts.dialect.offset, format!("unknown dialect `{other}`"))
-                    .advise("the dialects are C, X86, X86_64"),
+                    .advise("the dialects are C, X86, X86_64, PPC, RISCV"),
             )
         }
     };
@@ -140,6 +146,8 @@ fn parse(text: &str) -> Result<Test, Fault> {
         Dialect::C => |name| Some(name.to_string()),
         Dialect::X86 => x86::register_32,
         Dialect::X86_64 => x86::register_64,
+        Dialect::Ppc => ppc::register,
+        Dialect::RiscV => riscv::register,
     };
     let mut init = state::init(parts.init, &mut names, register)?;
     let program = match dialect {
@@ -157,6 +165,8 @@ fn parse(text: &str) -> Result<Test, Fault> {
         }
         Dialect::X86 => assembly(parts.program, &mut names, x86::instruction_32)?,
         Dialect::X86_64 => assembly(parts.program, &mut names, x86::instruction_64)?,
+        Dialect::Ppc => assembly(parts.program, &mut names, ppc::instruction)?,
+        Dialect::RiscV => assembly(parts.program, &mut names, riscv::instruction)?,
     };
     let end = state::condition(parts.condition, &mut names, register)?;
     let mut test = Test {
