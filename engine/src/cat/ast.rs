@@ -26,11 +26,6 @@ impl Names {
         sym
     }
 
-    /// The number of a name that the model mentions.
-    pub fn find(&self, text: &str) -> Option<Sym> {
-        self.numbers.get(text).copied()
-    }
-
     /// The name of a number.
     pub fn text(&self, sym: Sym) -> &str {
         &self.texts[sym.0 as usize]
@@ -128,7 +123,6 @@ pub struct Binding {
 
 #[derive(Debug)]
 pub struct Function {
-    pub name: Option<Sym>,
     pub parameter: Pattern,
     pub body: ExpRef,
 }

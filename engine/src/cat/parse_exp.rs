@@ -48,9 +48,7 @@ impl Parser<'_> {
                 let parameter = self.parameter()?;
                 self.need_sign("->")?;
                 let body = self.exp()?;
-                Kind::Fun(Arc::new(Function {
-                    name: None,
-                    parameter,
+                Kind::Fun(Arc::new(Function { parameter,
                     body,
                 }))
             }
@@ -306,9 +304,7 @@ impl Parser<'_> {
             return Err((place, found, advice));
         }
         let body = self.exp()?;
-        let function = Function {
-            name: first,
-            parameter,
+        let function = Function { parameter,
             body,
         };
         let value = exp(at, Kind::Fun(Arc::new(function)));

@@ -7,9 +7,10 @@ use super::ast::*;
 use super::compile::Compiler;
 use super::env::{Env, Known, KnownClosure};
 use super::node::Op;
+use super::prims::Prim;
 
 /// The shapes of `generate_orders`: herd7's cross.cat, and models/cos.cat.
-pub const ORDERS: [u64; 2] = [0, 0];
+pub const ORDERS: [u64; 2] = [0xa7de_ab9d_550c_1143, 0x9cd2_2387_6f71_bb7e];
 
 /// A running hash, FNV-1a over words: the same in every build.
 struct Shape<'c, 'm> {
@@ -108,17 +109,23 @@ impl Shape<'_, '_> {
                 let closure = closure.clone();
                 self.closure(&closure);
             }
-            Some(Known::Prim(prim)) => {
-                self.word(12);
-                self.text(&format!("{prim:?}"));
-            }
+            Some(Known::Prim(prim)) => self.prim(*prim),
             Some(Known::Node(id)) => match self.compiler.nodes.op(*id) {
                 Op::EmptyRelation => self.word(13),
                 Op::Nothing => self.word(14),
                 _ => self.known = false,
             },
+            None => match Prim::named(self.compiler.names.text(name)) {
+                Some(prim) => self.prim(prim),
+                None => self.known = false,
+            },
             _ => self.known = false,
         }
+    }
+
+    fn prim(&mut self, prim: Prim) {
+        self.word(12);
+        self.text(&format!("{prim:?}"));
     }
 
     fn exp(&mut self, exp: &Exp, env: &Env) {
@@ -195,5 +202,45 @@ impl Shape<'_, '_> {
         self.word(word);
         self.word(items.len() as u64);
         items.iter().for_each(|item| self.exp(item, env));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cat::node::Op;
+    use crate::cat::Model;
+    use std::path::{Path, PathBuf};
+
+    /// Whether the model chooses its coherence order from orders that are not listed.
+    fn recognised(path: &Path) -> bool {
+        let model = Model::load(path, &[]).unwrap();
+        let plan = model.plan(&|_| false).unwrap();
+        let co = plan.choices.iter().find(|choice| matches!(plan.names.text(choice.name), "co" | "mo"));
+        matches!(plan.nodes.op(co.unwrap().source), Op::Orders(..))
+    }
+
+    #[test]
+    fn own_coherence_orders_are_recognised() {
+        let models = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../models");
+        assert!(recognised(&models.join("rc11.cat")));
+    }
+
+    #[test]
+    fn coherence_orders_of_herd_are_recognised_where_it_is_installed() {
+        let herd = std::env::var("HERD7").unwrap_or_else(|_| "herd7".to_owned());
+        let Ok(output) = std::process::Command::new(herd).arg("-libdir").output() else {
+            return;
+        };
+        let library = PathBuf::from(String::from_utf8(output.stdout).unwrap().trim());
+        assert!(recognised(&library.join("sc.cat")));
+        assert!(recognised(&library.join("c11_cos.cat")));
+    }
+
+    #[test]
+    fn a_name_alone_is_not_enough() {
+        let text = "let generate_orders (s, r) = linearisations (s, r)\nwith co from generate_orders (W, co0)";
+        let model = Model::parse(text, "test.cat", &|_| None).unwrap();
+        let plan = model.plan(&|_| false).unwrap();
+        assert!(!matches!(plan.nodes.op(plan.choices[0].source), Op::Orders(..)));
     }
 }

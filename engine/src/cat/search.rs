@@ -51,7 +51,7 @@ impl Prepared {
         self.open(rf, finals);
         let stages = self.stages.clone();
         let mut counts = BTreeMap::new();
-        self.stage(&stages, 0, &mut Goal::Explain(&mut counts))?;
+        let _whole = self.stage(&stages, 0, &mut Goal::Explain(&mut counts))?;
         let named = counts
             .into_iter()
             .map(|(axiom, count)| (self.name_of(&stages.axioms[axiom]), count));
