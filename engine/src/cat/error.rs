@@ -16,6 +16,8 @@ pub struct CatError {
     pub advice: String,
     /// The line itself; empty when there is none.
     pub excerpt: String,
+    /// Whether nothing is wrong but a limit was hit: the answer is not known.
+    pub limit: bool,
 }
 
 impl CatError {
@@ -28,6 +30,7 @@ impl CatError {
             message: message.into(),
             advice: advice.into(),
             excerpt: String::new(),
+            limit: false,
         }
     }
 }

@@ -11,14 +11,42 @@
 //! let mut prepared = model.prepare(&input)?;          // a graph of events: what is fixed
 //! prepared.solutions(&rf, None, &mut |solution| …)?;  // a reads-from relation
 //! ```
+mod ast;
+mod compile;
+mod env;
 mod error;
+mod eval;
+mod interp;
+mod lex;
+mod load;
+mod node;
+mod ops;
+mod parse;
+mod parse_exp;
+mod plan;
+mod polarity;
+mod prepare;
+mod prims;
+mod recognise;
+mod search;
+mod stages;
+mod value;
 
 pub use error::CatError;
 
 use crate::graph::{Relation, Set};
+use ast::{Block, Names, Place};
+use load::{Files, Find};
+use plan::Plan;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, RwLock};
+use value::Fault;
+
+/// What every cat file finds defined.
+const PRELUDE: &str = include_str!("prelude.cat");
+const PRELUDE_NAME: &str = "stdlib.cat";
 
 /// A cat file, parsed, with what it includes.
 pub struct Model {
@@ -29,6 +57,11 @@ pub struct Model {
     /// Whether the file computes dependencies from registers itself (`catdep`): it then
     /// expects the register events and `rf-reg` in its input.
     pub computes_dependencies: bool,
+    files: Arc<Files>,
+    prelude: Block,
+    main: Block,
+    /// The model laid out, by which variants are on.
+    plans: RwLock<Vec<(Vec<bool>, Arc<Plan>)>>,
 }
 
 /// A graph of events: what the model may refer to and what no choice changes.
@@ -76,8 +109,16 @@ impl Model {
     /// Reads the model of a file. What it includes is looked for beside the including
     /// file, then in `folders`, in their order.
     pub fn load(path: &Path, folders: &[PathBuf]) -> Result<Model, CatError> {
-        let _ = (path, folders);
-        Err(CatError::placeless("cat files are not read yet", ""))
+        let Some(text) = load::read(path) else {
+            let message = format!("{} cannot be read", path.display());
+            return Err(CatError::placeless(message, "a cat file is expected"));
+        };
+        Model::build(path, text, &|name, including| {
+            let beside = including.parent().unwrap_or(Path::new(""));
+            let places = std::iter::once(beside).chain(folders.iter().map(PathBuf::as_path));
+            let mut found = places.map(|folder| folder.join(name));
+            found.find_map(|path| load::read(&path).map(|text| (path, text)))
+        })
     }
 
     /// Reads the model of a text. `load` gives the text of a file that it includes.
@@ -86,14 +127,66 @@ impl Model {
         name: &str,
         load: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Model, CatError> {
-        let _ = (text, name, load);
-        Err(CatError::placeless("cat files are not read yet", ""))
+        Model::build(Path::new(name), text.to_owned(), &|name, _| {
+            load(name).map(|text| (PathBuf::from(name), text))
+        })
+    }
+
+    fn build(path: &Path, text: String, find: &Find) -> Result<Model, CatError> {
+        let mut files = Files::new();
+        let prelude = files.add(Path::new(PRELUDE_NAME), PRELUDE.to_owned(), &|_, _| None)?;
+        let main = files.add(path, text, &|name, including| {
+            let built_in = || (name == PRELUDE_NAME).then(|| (name.into(), PRELUDE.to_owned()));
+            find(name, including).or_else(built_in)
+        })?;
+        let stem = path
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned());
+        Ok(Model {
+            name: main.name.or(stem).unwrap_or_default(),
+            architecture: main.architecture,
+            computes_dependencies: main.catdep,
+            files: Arc::new(files),
+            prelude: Arc::new(prelude.statements),
+            main: Arc::new(main.statements),
+            plans: RwLock::new(Vec::new()),
+        })
+    }
+
+    /// The model laid out, once for each way the variants may be.
+    fn plan(&self, variants: &dyn Fn(&str) -> bool) -> Result<Arc<Plan>, CatError> {
+        let on: Vec<bool> = self
+            .files
+            .variants
+            .iter()
+            .map(|name| variants(name))
+            .collect();
+        let known = |plans: &[(Vec<bool>, Arc<Plan>)]| {
+            plans
+                .iter()
+                .find(|(key, _)| *key == on)
+                .map(|(_, plan)| plan.clone())
+        };
+        if let Ok(plans) = self.plans.read() {
+            if let Some(plan) = known(&plans) {
+                return Ok(plan);
+            }
+        }
+        let plan = plan::plan(&self.files, &[&self.prelude, &self.main], variants)
+            .map_err(|(at, fault)| fault_error(&self.files, &self.files.names, at, fault))?;
+        let plan = Arc::new(plan);
+        if let Ok(mut plans) = self.plans.write() {
+            if known(&plans).is_none() {
+                plans.push((on, plan.clone()));
+            }
+        }
+        Ok(plan)
     }
 
     /// Evaluates what depends on the graph alone.
     pub fn prepare(&self, input: &Input) -> Result<Prepared, CatError> {
-        let _ = input;
-        Err(CatError::placeless("cat files are not evaluated yet", ""))
+        let plan = self.plan(input.variants)?;
+        prepare::prepare(&self.files, &plan, input).map_err(|error| *error)
     }
 
     /// Calls `visit` for every solution with the `rf` that is in the input.
@@ -113,21 +206,59 @@ impl Model {
     }
 }
 
+/// The error of a fault.
+fn fault_error(files: &Files, names: &Names, at: Place, fault: Fault) -> CatError {
+    let (message, advice) = match fault {
+        Fault::Error(error) => return CatError::clone(&error),
+        Fault::Unbound(name) => (
+            format!("nothing is called {} here", names.text(name)),
+            "it is neither defined before this place nor given for this kind of test".to_owned(),
+        ),
+        Fault::Type(expected, found) => {
+            (format!("this is {found}"), format!("expected: {expected}"))
+        }
+        Fault::Said(message) => (message.to_string(), String::new()),
+        Fault::Limit(message) => {
+            let error = files.error((at, message.to_owned(), String::new()));
+            return CatError {
+                limit: true,
+                ..error
+            };
+        }
+    };
+    files.error((at, message, advice))
+}
+
 /// A model with all that depends on the graph alone evaluated.
-pub struct Prepared {}
+pub struct Prepared {
+    store: eval::Store,
+    files: Arc<Files>,
+    stages: prepare::Shared,
+    never: Option<String>,
+    /// How many steps the searches have taken, and how many they may.
+    steps: u64,
+    limit: Option<u64>,
+}
 
 impl Prepared {
     /// The name of an axiom that fails whatever is read from where, if there is one: then
     /// there are no solutions.
     pub fn never(&self) -> Option<&str> {
-        None
+        self.never.as_deref()
     }
 
     /// Whether the model looks at the final writes `FW` other than to order them last in
     /// a coherence order it chooses. When not, leave `FW` out: the final write of a
     /// location is then the last in `co`, and every one occurs.
     pub fn needs_final_writes(&self) -> bool {
-        false
+        self.store.plan.needs_finals
+    }
+
+    /// How many steps of search there may be in all from now; none for no limit. The
+    /// error then has its `limit` set.
+    pub fn set_limit(&mut self, steps: Option<u64>) {
+        self.steps = 0;
+        self.limit = steps;
     }
 
     /// Calls `visit` for every solution with this reads-from relation and, where
@@ -138,8 +269,7 @@ impl Prepared {
         finals: Option<&Set>,
         visit: &mut Visit,
     ) -> Result<(), CatError> {
-        let _ = (rf, finals, visit);
-        Ok(())
+        self.search(rf, finals, visit).map_err(|error| *error)
     }
 
     /// Whether some solution may extend these parts of a reads-from relation and a
@@ -150,8 +280,7 @@ impl Prepared {
         rf: &Relation,
         co: Option<&Relation>,
     ) -> Result<bool, CatError> {
-        let _ = (rf, co);
-        Ok(true)
+        self.may_hold(rf, co).map_err(|error| *error)
     }
 
     /// For each axiom, how many ways to make the choices fail it first.
@@ -160,7 +289,6 @@ impl Prepared {
         rf: &Relation,
         finals: Option<&Set>,
     ) -> Result<Vec<(String, u64)>, CatError> {
-        let _ = (rf, finals);
-        Ok(Vec::new())
+        self.explain(rf, finals).map_err(|error| *error)
     }
 }
