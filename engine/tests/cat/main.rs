@@ -1,0 +1,3 @@
+//! The cat language, construct by construct.
+mod graphs;
+mod models;
