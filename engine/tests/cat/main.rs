@@ -1,3 +1,4 @@
 //! The cat language, construct by construct.
 mod graphs;
+mod herd;
 mod models;
