@@ -2,3 +2,4 @@
 mod graphs;
 mod herd;
 mod models;
+mod speed;
