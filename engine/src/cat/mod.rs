@@ -300,6 +300,25 @@ impl Prepared {
         rf: &Relation,
         finals: Option<&Set>,
     ) -> Result<Vec<(String, u64)>, CatError> {
-        self.explain(rf, finals).map_err(|error| *error)
+        let mut counts: Vec<(String, u64)> = Vec::new();
+        self.failures(rf, finals, &mut |axiom, _| {
+            match counts.iter_mut().find(|(name, _)| name == axiom) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((axiom.to_owned(), 1)),
+            }
+        })?;
+        counts.sort();
+        Ok(counts)
+    }
+
+    /// Calls `visit` for every way to make the choices that fails an axiom, with the first
+    /// that it fails.
+    pub fn failures(
+        &mut self,
+        rf: &Relation,
+        finals: Option<&Set>,
+        visit: &mut dyn FnMut(&str, &Solution),
+    ) -> Result<(), CatError> {
+        self.explain(rf, finals, visit).map_err(|error| *error)
     }
 }

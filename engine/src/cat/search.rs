@@ -2,12 +2,11 @@
 use super::ast::*;
 use super::error::CatError;
 use super::node::{Id, Op};
-use super::plan::CheckStep;
+use super::plan::{CheckStep, ChoiceStep};
 use super::stages::{classes, Choice, Due, Source, Stages};
 use super::value::{Fault, Value};
 use super::{ops, prepare, Prepared, Solution, Visit};
 use crate::graph::{Relation, Set};
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -16,8 +15,8 @@ type Found<T> = Result<T, Box<CatError>>;
 /// What a search does with what it finds.
 enum Goal<'g, 'v> {
     Solve(&'g mut Visit<'v>),
-    /// Every way to choose, and the first axiom that fails it.
-    Explain(&'g mut BTreeMap<usize, u64>),
+    /// Every way to choose that some axiom fails: which fails it first.
+    Explain(&'g mut dyn FnMut(&str, &Solution)),
 }
 
 /// The orders of classes, one after another.
@@ -47,15 +46,12 @@ impl Prepared {
         &mut self,
         rf: &Relation,
         finals: Option<&Set>,
-    ) -> Found<Vec<(String, u64)>> {
+        visit: &mut dyn FnMut(&str, &Solution),
+    ) -> Found<()> {
         self.open(rf, finals);
         let stages = self.stages.clone();
-        let mut counts = BTreeMap::new();
-        let _whole = self.stage(&stages, 0, &mut Goal::Explain(&mut counts))?;
-        let named = counts
-            .into_iter()
-            .map(|(axiom, count)| (self.name_of(&stages.axioms[axiom]), count));
-        Ok(named.collect())
+        self.stage(&stages, 0, &mut Goal::Explain(visit))
+            .map(|_| ())
     }
 
     /// Whether nothing fails for good of this part of a candidate.
@@ -301,10 +297,19 @@ impl Prepared {
             .iter()
             .for_each(|id| self.store.compute(*id));
         match goal {
-            Goal::Explain(counts) => {
-                for (index, axiom) in stages.axioms.iter().enumerate() {
+            Goal::Explain(visit) => {
+                for axiom in &stages.axioms {
                     if !self.holds(axiom)? {
-                        *counts.entry(index).or_default() += 1;
+                        let choices = self.choices();
+                        visit(
+                            &self.name_of(axiom),
+                            &Solution {
+                                co: order_of(&choices),
+                                choices: &choices,
+                                flags: &[],
+                                undefined: false,
+                            },
+                        );
                         break;
                     }
                 }
@@ -333,28 +338,25 @@ impl Prepared {
                 }
                 flags.sort_unstable();
                 flags.dedup();
-                let mut choices: Vec<(&str, &Relation)> = Vec::new();
-                for step in &self.store.plan.choices {
-                    if let Value::Relation(relation) = self.store.value(step.choice) {
-                        choices.push((self.store.plan.names.text(step.name), relation));
-                    }
-                }
-                let named = |wanted: &str| {
-                    choices
-                        .iter()
-                        .rev()
-                        .find(|(name, _)| *name == wanted)
-                        .map(|(_, r)| *r)
-                };
-                let co = named("co").or_else(|| named("mo"));
+                let choices = self.choices();
                 Ok(visit(&Solution {
-                    co,
+                    co: order_of(&choices),
                     choices: &choices,
                     flags: &flags,
                     undefined,
                 }))
             }
         }
+    }
+
+    /// The relations chosen, by name.
+    fn choices(&self) -> Vec<(&str, &Relation)> {
+        let plan = &self.store.plan;
+        let chosen = |step: &ChoiceStep| match self.store.value(step.choice) {
+            Value::Relation(relation) => Some((plan.names.text(step.name), relation)),
+            _ => None,
+        };
+        plan.choices.iter().filter_map(chosen).collect()
     }
 
     fn relation(&self, id: Id) -> Found<Relation> {
@@ -405,4 +407,13 @@ impl Prepared {
             fault,
         ))
     }
+}
+
+/// The coherence order among choices: the last that is called `co`, else `mo`.
+fn order_of<'r>(choices: &[(&str, &'r Relation)]) -> Option<&'r Relation> {
+    let named = |wanted: &str| {
+        let mut found = choices.iter().rev().filter(|(name, _)| *name == wanted);
+        found.next().map(|(_, relation)| *relation)
+    };
+    named("co").or_else(|| named("mo"))
 }

@@ -59,7 +59,7 @@ pub fn decide(test: &Test, model: &Model, limits: &Limits) -> Result<Answer, Eng
 }
 
 /// The next choice of one out of each; false after the last.
-fn advance(choice: &mut [usize], sizes: impl Iterator<Item = usize>) -> bool {
+pub(super) fn advance(choice: &mut [usize], sizes: impl Iterator<Item = usize>) -> bool {
     for (at, size) in choice.iter_mut().zip(sizes) {
         *at += 1;
         if *at < size {
@@ -128,7 +128,8 @@ impl Run<'_> {
             self.answer.limit = Some(Limit::Candidates);
             return Ok(Go::Stop);
         }
-        if self.tried % 64 == 0 && self.start.elapsed() > self.limits.time {
+        let over = || self.limits.stopped() || self.start.elapsed() > self.limits.time;
+        if self.tried % 64 == 0 && over() {
             self.answer.limit = Some(Limit::Seconds);
             return Ok(Go::Stop);
         }
@@ -245,18 +246,18 @@ impl Run<'_> {
 }
 
 /// The final state of a candidate.
-struct State<'s, 'p> {
-    test: &'s Test,
-    threads: &'s Threads,
-    observed: &'s [Address],
-    c: &'s Candidate<'p>,
-    chosen: &'s Chosen<'s>,
+pub(super) struct State<'s, 'p> {
+    pub test: &'s Test,
+    pub threads: &'s Threads,
+    pub observed: &'s [Address],
+    pub c: &'s Candidate<'p>,
+    pub chosen: &'s Chosen<'s>,
     /// The last write of each observed location.
-    finals: Vec<Index>,
+    pub finals: Vec<Index>,
 }
 
 impl State<'_, '_> {
-    fn value(&self, o: &Observable) -> Value {
+    pub fn value(&self, o: &Observable) -> Value {
         match o {
             Observable::Memory(a) => self
                 .observed
@@ -283,7 +284,7 @@ impl State<'_, '_> {
         }
     }
 
-    fn passes(&self) -> bool {
+    pub fn passes(&self) -> bool {
         let filter = self.test.filter.as_ref();
         filter.map_or(true, |f| f.holds(&|o| self.value(o)))
     }
@@ -306,7 +307,7 @@ impl State<'_, '_> {
 }
 
 /// Writes that may come last: all but the initial one, or that one alone.
-fn last_writes(c: &Candidate<'_>, chosen: &Chosen<'_>, address: Address) -> Vec<Index> {
+pub(super) fn last_writes(c: &Candidate<'_>, chosen: &Chosen<'_>, address: Address) -> Vec<Index> {
     let to = |i: &Index| {
         let at = c.events[*i].act.address();
         at.and_then(|at| chosen.solver.known(at)) == Some(Value::Address(address))

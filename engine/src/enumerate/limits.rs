@@ -1,15 +1,26 @@
 //! What a decision may cost before it ends without an answer.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// At most so many paths of one thread.
 pub const PATHS: usize = 20_000;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Limits {
     /// Choices of reads-from and of final writes that are tried.
     pub candidates: u64,
     pub time: Duration,
+    /// Ends the decision when somebody sets it.
+    pub stop: Option<Arc<AtomicBool>>,
+}
+
+impl Limits {
+    pub fn stopped(&self) -> bool {
+        let stop = self.stop.as_ref();
+        stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
 }
 
 impl Default for Limits {
@@ -17,6 +28,7 @@ impl Default for Limits {
         Limits {
             candidates: 100_000_000,
             time: Duration::from_secs(60),
+            stop: None,
         }
     }
 }

@@ -9,6 +9,7 @@ mod decide;
 mod dependencies;
 mod event;
 mod exclusive;
+mod explain;
 mod format;
 mod graph_input;
 mod instructions;
@@ -17,11 +18,14 @@ mod machine;
 mod prepared;
 mod solver;
 mod threads;
+mod witness;
 
 pub use answer::{Answer, Observation};
 pub use decide::decide;
+pub use explain::{explain, Explanation};
 pub use format::herd;
 pub use limits::{Limit, Limits};
+pub use witness::{Edge, Shown, Witness};
 
 use crate::cat::CatError;
 
