@@ -183,6 +183,17 @@ impl Model {
         Ok(plan)
     }
 
+    /// The names of the sets and relations that the model takes from its input. What it
+    /// finds nowhere under `try` is among them.
+    pub fn takes(&self, variants: &dyn Fn(&str) -> bool) -> Result<Vec<String>, CatError> {
+        let plan = self.plan(variants)?;
+        let given = plan.needed.iter().filter_map(|id| match plan.nodes.op(*id) {
+            node::Op::Given(name) => Some(plan.names.text(*name).to_owned()),
+            _ => None,
+        });
+        Ok(given.collect())
+    }
+
     /// Evaluates what depends on the graph alone.
     pub fn prepare(&self, input: &Input) -> Result<Prepared, CatError> {
         let plan = self.plan(input.variants)?;

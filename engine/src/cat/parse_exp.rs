@@ -48,9 +48,7 @@ impl Parser<'_> {
                 let parameter = self.parameter()?;
                 self.need_sign("->")?;
                 let body = self.exp()?;
-                Kind::Fun(Arc::new(Function { parameter,
-                    body,
-                }))
+                Kind::Fun(Arc::new(Function { parameter, body }))
             }
             Word::Try => {
                 self.skip();
@@ -304,9 +302,7 @@ impl Parser<'_> {
             return Err((place, found, advice));
         }
         let body = self.exp()?;
-        let function = Function { parameter,
-            body,
-        };
+        let function = Function { parameter, body };
         let value = exp(at, Kind::Fun(Arc::new(function)));
         Ok(Binding {
             at,

@@ -215,7 +215,10 @@ mod tests {
     fn recognised(path: &Path) -> bool {
         let model = Model::load(path, &[]).unwrap();
         let plan = model.plan(&|_| false).unwrap();
-        let co = plan.choices.iter().find(|choice| matches!(plan.names.text(choice.name), "co" | "mo"));
+        let co = plan
+            .choices
+            .iter()
+            .find(|choice| matches!(plan.names.text(choice.name), "co" | "mo"));
         matches!(plan.nodes.op(co.unwrap().source), Op::Orders(..))
     }
 
@@ -241,6 +244,9 @@ mod tests {
         let text = "let generate_orders (s, r) = linearisations (s, r)\nwith co from generate_orders (W, co0)";
         let model = Model::parse(text, "test.cat", &|_| None).unwrap();
         let plan = model.plan(&|_| false).unwrap();
-        assert!(!matches!(plan.nodes.op(plan.choices[0].source), Op::Orders(..)));
+        assert!(!matches!(
+            plan.nodes.op(plan.choices[0].source),
+            Op::Orders(..)
+        ));
     }
 }
