@@ -64,9 +64,11 @@ struct Walk<'a> {
 /// All paths of the thread.
 pub fn paths(thread: &Thread, registers: Vec<Operand>) -> Result<Vec<Path>, Limit> {
     let tasks = thread.body.iter().rev().map(Task::Run).collect();
+    let mut start = Builder::new(registers);
+    start.path.structured = true;
     let mut walk = Walk {
         done: Vec::new(),
-        pending: vec![(Builder::new(registers), tasks)],
+        pending: vec![(start, tasks)],
     };
     while let Some((builder, tasks)) = walk.pending.pop() {
         walk.run(builder, tasks);

@@ -5,7 +5,10 @@ use super::bits::Bits;
 use super::event::{Act, Event, Id, Path};
 
 pub struct Dependencies {
+    /// Program order as a model sees it.
     pub po: Bits,
+    /// Program order and the causality inside instructions.
+    pub before: Bits,
     /// Causality inside instructions, closed.
     pub iico: Bits,
     pub addr: Bits,
@@ -26,13 +29,17 @@ pub fn dependencies(path: &Path, pairs: &[(Id, Id)]) -> Dependencies {
     let iico_data = Bits::from_pairs(n, &path.iico_data);
     let iico_ctrl = Bits::from_pairs(n, &path.iico_ctrl);
     let iico = iico_data.clone().union(&iico_ctrl).closure();
-    let mut po = iico.clone();
+    let mut po = Bits::new(n);
     for (a, x) in path.events.iter().enumerate() {
         for (b, y) in path.events.iter().enumerate() {
             if x.instance < y.instance {
                 po.add(a, b);
             }
         }
+    }
+    let before = po.clone().union(&iico);
+    if path.structured {
+        po = before.clone();
     }
     let inside = Bits::from_pairs(n, &path.rf_reg)
         .union(&iico_data.restrict(|e| !relevant(e), |e| !relevant(e)))
@@ -60,7 +67,7 @@ pub fn dependencies(path: &Path, pairs: &[(Id, Id)]) -> Dependencies {
         }
     }
     let addr = depend.then(&last_address);
-    let branches = po.restrict(|e| matches!(act(e), Act::Branch), relevant);
+    let branches = before.restrict(|e| matches!(act(e), Act::Branch), relevant);
     let decisions = iico.restrict(|e| matches!(act(e), Act::Decision), relevant);
     let structured = Bits::from_pairs(n, &path.control).restrict(any, relevant);
     let control = branches.union(&decisions).union(&structured);
@@ -74,6 +81,7 @@ pub fn dependencies(path: &Path, pairs: &[(Id, Id)]) -> Dependencies {
     let data = data.restrict(any, |e| act(e).is_memory());
     Dependencies {
         po,
+        before,
         iico,
         addr,
         data,

@@ -142,6 +142,8 @@ pub struct Path {
     pub registers: Vec<Held>,
     /// The bound on loops ended it.
     pub cut: bool,
+    /// The instructions are statements: herd7 then orders the events inside one in `po`.
+    pub structured: bool,
     /// An operation without a result, such as the product of two addresses.
     pub illegal: bool,
 }

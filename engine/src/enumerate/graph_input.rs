@@ -81,6 +81,7 @@ impl GraphInput {
         add("ext", both(&|a, b| thread(a) != thread(b)));
         let memory = Set::of(n, (0..n).filter(|i| act(*i).is_memory()));
         add("sm", Relation::identity(&memory));
+        add("si", Relation::identity(&memory));
         let same = |a: Index, b: Index| {
             thread(a).is_some()
                 && thread(a) == thread(b)

@@ -275,7 +275,7 @@ fn branch(mut b: Builder, when: &Test, to: &str, machine: Machine) -> Steps {
         let id = b.event(Act::Branch, 0, false);
         b.data(&t.from, id);
     }
-    let counted = matches!(t.value, Operand::Var(_));
+    let counted = !t.from.is_empty();
     let mut steps = Vec::new();
     let mut taken = b.clone();
     if taken.require(t.value, Operand::int(1)) {

@@ -65,7 +65,7 @@ pub fn pairs(
     };
     let loads = atomic(true);
     let stores = atomic(false);
-    let before = |a: Id, b: Id| deps.po.has(a, b);
+    let before = |a: Id, b: Id| deps.before.has(a, b);
     let mut out = Vec::new();
     for (r, at) in &loads {
         let mut first: Option<Id> = None;

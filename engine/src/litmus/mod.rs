@@ -14,6 +14,7 @@ mod table;
 pub mod value;
 pub mod x86;
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -105,18 +106,28 @@ impl Test {
         self.sorted(all)
     }
 
-    /// Registers by thread, then locations, by name.
+    /// Registers by thread, in the order of the architecture, then locations, by name.
     fn sorted(&self, mut all: Vec<Observable>) -> Vec<Observable> {
-        fn key<'a>(names: &'a [String], o: &'a Observable) -> (usize, &'a str, i64) {
-            match o {
-                Observable::Register { thread, name } => (*thread, name, 0),
-                Observable::Memory(a) => {
-                    let name = names.get(a.name as usize).map_or("", String::as_str);
-                    (usize::MAX, name, a.offset)
-                }
+        let rank: fn(&str) -> (usize, u32) = match self.dialect {
+            Dialect::C => |_| (0, 0),
+            Dialect::X86 | Dialect::X86_64 => x86::rank,
+            Dialect::Ppc | Dialect::RiscV => numbered,
+        };
+        all.sort_by(|a, b| match (a, b) {
+            (
+                Observable::Register { thread, name },
+                Observable::Register {
+                    thread: t,
+                    name: n,
+                },
+            ) => (thread, rank(name), name).cmp(&(t, rank(n), n)),
+            (Observable::Register { .. }, _) => Ordering::Less,
+            (_, Observable::Register { .. }) => Ordering::Greater,
+            (Observable::Memory(a), Observable::Memory(b)) => {
+                let key = |a: &Address| (self.names.get(a.name as usize), a.offset);
+                key(a).cmp(&key(b))
             }
-        }
-        all.sort_by(|a, b| key(&self.names, a).cmp(&key(&self.names, b)));
+        });
         all.dedup();
         all
     }
@@ -192,6 +203,12 @@ fn assembly(
     instruction: table::Instruction,
 ) -> Result<Program, Fault> {
     table::program(part, names, instruction).map(Program::Assembly)
+}
+
+/// Registers that end in a number, in its order.
+fn numbered(name: &str) -> (usize, u32) {
+    let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
+    (0, digits.parse().unwrap_or(u32::MAX))
 }
 
 /// Every location that the test can reach has an initial value, as herd7 gives it.

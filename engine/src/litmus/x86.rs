@@ -15,7 +15,7 @@ const ATOMIC: u64 = 1 << 3;
 /// The register that comparisons write.
 const FLAGS: &str = "flags";
 
-const NAMES: [&str; 8] = ["ax", "bx", "cx", "dx", "si", "di", "sp", "bp"];
+const NAMES: [&str; 8] = ["ax", "bx", "cx", "dx", "si", "di", "bp", "sp"];
 
 /// `EAX`, in any case.
 pub fn register_32(name: &str) -> Option<String> {
@@ -44,6 +44,15 @@ pub fn register_64(name: &str) -> Option<String> {
     let base = lower.strip_suffix('l').or_else(|| lower.strip_suffix('h'))?;
     let wide = NAMES.iter().find(|n| n.starts_with(base) || **n == base)?;
     Some(format!("r{wide}"))
+}
+
+/// The order in which herd7 prints registers.
+pub fn rank(name: &str) -> (usize, u32) {
+    let lower = name.to_ascii_lowercase();
+    match NAMES.iter().position(|n| lower.ends_with(n)) {
+        Some(at) => (at, 0),
+        None => (NAMES.len(), lower[1..].parse().unwrap_or(u32::MAX)),
+    }
 }
 
 #[derive(Clone, Copy)]
