@@ -61,7 +61,8 @@ impl Witness {
         let nothing = Relation::new(n);
         let (po, co) = (po.unwrap_or(&nothing), co.unwrap_or(&nothing));
         let rf = Relation::of(n, chosen.rf.iter().copied());
-        let fr = rf.inverse().sequence(co).filter(|a, b| a != b);
+        let sees_before = rf.inverse().sequence(co);
+        let fr = sees_before.filter(|a, b| a != b);
         let mut used = vec![false; n];
         for (from, to) in rf.iter().chain(co.iter()) {
             used[from] = true;
@@ -82,7 +83,8 @@ impl Witness {
                 .collect()
         };
         let next = co.difference(&co.sequence(co));
-        let soonest = fr.difference(&fr.sequence(co));
+        let soonest = sees_before.difference(&sees_before.sequence(co));
+        let soonest = soonest.filter(|a, b| a != b);
         Witness {
             events: events(test, threads, c, chosen, &kept),
             rf: pairs(&rf),
@@ -132,7 +134,7 @@ fn events(
             kind,
             order: match initial {
                 true => String::new(),
-                false => order(test.dialect, threads.tags, event.tags),
+                false => order(test.dialect, kind, threads.tags, event.tags),
             },
             location: text(event.act.address()),
             read: text(event.act.read()),
@@ -157,7 +159,7 @@ fn label(mut number: usize) -> String {
 
 /// What an event's annotation says: the sets of the dialect it is in, but for those that only
 /// repeat what its kind says.
-fn order(dialect: Dialect, tags: &[&str], held: u64) -> String {
+fn order(dialect: Dialect, kind: &str, tags: &[&str], held: u64) -> String {
     let repeats: &[&str] = match dialect {
         Dialect::C => &["A", "RMW", "LK", "LS", "UL", "annot"],
         _ => &["annot"],
@@ -166,6 +168,7 @@ fn order(dialect: Dialect, tags: &[&str], held: u64) -> String {
         .iter()
         .enumerate()
         .filter(|(bit, tag)| held >> bit & 1 == 1 && !repeats.contains(tag))
+        .filter(|(_, tag)| **tag != "NA" || matches!(kind, "R" | "W" | "RMW"))
         .map(|(_, tag)| tag.to_ascii_lowercase());
     words.collect::<Vec<String>>().join(" ")
 }
