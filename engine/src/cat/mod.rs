@@ -249,7 +249,11 @@ pub struct Prepared {
     /// How many steps the searches have taken, and how many they may.
     steps: u64,
     limit: Option<u64>,
+    over: Option<Over>,
 }
+
+/// Whether it is time to end a search.
+pub type Over = Arc<dyn Fn() -> bool + Send + Sync>;
 
 impl Prepared {
     /// The name of an axiom that fails whatever is read from where, if there is one: then
@@ -270,6 +274,11 @@ impl Prepared {
     pub fn set_limit(&mut self, steps: Option<u64>) {
         self.steps = 0;
         self.limit = steps;
+    }
+
+    /// Has a search ask now and then whether to end; if so, the error has its `limit` set.
+    pub fn set_over(&mut self, over: Over) {
+        self.over = Some(over);
     }
 
     /// Calls `visit` for every solution with this reads-from relation and, where

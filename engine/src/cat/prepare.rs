@@ -61,6 +61,7 @@ pub fn prepare(
         never,
         steps: 0,
         limit: None,
+        over: None,
     };
     prepared.settle_checks()?;
     Ok(prepared)

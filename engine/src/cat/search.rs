@@ -12,6 +12,9 @@ use std::sync::Arc;
 
 type Found<T> = Result<T, Box<CatError>>;
 
+/// How many steps go by between two looks at the clock.
+const WATCH: u64 = 64;
+
 /// What a search does with what it finds.
 enum Goal<'g, 'v> {
     Solve(&'g mut Visit<'v>),
@@ -114,6 +117,11 @@ impl Prepared {
 
     fn spend(&mut self) -> Found<()> {
         self.steps += 1;
+        if self.steps % WATCH == 0 && self.over.as_ref().is_some_and(|over| over()) {
+            let mut error = CatError::placeless("the search was ended", "");
+            error.limit = true;
+            return Err(Box::new(error));
+        }
         match self.limit {
             Some(limit) if self.steps > limit => {
                 let mut error =

@@ -128,8 +128,7 @@ impl Run<'_> {
             self.answer.limit = Some(Limit::Candidates);
             return Ok(Go::Stop);
         }
-        let over = || self.limits.stopped() || self.start.elapsed() > self.limits.time;
-        if self.tried % 64 == 0 && over() {
+        if self.tried % 64 == 0 && self.limits.over(self.start) {
             self.answer.limit = Some(Limit::Seconds);
             return Ok(Go::Stop);
         }
@@ -176,7 +175,8 @@ impl Run<'_> {
                 locations: &graph.locations,
                 variants: &|_| false,
             };
-            let stage = self.model.prepare(&input).map_err(EngineError::Model)?;
+            let mut stage = self.model.prepare(&input).map_err(EngineError::Model)?;
+            stage.set_over(self.limits.watch(self.start));
             *staged = Some((graph.locations, stage));
         }
         match staged {
@@ -240,8 +240,13 @@ impl Run<'_> {
             }
             ControlFlow::Continue(())
         });
-        result.map_err(EngineError::Model)?;
-        Ok(Go::On)
+        match result {
+            Err(error) if error.limit && self.limits.over(self.start) => {
+                self.answer.limit = Some(Limit::Seconds);
+                Ok(Go::Stop)
+            }
+            other => other.map(|()| Go::On).map_err(EngineError::Model),
+        }
     }
 }
 

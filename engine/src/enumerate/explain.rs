@@ -129,8 +129,7 @@ impl Search<'_> {
 
     fn judge(&mut self, c: &Candidate<'_>, chosen: &Chosen<'_>) -> Result<Go, EngineError> {
         self.tried += 1;
-        let over = || self.limits.stopped() || self.start.elapsed() > self.limits.time;
-        if self.tried > self.limits.candidates || over() {
+        if self.tried > self.limits.candidates || self.limits.over(self.start) {
             self.found.cut = true;
             return Ok(Go::Stop);
         }
@@ -153,6 +152,7 @@ impl Search<'_> {
             variants: &|_| false,
         };
         let mut stage = self.model.prepare(&input).map_err(EngineError::Model)?;
+        stage.set_over(self.limits.watch(self.start));
         let rf = Relation::of(n, chosen.rf.iter().copied());
         let rounds: Vec<Option<&Vec<Index>>> = match stage.needs_final_writes() {
             true => matching.iter().map(Some).collect(),

@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use crate::cat::Over;
 
 /// At most so many paths of one thread.
 pub const PATHS: usize = 20_000;
@@ -17,6 +19,17 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// Whether a decision that began at `start` has to end.
+    pub fn over(&self, start: Instant) -> bool {
+        self.stopped() || start.elapsed() > self.time
+    }
+
+    /// The same for a search that asks by itself.
+    pub fn watch(&self, start: Instant) -> Over {
+        let limits = self.clone();
+        Arc::new(move || limits.over(start))
+    }
+
     pub fn stopped(&self) -> bool {
         let stop = self.stop.as_ref();
         stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
