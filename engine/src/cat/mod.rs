@@ -187,10 +187,13 @@ impl Model {
     /// finds nowhere under `try` is among them.
     pub fn takes(&self, variants: &dyn Fn(&str) -> bool) -> Result<Vec<String>, CatError> {
         let plan = self.plan(variants)?;
-        let given = plan.needed.iter().filter_map(|id| match plan.nodes.op(*id) {
-            node::Op::Given(name) => Some(plan.names.text(*name).to_owned()),
-            _ => None,
-        });
+        let given = plan
+            .needed
+            .iter()
+            .filter_map(|id| match plan.nodes.op(*id) {
+                node::Op::Given(name) => Some(plan.names.text(*name).to_owned()),
+                _ => None,
+            });
         Ok(given.collect())
     }
 

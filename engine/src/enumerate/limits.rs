@@ -15,7 +15,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Limits {
-            candidates: 100_000_000,
+            candidates: 20_000_000,
             time: Duration::from_secs(60),
         }
     }

@@ -37,7 +37,12 @@ pub fn prepare(test: &Test) -> Result<Threads, Limit> {
             for (number, thread) in threads.iter().enumerate() {
                 let initial = registers(test, number, &thread.names);
                 let found = c::paths(thread, initial)?;
-                paths.push(found.into_iter().map(|p| Prepared::new(p, SAME_INSTANCE)).collect());
+                paths.push(
+                    found
+                        .into_iter()
+                        .map(|p| Prepared::new(p, SAME_INSTANCE))
+                        .collect(),
+                );
                 names.push(thread.names.clone());
             }
         }
@@ -46,7 +51,12 @@ pub fn prepare(test: &Test) -> Result<Threads, Limit> {
             for (number, code) in threads.iter().enumerate() {
                 let initial = registers(test, number, &code.registers);
                 let found = machine::paths(code, machine, initial)?;
-                paths.push(found.into_iter().map(|p| Prepared::new(p, allowed)).collect());
+                paths.push(
+                    found
+                        .into_iter()
+                        .map(|p| Prepared::new(p, allowed))
+                        .collect(),
+                );
                 names.push(code.registers.clone());
             }
         }

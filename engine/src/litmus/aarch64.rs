@@ -7,9 +7,30 @@ use super::table::Reader;
 use super::value::{Op, Value};
 
 pub const TAGS: [&str; 24] = [
-    "DMB.SY", "DMB.LD", "DMB.ST", "DMB.ISH", "DMB.ISHLD", "DMB.ISHST", "DMB.OSH", "DMB.OSHLD",
-    "DMB.OSHST", "DMB.NSH", "DMB.NSHLD", "DMB.NSHST", "DSB.SY", "DSB.LD", "DSB.ST", "DSB.ISH",
-    "DSB.ISHLD", "DSB.ISHST", "ISB", "A", "Q", "L", "X", "NoRet",
+    "DMB.SY",
+    "DMB.LD",
+    "DMB.ST",
+    "DMB.ISH",
+    "DMB.ISHLD",
+    "DMB.ISHST",
+    "DMB.OSH",
+    "DMB.OSHLD",
+    "DMB.OSHST",
+    "DMB.NSH",
+    "DMB.NSHLD",
+    "DMB.NSHST",
+    "DSB.SY",
+    "DSB.LD",
+    "DSB.ST",
+    "DSB.ISH",
+    "DSB.ISHLD",
+    "DSB.ISHST",
+    "ISB",
+    "A",
+    "Q",
+    "L",
+    "X",
+    "NoRet",
 ];
 const A: u64 = 1 << 19;
 const Q: u64 = 1 << 20;
@@ -242,7 +263,7 @@ fn select(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, Fault> {
     let mut outcomes = condition(&name)
         .ok_or_else(|| Fault::new(offset, format!("`{name}` is not a condition")))?;
     if word == "CINC" {
-        outcomes = outcomes.not();
+        outcomes = outcomes.inverse();
     }
     let when = Test::Flags(r.code.reg(FLAGS), outcomes);
     Ok(Some(match to.reg {
@@ -320,7 +341,11 @@ fn memory(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, Fault> {
             return Ok(Some(Instr::Load {
                 to: to.reg,
                 at,
-                tags: if to.reg.is_none() { tags & !(A | Q) } else { tags },
+                tags: if to.reg.is_none() {
+                    tags & !(A | Q)
+                } else {
+                    tags
+                },
                 width,
             }));
         }
@@ -388,7 +413,9 @@ fn atomic(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, Fault> {
         r.comma()?;
         let at = place(r)?;
         let Some(expected) = expected.reg else {
-            return Err(r.cursor.unexpected("a register other than the zero register"));
+            return Err(r
+                .cursor
+                .unexpected("a register other than the zero register"));
         };
         return Ok(Some(Instr::CompareAndSwap {
             expected,

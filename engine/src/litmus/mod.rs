@@ -20,8 +20,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use condition::{Condition, Observable, Printer, Prop, Quantifier, State};
-pub use error::LitmusError;
 use error::Fault;
+pub use error::LitmusError;
 use names::Names;
 use value::{Address, Value};
 
@@ -118,10 +118,7 @@ impl Test {
         all.sort_by(|a, b| match (a, b) {
             (
                 Observable::Register { thread, name },
-                Observable::Register {
-                    thread: t,
-                    name: n,
-                },
+                Observable::Register { thread: t, name: n },
             ) => (thread, rank(name), name).cmp(&(t, rank(n), n)),
             (Observable::Register { .. }, _) => Ordering::Less,
             (_, Observable::Register { .. }) => Ordering::Greater,
