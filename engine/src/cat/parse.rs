@@ -105,13 +105,15 @@ impl Parser<'_> {
         Err(self.unexpected(word.text()))
     }
 
+    /// A name that is defined here, or only read: then it counts as defined too.
     pub fn need_name(&mut self, what: &str) -> Result<Sym, Fault> {
         let Token::Name(name) = self.peek() else {
             return Err(self.unexpected(what));
         };
         let name = name.clone();
         self.skip();
-        Ok(self.names.sym(&name))
+        let name = self.names.sym(&name);
+        Ok(self.names.define(name))
     }
 
     /// The next word is not what should stand here.
@@ -171,10 +173,12 @@ impl Parser<'_> {
         let mut statements = Vec::new();
         loop {
             let at = self.place();
-            let Token::Word(word) = self.peek() else {
-                return Ok(statements);
+            let starts = match self.peek() {
+                Token::Word(word) => !matches!(word, Word::End | Word::Else),
+                Token::Sign(sign) => *sign == "~",
+                _ => false,
             };
-            if matches!(word, Word::End | Word::Else) {
+            if !starts {
                 return Ok(statements);
             }
             if let Some(kind) = self.deeper(|parser| parser.statement())? {
@@ -190,7 +194,7 @@ impl Parser<'_> {
     /// One statement; none for what only concerns drawings and bell files.
     fn statement(&mut self) -> Result<Option<Action>, Fault> {
         let Token::Word(word) = *self.peek() else {
-            return Err(self.unexpected("a statement"));
+            return Ok(Some(Action::Check(Box::new(self.check(true)?))));
         };
         let action = match word {
             Word::Let => self.let_statement()?,
@@ -362,7 +366,8 @@ impl Parser<'_> {
             return Err(self.unexpected("a tag ('name)"));
         };
         self.skip();
-        Ok(self.names.sym(&format!("'{name}")))
+        let name = self.names.sym(&format!("'{name}"));
+        Ok(self.names.define(name))
     }
 
     fn procedure(&mut self) -> Result<Action, Fault> {
