@@ -14,8 +14,11 @@ use std::sync::Arc;
 
 /// How deep calls may be put into one another.
 const MAX_DEPTH: usize = 200;
-/// How deep expressions may stand in one another, the bodies of functions put in.
-const MAX_NESTED: usize = 5_000;
+/// How deep expressions may stand in one another, the bodies of functions put in: at first,
+/// and on a large stack.
+pub const SHALLOW: usize = 120;
+pub const DEEP: usize = 5_000;
+pub const TOO_DEEP: &str = "expressions stand too deep in one another";
 /// How many calls and operations a model may come to.
 const MAX_CALLS: usize = 50_000;
 const MAX_NODES: usize = 100_000;
@@ -31,12 +34,13 @@ pub struct Compiler<'m> {
     pub nodes: Nodes,
     depth: usize,
     nested: usize,
+    deepest: usize,
     calls: usize,
     reified: HashMap<*const KnownClosure, (Rc<KnownClosure>, Id)>,
 }
 
 impl<'m> Compiler<'m> {
-    pub fn new(files: &'m Files, variants: &'m dyn Fn(&str) -> bool) -> Self {
+    pub fn new(files: &'m Files, variants: &'m dyn Fn(&str) -> bool, deepest: usize) -> Self {
         let names = files.names.clone();
         let nodes = Nodes::default();
         Compiler {
@@ -46,6 +50,7 @@ impl<'m> Compiler<'m> {
             nodes,
             depth: 0,
             nested: 0,
+            deepest,
             calls: 0,
             reified: HashMap::new(),
         }
@@ -142,16 +147,16 @@ impl<'m> Compiler<'m> {
     }
 
     fn captured(&mut self, names: &[Sym], env: &Env, at: Place) -> Laid<Vec<(Sym, Id)>> {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return Err((at, Fault::Limit("functions stand too deep in one another")));
+        self.nested += 1;
+        if self.nested > self.deepest {
+            return Err((at, Fault::Limit(TOO_DEEP)));
         }
         let mut captured = Vec::new();
         for name in names {
             let known = self.lookup(*name, env, at)?;
             captured.push((*name, self.reify(&known, at)?));
         }
-        self.depth -= 1;
+        self.nested -= 1;
         Ok(captured)
     }
 
@@ -168,11 +173,8 @@ impl<'m> Compiler<'m> {
 
     pub fn exp(&mut self, exp: &ExpRef, env: &Env) -> Laid<Known> {
         self.nested += 1;
-        if self.nested > MAX_NESTED {
-            return Err((
-                exp.at,
-                Fault::Limit("expressions stand too deep in one another"),
-            ));
+        if self.nested > self.deepest {
+            return Err((exp.at, Fault::Limit(TOO_DEEP)));
         }
         let known = self.exp_here(exp, env);
         self.nested -= 1;

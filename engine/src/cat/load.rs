@@ -12,9 +12,6 @@ const MAX_FILES: usize = 500;
 /// How long a file may be, in bytes.
 const MAX_BYTES: usize = 4 << 20;
 
-/// The size of the stack on which a file is parsed.
-const STACK: usize = 64 << 20;
-
 /// A file of a model.
 pub struct Source {
     pub name: String,
@@ -90,26 +87,7 @@ impl Files {
         }
         self.sources.push(Source { name, text });
         let source = &self.sources[number as usize];
-        let names = &mut self.names;
-        let parsed = std::thread::scope(|threads| {
-            let builder = std::thread::Builder::new().stack_size(STACK);
-            let handle =
-                builder.spawn_scoped(threads, || parse::parse(&source.text, number, names));
-            handle.ok().and_then(|handle| handle.join().ok())
-        });
-        let start = Place {
-            file: number,
-            line: 1,
-            column: 1,
-        };
-        let stopped = || {
-            Err((
-                start,
-                "this file cannot be parsed".to_owned(),
-                String::new(),
-            ))
-        };
-        let parsed = parsed.unwrap_or_else(stopped);
+        let parsed = parse::parse(&source.text, number, &mut self.names);
         let mut file = parsed.map_err(|fault| self.error(fault))?;
         self.variants.append(&mut file.variants);
         self.variants.sort_unstable();

@@ -1,7 +1,7 @@
 //! A model laid out as steps: the checks and choices, in the model's order.
 use super::ast::*;
 use super::compact::compact;
-use super::compile::{Compiler, Laid};
+use super::compile::{Compiler, Laid, DEEP, SHALLOW, TOO_DEEP};
 use super::env::{Env, Known, Procedure};
 use super::load::Files;
 use super::node::{Id, Nodes, Op};
@@ -72,23 +72,33 @@ struct Planner<'m> {
 /// The size of the stack on which a model is laid out.
 const STACK: usize = 256 << 20;
 
-/// Lays out the statements of the prelude and of a model, in a thread with a large stack.
+/// Lays out the statements of the prelude and of a model; where they stand deep in one
+/// another, in a thread with a large stack.
 pub fn plan(files: &Files, blocks: &[&Block], variants: &dyn Fn(&str) -> bool) -> Laid<Plan> {
     let on = |name: &String| (name.clone(), variants(name));
     let variants: HashMap<String, bool> = files.variants.iter().map(on).collect();
+    match lay_out(files, blocks, &variants, SHALLOW) {
+        Err((_, Fault::Limit(TOO_DEEP))) => {}
+        laid => return laid,
+    }
     std::thread::scope(|threads| {
         let builder = std::thread::Builder::new().stack_size(STACK);
-        let handle = builder.spawn_scoped(threads, || lay_out(files, blocks, variants));
+        let handle = builder.spawn_scoped(threads, || lay_out(files, blocks, &variants, DEEP));
         let joined = handle.ok().and_then(|handle| handle.join().ok());
         let stopped = Fault::Limit("the model cannot be laid out");
         joined.unwrap_or(Err((Place::default(), stopped)))
     })
 }
 
-fn lay_out(files: &Files, blocks: &[&Block], variants: HashMap<String, bool>) -> Laid<Plan> {
+fn lay_out(
+    files: &Files,
+    blocks: &[&Block],
+    variants: &HashMap<String, bool>,
+    deepest: usize,
+) -> Laid<Plan> {
     let is_on = |name: &str| variants.get(name).copied().unwrap_or(false);
     let mut planner = Planner {
-        compiler: Compiler::new(files, &is_on),
+        compiler: Compiler::new(files, &is_on, deepest),
         steps: Vec::new(),
         enums: HashMap::new(),
         choices: Vec::new(),
@@ -123,7 +133,7 @@ fn lay_out(files: &Files, blocks: &[&Block], variants: HashMap<String, bool>) ->
         steps,
         enums,
         choices,
-        variants,
+        variants: variants.clone(),
         needed,
         needs_finals,
     })
