@@ -12,16 +12,20 @@
 //! prepared.solutions(&rf, None, &mut |solution| …)?;  // a reads-from relation
 //! ```
 mod ast;
+mod compact;
 mod compile;
 mod env;
 mod error;
 mod eval;
 mod interp;
+mod kinds;
+mod layout;
 mod lex;
 mod load;
 mod node;
 mod ops;
 mod parse;
+mod parse_bind;
 mod parse_exp;
 mod plan;
 mod polarity;

@@ -115,3 +115,17 @@ fn speed() {
 fn micros(start: Instant, rounds: usize) -> f64 {
     start.elapsed().as_secs_f64() * 1e6 / rounds as f64
 }
+
+#[test]
+#[ignore = "measures"]
+fn often() {
+    let library = herd_library().unwrap();
+    let name = std::env::var("CAT").unwrap();
+    let model = Model::load(&library.join(name), &[]).unwrap();
+    let mut graph = Graph::new(&["Wx:A:RLX Ry:A:RLX", "Wy:A:RLX Rx:A:RLX"]);
+    complete(&mut graph, &model);
+    graph.sets.insert("Exp".to_owned(), Set::full(graph.n));
+    for _ in 0..50_000 {
+        graph.prepare(&model).unwrap();
+    }
+}
