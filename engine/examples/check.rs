@@ -28,7 +28,12 @@ fn run() -> Result<bool, String> {
     let mut model = None;
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
-        let mut value = || arguments.next().map(PathBuf::from).ok_or("a value is missing");
+        let mut value = || {
+            arguments
+                .next()
+                .map(PathBuf::from)
+                .ok_or("a value is missing")
+        };
         match argument.as_str() {
             "-model" => model = Some(value()?),
             "-I" => folders.push(value()?),
@@ -54,8 +59,8 @@ fn run() -> Result<bool, String> {
 
 fn check(path: &Path, model: &Model) -> Result<String, String> {
     let test = Test::read(path).map_err(|e| e.to_string())?;
-    let answer = decide(&test, model, &Limits::default())
-        .map_err(|e| format!("{}: {e}", path.display()))?;
+    let answer =
+        decide(&test, model, &Limits::default()).map_err(|e| format!("{}: {e}", path.display()))?;
     if let Some(limit) = answer.limit {
         return Err(format!("{}: too many {limit}", path.display()));
     }

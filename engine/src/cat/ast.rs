@@ -11,6 +11,8 @@ pub struct Sym(pub u32);
 pub struct Names {
     texts: Vec<Arc<str>>,
     numbers: HashMap<Arc<str>, Sym>,
+    /// Whether anything in the model may define the name.
+    defined: Vec<bool>,
 }
 
 impl Names {
@@ -22,8 +24,19 @@ impl Names {
         let text: Arc<str> = text.into();
         let sym = Sym(self.texts.len() as u32);
         self.texts.push(text.clone());
+        self.defined.push(false);
         self.numbers.insert(text, sym);
         sym
+    }
+
+    /// Notes that something defines the name.
+    pub fn define(&mut self, sym: Sym) -> Sym {
+        self.defined[sym.0 as usize] = true;
+        sym
+    }
+
+    pub fn is_defined(&self, sym: Sym) -> bool {
+        self.defined[sym.0 as usize]
     }
 
     /// The name of a number.
@@ -45,6 +58,20 @@ pub struct Place {
 pub struct Exp {
     pub at: Place,
     pub kind: Kind,
+    /// How deep expressions stand in one another here.
+    pub depth: u32,
+}
+
+impl Exp {
+    pub fn new(at: Place, kind: Kind) -> Exp {
+        let mut depth = 0;
+        kind.parts(&mut |part| depth = depth.max(part.depth));
+        Exp {
+            at,
+            kind,
+            depth: depth + 1,
+        }
+    }
 }
 
 pub type ExpRef = Arc<Exp>;
@@ -77,6 +104,45 @@ pub enum Kind {
     MatchSet(ExpRef, ExpRef, SetPattern, ExpRef),
     Try(ExpRef, ExpRef),
     If(Condition, ExpRef, ExpRef),
+}
+
+impl Kind {
+    /// Calls `each` for every expression right inside.
+    pub fn parts(&self, each: &mut dyn FnMut(&ExpRef)) {
+        match self {
+            Kind::EmptyRelation | Kind::Universe | Kind::Tag(_) | Kind::Var(_) => {}
+            Kind::Explicit(items) | Kind::Tuple(items) => items.iter().for_each(each),
+            Kind::Union(items) | Kind::Sequence(items) => items.iter().for_each(each),
+            Kind::Unary(_, inner) => each(inner),
+            Kind::Binary(_, a, b) | Kind::Apply(a, b) | Kind::Try(a, b) => {
+                [a, b].into_iter().for_each(each)
+            }
+            Kind::Let(bindings, body) | Kind::LetRec(bindings, body) => {
+                bindings.iter().for_each(|binding| each(&binding.value));
+                each(body);
+            }
+            Kind::Fun(function) => each(&function.body),
+            Kind::MatchTag(value, clauses, otherwise) => {
+                each(value);
+                clauses.iter().for_each(|(_, body)| each(body));
+                otherwise.iter().for_each(each);
+            }
+            Kind::MatchSet(value, empty, _, body) => {
+                [value, empty, body].into_iter().for_each(each)
+            }
+            Kind::If(condition, yes, no) => {
+                match condition {
+                    Condition::Equal(a, b) | Condition::Subset(a, b) | Condition::In(a, b) => {
+                        each(a);
+                        each(b);
+                    }
+                    Condition::Variant(_) => {}
+                }
+                each(yes);
+                each(no);
+            }
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -126,6 +192,9 @@ pub struct Function {
     pub parameter: Pattern,
     pub body: ExpRef,
 }
+
+/// Functions defined together, with their names.
+pub type Functions = Arc<Vec<(Option<Sym>, Arc<Function>)>>;
 
 #[derive(Debug)]
 pub enum SetPattern {

@@ -14,6 +14,11 @@ use std::sync::Arc;
 
 /// How deep calls may be put into one another.
 const MAX_DEPTH: usize = 200;
+/// How deep expressions may stand in one another, the bodies of functions put in: at first,
+/// and on a large stack.
+pub const SHALLOW: usize = 120;
+pub const DEEP: usize = 5_000;
+pub const TOO_DEEP: &str = "expressions stand too deep in one another";
 /// How many calls and operations a model may come to.
 const MAX_CALLS: usize = 50_000;
 const MAX_NODES: usize = 100_000;
@@ -28,12 +33,14 @@ pub struct Compiler<'m> {
     pub variants: &'m dyn Fn(&str) -> bool,
     pub nodes: Nodes,
     depth: usize,
+    nested: usize,
+    deepest: usize,
     calls: usize,
     reified: HashMap<*const KnownClosure, (Rc<KnownClosure>, Id)>,
 }
 
 impl<'m> Compiler<'m> {
-    pub fn new(files: &'m Files, variants: &'m dyn Fn(&str) -> bool) -> Self {
+    pub fn new(files: &'m Files, variants: &'m dyn Fn(&str) -> bool, deepest: usize) -> Self {
         let names = files.names.clone();
         let nodes = Nodes::default();
         Compiler {
@@ -42,6 +49,8 @@ impl<'m> Compiler<'m> {
             variants,
             nodes,
             depth: 0,
+            nested: 0,
+            deepest,
             calls: 0,
             reified: HashMap::new(),
         }
@@ -78,7 +87,12 @@ impl<'m> Compiler<'m> {
     }
 
     fn lookup(&mut self, name: Sym, env: &Env, at: Place) -> Laid<Known> {
-        match env.find(name) {
+        let found = if self.names.is_defined(name) {
+            env.find(name)
+        } else {
+            None
+        };
+        match found {
             Some(known) => Ok(known.clone()),
             None => self.given(name, at),
         }
@@ -118,10 +132,7 @@ impl<'m> Compiler<'m> {
                     None => free_of_functions(&[(None, closure.function.clone())]),
                 };
                 let captured = self.captured(&names, &closure.env, at)?;
-                let exp = Arc::new(Exp {
-                    at,
-                    kind: Kind::Fun(closure.function.clone()),
-                });
+                let exp = Arc::new(Exp::new(at, Kind::Fun(closure.function.clone())));
                 let code = self.nodes.code(Code {
                     exp,
                     captured,
@@ -136,16 +147,16 @@ impl<'m> Compiler<'m> {
     }
 
     fn captured(&mut self, names: &[Sym], env: &Env, at: Place) -> Laid<Vec<(Sym, Id)>> {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return Err((at, Fault::Limit("functions stand too deep in one another")));
+        self.nested += 1;
+        if self.nested > self.deepest {
+            return Err((at, Fault::Limit(TOO_DEEP)));
         }
         let mut captured = Vec::new();
         for name in names {
             let known = self.lookup(*name, env, at)?;
             captured.push((*name, self.reify(&known, at)?));
         }
-        self.depth -= 1;
+        self.nested -= 1;
         Ok(captured)
     }
 
@@ -161,6 +172,16 @@ impl<'m> Compiler<'m> {
     }
 
     pub fn exp(&mut self, exp: &ExpRef, env: &Env) -> Laid<Known> {
+        self.nested += 1;
+        if self.nested > self.deepest {
+            return Err((exp.at, Fault::Limit(TOO_DEEP)));
+        }
+        let known = self.exp_here(exp, env);
+        self.nested -= 1;
+        known
+    }
+
+    fn exp_here(&mut self, exp: &ExpRef, env: &Env) -> Laid<Known> {
         let at = exp.at;
         let op = match &exp.kind {
             Kind::EmptyRelation => Op::EmptyRelation,
@@ -359,18 +380,10 @@ impl<'m> Compiler<'m> {
             pattern: binding.pattern.clone(),
             value: binding.value.clone(),
         };
-        let var = |name: &Sym| {
-            Arc::new(Exp {
-                at,
-                kind: Kind::Var(*name),
-            })
-        };
-        let body = Arc::new(Exp {
-            at,
-            kind: Kind::Tuple(names.iter().map(var).collect()),
-        });
+        let var = |name: &Sym| Arc::new(Exp::new(at, Kind::Var(*name)));
+        let body = Arc::new(Exp::new(at, Kind::Tuple(names.iter().map(var).collect())));
         let all = Kind::LetRec(bindings.iter().map(copy).collect(), body);
-        let value = self.leave(&Arc::new(Exp { at, kind: all }), env)?;
+        let value = self.leave(&Arc::new(Exp::new(at, all)), env)?;
         let pattern = Pattern::Tuple(names.into_iter().map(Some).collect());
         self.bind(&pattern, value, env, at)
     }
@@ -422,130 +435,6 @@ impl<'m> Compiler<'m> {
             outer = self.bind(&binding.pattern, item, &outer, binding.at)?;
         }
         Ok(outer)
-    }
-
-    /// `let rec r = e | r; r` is `let r = e+`.
-    fn transitive(&mut self, body: Id, group: u32) -> Laid<Option<Id>> {
-        let at = self.nodes.all[body as usize].at;
-        let variable = self.add(Op::Variable(group, 0), at)?;
-        let twice = Op::Sequence(variable, variable);
-        let mut flat = Vec::new();
-        let mut waiting = vec![body];
-        while let Some(id) = waiting.pop() {
-            match self.nodes.op(id) {
-                Op::Union(items) => waiting.extend(items.iter()),
-                _ => flat.push(id),
-            }
-        }
-        let (steps, rest): (Vec<Id>, Vec<Id>) = flat
-            .into_iter()
-            .partition(|id| *self.nodes.op(*id) == twice);
-        let depends = |id: &Id| self.nodes.all[*id as usize].group > group;
-        if steps.len() != 1 || rest.is_empty() || rest.iter().any(depends) {
-            return Ok(None);
-        }
-        let once = self.union(rest, at)?;
-        self.add(Op::Unary(Unary::Plus, once), at).map(Some)
-    }
-
-    fn level(&self, id: Id) -> (u32, u32) {
-        let node = &self.nodes.all[id as usize];
-        (node.group, node.level)
-    }
-
-    /// A union, what changes least often united first.
-    fn union(&mut self, mut items: Vec<Id>, at: Place) -> Laid<Id> {
-        items.sort_by_key(|id| (self.level(*id), *id));
-        items.dedup();
-        let mut whole: Option<Id> = None;
-        let mut start = 0;
-        while start < items.len() {
-            let level = self.level(items[start]);
-            let end = start
-                + items[start..]
-                    .iter()
-                    .take_while(|id| self.level(**id) == level)
-                    .count();
-            let mut part: Vec<Id> = whole.into_iter().collect();
-            part.extend(&items[start..end]);
-            whole = Some(match part[..] {
-                [one] => one,
-                _ => self.add(Op::Union(part.into()), at)?,
-            });
-            start = end;
-        }
-        match whole {
-            Some(id) => Ok(id),
-            None => self.add(Op::Nothing, at),
-        }
-    }
-
-    fn binary(&mut self, op: Binary, a: Id, b: Id, at: Place) -> Laid<Id> {
-        if op == Binary::Intersection {
-            for (relation, other) in [(a, b), (b, a)] {
-                if let Op::Binary(Binary::Product, from, to) = *self.nodes.op(other) {
-                    let side = |id: Id| (*self.nodes.op(id) != Op::Universe).then_some(id);
-                    let op = Op::Restrict(side(from), relation, side(to));
-                    return self.add(op, at);
-                }
-            }
-            if let Op::Unary(Unary::Complement, inner) = *self.nodes.op(b) {
-                return self.add(Op::Binary(Binary::Difference, a, inner), at);
-            }
-        }
-        self.add(Op::Binary(op, a, b), at)
-    }
-
-    /// `a; b; …`: sets in brackets restrict their neighbours, and what changes least often
-    /// is composed first.
-    fn sequence(&mut self, items: &[Id], at: Place) -> Laid<Id> {
-        let mut list: Vec<(Option<Id>, Option<Id>)> = Vec::new();
-        for item in items {
-            let next = match *self.nodes.op(*item) {
-                Op::Unary(Unary::Identity, set) => (Some(set), None),
-                _ => (None, Some(*item)),
-            };
-            match (list.last_mut(), next) {
-                (Some((Some(set), None)), (Some(more), None)) => {
-                    *set = self.add(Op::Binary(Binary::Intersection, *set, more), at)?;
-                }
-                _ => list.push(next),
-            }
-        }
-        let mut relations: Vec<Id> = Vec::new();
-        let mut index = 0;
-        while index < list.len() {
-            let set = |index: usize| list.get(index).and_then(|(set, _)| *set);
-            let (from, relation) = match list[index] {
-                (Some(set), None) if index + 1 == list.len() => {
-                    // Alone, or after a relation that took no set behind it.
-                    relations.push(self.add(Op::Unary(Unary::Identity, set), at)?);
-                    break;
-                }
-                (Some(set), None) => {
-                    index += 1;
-                    (Some(set), list[index].1)
-                }
-                (_, relation) => (None, relation),
-            };
-            let Some(relation) = relation else { break };
-            let to = set(index + 1);
-            index += 1 + usize::from(to.is_some());
-            relations.push(match (from, to) {
-                (None, None) => relation,
-                _ => self.add(Op::Restrict(from, relation, to), at)?,
-            });
-        }
-        while relations.len() > 1 {
-            let pairs = relations.windows(2).enumerate();
-            let cost = |pair: &[Id]| self.level(pair[0]).max(self.level(pair[1]));
-            let best = pairs
-                .min_by_key(|(_, pair)| cost(pair))
-                .map_or(0, |(index, _)| index);
-            let (a, b) = (relations[best], relations.remove(best + 1));
-            relations[best] = self.add(Op::Sequence(a, b), at)?;
-        }
-        Ok(relations[0])
     }
 }
 

@@ -18,9 +18,6 @@ pub enum Known {
     Procedure(Rc<Procedure>),
 }
 
-/// Functions defined together.
-pub type Functions = Arc<Vec<(Option<Sym>, Arc<Function>)>>;
-
 pub struct KnownClosure {
     pub function: Arc<Function>,
     /// What the names in it stand for, those of `group` aside.

@@ -7,7 +7,7 @@ use super::plan::Plan;
 use super::prims;
 use super::value::{compare, Closure, Fault, Scope, Value};
 use crate::graph::{Relation, Set};
-use std::cell::Cell;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::Arc;
 
 /// How often the names of a `let rec` may be computed anew.
@@ -24,7 +24,7 @@ pub struct Store {
     /// Of a union, the operands that are not empty whatever is chosen.
     pub parts: Vec<Option<Box<[Id]>>>,
     /// How many more steps the interpreter may take.
-    pub fuel: Cell<u64>,
+    pub fuel: AtomicU64,
 }
 
 impl Store {
@@ -50,7 +50,16 @@ impl Store {
     /// Computes the value of an operation from those of its operands.
     pub fn compute(&mut self, id: Id) {
         let plan = self.plan.clone();
+        self.compute_in(&plan, id);
+    }
+
+    /// [`Store::compute`], of the store's own plan.
+    pub fn compute_in(&mut self, plan: &Plan, id: Id) {
         let op = plan.nodes.op(id);
+        if let Some(set) = self.set_of(op) {
+            self.values[id as usize] = Value::Set(set);
+            return;
+        }
         let old = std::mem::take(&mut self.values[id as usize]);
         let mut buffer = match old {
             Value::Relation(relation) => relation,
@@ -59,7 +68,7 @@ impl Store {
         let value = if self.compute_relation(id, op, &mut buffer) {
             Value::Relation(buffer)
         } else {
-            self.compute_any(op).unwrap_or_else(Value::Fault)
+            self.compute_any(plan, op).unwrap_or_else(Value::Fault)
         };
         self.values[id as usize] = value;
     }
@@ -117,12 +126,33 @@ impl Store {
                 let Op::Fix(group) = *self.plan.nodes.op(*fix) else {
                     return None;
                 };
+                if matches!(self.value(*fix), Value::Fault(_)) {
+                    return None;
+                }
                 let variable = self.plan.nodes.groups[group as usize].variables[*index as usize];
                 out.copy_from(self.relation(variable)?);
             }
             _ => return None,
         }
         Some(())
+    }
+
+    /// The common operations on sets of events; none when the operands are not such sets.
+    fn set_of(&self, op: &Op) -> Option<Set> {
+        Some(match op {
+            Op::Union(items) => {
+                let (first, rest) = items.split_first()?;
+                let mut union = self.set(*first)?.clone();
+                for item in rest {
+                    union.union_with(self.set(*item)?);
+                }
+                union
+            }
+            Op::Binary(Binary::Intersection, a, b) => self.set(*a)?.intersection(self.set(*b)?),
+            Op::Binary(Binary::Difference, a, b) => self.set(*a)?.difference(self.set(*b)?),
+            Op::Unary(Unary::Complement, a) => self.set(*a)?.complement(),
+            _ => return None,
+        })
     }
 
     fn checked(&self, id: Id) -> Result<&Value, Fault> {
@@ -145,7 +175,7 @@ impl Store {
             locations: &self.locations,
             variants: &self.plan.variants,
             fuel: &self.fuel,
-            depth: Cell::new(0),
+            depth: AtomicU32::new(0),
         }
     }
 
@@ -156,7 +186,7 @@ impl Store {
         }
     }
 
-    fn compute_any(&mut self, op: &Op) -> Outcome {
+    fn compute_any(&mut self, plan: &Plan, op: &Op) -> Outcome {
         let n = self.n;
         Ok(match op {
             Op::Nothing => Value::Nothing,
@@ -169,7 +199,7 @@ impl Store {
             Op::Union(items) => {
                 let items: Result<Vec<&Value>, _> =
                     items.iter().map(|item| self.checked(*item)).collect();
-                ops::union(&items?, n)?
+                ops::union(&items?)?
             }
             Op::Unary(op, a) => ops::unary(*op, self.checked(*a)?, &self.ground())?,
             Op::Binary(op, a, b) => {
@@ -207,7 +237,7 @@ impl Store {
                 prims::orders(&set, &base, &self.locations)?
             }
             Op::Fix(group) => {
-                self.fixpoint(*group as usize)?;
+                self.fixpoint(plan, *group as usize)?;
                 Value::Nothing
             }
             Op::If(test, a, b, yes, no) => {
@@ -278,8 +308,7 @@ impl Store {
 
     /// Computes the names of a `let rec`, from nothing until they grow no more, each from
     /// the latest values of the others.
-    fn fixpoint(&mut self, group: usize) -> Result<(), Fault> {
-        let plan = self.plan.clone();
+    fn fixpoint(&mut self, plan: &Plan, group: usize) -> Result<(), Fault> {
         let group = &plan.nodes.groups[group];
         for variable in &group.variables {
             self.values[*variable as usize] = Value::Nothing;
@@ -288,7 +317,7 @@ impl Store {
             let mut over = true;
             for (index, variable) in group.variables.iter().enumerate() {
                 for inner in &group.inner[index] {
-                    self.compute(*inner);
+                    self.compute_in(plan, *inner);
                 }
                 let new = self.checked(group.bodies[index])?;
                 let old = &self.values[*variable as usize];

@@ -5,12 +5,17 @@ use super::ops::{self, said, type_fault, Ground, Outcome};
 use super::prims;
 use super::value::{compare, Closure, Fault, Scope, Value, Values};
 use crate::graph::Set;
-use std::cell::Cell;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::Arc;
 
 /// How deep calls may nest, tail calls aside.
-const MAX_DEPTH: u32 = 400;
+const MAX_DEPTH: u32 = 4_000;
+/// From how deep on they get a stack of their own, and of what size.
+const DEEP: u32 = 60;
+const STACK: usize = 128 << 20;
+
+const TOO_DEEP: &str = "functions call one another too deep";
 
 /// What evaluation goes on with.
 pub struct Interp<'g> {
@@ -18,8 +23,8 @@ pub struct Interp<'g> {
     pub locations: &'g [Option<u32>],
     pub variants: &'g HashMap<String, bool>,
     /// How many more steps it may take.
-    pub fuel: &'g Cell<u64>,
-    pub depth: Cell<u32>,
+    pub fuel: &'g AtomicU64,
+    pub depth: AtomicU32,
 }
 
 /// What is left to evaluate in the place of an expression.
@@ -30,23 +35,38 @@ enum Next {
 
 impl Interp<'_> {
     fn spend(&self) -> Result<(), Fault> {
-        let left = self.fuel.get();
+        let left = self.fuel.load(Relaxed);
         if left == 0 {
             return Err(Fault::Limit("the evaluation of the model takes too long"));
         }
-        self.fuel.set(left - 1);
+        self.fuel.store(left - 1, Relaxed);
         Ok(())
     }
 
     /// The value of an expression. Calls in tail position take no stack.
     pub fn eval(&self, exp: &ExpRef, scope: &Scope) -> Outcome {
-        if self.depth.get() >= MAX_DEPTH {
-            return Err(Fault::Limit("functions call one another too deep"));
+        let depth = self.depth.load(Relaxed);
+        if depth >= MAX_DEPTH {
+            return Err(Fault::Limit(TOO_DEEP));
         }
-        self.depth.set(self.depth.get() + 1);
-        let result = self.run(exp.clone(), scope.clone());
-        self.depth.set(self.depth.get() - 1);
+        self.depth.store(depth + 1, Relaxed);
+        let result = if depth == DEEP {
+            self.run_apart(exp.clone(), scope.clone())
+        } else {
+            self.run(exp.clone(), scope.clone())
+        };
+        self.depth.store(depth, Relaxed);
         result
+    }
+
+    /// [`Interp::run`] in a thread with a large stack, while this one waits.
+    fn run_apart(&self, exp: ExpRef, scope: Scope) -> Outcome {
+        std::thread::scope(|threads| {
+            let builder = std::thread::Builder::new().stack_size(STACK);
+            let handle = builder.spawn_scoped(threads, || self.run(exp, scope));
+            let joined = handle.ok().and_then(|handle| handle.join().ok());
+            joined.unwrap_or(Err(Fault::Limit(TOO_DEEP)))
+        })
     }
 
     fn run(&self, mut exp: ExpRef, mut scope: Scope) -> Outcome {
@@ -63,92 +83,87 @@ impl Interp<'_> {
     }
 
     fn step(&self, exp: &ExpRef, scope: &Scope) -> Result<Next, Fault> {
-        let n = self.ground.n;
-        let eval = |exp: &ExpRef| self.eval(exp, scope);
-        let go = |exp: &ExpRef| Ok(Next::Go(exp.clone(), scope.clone()));
-        Ok(Next::Done(match &exp.kind {
-            Kind::EmptyRelation => Value::Relation(crate::graph::Relation::new(n)),
-            Kind::Universe => Value::Universe,
-            // A tag's enumeration is bound to its name, quoted, by the surroundings.
-            Kind::Tag(name) | Kind::Var(name) => match scope.find(*name) {
-                Some(Value::Fault(fault)) => return Err(fault.clone()),
-                Some(value) => value.clone(),
-                None => return Err(Fault::Unbound(*name)),
-            },
-            Kind::Explicit(items) => {
-                let items: Result<Vec<_>, _> = items.iter().map(eval).collect();
-                ops::explicit(items?, n)?
-            }
-            Kind::Tuple(items) => {
-                let items: Result<Vec<_>, _> = items.iter().map(eval).collect();
-                Value::Tuple(items?.into())
-            }
-            Kind::Unary(op, inner) => ops::unary(*op, &eval(inner)?, &self.ground)?,
-            Kind::Binary(op, a, b) => ops::binary(*op, &eval(a)?, &eval(b)?, &self.ground)?,
-            Kind::Union(items) => {
-                let items: Result<Vec<_>, _> = items.iter().map(eval).collect();
-                ops::union(&items?.iter().collect::<Vec<_>>(), n)?
-            }
-            Kind::Sequence(items) => {
-                let mut value = eval(&items[0])?;
-                for item in &items[1..] {
-                    value = ops::sequence(&value, &eval(item)?, n)?;
-                }
-                value
-            }
+        match &exp.kind {
             Kind::Apply(function, argument) => {
-                let function = eval(function)?;
-                return self.call(&function, eval(argument)?);
+                let function = self.eval(function, scope)?;
+                let argument = self.eval(argument, scope)?;
+                self.call(&function, argument)
             }
-            Kind::Fun(function) => Value::Closure(Arc::new(Closure {
-                function: function.clone(),
-                scope: scope.clone(),
-                group: None,
-            })),
             Kind::Let(bindings, body) => {
                 let mut inner = scope.clone();
                 for binding in bindings {
-                    inner = bind_lazily(&binding.pattern, eval(&binding.value), inner)?;
+                    let value = self.eval(&binding.value, scope);
+                    inner = bind_lazily(&binding.pattern, value, inner)?;
                 }
-                return Ok(Next::Go(body.clone(), inner));
+                Ok(Next::Go(body.clone(), inner))
             }
             Kind::LetRec(bindings, body) => {
                 let inner = self.recursion(bindings, scope)?;
-                return Ok(Next::Go(body.clone(), inner));
+                Ok(Next::Go(body.clone(), inner))
             }
-            Kind::MatchTag(value, clauses, otherwise) => match eval(value)? {
-                Value::Tag(_, name) => {
-                    let clause = clauses.iter().find(|(tag, _)| *tag == name);
-                    match clause.map(|(_, body)| body).or(otherwise.as_ref()) {
-                        Some(body) => return go(body),
-                        None => return said("no clause of match fits the tag"),
-                    }
-                }
-                other => return type_fault("a tag", &other),
-            },
+            Kind::MatchTag(value, clauses, otherwise) => {
+                let value = self.eval(value, scope)?;
+                let body = clause(&value, clauses, otherwise.as_ref())?;
+                Ok(Next::Go(body.clone(), scope.clone()))
+            }
             Kind::MatchSet(value, empty, pattern, body) => {
-                return match matched(&eval(value)?, pattern, scope)? {
-                    None => go(empty),
-                    Some(inner) => Ok(Next::Go(body.clone(), inner)),
-                };
+                let value = self.eval(value, scope)?;
+                Ok(match matched(&value, pattern, scope)? {
+                    None => Next::Go(empty.clone(), scope.clone()),
+                    Some(inner) => Next::Go(body.clone(), inner),
+                })
             }
-            Kind::Try(first, second) => match eval(first) {
-                Err(Fault::Limit(limit)) => return Err(Fault::Limit(limit)),
-                Err(_) => return go(second),
-                Ok(value) => value,
+            Kind::Try(first, second) => match self.eval(first, scope) {
+                Err(Fault::Limit(limit)) => Err(Fault::Limit(limit)),
+                Err(_) => Ok(Next::Go(second.clone(), scope.clone())),
+                Ok(value) => Ok(Next::Done(value)),
             },
             Kind::If(condition, yes, no) => {
-                let holds = match condition {
-                    Condition::Variant(variant) => {
-                        variant.holds(&|name| self.variants.get(name).copied().unwrap_or(false))
-                    }
-                    Condition::Equal(a, b) => compare(&eval(a)?, &eval(b)?).is_eq(),
-                    Condition::Subset(a, b) => ops::is_subset(&eval(a)?, &eval(b)?, n)?,
-                    Condition::In(a, b) => ops::is_element(&eval(a)?, &eval(b)?, n)?,
+                let body = if self.condition(condition, scope)? {
+                    yes
+                } else {
+                    no
                 };
-                return go(if holds { yes } else { no });
+                Ok(Next::Go(body.clone(), scope.clone()))
             }
-        }))
+            Kind::Unary(op, inner) => {
+                let inner = self.eval(inner, scope)?;
+                ops::unary(*op, &inner, &self.ground).map(Next::Done)
+            }
+            Kind::Binary(op, a, b) => {
+                let (a, b) = (self.eval(a, scope)?, self.eval(b, scope)?);
+                ops::binary(*op, &a, &b, &self.ground).map(Next::Done)
+            }
+            Kind::Explicit(items)
+            | Kind::Tuple(items)
+            | Kind::Union(items)
+            | Kind::Sequence(items) => {
+                let mut values = Vec::with_capacity(items.len());
+                for item in items {
+                    values.push(self.eval(item, scope)?);
+                }
+                several(&exp.kind, values, self.ground.n).map(Next::Done)
+            }
+            Kind::EmptyRelation | Kind::Universe | Kind::Tag(_) | Kind::Var(_) | Kind::Fun(_) => {
+                simple(&exp.kind, scope, self.ground.n).map(Next::Done)
+            }
+        }
+    }
+
+    fn condition(&self, condition: &Condition, scope: &Scope) -> Result<bool, Fault> {
+        let (a, b) = match condition {
+            Condition::Variant(variant) => {
+                return Ok(variant.holds(&|name| self.variants.get(name).copied().unwrap_or(false)));
+            }
+            Condition::Equal(a, b) | Condition::Subset(a, b) | Condition::In(a, b) => {
+                (self.eval(a, scope)?, self.eval(b, scope)?)
+            }
+        };
+        match condition {
+            Condition::Subset(..) => ops::is_subset(&a, &b, self.ground.n),
+            Condition::In(..) => ops::is_element(&a, &b, self.ground.n),
+            _ => Ok(compare(&a, &b).is_eq()),
+        }
     }
 
     /// The value of a function at an argument.
@@ -206,6 +221,55 @@ impl Interp<'_> {
     }
 }
 
+/// The clause that fits a tag.
+fn clause<'e>(
+    value: &Value,
+    clauses: &'e [(Sym, ExpRef)],
+    otherwise: Option<&'e ExpRef>,
+) -> Result<&'e ExpRef, Fault> {
+    let Value::Tag(_, name) = value else {
+        return type_fault("a tag", value);
+    };
+    let clause = clauses.iter().find(|(tag, _)| tag == name);
+    match clause.map(|(_, body)| body).or(otherwise) {
+        Some(body) => Ok(body),
+        None => said("no clause of match fits the tag"),
+    }
+}
+
+/// The value of an expression with several parts, from theirs.
+fn several(kind: &Kind, values: Vec<Value>, n: usize) -> Outcome {
+    match kind {
+        Kind::Explicit(_) => ops::explicit(values, n),
+        Kind::Tuple(_) => Ok(Value::Tuple(values.into())),
+        Kind::Union(_) => ops::union(&values.iter().collect::<Vec<_>>()),
+        _ => {
+            let mut values = values.into_iter();
+            let first = values.next().unwrap_or_default();
+            values.try_fold(first, |all, value| ops::sequence(&all, &value, n))
+        }
+    }
+}
+
+/// The value of an expression without parts.
+fn simple(kind: &Kind, scope: &Scope, n: usize) -> Outcome {
+    match kind {
+        Kind::EmptyRelation => Ok(Value::Relation(crate::graph::Relation::new(n))),
+        Kind::Universe => Ok(Value::Universe),
+        Kind::Tag(name) | Kind::Var(name) => match scope.find(*name) {
+            Some(Value::Fault(fault)) => Err(fault.clone()),
+            Some(value) => Ok(value.clone()),
+            None => Err(Fault::Unbound(*name)),
+        },
+        Kind::Fun(function) => Ok(Value::Closure(Arc::new(Closure {
+            function: function.clone(),
+            scope: scope.clone(),
+            group: None,
+        }))),
+        _ => said("this expression has parts"),
+    }
+}
+
 fn fix_scope(values: &[(&Binding, Value)], scope: &Scope) -> Result<Scope, Fault> {
     let mut inner = scope.clone();
     for (binding, value) in values {
@@ -241,7 +305,7 @@ pub fn is_stable(old: &Value, new: &Value, n: usize) -> Result<bool, Fault> {
 }
 
 /// The functions of a group, by their names.
-pub fn with_group(scope: &Scope, group: &Arc<Vec<(Option<Sym>, Arc<Function>)>>) -> Scope {
+pub fn with_group(scope: &Scope, group: &Functions) -> Scope {
     let mut inner = scope.clone();
     for (name, function) in group.iter() {
         let closure = Closure {

@@ -64,10 +64,9 @@ impl Files {
     /// Parses a text and all that it includes.
     pub fn add(&mut self, path: &Path, text: String, find: &Find) -> Result<File, CatError> {
         let mut blocks = HashMap::new();
-        let number = self.sources.len() as u32;
         let file = self.parse(path, text)?;
         let mut waiting = Vec::new();
-        wanted(&file.statements, path, number, &mut waiting);
+        wanted(&file.statements, path, &mut waiting);
         while let Some((place, name, beside)) = waiting.pop() {
             let key = (place.file, name.clone());
             if self.included.contains_key(&key) {
@@ -117,9 +116,8 @@ impl Files {
             let message = format!("a model of more than {MAX_FILES} files");
             return Err(self.error((place, message, String::new())));
         }
-        let number = self.sources.len() as u32;
         let file = self.parse(&path, text)?;
-        wanted(&file.statements, &path, number, waiting);
+        wanted(&file.statements, &path, waiting);
         let block = Arc::new(file.statements);
         blocks.insert(path, block.clone());
         Ok(block)
@@ -127,28 +125,23 @@ impl Files {
 }
 
 /// The includes among statements, at any depth.
-fn wanted(
-    statements: &[Statement],
-    path: &Path,
-    file: u32,
-    waiting: &mut Vec<(Place, String, PathBuf)>,
-) {
+fn wanted(statements: &[Statement], path: &Path, waiting: &mut Vec<(Place, String, PathBuf)>) {
     for statement in statements {
         match &statement.kind {
             Action::Include(name) => waiting.push((statement.at, name.clone(), path.to_owned())),
             Action::IfVariant(_, yes, no) => {
-                wanted(yes, path, file, waiting);
-                wanted(no, path, file, waiting);
+                wanted(yes, path, waiting);
+                wanted(no, path, waiting);
             }
             Action::Procedure { body, .. } | Action::Forall(_, _, body) => {
-                wanted(body, path, file, waiting);
+                wanted(body, path, waiting);
             }
             Action::MatchTag(_, clauses, otherwise) => {
                 for (_, block) in clauses {
-                    wanted(block, path, file, waiting);
+                    wanted(block, path, waiting);
                 }
                 if let Some(block) = otherwise {
-                    wanted(block, path, file, waiting);
+                    wanted(block, path, waiting);
                 }
             }
             _ => {}

@@ -12,16 +12,20 @@
 //! prepared.solutions(&rf, None, &mut |solution| …)?;  // a reads-from relation
 //! ```
 mod ast;
+mod compact;
 mod compile;
 mod env;
 mod error;
 mod eval;
 mod interp;
+mod kinds;
+mod layout;
 mod lex;
 mod load;
 mod node;
 mod ops;
 mod parse;
+mod parse_bind;
 mod parse_exp;
 mod plan;
 mod polarity;
@@ -187,10 +191,13 @@ impl Model {
     /// finds nowhere under `try` is among them.
     pub fn takes(&self, variants: &dyn Fn(&str) -> bool) -> Result<Vec<String>, CatError> {
         let plan = self.plan(variants)?;
-        let given = plan.needed.iter().filter_map(|id| match plan.nodes.op(*id) {
-            node::Op::Given(name) => Some(plan.names.text(*name).to_owned()),
-            _ => None,
-        });
+        let given = plan
+            .needed
+            .iter()
+            .filter_map(|id| match plan.nodes.op(*id) {
+                node::Op::Given(name) => Some(plan.names.text(*name).to_owned()),
+                _ => None,
+            });
         Ok(given.collect())
     }
 

@@ -3,7 +3,6 @@ use super::ast::*;
 use super::prims::Prim;
 use super::value::Fault;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// The number of an operation; its operands have lower ones.
 pub type Id = u32;
@@ -67,7 +66,7 @@ pub enum Test {
 pub struct Code {
     pub exp: ExpRef,
     pub captured: Vec<(Sym, Id)>,
-    pub group: Option<Arc<Vec<(Option<Sym>, Arc<Function>)>>>,
+    pub group: Option<Functions>,
 }
 
 /// A `let rec` of sets and relations.
@@ -106,6 +105,11 @@ impl Nodes {
     /// The number of an operation, new where need be.
     pub fn add(&mut self, op: Op, at: Place) -> Id {
         if let Some(id) = self.numbers.get(&op) {
+            let known = &mut self.all[*id as usize];
+            // What the prelude mentions too is shown where the model does.
+            if known.at.file == 0 {
+                known.at = at;
+            }
             return *id;
         }
         let own = match op {

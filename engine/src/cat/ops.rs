@@ -58,7 +58,7 @@ pub fn as_relation(value: &Value, n: usize) -> Result<Relation, Fault> {
     }
 }
 
-pub fn union(values: &[&Value], n: usize) -> Outcome {
+pub fn union(values: &[&Value]) -> Outcome {
     let mut result = Value::Nothing;
     let mut universe = false;
     for value in values {
@@ -84,7 +84,6 @@ pub fn union(values: &[&Value], n: usize) -> Outcome {
             (_, value) => return type_fault("a set", &value),
         };
     }
-    let _ = n;
     Ok(if universe { Value::Universe } else { result })
 }
 

@@ -6,6 +6,10 @@ use std::sync::Arc;
 /// How deep expressions and blocks may stand in one another.
 const MAX_DEPTH: usize = 300;
 
+/// From how deep on they get a stack of their own, and of what size.
+const DEEP: usize = 60;
+const STACK: usize = 64 << 20;
+
 /// A parsed file.
 #[derive(Debug)]
 pub struct File {
@@ -105,13 +109,15 @@ impl Parser<'_> {
         Err(self.unexpected(word.text()))
     }
 
+    /// A name that is defined here, or only read: then it counts as defined too.
     pub fn need_name(&mut self, what: &str) -> Result<Sym, Fault> {
         let Token::Name(name) = self.peek() else {
             return Err(self.unexpected(what));
         };
         let name = name.clone();
         self.skip();
-        Ok(self.names.sym(&name))
+        let name = self.names.sym(&name);
+        Ok(self.names.define(name))
     }
 
     /// The next word is not what should stand here.
@@ -127,23 +133,38 @@ impl Parser<'_> {
         (self.place(), found, format!("expected: {expected}"))
     }
 
-    /// Runs `part` one level deeper.
-    pub fn deeper<T>(
+    /// Runs `part` one level deeper; from some depth on, on a stack of its own.
+    pub fn deeper<T: Send>(
         &mut self,
-        part: impl FnOnce(&mut Self) -> Result<T, Fault>,
+        part: impl FnOnce(&mut Self) -> Result<T, Fault> + Send,
     ) -> Result<T, Fault> {
-        if self.depth >= MAX_DEPTH {
-            let message = "this stands too deep in parentheses or blocks".to_owned();
-            return Err((
-                self.place(),
-                message,
-                "name parts of it with let".to_owned(),
-            ));
+        let depth = self.depth;
+        if depth >= MAX_DEPTH {
+            return Err(self.too_deep());
         }
-        self.depth += 1;
-        let result = part(self);
-        self.depth -= 1;
+        self.depth = depth + 1;
+        let result = if depth == DEEP {
+            let stopped = self.too_deep();
+            std::thread::scope(|threads| {
+                let builder = std::thread::Builder::new().stack_size(STACK);
+                let handle = builder.spawn_scoped(threads, || part(self));
+                let joined = handle.ok().and_then(|handle| handle.join().ok());
+                joined.unwrap_or(Err(stopped))
+            })
+        } else {
+            part(self)
+        };
+        self.depth = depth;
         result
+    }
+
+    fn too_deep(&self) -> Fault {
+        let message = "this stands too deep in parentheses or blocks".to_owned();
+        (
+            self.place(),
+            message,
+            "name parts of it with let".to_owned(),
+        )
     }
 
     /// `ARCH NAME`, `ARCH "name"`, `NAME`, `"name"` or nothing.
@@ -171,10 +192,12 @@ impl Parser<'_> {
         let mut statements = Vec::new();
         loop {
             let at = self.place();
-            let Token::Word(word) = self.peek() else {
-                return Ok(statements);
+            let starts = match self.peek() {
+                Token::Word(word) => !matches!(word, Word::End | Word::Else),
+                Token::Sign(sign) => *sign == "~",
+                _ => false,
             };
-            if matches!(word, Word::End | Word::Else) {
+            if !starts {
                 return Ok(statements);
             }
             if let Some(kind) = self.deeper(|parser| parser.statement())? {
@@ -190,7 +213,7 @@ impl Parser<'_> {
     /// One statement; none for what only concerns drawings and bell files.
     fn statement(&mut self) -> Result<Option<Action>, Fault> {
         let Token::Word(word) = *self.peek() else {
-            return Err(self.unexpected("a statement"));
+            return Ok(Some(Action::Check(Box::new(self.check(true)?))));
         };
         let action = match word {
             Word::Let => self.let_statement()?,
@@ -362,7 +385,8 @@ impl Parser<'_> {
             return Err(self.unexpected("a tag ('name)"));
         };
         self.skip();
-        Ok(self.names.sym(&format!("'{name}")))
+        let name = self.names.sym(&format!("'{name}"));
+        Ok(self.names.define(name))
     }
 
     fn procedure(&mut self) -> Result<Action, Fault> {

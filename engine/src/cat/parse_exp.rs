@@ -16,13 +16,17 @@ enum Level {
     Product,
 }
 
-fn exp(at: Place, kind: Kind) -> ExpRef {
-    Arc::new(Exp { at, kind })
+/// How deep expressions may stand in one another.
+const MAX_DEPTH: u32 = 400;
+
+pub(super) fn exp(at: Place, kind: Kind) -> ExpRef {
+    Arc::new(Exp::new(at, kind))
 }
 
 impl Parser<'_> {
     pub fn exp(&mut self) -> Result<ExpRef, Fault> {
-        self.deeper(|parser| parser.any_exp())
+        let parsed = self.deeper(|parser| parser.any_exp())?;
+        self.shallow(parsed)
     }
 
     fn any_exp(&mut self) -> Result<ExpRef, Fault> {
@@ -149,168 +153,6 @@ impl Parser<'_> {
         Err(self.unexpected("=, subset or in"))
     }
 
-    fn match_exp(&mut self) -> Result<Kind, Fault> {
-        self.skip();
-        let value = self.exp()?;
-        self.need_word(Word::With)?;
-        self.take_sign("||");
-        let on_tags = match self.peek() {
-            Token::Tag(_) => true,
-            Token::Sign("_") => *self.peek_second() == Token::Sign("->"),
-            _ => false,
-        };
-        let kind = if on_tags {
-            self.match_tag(value)?
-        } else {
-            self.match_set(value)?
-        };
-        self.need_word(Word::End)?;
-        Ok(kind)
-    }
-
-    fn match_tag(&mut self, value: ExpRef) -> Result<Kind, Fault> {
-        let mut clauses = Vec::new();
-        loop {
-            if self.take_sign("_") {
-                self.need_sign("->")?;
-                return Ok(Kind::MatchTag(value, clauses, Some(self.exp()?)));
-            }
-            let tag = self.tag()?;
-            self.need_sign("->")?;
-            clauses.push((tag, self.exp()?));
-            if !self.take_sign("||") {
-                return Ok(Kind::MatchTag(value, clauses, None));
-            }
-        }
-    }
-
-    /// The two clauses `{} -> e` and `x ++ xs -> e`, in either order.
-    fn match_set(&mut self, value: ExpRef) -> Result<Kind, Fault> {
-        let (mut empty, mut element) = (None, None);
-        for number in 0..2 {
-            if number == 1 {
-                self.need_sign("||")?;
-            }
-            if empty.is_none() && self.take_sign("{") {
-                self.need_sign("}")?;
-                self.need_sign("->")?;
-                empty = Some(self.exp()?);
-            } else if element.is_none() {
-                let pattern = self.set_pattern()?;
-                self.need_sign("->")?;
-                element = Some((pattern, self.exp()?));
-            } else {
-                return Err(self.unexpected("the clause {} -> …"));
-            }
-        }
-        match (empty, element) {
-            (Some(empty), Some((pattern, body))) => Ok(Kind::MatchSet(value, empty, pattern, body)),
-            _ => Err(self.unexpected("the clauses {} -> … and x ++ xs -> …")),
-        }
-    }
-
-    fn set_pattern(&mut self) -> Result<SetPattern, Fault> {
-        let first = self.pattern_name()?;
-        if self.take_sign("|") {
-            let element = self.pattern_name()?;
-            self.need_sign("++")?;
-            return Ok(SetPattern::Middle(first, element, self.pattern_name()?));
-        }
-        self.need_sign("++")?;
-        Ok(SetPattern::First(first, self.pattern_name()?))
-    }
-
-    fn pattern_name(&mut self) -> Result<Option<Sym>, Fault> {
-        if self.take_sign("_") {
-            return Ok(None);
-        }
-        self.need_name("a name or _").map(Some)
-    }
-
-    fn starts_pattern(&self) -> bool {
-        matches!(self.peek(), Token::Name(_) | Token::Sign("_"))
-    }
-
-    /// What a function or procedure takes: `x`, `_`, `(x, y)` or `()`.
-    pub fn parameter(&mut self) -> Result<Pattern, Fault> {
-        if !self.take_sign("(") {
-            return Ok(Pattern::One(self.pattern_name()?));
-        }
-        let names = if self.starts_pattern() {
-            self.pattern_names()?
-        } else {
-            Vec::new()
-        };
-        self.need_sign(")")?;
-        Ok(pattern(names))
-    }
-
-    fn pattern_names(&mut self) -> Result<Vec<Option<Sym>>, Fault> {
-        let mut names = vec![self.pattern_name()?];
-        while self.take_sign(",") {
-            names.push(self.pattern_name()?);
-        }
-        Ok(names)
-    }
-
-    pub fn bindings(&mut self) -> Result<Vec<Binding>, Fault> {
-        let mut bindings = vec![self.binding()?];
-        while self.take_word(Word::And) {
-            bindings.push(self.binding()?);
-        }
-        Ok(bindings)
-    }
-
-    fn binding(&mut self) -> Result<Binding, Fault> {
-        let at = self.place();
-        if *self.peek() == Token::Sign("(") {
-            let pattern = self.parameter()?;
-            self.need_sign("=")?;
-            return Ok(Binding {
-                at,
-                pattern,
-                value: self.exp()?,
-            });
-        }
-        let first = self.pattern_name()?;
-        if *self.peek() == Token::Sign(",") {
-            self.skip();
-            let mut names = vec![first];
-            names.extend(self.pattern_names()?);
-            self.need_sign("=")?;
-            return Ok(Binding {
-                at,
-                pattern: pattern(names),
-                value: self.exp()?,
-            });
-        }
-        if self.take_sign("=") {
-            return Ok(Binding {
-                at,
-                pattern: Pattern::One(first),
-                value: self.exp()?,
-            });
-        }
-        if first.is_none() || !(self.starts_pattern() || *self.peek() == Token::Sign("(")) {
-            return Err(self.unexpected("="));
-        }
-        let parameter = self.parameter()?;
-        if !self.take_sign("=") {
-            let (place, found, _) = self.unexpected("=");
-            let advice =
-                "expected: =; a function of several arguments is written f(x, y)".to_owned();
-            return Err((place, found, advice));
-        }
-        let body = self.exp()?;
-        let function = Function { parameter, body };
-        let value = exp(at, Kind::Fun(Arc::new(function)));
-        Ok(Binding {
-            at,
-            pattern: Pattern::One(first),
-            value,
-        })
-    }
-
     pub fn base(&mut self) -> Result<ExpRef, Fault> {
         self.deeper(|parser| parser.operators(Level::Union))
     }
@@ -335,24 +177,58 @@ impl Parser<'_> {
                 let advice = "put one of the products in parentheses".to_owned();
                 return Err((self.place(), "* of three sets".to_owned(), advice));
             }
+            let at = left.at;
+            if matches!(level, Level::Union | Level::Sequence) {
+                left = self.several(left, level, right_level)?;
+                continue;
+            }
             self.skip();
             let right = self.deeper(|parser| parser.operators(right_level))?;
-            let at = left.at;
-            left = match level {
-                Level::Union => flat(at, left, right, Kind::Union, |kind| match kind {
-                    Kind::Union(items) => Some(items),
-                    _ => None,
-                }),
-                Level::Sequence => flat(at, left, right, Kind::Sequence, |kind| match kind {
-                    Kind::Sequence(items) => Some(items),
-                    _ => None,
-                }),
-                Level::Add => exp(at, Kind::Binary(Binary::Add, left, right)),
-                Level::Difference => exp(at, Kind::Binary(Binary::Difference, left, right)),
-                Level::Intersection => exp(at, Kind::Binary(Binary::Intersection, left, right)),
-                Level::Product => exp(at, Kind::Binary(Binary::Product, left, right)),
+            let op = match level {
+                Level::Add => Binary::Add,
+                Level::Difference => Binary::Difference,
+                Level::Intersection => Binary::Intersection,
+                _ => Binary::Product,
             };
+            left = self.shallow(exp(at, Kind::Binary(op, left, right)))?;
         }
+    }
+
+    /// The operands of an associative operation, with those of the same operation among
+    /// them taken up.
+    fn several(
+        &mut self,
+        first: ExpRef,
+        level: Level,
+        right_level: Level,
+    ) -> Result<ExpRef, Fault> {
+        let at = first.at;
+        let sign = if level == Level::Union { "|" } else { ";" };
+        let mut items = Vec::new();
+        let mut take = |item: ExpRef| match (&item.kind, level) {
+            (Kind::Union(inner), Level::Union) => items.extend(inner.iter().cloned()),
+            (Kind::Sequence(inner), Level::Sequence) => items.extend(inner.iter().cloned()),
+            _ => items.push(item),
+        };
+        take(first);
+        while self.take_sign(sign) {
+            take(self.deeper(|parser| parser.operators(right_level))?);
+        }
+        let kind = if level == Level::Union {
+            Kind::Union(items)
+        } else {
+            Kind::Sequence(items)
+        };
+        self.shallow(exp(at, kind))
+    }
+
+    /// The expression, unless parts of it stand too deep in one another.
+    fn shallow(&self, exp: ExpRef) -> Result<ExpRef, Fault> {
+        if exp.depth <= MAX_DEPTH {
+            return Ok(exp);
+        }
+        let message = "this expression stands too deep in itself".to_owned();
+        Err((exp.at, message, "name parts of it with let".to_owned()))
     }
 
     /// An expression with its prefix and postfix operators. After `~`, herd7 takes `^-1`
@@ -382,7 +258,7 @@ impl Parser<'_> {
                 _ => return Ok(inner),
             };
             self.skip();
-            inner = exp(at, Kind::Unary(unary, inner));
+            inner = self.shallow(exp(at, Kind::Unary(unary, inner)))?;
         }
     }
 
@@ -401,7 +277,7 @@ impl Parser<'_> {
     fn inverse(&mut self, at: Place, inner: ExpRef) -> Result<ExpRef, Fault> {
         self.skip();
         self.need_sign("-1")?;
-        Ok(exp(at, Kind::Unary(Unary::Inverse, inner)))
+        self.shallow(exp(at, Kind::Unary(Unary::Inverse, inner)))
     }
 
     /// Whether the `*` here stands between sets, and does not close a relation.
@@ -439,7 +315,7 @@ impl Parser<'_> {
                     None => return Ok(function),
                 },
             };
-            function = exp(at, Kind::Apply(function, argument));
+            function = self.shallow(exp(at, Kind::Apply(function, argument)))?;
         }
     }
 
@@ -499,29 +375,4 @@ impl Parser<'_> {
             }
         }
     }
-}
-
-fn pattern(names: Vec<Option<Sym>>) -> Pattern {
-    match names[..] {
-        [name] => Pattern::One(name),
-        _ => Pattern::Tuple(names),
-    }
-}
-
-/// An associative operation, its nested ones taken up.
-fn flat(
-    at: Place,
-    left: ExpRef,
-    right: ExpRef,
-    make: fn(Vec<ExpRef>) -> Kind,
-    nested: fn(&Kind) -> Option<&Vec<ExpRef>>,
-) -> ExpRef {
-    let mut items = Vec::new();
-    for side in [left, right] {
-        match nested(&side.kind) {
-            Some(inner) => items.extend(inner.iter().cloned()),
-            None => items.push(side),
-        }
-    }
-    exp(at, make(items))
 }

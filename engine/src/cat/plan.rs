@@ -1,6 +1,7 @@
 //! A model laid out as steps: the checks and choices, in the model's order.
 use super::ast::*;
-use super::compile::{Compiler, Laid};
+use super::compact::compact;
+use super::compile::{Compiler, Laid, DEEP, SHALLOW, TOO_DEEP};
 use super::env::{Env, Known, Procedure};
 use super::load::Files;
 use super::node::{Id, Nodes, Op};
@@ -13,11 +14,13 @@ use std::sync::Arc;
 /// How deep files, procedures and blocks may stand in one another.
 const MAX_DEPTH: usize = 100;
 /// How many statements may be run through.
-const MAX_STATEMENTS: usize = 100_000;
+const MAX_STATEMENTS: usize = 20_000;
 
 #[derive(Clone, Copy, Debug)]
 pub struct CheckStep {
     pub at: Place,
+    /// Where its value stands.
+    pub value_at: Place,
     pub role: Role,
     pub negated: bool,
     pub claim: Claim,
@@ -66,11 +69,36 @@ struct Planner<'m> {
     statements: usize,
 }
 
-/// Lays out the statements of the prelude and of a model.
+/// The size of the stack on which a model is laid out.
+const STACK: usize = 256 << 20;
+
+/// Lays out the statements of the prelude and of a model; where they stand deep in one
+/// another, in a thread with a large stack.
 pub fn plan(files: &Files, blocks: &[&Block], variants: &dyn Fn(&str) -> bool) -> Laid<Plan> {
-    let compiler = Compiler::new(files, variants);
+    let on = |name: &String| (name.clone(), variants(name));
+    let variants: HashMap<String, bool> = files.variants.iter().map(on).collect();
+    match lay_out(files, blocks, &variants, SHALLOW) {
+        Err((_, Fault::Limit(TOO_DEEP))) => {}
+        laid => return laid,
+    }
+    std::thread::scope(|threads| {
+        let builder = std::thread::Builder::new().stack_size(STACK);
+        let handle = builder.spawn_scoped(threads, || lay_out(files, blocks, &variants, DEEP));
+        let joined = handle.ok().and_then(|handle| handle.join().ok());
+        let stopped = Fault::Limit("the model cannot be laid out");
+        joined.unwrap_or(Err((Place::default(), stopped)))
+    })
+}
+
+fn lay_out(
+    files: &Files,
+    blocks: &[&Block],
+    variants: &HashMap<String, bool>,
+    deepest: usize,
+) -> Laid<Plan> {
+    let is_on = |name: &str| variants.get(name).copied().unwrap_or(false);
     let mut planner = Planner {
-        compiler,
+        compiler: Compiler::new(files, &is_on, deepest),
         steps: Vec::new(),
         enums: HashMap::new(),
         choices: Vec::new(),
@@ -89,18 +117,23 @@ pub fn plan(files: &Files, blocks: &[&Block], variants: &dyn Fn(&str) -> bool) -
         choices,
         ..
     } = planner;
-    let needed = needed(&compiler.nodes, &steps);
-    let on = |name: &String| (name.clone(), variants(name));
-    let variants = files.variants.iter().map(on).collect();
-    let needs_finals = needs_finals(&compiler.nodes, &compiler.names, &steps);
-    let Compiler { names, nodes, .. } = compiler;
+    let Compiler {
+        names, mut nodes, ..
+    } = compiler;
+    let (mut steps, mut choices) = (steps, choices);
+    // The sources themselves are roots, so that their operands keep their numbers' order.
+    let mut kept = roots(&nodes, &steps);
+    kept.extend(choices.iter().map(|choice| choice.source));
+    compact(&mut nodes, &mut steps, &mut choices, &kept);
+    let needed = needed(&nodes, &steps);
+    let needs_finals = needs_finals(&nodes, &names, &steps);
     Ok(Plan {
         names,
         nodes,
         steps,
         enums,
         choices,
-        variants,
+        variants: variants.clone(),
         needed,
         needs_finals,
     })
@@ -163,7 +196,8 @@ pub fn source_parts(nodes: &Nodes, source: Id) -> Option<(bool, Id, Id)> {
     }
 }
 
-fn needed(nodes: &Nodes, steps: &[Step]) -> Vec<Id> {
+/// The operations whose values the steps look at.
+fn roots(nodes: &Nodes, steps: &[Step]) -> Vec<Id> {
     let mut waiting = Vec::new();
     for step in steps {
         match step {
@@ -177,6 +211,11 @@ fn needed(nodes: &Nodes, steps: &[Step]) -> Vec<Id> {
             }
         }
     }
+    waiting
+}
+
+fn needed(nodes: &Nodes, steps: &[Step]) -> Vec<Id> {
+    let mut waiting = roots(nodes, steps);
     let mut seen = vec![false; nodes.all.len()];
     while let Some(id) = waiting.pop() {
         if std::mem::replace(&mut seen[id as usize], true) {
@@ -231,6 +270,7 @@ impl Planner<'_> {
                 Ok(env)
             }
             Action::With(name, source) => {
+                let at = source.at;
                 let source = self.compiler.id(source, &env)?;
                 let choice = self
                     .compiler
@@ -339,6 +379,7 @@ impl Planner<'_> {
         } = *check;
         self.steps.push(Step::Check(CheckStep {
             at,
+            value_at: check.value.at,
             role,
             negated,
             claim,

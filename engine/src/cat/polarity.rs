@@ -67,8 +67,8 @@ pub fn polarities(nodes: &Nodes, fixed: &dyn Fn(u32) -> bool) -> Vec<Polarity> {
             Op::Try(..) => all(),
             // The least fixpoint of what grows grows; each name is taken to grow above.
             Op::Fix(group) => {
-                let bodies = nodes.groups[*group as usize].bodies.iter();
-                let up = bodies.fold(true, |up, body| up && of(*body).up);
+                let mut bodies = nodes.groups[*group as usize].bodies.iter();
+                let up = bodies.all(|body| of(*body).up);
                 Polarity { up, down: false }
             }
             _ if all() == FIXED => FIXED,

@@ -3,6 +3,7 @@
 use super::ast::*;
 use super::error::CatError;
 use super::eval::Store;
+use super::kinds::{self, Type};
 use super::load::Files;
 use super::node::{Id, Op};
 use super::plan::{self, ChoiceStep, Plan};
@@ -10,7 +11,7 @@ use super::stages::{self, Stages};
 use super::value::{Fault, Value};
 use super::{Input, Prepared};
 use crate::graph::{Relation, Set};
-use std::cell::Cell;
+use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 
 /// How many steps the interpreter may take for one graph, and for one candidate.
@@ -18,6 +19,8 @@ pub const FUEL: u64 = 20_000_000;
 
 /// What is known of an operation before anything is chosen.
 pub struct Facts {
+    /// Of what is not fixed, the type its value has.
+    kinds: Vec<Type>,
     /// Whether its value is known.
     pub fixed: Vec<bool>,
     /// What it depends on, as far as that can still matter; see `Node::level`.
@@ -38,14 +41,15 @@ pub fn prepare(
         values: vec![Value::Nothing; count],
         same: (0..count as Id).collect(),
         parts: vec![None; count],
-        fuel: Cell::new(FUEL),
+        fuel: AtomicU64::new(FUEL),
     };
     let mut facts = Facts {
+        kinds: vec![Type::Open; count],
         fixed: vec![false; count],
         level: vec![0; count],
     };
     for id in &plan.needed {
-        settle(&mut store, &mut facts, *id, input);
+        settle(&mut store, plan, &mut facts, *id, input);
     }
     let never = plan.choices.iter().find(|choice| {
         let impossible =
@@ -68,15 +72,14 @@ pub fn prepare(
 }
 
 /// Finds out what is known of an operation, those before it being settled.
-fn settle(store: &mut Store, facts: &mut Facts, id: Id, input: &Input) {
-    let plan = store.plan.clone();
+fn settle(store: &mut Store, plan: &Plan, facts: &mut Facts, id: Id, input: &Input) {
     let node = &plan.nodes.all[id as usize];
     let index = id as usize;
     if node.level == 0 {
         facts.fixed[index] = true;
         match &node.op {
-            Op::Given(name) => store.values[index] = given(&plan, *name, input),
-            _ => store.compute(id),
+            Op::Given(name) => store.values[index] = given(plan, *name, input),
+            _ => store.compute_in(plan, id),
         }
         return;
     }
@@ -103,8 +106,24 @@ fn settle(store: &mut Store, facts: &mut Facts, id: Id, input: &Input) {
     facts.level[index] = level;
     if level == 0 && all_fixed {
         facts.fixed[index] = true;
-        store.compute(id);
+        store.compute_in(plan, id);
         return;
+    }
+    let known = &*store;
+    let kind = kinds::of_op(
+        &node.op,
+        &|operand| {
+            let operand = known.same[operand as usize] as usize;
+            match facts.fixed[operand] {
+                true => kinds::of_value(&known.values[operand]),
+                false => facts.kinds[operand],
+            }
+        },
+        &|choice| plan::source_parts(&plan.nodes, plan.choices[choice as usize].source).is_some(),
+    );
+    match kind {
+        Ok(kind) => facts.kinds[index] = kind,
+        Err(wrong) => fault = fault.or(Some(wrong)),
     }
     let simpler = match &node.op {
         Op::Choice(choice) => fixed_choice(store, facts, &plan.choices[*choice as usize]),
@@ -289,6 +308,11 @@ impl Prepared {
     /// Looks at the checks that are decided already.
     fn settle_checks(&mut self) -> Result<(), Box<CatError>> {
         let stages = self.stages.clone();
+        for choice in &self.store.plan.choices {
+            if let Value::Fault(fault) = self.store.value(choice.choice) {
+                return Err(self.error(choice.source, choice.at, fault.clone()));
+            }
+        }
         for check in &stages.decided {
             if self.never.is_some() {
                 return Ok(());

@@ -8,9 +8,13 @@ use super::compile::Compiler;
 use super::env::{Env, Known, KnownClosure};
 use super::node::Op;
 use super::prims::Prim;
+use std::sync::Arc;
 
 /// The shapes of `generate_orders`: herd7's cross.cat, and models/cos.cat.
-pub const ORDERS: [u64; 2] = [0xa7de_ab9d_550c_1143, 0x9cd2_2387_6f71_bb7e];
+pub const ORDERS: [u64; 2] = [0x4128_44da_e61d_f197, 0x5426_4776_dcdc_31a9];
+
+/// How deep functions may refer to one another.
+const MAX_DEPTH: usize = 50;
 
 /// A running hash, FNV-1a over words: the same in every build.
 struct Shape<'c, 'm> {
@@ -24,15 +28,21 @@ struct Shape<'c, 'm> {
 
 /// The shape of a function; none when something in it has no lasting shape.
 pub fn shape(compiler: &Compiler, closure: &KnownClosure) -> Option<u64> {
+    shape_at(compiler, closure, 0)
+}
+
+fn shape_at(compiler: &Compiler, closure: &KnownClosure, depth: usize) -> Option<u64> {
     *closure.shape.get_or_init(|| {
         let mut shape = Shape {
             compiler,
             state: 0xcbf2_9ce4_8422_2325,
             bound: Vec::new(),
-            known: true,
-            depth: 0,
+            known: depth < MAX_DEPTH,
+            depth,
         };
-        shape.closure(closure);
+        if shape.known {
+            shape.closure(closure);
+        }
         shape.known.then_some(shape.state)
     })
 }
@@ -50,27 +60,17 @@ impl Shape<'_, '_> {
     }
 
     fn closure(&mut self, closure: &KnownClosure) {
-        let outer = std::mem::take(&mut self.bound);
-        self.depth += 1;
-        if self.depth > 20 {
-            self.known = false;
-        } else {
-            if let Some(group) = &closure.group {
-                self.word(100 + group.len() as u64);
-                self.bound.extend(group.iter().map(|(name, _)| *name));
-                let place = group
-                    .iter()
-                    .position(|(_, function)| std::sync::Arc::ptr_eq(function, &closure.function));
-                self.word(place.unwrap_or(0) as u64);
-                for (_, function) in group.iter() {
-                    self.function(function, &closure.env);
-                }
-            } else {
-                self.function(&closure.function, &closure.env);
-            }
+        let Some(group) = &closure.group else {
+            self.function(&closure.function, &closure.env);
+            return;
+        };
+        self.word(100 + group.len() as u64);
+        self.bound.extend(group.iter().map(|(name, _)| *name));
+        let is_it = |(_, function): &(_, Arc<Function>)| Arc::ptr_eq(function, &closure.function);
+        self.word(group.iter().position(is_it).unwrap_or(0) as u64);
+        for (_, function) in group.iter() {
+            self.function(function, &closure.env);
         }
-        self.depth -= 1;
-        self.bound = outer;
     }
 
     fn function(&mut self, function: &Function, env: &Env) {
@@ -105,9 +105,10 @@ impl Shape<'_, '_> {
         }
         match env.find(name) {
             Some(Known::Closure(closure)) => {
-                self.word(11);
-                let closure = closure.clone();
-                self.closure(&closure);
+                match shape_at(self.compiler, closure, self.depth + 1) {
+                    Some(shape) => self.word(shape),
+                    None => self.known = false,
+                }
             }
             Some(Known::Prim(prim)) => self.prim(*prim),
             Some(Known::Node(id)) => match self.compiler.nodes.op(*id) {

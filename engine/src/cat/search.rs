@@ -65,7 +65,7 @@ impl Prepared {
         self.open(rf, None);
         let stages = self.stages.clone();
         for (nodes, step, source) in &stages.joint.bounds {
-            nodes.iter().for_each(|id| self.store.compute(*id));
+            self.compute(nodes);
             let named = matches!(self.store.plan.names.text(step.name), "co" | "mo");
             let bound = match (co, source) {
                 (Some(co), _) if named => co.clone(),
@@ -95,7 +95,7 @@ impl Prepared {
 
     /// Sets what comes with a candidate.
     fn open(&mut self, rf: &Relation, finals: Option<&Set>) {
-        self.store.fuel.set(prepare::FUEL);
+        *self.store.fuel.get_mut() = prepare::FUEL;
         let plan = self.store.plan.clone();
         for id in &plan.needed {
             match plan.nodes.op(*id) {
@@ -137,13 +137,20 @@ impl Prepared {
     pub(super) fn holds(&self, check: &CheckStep) -> Found<bool> {
         match ops::holds(check.claim, self.store.value(check.value), self.store.n) {
             Ok(holds) => Ok(holds != check.negated),
-            Err(fault) => Err(self.error(check.value, check.at, fault)),
+            Err(fault) => Err(self.error(check.value, check.value_at, fault)),
         }
+    }
+
+    fn compute(&mut self, nodes: &[Id]) {
+        let plan = self.store.plan.clone();
+        nodes
+            .iter()
+            .for_each(|id| self.store.compute_in(&plan, *id));
     }
 
     fn hold(&mut self, checks: &[Due]) -> Found<bool> {
         for due in checks {
-            due.nodes.iter().for_each(|id| self.store.compute(*id));
+            self.compute(&due.nodes);
             if !self.holds(&due.check)? {
                 return Ok(false);
             }
@@ -166,11 +173,10 @@ impl Prepared {
                 }
             }
             Goal::Explain(_) => {
-                let nodes = stage.checks.iter().flat_map(|due| &due.nodes);
-                nodes.for_each(|id| self.store.compute(*id));
+                stage.checks.iter().for_each(|due| self.compute(&due.nodes));
             }
         }
-        stage.rest.iter().for_each(|id| self.store.compute(*id));
+        self.compute(&stage.rest);
         match &stage.choice {
             None => self.leaf(stages, goal),
             Some(choice) => self.choose(stages, index, choice, goal),
@@ -387,7 +393,7 @@ impl Prepared {
     }
 
     /// The error of a fault in the value of `root`, at the operation it comes from.
-    fn error(&self, root: Id, at: Place, fault: Fault) -> Box<CatError> {
+    pub(super) fn error(&self, root: Id, at: Place, fault: Fault) -> Box<CatError> {
         let nodes = &self.store.plan.nodes;
         let mut place = at;
         let mut id = root;

@@ -1,5 +1,5 @@
 //! What expressions evaluate to.
-use super::ast::{Function, Sym};
+use super::ast::{Function, Functions, Sym};
 use super::error::CatError;
 use super::prims::Prim;
 use crate::graph::{Relation, Set};
@@ -43,7 +43,7 @@ pub struct Closure {
     pub function: Arc<Function>,
     pub scope: Scope,
     /// The functions defined together with it, itself among them.
-    pub group: Option<Arc<Vec<(Option<Sym>, Arc<Function>)>>>,
+    pub group: Option<Functions>,
 }
 
 /// The values of names, the latest first.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::limits::Limit;
-use crate::litmus::{Observable, Quantifier, Test};
 use crate::litmus::value::Value;
+use crate::litmus::{Observable, Quantifier, Test};
 
 /// How often the condition's proposition holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -220,7 +220,13 @@ fn eval(mut b: Builder, e: &Expr, data: bool) -> Outs {
     match e {
         Expr::Const(v) => {
             let value = Operand::Known(*v);
-            vec![(b, Out { value, from: vec![] })]
+            vec![(
+                b,
+                Out {
+                    value,
+                    from: vec![],
+                },
+            )]
         }
         Expr::Reg(r) => {
             let (value, id) = b.read_register(*r, data);
@@ -271,7 +277,15 @@ fn eval(mut b: Builder, e: &Expr, data: bool) -> Outs {
                     b.data(&expected.from, at.from.first().copied().unwrap_or(0));
                     let (seen, old) = b.read(expected.value, PLAIN, true);
                     b.data(&at.from, old);
-                    done.push(fail(b.clone(), &expected, &at, seen, old, *failure, *strong));
+                    done.push(fail(
+                        b.clone(),
+                        &expected,
+                        &at,
+                        seen,
+                        old,
+                        *failure,
+                        *strong,
+                    ));
                     done.extend(succeed(b, &at, seen, old, desired, *success));
                 }
             }

@@ -18,7 +18,6 @@ pub struct Seen {
     /// With operands of the candidate.
     pub act: Act,
     pub tags: u64,
-    pub atomic: bool,
     pub instance: u32,
 }
 
@@ -26,8 +25,6 @@ pub struct Seen {
 pub struct Candidate<'p> {
     pub paths: Vec<&'p Prepared>,
     pub events: Vec<Seen>,
-    /// Where the visible events of each thread start.
-    pub starts: Vec<Index>,
     /// What to add to a thread's variables.
     pub shifts: Vec<u32>,
     pub initial: usize,
@@ -44,10 +41,21 @@ pub struct Chosen<'c> {
     pub rf: &'c [(Index, Index)],
 }
 
+/// Looks at choices of reads-from as they are made.
+pub trait Visitor {
+    /// Whether the choices made so far may go on. Says nothing when it cannot know.
+    fn may_go_on(&mut self, chosen: Chosen<'_>) -> Go;
+
+    /// A complete choice whose values agree.
+    fn complete(&mut self, chosen: Chosen<'_>) -> Go;
+}
+
 /// What a visitor says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Go {
     On,
+    /// Not with these choices.
+    Back,
     Stop,
 }
 
@@ -95,17 +103,14 @@ impl<'p> Candidate<'p> {
                     value: Operand::Known(value),
                 },
                 tags: initial_tags,
-                atomic: false,
                 instance: 0,
             })
             .collect();
         let initial = events.len();
-        let mut starts = Vec::new();
         let mut shifts = Vec::new();
         let mut local = Vec::new();
         let mut by = 0;
         for (thread, prepared) in paths.iter().enumerate() {
-            starts.push(events.len());
             shifts.push(by);
             let mut map = vec![None; prepared.path.events.len()];
             for id in &prepared.visible {
@@ -116,7 +121,6 @@ impl<'p> Candidate<'p> {
                     id: *id,
                     act: shift_act(e.act, by),
                     tags: e.tags,
-                    atomic: e.atomic,
                     instance: e.instance,
                 });
             }
@@ -128,7 +132,6 @@ impl<'p> Candidate<'p> {
             reads: pick(Act::is_load),
             writes: pick(Act::is_store),
             paths,
-            starts,
             shifts,
             initial,
             local,
@@ -175,7 +178,7 @@ impl<'p> Candidate<'p> {
 
     /// Visits every choice of reads-from whose values agree. True when an operation without a
     /// result was met.
-    pub fn choices(&self, visit: &mut dyn FnMut(Chosen<'_>) -> Go) -> bool {
+    pub fn choices(&self, visit: &mut dyn Visitor) -> bool {
         if self.paths.iter().any(|p| p.path.illegal) {
             return true;
         }
@@ -209,7 +212,7 @@ struct Search<'c, 'p> {
 }
 
 impl Search<'_, '_> {
-    fn next(&mut self, solver: &mut Solver, visit: &mut dyn FnMut(Chosen<'_>) -> Go) -> Go {
+    fn next(&mut self, solver: &mut Solver, visit: &mut dyn Visitor) -> Go {
         let c = self.candidate;
         if self.left.is_empty() {
             let addresses = c
@@ -220,10 +223,18 @@ impl Search<'_, '_> {
             if !solver.all_solved() || !addresses {
                 return Go::On;
             }
-            return visit(Chosen {
+            return visit.complete(Chosen {
                 solver,
                 rf: &self.rf,
             });
+        }
+        let so_far = Chosen {
+            solver,
+            rf: &self.rf,
+        };
+        match visit.may_go_on(so_far) {
+            Go::On => {}
+            other => return other,
         }
         let place = |r: &Index| c.events[*r].act.address().and_then(|at| solver.known(at));
         let at = self

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use super::answer::Answer;
-use super::candidate::{shift, Candidate, Chosen, Go, Index};
+use super::candidate::{shift, Candidate, Chosen, Go, Index, Visitor};
 use super::graph_input::{locations, GraphInput};
 use super::limits::{Limit, Limits};
 use super::prepared::Prepared;
@@ -86,27 +86,85 @@ struct Run<'t> {
 /// The model prepared for the choice of paths, and where the events were then.
 type Staged = Option<(Vec<Option<u32>>, Stage)>;
 
+/// A choice of paths under the model.
+struct Judging<'r, 't, 'c, 'p> {
+    run: &'r mut Run<'t>,
+    candidate: &'c Candidate<'p>,
+    staged: Staged,
+    cut: bool,
+}
+
+impl Judging<'_, '_, '_, '_> {
+    fn go(&mut self, result: Result<Go, EngineError>) -> Go {
+        result.unwrap_or_else(|e| {
+            self.run.fail(e);
+            Go::Stop
+        })
+    }
+
+    fn prune(&mut self, chosen: &Chosen<'_>) -> Result<Go, EngineError> {
+        let c = self.candidate;
+        if !all_placed(c, chosen) {
+            return Ok(Go::On);
+        }
+        let stage = self.run.stage(c, &mut self.staged, chosen)?;
+        if stage.never().is_some() {
+            return Ok(Go::Stop);
+        }
+        if chosen.rf.is_empty() || c.reads.len() < chosen.rf.len() + 2 {
+            return Ok(Go::On);
+        }
+        let rf = Relation::of(c.events.len(), chosen.rf.iter().copied());
+        let hope = stage
+            .monotone_axioms_hold(&rf, None)
+            .map_err(EngineError::Model)?;
+        Ok(if hope { Go::On } else { Go::Back })
+    }
+}
+
+impl Visitor for Judging<'_, '_, '_, '_> {
+    fn may_go_on(&mut self, chosen: Chosen<'_>) -> Go {
+        if self.run.expired() {
+            return Go::Stop;
+        }
+        match self.cut {
+            true => Go::On,
+            false => {
+                let result = self.prune(&chosen);
+                self.go(result)
+            }
+        }
+    }
+
+    fn complete(&mut self, chosen: Chosen<'_>) -> Go {
+        if self.cut {
+            self.run.answer.cut = true;
+            return Go::Stop;
+        }
+        let result = self.run.judge(self.candidate, &mut self.staged, &chosen);
+        self.go(result)
+    }
+}
+
+/// Whether the addresses of all events are known.
+fn all_placed(c: &Candidate<'_>, chosen: &Chosen<'_>) -> bool {
+    let mut addresses = c.events.iter().filter_map(|e| e.act.address());
+    addresses.all(|at| chosen.solver.known(at).is_some())
+}
+
 impl Run<'_> {
     fn combination(&mut self, paths: Vec<&Prepared>) -> Result<(), EngineError> {
         let cut = paths.iter().any(|p| p.path.cut);
-        if cut && self.answer.cut {
+        if cut && self.answer.cut || self.expired() {
             return Ok(());
         }
         let memory = self.test.memory.iter().map(|(a, v)| (*a, *v));
         let candidate = Candidate::new(memory, self.threads.initial_tags, paths);
-        let mut staged: Staged = None;
-        let illegal = candidate.choices(&mut |chosen| {
-            if cut {
-                self.answer.cut = true;
-                return Go::Stop;
-            }
-            match self.judge(&candidate, &mut staged, &chosen) {
-                Ok(go) => go,
-                Err(e) => {
-                    self.fault = Some(e);
-                    Go::Stop
-                }
-            }
+        let illegal = candidate.choices(&mut Judging {
+            run: self,
+            candidate: &candidate,
+            staged: None,
+            cut,
         });
         if let Some(fault) = self.fault.take() {
             return Err(fault);
@@ -117,19 +175,36 @@ impl Run<'_> {
         }
     }
 
+    fn fail(&mut self, e: EngineError) {
+        match e {
+            EngineError::Model(e) if e.limit => {
+                self.answer.limit = Some(match self.limits.over(self.start) {
+                    true => Limit::Seconds,
+                    false => Limit::Candidates,
+                });
+            }
+            other => self.fault = Some(other),
+        }
+    }
+
+    /// Counts a step; true when a limit is hit.
+    fn expired(&mut self) -> bool {
+        self.tried += 1;
+        if self.tried > self.limits.candidates {
+            self.answer.limit = Some(Limit::Candidates);
+        } else if self.tried % 64 == 0 && self.limits.over(self.start) {
+            self.answer.limit = Some(Limit::Seconds);
+        }
+        self.answer.limit.is_some()
+    }
+
     fn judge(
         &mut self,
         c: &Candidate<'_>,
         staged: &mut Staged,
         chosen: &Chosen<'_>,
     ) -> Result<Go, EngineError> {
-        self.tried += 1;
-        if self.tried > self.limits.candidates {
-            self.answer.limit = Some(Limit::Candidates);
-            return Ok(Go::Stop);
-        }
-        if self.tried % 64 == 0 && self.limits.over(self.start) {
-            self.answer.limit = Some(Limit::Seconds);
+        if self.expired() {
             return Ok(Go::Stop);
         }
         let stage = self.stage(c, staged, chosen)?;
@@ -150,6 +225,9 @@ impl Run<'_> {
                 .filter_map(|(o, i)| o.get(*i).copied())
                 .collect();
             if self.solutions(c, chosen, stage, &rf, &options, Some(&finals))? == Go::Stop {
+                return Ok(Go::Stop);
+            }
+            if self.expired() {
                 return Ok(Go::Stop);
             }
             if !advance(&mut at, options.iter().map(Vec::len)) {
@@ -177,6 +255,7 @@ impl Run<'_> {
             };
             let mut stage = self.model.prepare(&input).map_err(EngineError::Model)?;
             stage.set_over(self.limits.watch(self.start));
+            stage.set_limit(Some(self.limits.candidates));
             *staged = Some((graph.locations, stage));
         }
         match staged {
@@ -240,13 +319,7 @@ impl Run<'_> {
             }
             ControlFlow::Continue(())
         });
-        match result {
-            Err(error) if error.limit && self.limits.over(self.start) => {
-                self.answer.limit = Some(Limit::Seconds);
-                Ok(Go::Stop)
-            }
-            other => other.map(|()| Go::On).map_err(EngineError::Model),
-        }
+        result.map(|()| Go::On).map_err(EngineError::Model)
     }
 }
 

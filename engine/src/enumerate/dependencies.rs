@@ -68,9 +68,8 @@ pub fn dependencies(path: &Path, pairs: &[(Id, Id)]) -> Dependencies {
     }
     let addr = depend.then(&last_address);
     let branches = before.restrict(|e| matches!(act(e), Act::Branch), relevant);
-    let decisions = iico.restrict(|e| matches!(act(e), Act::Decision), relevant);
     let structured = Bits::from_pairs(n, &path.control).restrict(any, relevant);
-    let control = branches.union(&decisions).union(&structured);
+    let control = branches.union(&structured);
     let ctrl = depend
         .clone()
         .union(&addr)

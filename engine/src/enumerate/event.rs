@@ -25,8 +25,14 @@ impl Operand {
 pub enum Act {
     RegisterRead,
     RegisterWrite,
-    Read { at: Operand, value: Operand },
-    Write { at: Operand, value: Operand },
+    Read {
+        at: Operand,
+        value: Operand,
+    },
+    Write {
+        at: Operand,
+        value: Operand,
+    },
     /// C's read-modify-write: one event that reads and writes.
     Update {
         at: Operand,
@@ -36,10 +42,12 @@ pub enum Act {
     Fence,
     /// A branch's decision; later events of the thread depend on what it depends on.
     Branch,
-    /// The decision of a predicated instruction, which its own events depend on.
-    Decision,
-    Lock { at: Operand },
-    Unlock { at: Operand },
+    Lock {
+        at: Operand,
+    },
+    Unlock {
+        at: Operand,
+    },
 }
 
 impl Act {
@@ -64,7 +72,7 @@ impl Act {
     }
 
     pub fn is_commit(&self) -> bool {
-        matches!(self, Act::Branch | Act::Decision)
+        matches!(self, Act::Branch)
     }
 
     pub fn address(&self) -> Option<Operand> {

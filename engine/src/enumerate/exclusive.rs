@@ -52,7 +52,9 @@ pub fn store_conditional(
             Reservation::Power => b.data(&guards, released),
             _ => b.ctrl(&guards, released),
         }
-        say(&mut b, status, success, stored, &at, &data, machine, &guards);
+        say(
+            &mut b, status, success, stored, &at, &data, machine, &guards,
+        );
         steps.push((b, Next::Fall));
     }
     steps

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use super::candidate::{Candidate, Chosen, Go, Index};
+use super::candidate::{Candidate, Chosen, Go, Index, Visitor};
 use super::decide::{advance, last_writes, State};
 use super::graph_input::{locations, GraphInput};
 use super::limits::Limits;
@@ -68,6 +68,7 @@ pub fn explain(
         limits,
         start: Instant::now(),
         tried: 0,
+        ended: false,
         threads: &threads,
         observed: threads.observed.iter().filter_map(memory).collect(),
         goal,
@@ -79,7 +80,7 @@ pub fn explain(
         let paths = threads.paths.iter().zip(&choice).map(|(p, i)| &p[*i]);
         let go = search.combination(paths.collect())?;
         let sizes = threads.paths.iter().map(Vec::len);
-        if go == Go::Stop || !advance(&mut choice, sizes) {
+        if go == Go::Stop || search.ended || !advance(&mut choice, sizes) {
             break;
         }
     }
@@ -99,11 +100,38 @@ struct Search<'t> {
     limits: &'t Limits,
     start: Instant,
     tried: u64,
+    ended: bool,
     threads: &'t Threads,
     observed: Vec<Address>,
     goal: Goal,
     found: Explanation,
     fault: Option<EngineError>,
+}
+
+/// A choice of paths, every candidate of which is looked at.
+struct Looking<'s, 't, 'c, 'p> {
+    search: &'s mut Search<'t>,
+    candidate: &'c Candidate<'p>,
+    last: Go,
+}
+
+impl Visitor for Looking<'_, '_, '_, '_> {
+    /// What an axiom kills early counts too.
+    fn may_go_on(&mut self, _: Chosen<'_>) -> Go {
+        match self.search.expired() {
+            true => Go::Stop,
+            false => Go::On,
+        }
+    }
+
+    fn complete(&mut self, chosen: Chosen<'_>) -> Go {
+        let judged = self.search.judge(self.candidate, &chosen);
+        self.last = judged.unwrap_or_else(|fault| {
+            self.search.fault = Some(fault);
+            Go::Stop
+        });
+        self.last
+    }
 }
 
 impl Search<'_> {
@@ -113,24 +141,30 @@ impl Search<'_> {
         }
         let memory = self.test.memory.iter().map(|(a, v)| (*a, *v));
         let candidate = Candidate::new(memory, self.threads.initial_tags, paths);
-        let mut last = Go::On;
-        candidate.choices(&mut |chosen| {
-            last = self.judge(&candidate, &chosen).unwrap_or_else(|fault| {
-                self.fault = Some(fault);
-                Go::Stop
-            });
-            last
-        });
+        let mut looking = Looking {
+            search: self,
+            candidate: &candidate,
+            last: Go::On,
+        };
+        candidate.choices(&mut looking);
+        let last = looking.last;
         match self.fault.take() {
             Some(fault) => Err(fault),
             None => Ok(last),
         }
     }
 
-    fn judge(&mut self, c: &Candidate<'_>, chosen: &Chosen<'_>) -> Result<Go, EngineError> {
+    /// Counts a step; true when a limit is hit.
+    fn expired(&mut self) -> bool {
         self.tried += 1;
-        if self.tried > self.limits.candidates || self.limits.over(self.start) {
-            self.found.cut = true;
+        let over = self.tried % 64 == 0 && self.limits.over(self.start);
+        self.ended |= over || self.tried > self.limits.candidates;
+        self.found.cut |= self.ended;
+        self.ended
+    }
+
+    fn judge(&mut self, c: &Candidate<'_>, chosen: &Chosen<'_>) -> Result<Go, EngineError> {
+        if self.expired() {
             return Ok(Go::Stop);
         }
         let options: Vec<Vec<Index>> = self

@@ -107,7 +107,7 @@ impl GraphInput {
         per_thread("partial_po", &|_| Vec::new());
         per_thread("success", &|_| Vec::new());
         let rmw = Relation::of(n, atomic_pairs(c, chosen));
-        let amo = rmw.filter(|a, b| same(a, b));
+        let amo = rmw.filter(same);
         add("rmw", rmw);
         add("amo", amo);
         GraphInput {

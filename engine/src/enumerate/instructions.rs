@@ -66,7 +66,13 @@ pub fn write(b: &mut Builder, to: Option<usize>, value: Operand, from: &[Id]) {
 }
 
 /// Writes the flags that go with a result.
-fn set_flags(b: &mut Builder, flags: Flags, operands: (Operand, Operand), result: Operand, from: &[Id]) {
+fn set_flags(
+    b: &mut Builder,
+    flags: Flags,
+    operands: (Operand, Operand),
+    result: Operand,
+    from: &[Id],
+) {
     let (register, x, y) = match flags {
         Flags::Keep => return,
         Flags::Operands(r) => (r, operands.0, operands.1),

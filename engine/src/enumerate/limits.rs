@@ -39,7 +39,7 @@ impl Limits {
 impl Default for Limits {
     fn default() -> Self {
         Limits {
-            candidates: 100_000_000,
+            candidates: 20_000_000,
             time: Duration::from_secs(60),
             stop: None,
         }

@@ -30,9 +30,11 @@ impl Prepared {
         let visible = (0..path.events.len())
             .filter(|id| !path.events[*id].act.is_register())
             .collect();
-        let rmw_fixed = path.events.iter().filter(|e| e.atomic).all(|e| {
-            matches!(e.act.address(), Some(Operand::Known(_)))
-        });
+        let rmw_fixed = path
+            .events
+            .iter()
+            .filter(|e| e.atomic)
+            .all(|e| matches!(e.act.address(), Some(Operand::Known(_))));
         Prepared {
             path,
             deps,

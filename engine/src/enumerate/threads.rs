@@ -5,7 +5,7 @@ use super::event::Operand;
 use super::limits::Limit;
 use super::machine::{self, Machine, Reservation};
 use super::prepared::{PairAllowed, Prepared};
-use crate::litmus::{ppc, riscv, x86, Dialect, Observable, Program, Test};
+use crate::litmus::{aarch64, ppc, riscv, x86, Dialect, Observable, Program, Test};
 
 pub struct Threads {
     pub paths: Vec<Vec<Prepared>>,
@@ -37,7 +37,12 @@ pub fn prepare(test: &Test) -> Result<Threads, Limit> {
             for (number, thread) in threads.iter().enumerate() {
                 let initial = registers(test, number, &thread.names);
                 let found = c::paths(thread, initial)?;
-                paths.push(found.into_iter().map(|p| Prepared::new(p, SAME_INSTANCE)).collect());
+                paths.push(
+                    found
+                        .into_iter()
+                        .map(|p| Prepared::new(p, SAME_INSTANCE))
+                        .collect(),
+                );
                 names.push(thread.names.clone());
             }
         }
@@ -46,7 +51,12 @@ pub fn prepare(test: &Test) -> Result<Threads, Limit> {
             for (number, code) in threads.iter().enumerate() {
                 let initial = registers(test, number, &code.registers);
                 let found = machine::paths(code, machine, initial)?;
-                paths.push(found.into_iter().map(|p| Prepared::new(p, allowed)).collect());
+                paths.push(
+                    found
+                        .into_iter()
+                        .map(|p| Prepared::new(p, allowed))
+                        .collect(),
+                );
                 names.push(code.registers.clone());
             }
         }
@@ -54,6 +64,7 @@ pub fn prepare(test: &Test) -> Result<Threads, Limit> {
     let (initial_tags, tags): (u64, &'static [&'static str]) = match test.dialect {
         Dialect::C => (c::PLAIN, &c::TAGS),
         Dialect::X86 | Dialect::X86_64 => (0, &x86::TAGS),
+        Dialect::AArch64 => (0, &aarch64::TAGS),
         Dialect::Ppc => (0, &ppc::TAGS),
         Dialect::RiscV => (riscv::RLX, &riscv::TAGS),
     };
@@ -69,6 +80,7 @@ pub fn prepare(test: &Test) -> Result<Threads, Limit> {
 fn machine(dialect: Dialect) -> (Machine, PairAllowed) {
     let (branch_events, reservation, allowed): (bool, Reservation, PairAllowed) = match dialect {
         Dialect::C | Dialect::X86 | Dialect::X86_64 => (false, Reservation::None, SAME_INSTANCE),
+        Dialect::AArch64 => (true, Reservation::AArch64, ANY_INSTANCE),
         Dialect::Ppc => (true, Reservation::Power, ANY_INSTANCE),
         Dialect::RiscV => (true, Reservation::RiscV, ANY_INSTANCE),
     };

@@ -322,8 +322,8 @@ impl Relation {
     pub fn range(&self) -> Set {
         let mut set = Set::new(self.len);
         for row in self.rows.chunks_exact(self.stride) {
-            for index in 0..words(self.len) {
-                *set.word_mut(index) |= row[index];
+            for (index, word) in row.iter().enumerate() {
+                *set.word_mut(index) |= word;
             }
         }
         set

@@ -105,6 +105,15 @@ impl Set {
         self.zip(other, |a, b| a | b)
     }
 
+    /// Adds the events of the other set.
+    pub fn union_with(&mut self, other: &Set) {
+        assert_eq!(self.len, other.len, "sets of different graphs");
+        self.first |= other.first;
+        for (word, more) in self.rest.iter_mut().zip(&other.rest) {
+            *word |= more;
+        }
+    }
+
     /// The events of both sets.
     pub fn intersection(&self, other: &Set) -> Set {
         self.zip(other, |a, b| a & b)

@@ -29,11 +29,7 @@ impl fmt::Display for LitmusError {
         let number = self.line.to_string();
         let pad = " ".repeat(number.len());
         writeln!(f, "{number} | {}", self.source)?;
-        write!(
-            f,
-            "{pad} | {}^",
-            " ".repeat(self.column.saturating_sub(1))
-        )?;
+        write!(f, "{pad} | {}^", " ".repeat(self.column.saturating_sub(1)))?;
         if !self.advice.is_empty() {
             write!(f, "\n{pad} = {}", self.advice)?;
         }

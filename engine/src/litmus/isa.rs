@@ -63,7 +63,7 @@ impl Outcomes {
         }
     }
 
-    pub fn not(self) -> Outcomes {
+    pub fn inverse(self) -> Outcomes {
         Outcomes::new(!self.less, !self.equal, !self.greater)
     }
 }

@@ -61,7 +61,9 @@ pub fn tokens(text: &str, base: usize, syntax: &Syntax) -> Result<Vec<Token>, Fa
                 .char_indices()
                 .skip(1)
                 .find(|(_, c)| {
-                    !(c.is_ascii_alphanumeric() || *c == '_' || (*c == '.' && syntax.ocaml_comments))
+                    !(c.is_ascii_alphanumeric()
+                        || *c == '_'
+                        || (*c == '.' && syntax.ocaml_comments))
                 })
                 .map_or(rest.len(), |(n, _)| n);
             out.push(Token {
@@ -197,10 +199,7 @@ impl Cursor {
             Kind::Sign(s) => format!("`{s}`"),
             Kind::End => "the end".to_string(),
         };
-        Fault::new(
-            self.offset(),
-            format!("expected {wanted}, found {found}"),
-        )
+        Fault::new(self.offset(), format!("expected {wanted}, found {found}"))
     }
 
     pub fn at_end(&self) -> bool {

@@ -1,5 +1,6 @@
 //! Litmus tests: short threads and a question about their final state, as herd7 reads them.
 
+pub mod aarch64;
 pub mod c;
 pub mod condition;
 pub mod error;
@@ -19,8 +20,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use condition::{Condition, Observable, Printer, Prop, Quantifier, State};
-pub use error::LitmusError;
 use error::Fault;
+pub use error::LitmusError;
 use names::Names;
 use value::{Address, Value};
 
@@ -30,6 +31,7 @@ pub enum Dialect {
     C,
     X86,
     X86_64,
+    AArch64,
     Ppc,
     RiscV,
 }
@@ -111,15 +113,12 @@ impl Test {
         let rank: fn(&str) -> (usize, u32) = match self.dialect {
             Dialect::C => |_| (0, 0),
             Dialect::X86 | Dialect::X86_64 => x86::rank,
-            Dialect::Ppc | Dialect::RiscV => numbered,
+            Dialect::AArch64 | Dialect::Ppc | Dialect::RiscV => numbered,
         };
         all.sort_by(|a, b| match (a, b) {
             (
                 Observable::Register { thread, name },
-                Observable::Register {
-                    thread: t,
-                    name: n,
-                },
+                Observable::Register { thread: t, name: n },
             ) => (thread, rank(name), name).cmp(&(t, rank(n), n)),
             (Observable::Register { .. }, _) => Ordering::Less,
             (_, Observable::Register { .. }) => Ordering::Greater,
@@ -143,12 +142,13 @@ fn parse(text: &str) -> Result<Test, Fault> {
         "C" => Dialect::C,
         "X86" => Dialect::X86,
         "X86_64" => Dialect::X86_64,
+        "AArch64" => Dialect::AArch64,
         "PPC" => Dialect::Ppc,
         "RISCV" => Dialect::RiscV,
         other => {
             return Err(
                 Fault::new(parts.dialect.offset, format!("unknown dialect `{other}`"))
-                    .advise("the dialects are C, X86, X86_64, PPC, RISCV"),
+                    .advise("the dialects are C, X86, X86_64, AArch64, PPC, RISCV"),
             )
         }
     };
@@ -157,6 +157,7 @@ fn parse(text: &str) -> Result<Test, Fault> {
         Dialect::C => |name| Some(name.to_string()),
         Dialect::X86 => x86::register_32,
         Dialect::X86_64 => x86::register_64,
+        Dialect::AArch64 => aarch64::register,
         Dialect::Ppc => ppc::register,
         Dialect::RiscV => riscv::register,
     };
@@ -176,6 +177,7 @@ fn parse(text: &str) -> Result<Test, Fault> {
         }
         Dialect::X86 => assembly(parts.program, &mut names, x86::instruction_32)?,
         Dialect::X86_64 => assembly(parts.program, &mut names, x86::instruction_64)?,
+        Dialect::AArch64 => assembly(parts.program, &mut names, aarch64::instruction)?,
         Dialect::Ppc => assembly(parts.program, &mut names, ppc::instruction)?,
         Dialect::RiscV => assembly(parts.program, &mut names, riscv::instruction)?,
     };

@@ -100,7 +100,11 @@ pub fn instruction(r: &mut Reader<'_>) -> Result<Instr, Fault> {
 
 fn compute(r: &mut Reader<'_>, base: &str) -> Result<Option<Instr>, Fault> {
     let narrow = base.len() > 3 && base.ends_with('w');
-    let name = if narrow { &base[..base.len() - 1] } else { base };
+    let name = if narrow {
+        &base[..base.len() - 1]
+    } else {
+        base
+    };
     let (op, immediate) = match name {
         "add" => (Op::Add, false),
         "sub" => (Op::Sub, false),

@@ -76,11 +76,10 @@ pub fn split(text: &str) -> Result<Sections<'_>, Fault> {
             }
         }
         if stop == end || !text[at..stop].trim().is_empty() {
-            return Err(Fault::new(
-                at,
-                "neither metadata (key=value) nor an initial state",
-            )
-            .advise("the initial state stands in braces before the program"));
+            return Err(
+                Fault::new(at, "neither metadata (key=value) nor an initial state")
+                    .advise("the initial state stands in braces before the program"),
+            );
         }
         at = stop;
     }

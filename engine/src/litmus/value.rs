@@ -88,9 +88,9 @@ impl Op {
         use Value::{Address as A, Int};
         let truth = |t: bool| Ok(Int(i64::from(t)));
         match (self, a, b) {
-            (Op::Add, Int(0), v) | (Op::Add | Op::Sub | Op::Or, v, Int(0)) | (Op::Or, Int(0), v) => {
-                Ok(v)
-            }
+            (Op::Add, Int(0), v)
+            | (Op::Add | Op::Sub | Op::Or, v, Int(0))
+            | (Op::Or, Int(0), v) => Ok(v),
             (Op::Add, A(p), Int(i)) | (Op::Add, Int(i), A(p)) => Ok(A(Address {
                 offset: p.offset.wrapping_add(i),
                 ..p
@@ -115,7 +115,11 @@ impl Op {
 
     fn integers(self, a: i64, b: i64) -> Result<Value, Illegal> {
         let shift = |n: i64| u32::try_from(n).ok().filter(|n| *n < 64);
-        let spare = |bits: i64| 64u32.saturating_sub(u32::try_from(bits).unwrap_or(64)).min(63);
+        let spare = |bits: i64| {
+            64u32
+                .saturating_sub(u32::try_from(bits).unwrap_or(64))
+                .min(63)
+        };
         Ok(Value::Int(match self {
             Op::Add => a.wrapping_add(b),
             Op::Sub => a.wrapping_sub(b),

@@ -41,7 +41,9 @@ pub fn register_64(name: &str) -> Option<String> {
     if NAMES.contains(&lower.as_str()) {
         return Some(format!("r{lower}"));
     }
-    let base = lower.strip_suffix('l').or_else(|| lower.strip_suffix('h'))?;
+    let base = lower
+        .strip_suffix('l')
+        .or_else(|| lower.strip_suffix('h'))?;
     let wide = NAMES.iter().find(|n| n.starts_with(base) || **n == base)?;
     Some(format!("r{wide}"))
 }
@@ -51,7 +53,10 @@ pub fn rank(name: &str) -> (usize, u32) {
     let lower = name.to_ascii_lowercase();
     match NAMES.iter().position(|n| lower.ends_with(n)) {
         Some(at) => (at, 0),
-        None => (NAMES.len(), lower[1..].parse().unwrap_or(u32::MAX)),
+        None => (
+            NAMES.len(),
+            lower.trim_start_matches('r').parse().unwrap_or(u32::MAX),
+        ),
     }
 }
 
@@ -122,7 +127,9 @@ fn read(
         let instr = arithmetic(op, to, Operand::Imm(1), locked, flags);
         return instr.ok_or_else(|| bad_operands(offset, word));
     }
-    let names = ["mov", "xchg", "cmp", "test", "add", "sub", "xor", "or", "and"];
+    let names = [
+        "mov", "xchg", "cmp", "test", "add", "sub", "xor", "or", "and",
+    ];
     let Some(name) = names.into_iter().find(|n| sized(n)) else {
         return Err(r.unknown(offset, word).advise(
             "of x86: mov, xchg, cmp, test, add, sub, xor, or, and, inc, dec, jumps and fences",
@@ -137,7 +144,7 @@ fn read(
     };
     let instr = match name {
         "mov" => mov(to, from),
-        "xchg" => exchange(r, to, from),
+        "xchg" => exchange(to, from),
         "cmp" => compare(to, from, flags),
         "test" => match (to, from) {
             (Operand::Reg(_), Operand::Reg(_) | Operand::Imm(_)) => Some(Instr::Compute {
@@ -212,16 +219,13 @@ fn mov(to: Operand, from: Operand) -> Option<Instr> {
     })
 }
 
-fn exchange(r: &mut Reader<'_>, to: Operand, from: Operand) -> Option<Instr> {
+fn exchange(to: Operand, from: Operand) -> Option<Instr> {
     let tags = ATOMIC;
     match (to, from) {
         (Operand::Memory(at), Operand::Reg(reg)) | (Operand::Reg(reg), Operand::Memory(at)) => {
             Some(Instr::Swap { reg, at, tags })
         }
-        (Operand::Reg(a), Operand::Reg(b)) if a == b => {
-            let _ = r;
-            Some(Instr::Nop)
-        }
+        (Operand::Reg(a), Operand::Reg(b)) if a == b => Some(Instr::Nop),
         _ => None,
     }
 }

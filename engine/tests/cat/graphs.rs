@@ -18,7 +18,7 @@ impl Graph {
     /// Threads such as `"Wx Ry"`, each event a kind, a location and, after it, the names
     /// of further sets (`Wx:A:REL`); `F` has no location. The initial writes come first.
     pub fn new(threads: &[&str]) -> Graph {
-        let mut events: Vec<(Option<usize>, char, Option<u32>, Vec<String>)> = Vec::new();
+        let mut events = Vec::new();
         let mut named = Vec::new();
         for (thread, text) in threads.iter().enumerate() {
             for word in text.split_whitespace() {
@@ -33,14 +33,13 @@ impl Graph {
         locations.sort_unstable();
         locations.dedup();
         for location in locations {
-            events.push((None, 'I', Some(location), Vec::new()));
+            events.push((None, 'I', Some(location), Vec::<String>::new()));
         }
         events.extend(named);
         let n = events.len();
         let of = |keep: &dyn Fn(usize) -> bool| Set::of(n, (0..n).filter(|event| keep(*event)));
         let kind = |event: usize| events[event].1;
-        let pairs =
-            |keep: &dyn Fn(usize, usize) -> bool| Relation::full(n).filter(|a, b| keep(a, b));
+        let pairs = |keep: &dyn Fn(usize, usize) -> bool| Relation::full(n).filter(keep);
         let mut sets = HashMap::new();
         for name in [
             "R", "W", "M", "F", "B", "A", "RMW", "SC", "REL", "ACQ", "ACQ_REL", "RLX", "LS", "LK",

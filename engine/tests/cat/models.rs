@@ -20,7 +20,9 @@ const HERD: [&str; 11] = [
 fn own_models_are_read() {
     for entry in own_models().read_dir().unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_some_and(|end| end == "cat") {
+        // The lock orders are no model by themselves: they come after a coherence order.
+        let whole = !path.ends_with("c11_los.cat");
+        if whole && path.extension().is_some_and(|end| end == "cat") {
             let model = Model::load(&path, &[]).unwrap_or_else(|error| panic!("{error}"));
             let graph = Graph::new(&["Wx:A Ry:A", "Wy:A Rx:A"]);
             let counts = graph.count(&model);

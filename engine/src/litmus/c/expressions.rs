@@ -15,12 +15,7 @@ const LEVELS: [&[(&str, Op)]; 8] = [
     &[("^", Op::Xor)],
     &[("&", Op::And)],
     &[("==", Op::Eq), ("!=", Op::Ne)],
-    &[
-        ("<=", Op::Le),
-        (">=", Op::Ge),
-        ("<", Op::Lt),
-        (">", Op::Gt),
-    ],
+    &[("<=", Op::Le), (">=", Op::Ge), ("<", Op::Lt), (">", Op::Gt)],
     &[("<<", Op::ShiftLeft), (">>", Op::ShiftRight)],
     &[("+", Op::Add), ("-", Op::Sub)],
     &[("*", Op::Mul), ("/", Op::Div), ("%", Op::Rem)],
@@ -220,9 +215,9 @@ impl Parser<'_> {
             _ => None,
         };
         let order = order.ok_or_else(|| {
-            self.cursor
-                .unexpected("a memory order")
-                .advise("one of memory_order_relaxed, _consume, _acquire, _release, _acq_rel, _seq_cst")
+            self.cursor.unexpected("a memory order").advise(
+                "one of memory_order_relaxed, _consume, _acquire, _release, _acq_rel, _seq_cst",
+            )
         })?;
         self.cursor.step();
         Ok(order)
@@ -231,10 +226,23 @@ impl Parser<'_> {
 
 pub(super) fn unknown_call(offset: usize, name: &str) -> Fault {
     const KERNEL: [&str; 12] = [
-        "READ_ONCE", "WRITE_ONCE", "smp_", "rcu_", "srcu_", "spin_", "xchg", "cmpxchg",
-        "atomic_read", "atomic_set", "atomic_add", "__",
+        "READ_ONCE",
+        "WRITE_ONCE",
+        "smp_",
+        "rcu_",
+        "srcu_",
+        "spin_",
+        "xchg",
+        "cmpxchg",
+        "atomic_read",
+        "atomic_set",
+        "atomic_add",
+        "__",
     ];
-    let fault = Fault::new(offset, format!("`{name}` is not a function of litmus tests"));
+    let fault = Fault::new(
+        offset,
+        format!("`{name}` is not a function of litmus tests"),
+    );
     match KERNEL.iter().any(|k| name.starts_with(k)) {
         true => fault.advise("the macros of the Linux kernel are not supported: use C11 atomics"),
         false => fault.advise(

@@ -132,7 +132,8 @@ impl Parser<'_> {
                 pointers += self.type_name()?;
                 self.cursor.expect(")")?;
                 words += 1;
-            } else if self.starts_type() || words == 0 && matches!(self.cursor.kind(), Kind::Name(_))
+            } else if self.starts_type()
+                || words == 0 && matches!(self.cursor.kind(), Kind::Name(_))
             {
                 if self.cursor.is_word("struct") {
                     self.cursor.step();
@@ -325,7 +326,11 @@ impl Parser<'_> {
                 self.cursor.expect(")")?;
                 out.push(Stmt::Fence(order));
             }
-            "lock" | "unlock" | "mtx_lock" | "mtx_unlock" | "pthread_mutex_lock"
+            "lock"
+            | "unlock"
+            | "mtx_lock"
+            | "mtx_unlock"
+            | "pthread_mutex_lock"
             | "pthread_mutex_unlock" => {
                 self.cursor.step();
                 self.cursor.expect("(")?;
