@@ -23,6 +23,7 @@ from weakspot.errors import BadInput, MissingTool, ToolFailed, WeakspotError
 from weakspot.harness import machines, models
 from weakspot.harness.checkers import Checker
 from weakspot.harness.checkers.cbmc import Cbmc
+from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.judge import judge
 from weakspot.harness.machines import Machine
@@ -98,7 +99,7 @@ class Stopped(WeakspotError):
 
 def checker_named(name: str) -> Checker:
     """The checker of that name, installed or not; BadInput for a name that nobody has."""
-    known: dict[str, Checker] = {each.name: each for each in (Herd7(), Cbmc())}
+    known: dict[str, Checker] = {each.name: each for each in (Engine(), Herd7(), Cbmc())}
     return _named("checker", name, known)
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from weakspot.harness.material import Generator, Material
     from weakspot.harness.record import Record
 
-CHECKERS = ("herd7", "cbmc")
+CHECKERS = ("engine", "herd7", "cbmc")
 RUNNERS = ("litmus7",)
 
 
@@ -177,6 +177,7 @@ Findings are checkers that disagree, claims that are not met and assertions that
 Examples:
   weakspot check SB.litmus --model sc,tso,rc11
   weakspot check my_queue.c -D CAPACITY=2 -I include --checker all
+  weakspot check SB.litmus -m rc11 --witness     why it is possible, or why not
   weakspot check tests/ -m rc11 --format herd | tee rc11.log     a log for mcompare7
   weakspot check duffy_wsq --json | jq .observation"""
 )
@@ -186,7 +187,13 @@ Examples:
     "--checker",
     "-c",
     type=click.Choice([*CHECKERS, "all"]),
-    help=f"Who decides.  [default: the first installed of {', '.join(CHECKERS)}]",
+    help="Who decides.  [default: engine]",
+)
+@click.option(
+    "--witness",
+    "witnesses",
+    is_flag=True,
+    help="Show an execution with the outcome, or what forbids it.",
 )
 @click.option(
     "--timeout",
@@ -202,6 +209,7 @@ def check(
     what: tuple[str, ...],
     models: tuple[str, ...],
     checker: str | None,
+    witnesses: bool,
     timeout: float,
     defines: tuple[str, ...],
     include: tuple[Path, ...],
@@ -218,7 +226,7 @@ def check(
     wanted = once.models(models)
     material = _gathered(what, [model.name for model in wanted], once.generator(defines, include))
     wanted = wanted or once.models_of(material)
-    asked = once.checkers(CHECKERS, checker)
+    asked = once.checkers(CHECKERS, checker, witnesses=witnesses)
     if form == "herd" and (len(wanted) > 1 or len(asked) > 1):
         raise click.UsageError(
             f"A herd log speaks of one model and one checker; these are "
@@ -232,7 +240,7 @@ def check(
         elif form == "herd":
             _lines([format_verdicts(record.verdicts)], end="")
         else:
-            tables.verdicts(record, terminal.console())
+            tables.verdicts(record, terminal.console(), witnesses=witnesses)
 
     answers = once.Answers(what, material)
     with (

@@ -21,8 +21,8 @@ from weakspot.harness import tools
 COMPILERS = ("gcc", "clang", "ziglang")
 """Any one of these turns C into what weakspot reads and runs."""
 
-REQUIRED = ("herd7", "litmus7", "cbmc", "llvmlite", "weakspot._engine")
-"""What the full main job needs besides a compiler."""
+REQUIRED = ("litmus7", "llvmlite", "weakspot._engine")
+"""What the full main job needs besides a compiler; herd7 and cbmc are second opinions."""
 
 
 class DoctorLine(msgspec.Struct, frozen=True):

@@ -16,6 +16,7 @@ from typing import Literal
 import msgspec
 
 from weakspot.errors import BadInput
+from weakspot.generators.litmus import ARCHITECTURES
 
 Role = Literal["reference", "language", "hardware", "paper"]
 
@@ -46,6 +47,19 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def speaks_for(self, machine: str) -> bool:
         """Whether an outcome that the model forbids, seen on `machine`, contradicts it."""
         return not self.machines or machine in self.machines
+
+
+def dialects(model: Model) -> tuple[str, ...]:
+    """The dialects of litmus tests that the model is for; none: it does not say. A cat file may
+    open with the architecture it is for."""
+    if model.dialects:
+        return model.dialects
+    try:
+        text = model.path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ()
+    word = re.match(r"\s*(?:\(\*.*?\*\)\s*)*(\w+)", text, re.S)
+    return (word[1],) if word and word[1] in ARCHITECTURES else ()
 
 
 def folder() -> Path:

@@ -19,6 +19,7 @@ from weakspot.generators import Generated, generate
 from weakspot.harness import tools
 from weakspot.harness.campaign import Progress, checker_named, runner_named
 from weakspot.harness.checkers import Checker, unknown
+from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.judge import judge
 from weakspot.harness.machines import Machine
 from weakspot.harness.material import Generator, Material, from_source
@@ -59,10 +60,11 @@ def generator(defines: Sequence[str], include: Sequence[Path]) -> Generator:
     return made
 
 
-def checkers(known: Sequence[str], asked: str | None) -> list[Checker]:
+def checkers(known: Sequence[str], asked: str | None, *, witnesses: bool = False) -> list[Checker]:
     """The checkers to ask: the one named, all that are installed, or the first that is.
 
-    Raises MissingTool when none is.
+    Raises MissingTool when none is, and BadInput when witnesses are wanted of one that gives
+    none.
     """
     names = known if asked in (None, "all") else [str(asked)]
     found = [checker for checker in map(checker_named, names) if checker.available()]
@@ -73,7 +75,15 @@ def checkers(known: Sequence[str], asked: str | None) -> list[Checker]:
             else f"{names[0]} is not installed",
             advice=tools.advice(names[0]),
         )
-    return found if asked == "all" else found[:1]
+    chosen = found if asked == "all" else found[:1]
+    if witnesses and not any(isinstance(checker, Engine) for checker in chosen):
+        raise BadInput(f"{chosen[0].name} gives no witnesses", advice="the engine does")
+    return [
+        msgspec.structs.replace(checker, witnesses=witnesses)
+        if isinstance(checker, Engine)
+        else checker
+        for checker in chosen
+    ]
 
 
 def runners(asked: str, machine: Machine) -> list[Runner]:

@@ -7,6 +7,7 @@ unless WEAKSPOT_TOOLS says otherwise.
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import shutil
@@ -28,8 +29,8 @@ _SECONDS_FOR_A_QUESTION = 20.0  # a version flag answers in milliseconds, unless
 class Tool(msgspec.Struct, frozen=True):
     """A program that was found.
 
-    `path` is absolute; `origin` is the place it was found in: "WEAKSPOT_TOOLS", "PATH" or
-    ".tools".
+    `path` is absolute; `origin` is the place it was found in: "WEAKSPOT_TOOLS", "PATH",
+    ".tools", or "Python" for what is a part of weakspot.
     """
 
     name: str
@@ -49,6 +50,15 @@ def find(name: str) -> Tool | None:
     after `forget()`.
     """
     return _find(name, os.environ.get("WEAKSPOT_TOOLS", ""), os.environ.get("PATH", os.defpath))
+
+
+def engine() -> Tool | None:
+    """weakspot's own engine, or None where it is not built."""
+    try:
+        module = importlib.import_module("weakspot._engine")
+    except ImportError:
+        return None
+    return Tool(name="engine", path=str(module.__file__), origin="Python")
 
 
 def require(name: str) -> Tool:
@@ -74,6 +84,8 @@ def advice(name: str) -> str:
             "run scripts/install-tools in weakspot's clone, which needs no root; "
             "or put a release of CBMC on PATH"
         )
+    if name == "engine":
+        return "install weakspot again; in a clone, pip install -e . (which needs Rust)"
     return _PACKAGES.get(name, f"put {name} on PATH")
 
 
@@ -130,6 +142,8 @@ def _find(name: str, own: str, path: str) -> Tool | None:
 
 @lru_cache(maxsize=256)
 def _version(name: str, path: str) -> str | None:
+    if name == "engine":
+        return str(importlib.import_module("weakspot._engine").__version__)
     if name in HERDTOOLS:
         stated = _ask(path, "-version")
         if stated is None:

@@ -11,6 +11,38 @@ Observation = Literal["Never", "Sometimes", "Always", "Undefined", "Unknown"]
 State = dict[str, str]
 
 
+class WitnessEvent(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An event of a witness. `thread` is None for the initial value of a location, which has no
+    label. `kind`: R, W, RMW, F, LOCK, UNLOCK; `order` as the model's sets name it: rlx, sc,
+    mfence. `read` and `written` are values, empty for what the event does not do."""
+
+    thread: int | None
+    label: str
+    kind: str
+    order: str = ""
+    location: str = ""
+    read: str = ""
+    written: str = ""
+
+
+class Witness(msgspec.Struct, frozen=True, kw_only=True):
+    """One execution, which shows why an outcome is possible or what forbids it.
+
+    Edges are pairs of indices of `events`, which stand thread by thread in program order; co
+    leads from a write to the next of its location, fr from a read to the first write that it
+    comes too early for. `cycle` is a shortest cycle of po, rf, co and fr, empty when the threads
+    simply take turns. `axiom` is what forbids the execution, "" when the model allows it.
+    """
+
+    events: tuple[WitnessEvent, ...]
+    rf: tuple[tuple[int, int], ...] = ()
+    co: tuple[tuple[int, int], ...] = ()
+    fr: tuple[tuple[int, int], ...] = ()
+    cycle: tuple[tuple[int, int, str], ...] = ()
+    state: State = {}
+    axiom: str = ""
+
+
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """What a checker says of a Test under a Model.
 
@@ -18,7 +50,9 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     model flags a data race; Unknown when a limit was hit or the checker cannot read the test
     (`reason` says which). `condition_holds` is herd7's Ok/No, None when unknown. `states` may
     be empty for a checker that does not enumerate (CBMC). `witnesses` are the executions that
-    satisfy and do not satisfy the proposition, when the checker counts them.
+    satisfy and do not satisfy the proposition, when the checker counts them. `witness` is an
+    execution with the outcome that the condition asks about, a forbidden one when there is no
+    other; `forbidden_by` says how many candidates with that outcome each axiom kills first.
     """
 
     test: str
@@ -34,6 +68,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     witnesses: tuple[int, int] | None = None
     reason: str = ""
     hash: str = ""  # herd7's digest of the parsed test, where the checker gives one
+    witness: Witness | None = None
+    forbidden_by: dict[str, int] = {}
 
 
 class Count(msgspec.Struct, frozen=True):

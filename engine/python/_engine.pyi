@@ -1,15 +1,21 @@
-"""The Rust crate as Python sees it (engine/src/python.rs)."""
+"""The Rust crate as Python sees it (engine/src/python)."""
 
+from collections.abc import Callable, Sequence
 from typing import TypedDict
 
 __version__: str
 
 class EngineError(Exception):
-    """An IR construct the engine does not model, or a broken IR text.
+    """What the engine is given cannot be used as it is.
 
-    args: (kind, message, place): kind is "unsupported" or "invalid"; place is
-    "file:line:column" in the source where debug information gives it, else "".
+    For programs, args are (kind, message, place): kind is "unsupported" (an IR construct that
+    the engine does not model) or "invalid"; place is "file:line:column" in the source where
+    debug information gives it, else "". For litmus tests and models they are a Wrong.
     """
+
+# kind ("invalid"), message, place ("file:line:column", or as much as is known), excerpt (the
+# line, and below it marks), advice; each may be empty but the first two
+Wrong = tuple[str, str, str, str, str]
 
 class SiteDict(TypedDict):
     file: str
@@ -96,3 +102,68 @@ class Program:
         sequences (sites, kinds, locations, orders; not values) are merged, the first kept.
         Releases the GIL.
         """
+
+class EventOfWitness(TypedDict):
+    thread: int | None  # None for the initial value of a location
+    label: str  # a, b, … thread by thread; "" for an initial value
+    kind: str  # R W RMW F LOCK UNLOCK
+    order: str  # rlx acq rel acq_rel sc na; elsewhere the sets of its annotation: mfence, x, …
+    location: str
+    read: str  # the value, "" when it reads nothing
+    written: str
+
+class WitnessDict(TypedDict):
+    events: list[EventOfWitness]
+    # pairs of indices of events; co and fr lead to the next write only
+    rf: list[tuple[int, int]]
+    co: list[tuple[int, int]]
+    fr: list[tuple[int, int]]
+    # a shortest cycle of po, rf, co, fr: from, to, which; empty for an execution without one
+    cycle: list[tuple[int, int, str]]
+    state: dict[str, str]
+    axiom: str  # that forbids the execution; "" when the model allows it
+
+class AnswerDict(TypedDict):
+    name: str
+    condition: str  # as herd7 prints it
+    observation: str  # Never Sometimes Always Undefined Unknown
+    condition_holds: bool | None  # None when Undefined or Unknown
+    states: list[dict[str, str]]  # {"0:r0": "1", "[x]": "2"}, as herd7 writes and orders them
+    flags: list[str]  # "*undef*" first
+    positive: int  # executions that satisfy the proposition
+    negative: int
+    seconds: float
+    loop_cut: bool  # a loop was unrolled as often as herd7 does, and may go on
+    reason: str  # why Unknown
+    error: Wrong | None  # the model cannot be applied to this test
+    # with `explained` only:
+    witness: WitnessDict | None  # an execution with the outcome; a forbidden one when none may be
+    forbidden_by: dict[str, int]  # axiom: candidates with the outcome that it is first to kill
+    explanation_cut: bool  # a limit was hit: forbidden_by counts a part
+
+def check(
+    tests: Sequence[tuple[str, str]],
+    model: str,
+    *,
+    folders: Sequence[str] = (),
+    seconds: float,
+    candidates: int,
+    jobs: int = 0,
+    explained: bool = False,
+    done: Callable[[int, AnswerDict], object] | None = None,
+) -> list[AnswerDict]:
+    """Decide litmus tests under the model of a cat file.
+
+    `tests` are pairs of a file name, for messages, and the text. What the model includes is
+    looked for beside the including file, then in `folders`. Each test may take `seconds` and look
+    at so many `candidates`; beyond, its answer is Unknown with the reason. `jobs` threads work at
+    a time, 0 for one a core; the GIL is released. `done` is called in the calling thread with a
+    test's number and its answer, as soon as there is one. The answers come in the order of the
+    tests. Ctrl-C ends the work at once, as does what `done` raises.
+
+    Raises EngineError for the first test, in order, that cannot be read, before any is decided,
+    and for a model that cannot be read.
+    """
+
+def malformed(tests: Sequence[tuple[str, str]]) -> list[tuple[int, Wrong]]:
+    """The tests that cannot be read, by number, and what is wrong with each."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from weakspot.generators.litmus import Test
-from weakspot.harness.models import Model
+from weakspot.harness.models import Model, dialects
 from weakspot.harness.tools import Tool
 from weakspot.harness.verdict import Verdict
 
@@ -41,6 +41,14 @@ class Checker(Protocol):
         why. Raises BadInput for a malformed file of the user's, MissingTool, ToolFailed.
         """
         ...
+
+
+def other_dialect(test: Test, model: Model) -> str:
+    """Why a cat file cannot be asked about the test: it is for another dialect; else ""."""
+    readable = dialects(model)
+    if readable and test.arch not in readable:
+        return f"model {model.name} is for {' and '.join(readable)} tests, this is {test.arch}"
+    return ""
 
 
 def unknown(test: Test, model: Model, checker: str, reason: str, seconds: float = 0.0) -> Verdict:

@@ -18,9 +18,9 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import BadInput, ToolFailed
-from weakspot.generators.litmus import ARCHITECTURES, Test
+from weakspot.generators.litmus import Test
 from weakspot.harness import models, process, tools
-from weakspot.harness.checkers import unknown
+from weakspot.harness.checkers import other_dialect, unknown
 from weakspot.harness.herdlog import LOOP, parse_verdicts
 from weakspot.harness.models import Model
 from weakspot.harness.tools import Tool
@@ -58,10 +58,7 @@ class Herd7(msgspec.Struct, frozen=True):
         return tools.find("herd7")
 
     def applicable(self, test: Test, model: Model) -> str:
-        dialects = model.dialects or _dialect_of(model)
-        if dialects and test.arch not in dialects:
-            return f"model {model.name} is for {' and '.join(dialects)} tests, this is {test.arch}"
-        return ""
+        return other_dialect(test, model)
 
     def check(
         self,
@@ -341,13 +338,3 @@ def _renamed(text: str, name: str) -> str:
     """The test under another name. A text that does not begin as a test is left to herd7."""
     match = _HEADER.match(text)
     return text if match is None else match["arch"] + name + text[match.end() :]
-
-
-def _dialect_of(model: Model) -> tuple[str, ...]:
-    """A cat file may open with the architecture that it is for."""
-    try:
-        text = model.path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ()
-    word = re.match(r"\s*(?:\(\*.*?\*\)\s*)*(\w+)", text, re.S)
-    return (word[1],) if word and word[1] in ARCHITECTURES else ()

@@ -1,4 +1,4 @@
-"""The critical cycle of a test as a drawing: a column a thread, an arrow an edge.
+"""The critical cycle of a test, or a witness, as a drawing: a column a thread, an arrow an edge.
 
 The cycle is the execution that the test's condition asks for: program order down each thread, and
 reads-from, from-reads or coherence from one thread to the next (Alglave, Maranget, Tautschnig,
@@ -12,6 +12,8 @@ import itertools
 import msgspec
 
 from weakspot.generators.litmus import Cas, Fence, Guard, Load, Rmw, Statement, Store, Test
+from weakspot.harness.report.witness import places
+from weakspot.harness.verdict import Witness, WitnessEvent
 
 _COLUMN, _ROW, _WIDTH, _HEIGHT, _MARGIN = 236, 78, 148, 36, 44
 _COMMUNICATION = {"Rfe": "rf", "Fre": "fr", "Coe": "co", "Wse": "co"}
@@ -104,6 +106,54 @@ def draw(test: Test) -> Drawing | None:
     )
 
 
+def draw_witness(witness: Witness) -> Drawing | None:
+    """A witness as a drawing; what it reads of the initial values is in the text only."""
+    place = places(witness)
+    if not place:
+        return None
+    nodes = {}
+    for number, (column, row) in place.items():
+        event = witness.events[number]
+        x = _MARGIN + _COLUMN * column + _WIDTH / 2
+        label = f"{event.label}: {_access(event)}"
+        nodes[number] = Node(x, 64 + _ROW * row, label, event.order, fence=event.kind == "F")
+    arrows = []
+    for one, other in itertools.pairwise(place):
+        if place[one][0] == place[other][0]:
+            above, below = nodes[one], nodes[other]
+            start, end = above.y + _HEIGHT / 2, below.y - _HEIGHT / 2 - 4
+            path = f"M {above.x} {start} L {above.x} {end}"
+            arrows.append(Arrow("po", "po", path, above.x + 10, (start + end) / 2 + 4))
+    for kind, edges in (("rf", witness.rf), ("co", witness.co), ("fr", witness.fr)):
+        for one, other in edges:
+            if one in nodes and other in nodes:
+                within = place[one][0] == place[other][0]
+                draw_edge = _beside if within else _across
+                arrows.append(draw_edge(kind, nodes[one], nodes[other]))
+    columns = {column: nodes[number].x for number, (column, _) in place.items()}
+    return Drawing(
+        width=_MARGIN * 2 + _COLUMN * (len(columns) - 1) + _WIDTH,
+        height=64 + _ROW * max(row for _, row in place.values()) + _HEIGHT / 2 + 34,
+        heads=tuple(x for _, x in sorted(columns.items())),
+        nodes=tuple(nodes.values()),
+        arrows=tuple(arrows),
+    )
+
+
+def _access(event: WitnessEvent) -> str:
+    match event.kind:
+        case "R":
+            return f"R {event.location} = {event.read}"
+        case "W":
+            return f"W {event.location} = {event.written}"
+        case "RMW":
+            return f"RMW {event.location} = {event.read}→{event.written}"
+        case "F":
+            return "fence"
+        case kind:
+            return f"{kind.lower()} {event.location}"
+
+
 def _edges(cycle: str) -> tuple[list[list[str]], list[str]]:
     """The edges within each thread, and the kinds of those that lead on to the next."""
     words: list[list[str]] = [[]]
@@ -135,6 +185,14 @@ def _across(kind: str, source: Node, target: Node) -> Arrow:
     path = f"M {x1} {y1} C {x1 + bend} {y1}, {x2 - bend} {y2}, {x2} {y2}"
     part = 0.2
     return Arrow(kind, kind, path, x1 + (x2 - x1) * part, y1 + (y2 - y1) * part * 0.5 - 6)
+
+
+def _beside(kind: str, source: Node, target: Node) -> Arrow:
+    """To another node of the same column, round the side of those between."""
+    x = source.x - _WIDTH / 2
+    bow = 14 + 0.12 * abs(target.y - source.y)
+    path = f"M {x} {source.y} C {x - bow} {source.y}, {x - bow - 4} {target.y}, {x - 5} {target.y}"
+    return Arrow(kind, kind, path, x - bow + 2, (source.y + target.y) / 2)
 
 
 def _around(kind: str, source: Node, target: Node, height: float) -> Arrow:

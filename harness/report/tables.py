@@ -13,6 +13,7 @@ from rich.text import Text
 from weakspot.harness.agreement import answers, contradicts, within
 from weakspot.harness.condition import proposition
 from weakspot.harness.record import Record, in_order
+from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import bar, columns, style
 from weakspot.harness.verdict import Histogram, State, Verdict
 from weakspot.harness.words import rounded, stated
@@ -24,7 +25,7 @@ def json_lines(values: Iterable[msgspec.Struct]) -> Iterator[str]:
         yield msgspec.json.encode(value).decode()
 
 
-def verdicts(record: Record, out: Console) -> None:
+def verdicts(record: Record, out: Console, *, witnesses: bool = False) -> None:
     """A row a test, a column a model; below it what the cells cannot say. A single test is shown
     with its states."""
     models = in_order(verdict.model for verdict in record.verdicts)
@@ -47,6 +48,8 @@ def verdicts(record: Record, out: Console) -> None:
     for reason, names in reasons.items():
         few = ", ".join(in_order(names)[:3]) + (" …" if len(set(names)) > 3 else "")
         out.print(Text(f"unknown, {len(names)} times: {reason} ({few})", style="dim"))
+    if witnesses:
+        _witnesses(record.verdicts, out)
     checkers = in_order(verdict.checker for verdict in record.verdicts)
     out.print(Text(f"{_asked(record)} by {', '.join(checkers)}", style="dim"))
 
@@ -146,6 +149,16 @@ def _one_test(given: Sequence[Verdict], out: Console) -> None:
         for state in verdict.states:
             mark = "*" if satisfies(verdict.condition, state) else " "
             out.print(f"    {mark} {stated(state)}", markup=False)
+
+
+def _witnesses(given: Sequence[Verdict], out: Console) -> None:
+    for verdict in given:
+        lines = [*witness.told(verdict), *witness.columns(verdict.witness)]
+        if lines:
+            out.print()
+            out.print(Text.assemble((verdict.test, "bold"), f"  {verdict.model}"))
+        for line in lines:
+            out.print(Text(f"  {line}" if line else ""))
 
 
 def _asked(record: Record) -> str:

@@ -13,7 +13,8 @@ from weakspot.harness.agreement import answers, contradicts, observation, plain
 from weakspot.harness.condition import Proposition, proposition
 from weakspot.harness.judge import promises, sightings
 from weakspot.harness.record import Entry, Record, StructureNote, program
-from weakspot.harness.report.drawing import Drawing, draw
+from weakspot.harness.report import witness
+from weakspot.harness.report.drawing import Drawing, draw, draw_witness
 from weakspot.harness.report.excerpts import Thread, threads
 from weakspot.harness.report.terminal import magnitude
 from weakspot.harness.report.text import allowed_and_forbidden, where
@@ -44,6 +45,15 @@ class Outcome(msgspec.Struct, frozen=True):
     seen: tuple[Seen | None, ...]
 
 
+class Reason(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a model, or several with the same words, allows or forbids the outcome."""
+
+    models: tuple[str, ...]
+    told: tuple[str, ...]
+    columns: tuple[str, ...]
+    drawing: Drawing | None
+
+
 class TestView(msgspec.Struct, frozen=True, kw_only=True):
     """A test's page."""
 
@@ -61,7 +71,8 @@ class TestView(msgspec.Struct, frozen=True, kw_only=True):
     racy: list[str]
     findings: tuple[Finding, ...]
     claims: tuple[tuple[str, Claim], ...]
-    drawing: Drawing | None
+    drawing: Drawing | None  # of the cycle that the test is made from
+    reasons: tuple[Reason, ...]
     origins: tuple[tuple[Origin, tuple[Thread, ...]], ...]
 
 
@@ -220,7 +231,25 @@ def test_view(site: Site, entry: Entry) -> TestView:
             if claim.test == entry.name
         ),
         drawing=draw(entry.test),
+        reasons=_reasons(verdicts),
         origins=tuple((origin, threads(record, origin)) for origin in entry.test.origins),
+    )
+
+
+def _reasons(verdicts: Iterable[Verdict]) -> tuple[Reason, ...]:
+    found: defaultdict[tuple[tuple[str, ...], tuple[str, ...]], list[Verdict]] = defaultdict(list)
+    for verdict in verdicts:
+        words = tuple(witness.told(verdict)), tuple(witness.columns(verdict.witness))
+        if verdict.witness is not None or verdict.forbidden_by:
+            found[words].append(verdict)
+    return tuple(
+        Reason(
+            models=tuple(verdict.model for verdict in given),
+            told=told,
+            columns=columns,
+            drawing=draw_witness(given[0].witness) if given[0].witness else None,
+        )
+        for (told, columns), given in found.items()
     )
 
 

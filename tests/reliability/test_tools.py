@@ -141,16 +141,16 @@ def test_doctor_names_what_the_full_job_lacks(
     monkeypatch.setenv("PATH", str(places / "path"))
     lines = doctor.report()
     missing = doctor.missing_required(lines)
-    assert {"herd7", "litmus7", "cbmc"} <= set(missing)
+    assert "litmus7" in missing
+    assert not {"herd7", "cbmc"} & set(missing)  # the engine decides without them
     for line in lines:
         assert line.lost
         assert line.advice
         assert (line.where is not None) == line.found
 
-    for name in ("herd7", "litmus7", "cbmc"):
-        program(places / "path", name, "1.2.3")
+    program(places / "path", "litmus7", "1.2.3")
     tools.forget()
-    assert not {"herd7", "litmus7", "cbmc"} & set(doctor.missing_required(doctor.report()))
+    assert "litmus7" not in doctor.missing_required(doctor.report())
 
 
 def test_any_one_compiler_is_enough() -> None:

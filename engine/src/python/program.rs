@@ -1,22 +1,15 @@
-//! The only file that knows Python.
+//! Programs as Python sees them.
+use super::EngineError;
 use crate::program::error::Error;
 use crate::program::event::{Kind, Operation};
 use crate::program::ir::{Order, Program as Lowered};
 use crate::program::trace::{Options, Trace, TracedEvent};
-use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
-
-create_exception!(
-    _engine,
-    EngineError,
-    PyException,
-    "An IR construct the engine does not model, or a broken IR text: (kind, message, place)."
-);
 
 fn engine_error(error: Error) -> PyErr {
     EngineError::new_err((error.kind.name(), error.message, error.place))
@@ -24,7 +17,7 @@ fn engine_error(error: Error) -> PyErr {
 
 /// A concurrent program, lowered from clean LLVM IR text.
 #[pyclass(frozen, module = "weakspot._engine")]
-struct Program {
+pub struct Program {
     inner: Lowered,
 }
 
@@ -233,12 +226,4 @@ impl<'py, 'p> Converter<'py, 'p> {
         dict.set_item("other", e.other)?;
         Ok(dict)
     }
-}
-
-#[pymodule]
-fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    m.add("EngineError", m.py().get_type::<EngineError>())?;
-    m.add_class::<Program>()?;
-    Ok(())
 }

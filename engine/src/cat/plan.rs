@@ -1,0 +1,415 @@
+//! A model laid out as steps: the checks and choices, in the model's order.
+use super::ast::*;
+use super::compact::compact;
+use super::compile::{Compiler, Laid, DEEP, SHALLOW, TOO_DEEP};
+use super::env::{Env, Known, Procedure};
+use super::load::Files;
+use super::node::{Id, Nodes, Op};
+use super::prims::Prim;
+use super::value::{Fault, Value};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// How deep files, procedures and blocks may stand in one another.
+const MAX_DEPTH: usize = 100;
+/// How many statements may be run through.
+const MAX_STATEMENTS: usize = 20_000;
+
+#[derive(Clone, Copy, Debug)]
+pub struct CheckStep {
+    pub at: Place,
+    /// Where its value stands.
+    pub value_at: Place,
+    pub role: Role,
+    pub negated: bool,
+    pub claim: Claim,
+    pub value: Id,
+    pub name: Option<Sym>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct ChoiceStep {
+    pub at: Place,
+    pub name: Sym,
+    pub source: Id,
+    /// The operation that is the choice.
+    pub choice: Id,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    Check(CheckStep),
+    Choose(ChoiceStep),
+}
+
+/// A model laid out for some variants.
+pub struct Plan {
+    pub names: Names,
+    pub nodes: Nodes,
+    pub steps: Vec<Step>,
+    /// The tags of each enumeration.
+    pub enums: HashMap<Sym, Vec<Value>>,
+    /// The choices, in their order: each one's source.
+    pub choices: Vec<ChoiceStep>,
+    /// Whether each variant is on.
+    pub variants: HashMap<String, bool>,
+    /// The operations that the steps need, in order, those inside a `let rec` aside.
+    pub needed: Vec<Id>,
+    /// Whether the final writes matter; see `Prepared::needs_final_writes`.
+    pub needs_finals: bool,
+}
+
+struct Planner<'m> {
+    compiler: Compiler<'m>,
+    steps: Vec<Step>,
+    enums: HashMap<Sym, Vec<Value>>,
+    choices: Vec<ChoiceStep>,
+    depth: usize,
+    statements: usize,
+}
+
+/// The size of the stack on which a model is laid out.
+const STACK: usize = 256 << 20;
+
+/// Lays out the statements of the prelude and of a model; where they stand deep in one
+/// another, in a thread with a large stack.
+pub fn plan(files: &Files, blocks: &[&Block], variants: &dyn Fn(&str) -> bool) -> Laid<Plan> {
+    let on = |name: &String| (name.clone(), variants(name));
+    let variants: HashMap<String, bool> = files.variants.iter().map(on).collect();
+    match lay_out(files, blocks, &variants, SHALLOW) {
+        Err((_, Fault::Limit(TOO_DEEP))) => {}
+        laid => return laid,
+    }
+    std::thread::scope(|threads| {
+        let builder = std::thread::Builder::new().stack_size(STACK);
+        let handle = builder.spawn_scoped(threads, || lay_out(files, blocks, &variants, DEEP));
+        let joined = handle.ok().and_then(|handle| handle.join().ok());
+        let stopped = Fault::Limit("the model cannot be laid out");
+        joined.unwrap_or(Err((Place::default(), stopped)))
+    })
+}
+
+fn lay_out(
+    files: &Files,
+    blocks: &[&Block],
+    variants: &HashMap<String, bool>,
+    deepest: usize,
+) -> Laid<Plan> {
+    let is_on = |name: &str| variants.get(name).copied().unwrap_or(false);
+    let mut planner = Planner {
+        compiler: Compiler::new(files, &is_on, deepest),
+        steps: Vec::new(),
+        enums: HashMap::new(),
+        choices: Vec::new(),
+        depth: 0,
+        statements: 0,
+    };
+    let mut env = Env::default();
+    for block in blocks {
+        env = planner.block(block, env)?;
+    }
+    drop(env);
+    let Planner {
+        compiler,
+        steps,
+        enums,
+        choices,
+        ..
+    } = planner;
+    let Compiler {
+        names, mut nodes, ..
+    } = compiler;
+    let (mut steps, mut choices) = (steps, choices);
+    // The sources themselves are roots, so that their operands keep their numbers' order.
+    let mut kept = roots(&nodes, &steps);
+    kept.extend(choices.iter().map(|choice| choice.source));
+    compact(&mut nodes, &mut steps, &mut choices, &kept);
+    let needed = needed(&nodes, &steps);
+    let needs_finals = needs_finals(&nodes, &names, &steps);
+    Ok(Plan {
+        names,
+        nodes,
+        steps,
+        enums,
+        choices,
+        variants: variants.clone(),
+        needed,
+        needs_finals,
+    })
+}
+
+/// Whether the final writes reach anything but the beginnings of coherence orders of all
+/// writes, and checks that these beginnings have no cycle.
+///
+/// A coherence order ends with some write. To fix beforehand which, and then to choose
+/// only orders that end so, is to part the same orders by their ends.
+fn needs_finals(nodes: &Nodes, names: &Names, steps: &[Step]) -> bool {
+    let mut reached = vec![false; nodes.all.len()];
+    for (id, node) in nodes.all.iter().enumerate() {
+        let mut reaches = node.op == Op::Finals;
+        if !matches!(node.op, Op::Choice(_)) {
+            nodes.operands(&node.op, &mut |operand| {
+                reaches |= reached.get(operand as usize) == Some(&true)
+            });
+        }
+        reached[id] = reaches;
+    }
+    let reaches = |id: Id| reached[id as usize];
+    let mut bases = Vec::new();
+    for step in steps {
+        let Step::Choose(choice) = step else { continue };
+        match source_parts(nodes, choice.source) {
+            None if reaches(choice.source) => return true,
+            Some((by_location, set, base)) if reaches(set) || reaches(base) => {
+                let writes = matches!(nodes.op(set), Op::Given(name) if names.text(*name) == "W");
+                if reaches(set) || !writes || !by_location {
+                    return true;
+                }
+                bases.push(base);
+            }
+            _ => {}
+        }
+    }
+    steps.iter().any(|step| {
+        let Step::Check(check) = step else {
+            return false;
+        };
+        let harmless = check.claim == Claim::Acyclic && check.role == Role::Axiom && !check.negated;
+        reaches(check.value) && !(harmless && bases.contains(&check.value))
+    })
+}
+
+/// The operations whose values make a choice's source, when they are to be had one by
+/// one: of orders, what is ordered and what they extend.
+pub fn source_parts(nodes: &Nodes, source: Id) -> Option<(bool, Id, Id)> {
+    match *nodes.op(source) {
+        Op::Orders(set, base) => Some((true, set, base)),
+        Op::Call(Prim::Linearisations, argument) => match nodes.op(argument) {
+            Op::Tuple(items) => match items[..] {
+                [set, base] => Some((false, set, base)),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The operations whose values the steps look at.
+fn roots(nodes: &Nodes, steps: &[Step]) -> Vec<Id> {
+    let mut waiting = Vec::new();
+    for step in steps {
+        match step {
+            Step::Check(check) => waiting.push(check.value),
+            Step::Choose(choice) => {
+                waiting.push(choice.choice);
+                match source_parts(nodes, choice.source) {
+                    Some((_, set, base)) => waiting.extend([set, base]),
+                    None => waiting.push(choice.source),
+                }
+            }
+        }
+    }
+    waiting
+}
+
+fn needed(nodes: &Nodes, steps: &[Step]) -> Vec<Id> {
+    let mut waiting = roots(nodes, steps);
+    let mut seen = vec![false; nodes.all.len()];
+    while let Some(id) = waiting.pop() {
+        if std::mem::replace(&mut seen[id as usize], true) {
+            continue;
+        }
+        nodes.operands(nodes.op(id), &mut |operand| waiting.push(operand));
+    }
+    let outside = |id: &Id| seen[*id as usize] && nodes.all[*id as usize].group == 0;
+    (0..nodes.all.len() as Id).filter(outside).collect()
+}
+
+impl Planner<'_> {
+    fn block(&mut self, block: &Block, mut env: Env) -> Laid<Env> {
+        self.depth += 1;
+        for statement in block.iter() {
+            self.statements += 1;
+            if self.depth > MAX_DEPTH {
+                return Err((
+                    statement.at,
+                    Fault::Limit("files and procedures stand too deep in one another"),
+                ));
+            }
+            if self.statements > MAX_STATEMENTS {
+                return Err((
+                    statement.at,
+                    Fault::Limit("the model comes to too many statements"),
+                ));
+            }
+            env = self.statement(statement, env)?;
+        }
+        self.depth -= 1;
+        Ok(env)
+    }
+
+    fn stop<T>(&self, message: &str, at: Place) -> Laid<T> {
+        Err((at, Fault::Said(message.into())))
+    }
+
+    fn statement(&mut self, statement: &Statement, env: Env) -> Laid<Env> {
+        let at = statement.at;
+        match &statement.kind {
+            Action::Let(bindings) => self.compiler.bindings(bindings, &env),
+            Action::LetRec(bindings, check) => {
+                let env = self.compiler.recursion(bindings, &env)?;
+                if let Some(check) = check {
+                    self.check(check, &env)?;
+                }
+                Ok(env)
+            }
+            Action::Check(check) => {
+                self.check(check, &env)?;
+                Ok(env)
+            }
+            Action::With(name, source) => {
+                let at = source.at;
+                let source = self.compiler.id(source, &env)?;
+                let choice = self
+                    .compiler
+                    .add(Op::Choice(self.choices.len() as u32), at)?;
+                let step = ChoiceStep {
+                    at,
+                    name: *name,
+                    source,
+                    choice,
+                };
+                self.choices.push(step);
+                self.steps.push(Step::Choose(step));
+                Ok(env.with(Some(*name), Known::Node(choice)))
+            }
+            Action::IfVariant(variant, yes, no) => {
+                let on = variant.holds(self.compiler.variants);
+                self.block(if on { yes } else { no }, env)
+            }
+            Action::Include(name) => {
+                let files = self.compiler.files;
+                match files.included.get(&(at.file, name.clone())) {
+                    Some(Ok(block)) => self.block(block, env),
+                    Some(Err(error)) => Err((at, Fault::Error(Arc::new(error.clone())))),
+                    None => self.stop("this file is not read", at),
+                }
+            }
+            Action::Procedure {
+                name,
+                parameter,
+                body,
+                recursive,
+            } => {
+                let procedure = Procedure {
+                    name: *name,
+                    parameter: parameter.clone(),
+                    body: body.clone(),
+                    env: env.clone(),
+                    recursive: *recursive,
+                };
+                Ok(env.with(Some(*name), Known::Procedure(Rc::new(procedure))))
+            }
+            Action::Call(name, argument) => {
+                let Some(Known::Procedure(procedure)) = env.find(*name).cloned() else {
+                    let message =
+                        format!("there is no procedure {}", self.compiler.names.text(*name));
+                    return self.stop(&message, at);
+                };
+                let argument = self.compiler.exp(argument, &env)?;
+                let mut inner = procedure.env.clone();
+                if procedure.recursive {
+                    inner = inner.with(Some(procedure.name), Known::Procedure(procedure.clone()));
+                }
+                let inner = self
+                    .compiler
+                    .bind(&procedure.parameter, argument, &inner, at)?;
+                self.block(&procedure.body, inner)?;
+                Ok(env)
+            }
+            Action::Enum(name, tags) => {
+                let mut env = env;
+                let mut all: Vec<Value> = tags.iter().map(|tag| Value::Tag(*name, *tag)).collect();
+                all.sort_by(super::value::compare);
+                all.dedup_by(|a, b| super::value::compare(a, b).is_eq());
+                self.enums.insert(*name, all);
+                for tag in tags {
+                    env = env.with(Some(*tag), Known::Tag(*name, *tag));
+                }
+                let whole = self.compiler.add(Op::Enum(*name), at)?;
+                Ok(env.with(Some(*name), Known::Node(whole)))
+            }
+            Action::Forall(name, source, body) => {
+                let source = self.compiler.exp(source, &env)?;
+                let Some(tags) = self.tags(&source) else {
+                    return self.stop(
+                        "forall runs over tags only; this set is not one of tags known beforehand",
+                        at,
+                    );
+                };
+                for tag in tags {
+                    self.block(body, env.with(Some(*name), tag))?;
+                }
+                Ok(env)
+            }
+            Action::MatchTag(value, clauses, otherwise) => {
+                let Known::Tag(_, name) = self.compiler.exp(value, &env)? else {
+                    return self.stop("match between statements takes a tag known beforehand", at);
+                };
+                let clause = clauses.iter().find(|(tag, _)| *tag == name);
+                match clause.map(|(_, block)| block).or(otherwise.as_ref()) {
+                    Some(block) => self.block(block, env),
+                    None => self.stop("no clause of match fits the tag", at),
+                }
+            }
+        }
+    }
+
+    fn check(&mut self, check: &Check, env: &Env) -> Laid<()> {
+        let value = self.compiler.id(&check.value, env)?;
+        let Check {
+            at,
+            role,
+            negated,
+            claim,
+            name,
+            ..
+        } = *check;
+        self.steps.push(Step::Check(CheckStep {
+            at,
+            value_at: check.value.at,
+            role,
+            negated,
+            claim,
+            value,
+            name,
+        }));
+        Ok(())
+    }
+
+    /// The tags of a set of tags, when they are known.
+    fn tags(&self, known: &Known) -> Option<Vec<Known>> {
+        let tag = |value: &Value| match value {
+            Value::Tag(tags, name) => Some(Known::Tag(*tags, *name)),
+            _ => None,
+        };
+        match known {
+            Known::Tag(..) => Some(vec![known.clone()]),
+            Known::Node(id) => match self.compiler.nodes.op(*id) {
+                Op::Enum(name) => self.enums.get(name)?.iter().map(tag).collect(),
+                Op::Nothing => Some(Vec::new()),
+                Op::Explicit(items) => {
+                    let tag = |id: &Id| match self.compiler.nodes.op(*id) {
+                        Op::Tag(tags, name) => Some(Known::Tag(*tags, *name)),
+                        _ => None,
+                    };
+                    items.iter().map(tag).collect()
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}

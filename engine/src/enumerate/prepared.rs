@@ -1,0 +1,89 @@
+//! A path with its dependencies, and where its events go in a candidate.
+
+use super::dependencies::{dependencies, Dependencies};
+use super::event::{Act, Id, Operand, Path};
+
+pub struct Prepared {
+    pub path: Path,
+    pub deps: Dependencies,
+    /// The events a model sees, in order: all but registers'.
+    pub visible: Vec<Id>,
+    /// The atomic load-store pairs.
+    pub rmw: Vec<(Id, Id)>,
+    /// The pairs are the same in every candidate: all addresses of atomic events are known.
+    pub rmw_fixed: bool,
+    pub allowed: PairAllowed,
+}
+
+/// Whether a pair of atomic events of different instructions is one: some architectures ask for
+/// the same instruction.
+pub type PairAllowed = fn(same_instance: bool) -> bool;
+
+impl Prepared {
+    pub fn new(path: Path, allowed: PairAllowed) -> Prepared {
+        let bare = dependencies(&path, &[]);
+        let rmw = pairs(&path, &bare, allowed, |o| o);
+        let deps = match rmw.is_empty() {
+            true => bare,
+            false => dependencies(&path, &rmw),
+        };
+        let visible = (0..path.events.len())
+            .filter(|id| !path.events[*id].act.is_register())
+            .collect();
+        let rmw_fixed = path
+            .events
+            .iter()
+            .filter(|e| e.atomic)
+            .all(|e| matches!(e.act.address(), Some(Operand::Known(_))));
+        Prepared {
+            path,
+            deps,
+            visible,
+            rmw,
+            rmw_fixed,
+            allowed,
+        }
+    }
+}
+
+/// herd7's atomic pairs: an atomic load and the first atomic store to the same location after
+/// it, with no other atomic load of the location in between.
+pub fn pairs(
+    path: &Path,
+    deps: &Dependencies,
+    allowed: PairAllowed,
+    resolve: impl Fn(Operand) -> Operand,
+) -> Vec<(Id, Id)> {
+    let atomic = |load: bool| -> Vec<(Id, Operand)> {
+        (0..path.events.len())
+            .filter(|id| path.events[*id].atomic)
+            .filter(|id| match path.events[*id].act {
+                Act::Read { .. } => load,
+                Act::Write { .. } => !load,
+                _ => false,
+            })
+            .filter_map(|id| Some((id, resolve(path.events[id].act.address()?))))
+            .collect()
+    };
+    let loads = atomic(true);
+    let stores = atomic(false);
+    let before = |a: Id, b: Id| deps.before.has(a, b);
+    let mut out = Vec::new();
+    for (r, at) in &loads {
+        let mut first: Option<Id> = None;
+        for (w, place) in &stores {
+            if place == at && before(*r, *w) && first.map_or(true, |f| before(*w, f)) {
+                first = Some(*w);
+            }
+        }
+        let Some(w) = first else { continue };
+        let same = path.events[*r].instance == path.events[w].instance;
+        let between = loads
+            .iter()
+            .any(|(e, place)| place == at && before(*r, *e) && before(*e, w));
+        if allowed(same) && !between {
+            out.push((*r, w));
+        }
+    }
+    out
+}

@@ -1,0 +1,102 @@
+//! All paths of all threads of a test, prepared.
+
+use super::c;
+use super::event::Operand;
+use super::limits::Limit;
+use super::machine::{self, Machine, Reservation};
+use super::prepared::{PairAllowed, Prepared};
+use crate::litmus::{aarch64, ppc, riscv, x86, Dialect, Observable, Program, Test};
+
+pub struct Threads {
+    pub paths: Vec<Vec<Prepared>>,
+    /// The names of the registers of each thread, as paths number them.
+    pub names: Vec<Vec<String>>,
+    pub observed: Vec<Observable>,
+    /// The tags of initial writes.
+    pub initial_tags: u64,
+    /// The names of the tags' bits.
+    pub tags: &'static [&'static str],
+}
+
+impl Threads {
+    pub fn register(&self, thread: usize, name: &str) -> Option<usize> {
+        self.names.get(thread)?.iter().position(|n| n == name)
+    }
+}
+
+/// In C and x86 the two halves of an atomic pair belong to one instruction.
+const SAME_INSTANCE: PairAllowed = |same| same;
+/// With exclusives they belong to different ones.
+const ANY_INSTANCE: PairAllowed = |_| true;
+
+pub fn prepare(test: &Test) -> Result<Threads, Limit> {
+    let mut paths = Vec::new();
+    let mut names = Vec::new();
+    match &test.program {
+        Program::C(threads) => {
+            for (number, thread) in threads.iter().enumerate() {
+                let initial = registers(test, number, &thread.names);
+                let found = c::paths(thread, initial)?;
+                paths.push(
+                    found
+                        .into_iter()
+                        .map(|p| Prepared::new(p, SAME_INSTANCE))
+                        .collect(),
+                );
+                names.push(thread.names.clone());
+            }
+        }
+        Program::Assembly(threads) => {
+            let (machine, allowed) = machine(test.dialect);
+            for (number, code) in threads.iter().enumerate() {
+                let initial = registers(test, number, &code.registers);
+                let found = machine::paths(code, machine, initial)?;
+                paths.push(
+                    found
+                        .into_iter()
+                        .map(|p| Prepared::new(p, allowed))
+                        .collect(),
+                );
+                names.push(code.registers.clone());
+            }
+        }
+    }
+    let (initial_tags, tags): (u64, &'static [&'static str]) = match test.dialect {
+        Dialect::C => (c::PLAIN, &c::TAGS),
+        Dialect::X86 | Dialect::X86_64 => (0, &x86::TAGS),
+        Dialect::AArch64 => (0, &aarch64::TAGS),
+        Dialect::Ppc => (0, &ppc::TAGS),
+        Dialect::RiscV => (riscv::RLX, &riscv::TAGS),
+    };
+    Ok(Threads {
+        paths,
+        names,
+        observed: test.observed(),
+        initial_tags,
+        tags,
+    })
+}
+
+fn machine(dialect: Dialect) -> (Machine, PairAllowed) {
+    let (branch_events, reservation, allowed): (bool, Reservation, PairAllowed) = match dialect {
+        Dialect::C | Dialect::X86 | Dialect::X86_64 => (false, Reservation::None, SAME_INSTANCE),
+        Dialect::AArch64 => (true, Reservation::AArch64, ANY_INSTANCE),
+        Dialect::Ppc => (true, Reservation::Power, ANY_INSTANCE),
+        Dialect::RiscV => (true, Reservation::RiscV, ANY_INSTANCE),
+    };
+    let machine = Machine {
+        branch_events,
+        reservation,
+    };
+    (machine, allowed)
+}
+
+fn registers(test: &Test, thread: usize, names: &[String]) -> Vec<Operand> {
+    names
+        .iter()
+        .map(|name| {
+            let value = test.registers.get(&(thread, name.clone()));
+            value.map_or(Operand::ZERO, |v| Operand::Known(*v))
+        })
+        .collect()
+}

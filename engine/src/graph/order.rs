@@ -1,0 +1,254 @@
+//! Closures, cycles and orders.
+use super::{Relation, Set};
+
+impl Relation {
+    /// The pairs with a path of at least one step from the first to the second.
+    pub fn closure(&self) -> Relation {
+        let mut relation = self.clone();
+        relation.close();
+        relation
+    }
+
+    /// [`Relation::closure`], and each event with itself.
+    pub fn reflexive_closure(&self) -> Relation {
+        let mut relation = self.closure();
+        relation.add_identity();
+        relation
+    }
+
+    /// Makes the relation its own transitive closure.
+    pub fn close(&mut self) {
+        if self.stride == 1 {
+            if !self.close_acyclic() {
+                self.warshall();
+            }
+            return;
+        }
+        self.warshall();
+    }
+
+    /// Warshall's algorithm, a row at a time.
+    fn warshall(&mut self) {
+        let stride = self.stride;
+        let mut through = vec![0; stride];
+        for middle in 0..self.len {
+            let (index, bit) = (middle / 64, 1u64 << (middle % 64));
+            through.copy_from_slice(self.row(middle));
+            if through.iter().all(|word| *word == 0) {
+                continue;
+            }
+            for row in self.rows.chunks_exact_mut(stride) {
+                if row[index] & bit != 0 {
+                    for (word, more) in row.iter_mut().zip(&through) {
+                        *word |= more;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Closes the relation depth first, each event after those it leads to; false, with
+    /// only pairs of the closure added, when there is a cycle. Up to 64 events.
+    fn close_acyclic(&mut self) -> bool {
+        let rows = &mut self.rows;
+        let (mut done, mut open) = (0u64, 0u64);
+        let mut path = [0u8; 64];
+        for start in 0..self.len {
+            if done >> start & 1 == 1 {
+                continue;
+            }
+            let mut depth = 0;
+            path[0] = start as u8;
+            open |= 1 << start;
+            loop {
+                let top = path[depth] as usize;
+                let row = rows[top];
+                if row & open != 0 {
+                    return false;
+                }
+                let next = row & !done;
+                if next != 0 {
+                    let next = next.trailing_zeros() as usize;
+                    depth += 1;
+                    path[depth] = next as u8;
+                    open |= 1 << next;
+                    continue;
+                }
+                let (mut all, mut left) = (row, row);
+                while left != 0 {
+                    let more = rows[left.trailing_zeros() as usize];
+                    left &= left - 1;
+                    left &= !more;
+                    all |= more;
+                }
+                rows[top] = all;
+                open &= !(1 << top);
+                done |= 1 << top;
+                if depth == 0 {
+                    break;
+                }
+                depth -= 1;
+            }
+        }
+        true
+    }
+
+    /// Whether no event leads to itself.
+    pub fn is_irreflexive(&self) -> bool {
+        (0..self.len).all(|item| !self.contains(item, item))
+    }
+
+    /// Whether no path leads from an event to itself.
+    pub fn is_acyclic(&self) -> bool {
+        if self.stride > 1 {
+            return self.closure().is_irreflexive();
+        }
+        let rows = &self.rows;
+        let (mut done, mut open) = (0u64, 0u64);
+        let mut path = [0u8; 64];
+        for (start, row) in rows.iter().enumerate() {
+            if done >> start & 1 == 1 || *row == 0 {
+                continue;
+            }
+            let mut depth = 0;
+            path[0] = start as u8;
+            open |= 1 << start;
+            loop {
+                let top = path[depth] as usize;
+                let row = rows[top];
+                if row & open != 0 {
+                    return false;
+                }
+                let next = row & !done;
+                if next != 0 {
+                    let next = next.trailing_zeros() as usize;
+                    depth += 1;
+                    path[depth] = next as u8;
+                    open |= 1 << next;
+                    continue;
+                }
+                open &= !(1 << top);
+                done |= 1 << top;
+                if depth == 0 {
+                    break;
+                }
+                depth -= 1;
+            }
+        }
+        true
+    }
+
+    /// A shortest cycle, as the events on it, each leading to the next and the last to
+    /// the first; the one of the least event among the shortest.
+    pub fn cycle(&self) -> Option<Vec<usize>> {
+        let cycles = (0..self.len).filter_map(|start| self.cycle_through(start));
+        cycles.min_by_key(Vec::len)
+    }
+
+    /// A shortest cycle through `start`, breadth first.
+    pub fn cycle_through(&self, start: usize) -> Option<Vec<usize>> {
+        let mut from = vec![usize::MAX; self.len];
+        let mut queue = std::collections::VecDeque::from([start]);
+        while let Some(item) = queue.pop_front() {
+            for next in self.successors(item) {
+                if next == start {
+                    let mut path = vec![item];
+                    while path[path.len() - 1] != start {
+                        path.push(from[path[path.len() - 1]]);
+                    }
+                    path.reverse();
+                    return Some(path);
+                }
+                if from[next] == usize::MAX {
+                    from[next] = item;
+                    queue.push_back(next);
+                }
+            }
+        }
+        None
+    }
+
+    /// Every total order of `items` that extends the pairs of this relation among them,
+    /// as a strict order relation; none when those pairs have a cycle.
+    pub fn linear_extensions(&self, items: &Set) -> LinearExtensions {
+        LinearExtensions::new(self, items)
+    }
+}
+
+/// An iterator over the linear extensions of a relation; see
+/// [`Relation::linear_extensions`].
+pub struct LinearExtensions {
+    /// For each event, those that must stand before it.
+    before: Vec<Set>,
+    items: Set,
+    /// The order so far, and at each place the events that may still stand there.
+    chosen: Vec<usize>,
+    options: Vec<Set>,
+    started: bool,
+}
+
+impl LinearExtensions {
+    fn new(base: &Relation, items: &Set) -> Self {
+        let among = base.restrict_domain(items).restrict_range(items);
+        let turned = among.inverse();
+        LinearExtensions {
+            before: (0..base.len()).map(|item| turned.image(item)).collect(),
+            items: items.clone(),
+            chosen: Vec::new(),
+            options: Vec::new(),
+            started: false,
+        }
+    }
+
+    /// The events that may come next: not placed, with everything before them placed.
+    fn next_options(&self) -> Set {
+        let mut left = self.items.clone();
+        for item in &self.chosen {
+            left.remove(*item);
+        }
+        let free = left.iter().filter(|item| !self.before[*item].meets(&left));
+        Set::of(left.len(), free)
+    }
+
+    fn order(&self) -> Relation {
+        let mut relation = Relation::new(self.items.len());
+        let mut after = Set::new(self.items.len());
+        for item in self.chosen.iter().rev() {
+            relation.insert_all(*item, &after);
+            after.insert(*item);
+        }
+        relation
+    }
+}
+
+impl Iterator for LinearExtensions {
+    type Item = Relation;
+
+    fn next(&mut self) -> Option<Relation> {
+        let size = self.items.count();
+        if !self.started {
+            self.started = true;
+            if size == 0 {
+                return Some(Relation::new(self.items.len()));
+            }
+            self.options.push(self.next_options());
+        } else {
+            self.chosen.pop();
+        }
+        loop {
+            let options = self.options.last_mut()?;
+            let Some(item) = options.least() else {
+                self.options.pop();
+                self.chosen.pop();
+                continue;
+            };
+            options.remove(item);
+            self.chosen.push(item);
+            if self.chosen.len() == size {
+                return Some(self.order());
+            }
+            let next = self.next_options();
+            self.options.push(next);
+        }
+    }
+}

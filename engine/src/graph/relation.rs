@@ -1,0 +1,358 @@
+//! A relation over events.
+use super::set::{mask, words, Bits};
+use super::Set;
+use std::fmt;
+
+/// A relation over the events `0..len`: for each event, the bits of those it leads to.
+///
+/// `stride` words make a row; it is 1 up to 64 events, where each operation is a plain
+/// loop over words. Operations named `…_into` write over their last argument, whatever
+/// it holds, and keep its memory; the others make a new relation.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Relation {
+    pub(super) len: usize,
+    pub(super) stride: usize,
+    pub(super) rows: Vec<u64>,
+}
+
+impl Relation {
+    /// The empty relation over `len` events.
+    pub fn new(len: usize) -> Self {
+        let stride = words(len).max(1);
+        Relation {
+            len,
+            stride,
+            rows: vec![0; len * stride],
+        }
+    }
+
+    /// Every pair of `len` events.
+    pub fn full(len: usize) -> Self {
+        Relation::product(&Set::full(len), &Set::full(len))
+    }
+
+    /// Each event of the set with itself.
+    pub fn identity(set: &Set) -> Self {
+        let mut relation = Relation::new(set.len());
+        for item in set.iter() {
+            relation.insert(item, item);
+        }
+        relation
+    }
+
+    /// Every pair of an event of `from` and one of `to`.
+    pub fn product(from: &Set, to: &Set) -> Self {
+        let mut relation = Relation::new(from.len());
+        Relation::product_into(from, to, &mut relation);
+        relation
+    }
+
+    /// [`Relation::product`], written over `out`.
+    pub fn product_into(from: &Set, to: &Set, out: &mut Relation) {
+        out.clear(from.len());
+        let stride = out.stride;
+        for item in from.iter() {
+            for index in 0..words(to.len()) {
+                out.rows[item * stride + index] = to.word(index);
+            }
+        }
+    }
+
+    /// The relation of the pairs of `items`, each below `len`.
+    pub fn of(len: usize, items: impl IntoIterator<Item = (usize, usize)>) -> Self {
+        let mut relation = Relation::new(len);
+        for (from, to) in items {
+            relation.insert(from, to);
+        }
+        relation
+    }
+
+    /// Empties the relation and makes it range over `len` events.
+    pub fn clear(&mut self, len: usize) {
+        self.len = len;
+        self.stride = words(len).max(1);
+        self.rows.clear();
+        self.rows.resize(len * self.stride, 0);
+    }
+
+    /// Makes this the same as the other, keeping its memory.
+    pub fn copy_from(&mut self, other: &Relation) {
+        self.len = other.len;
+        self.stride = other.stride;
+        self.rows.clear();
+        self.rows.extend_from_slice(&other.rows);
+    }
+
+    /// Over how many events the relation ranges.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether no pair is in the relation.
+    pub fn is_empty(&self) -> bool {
+        self.rows.iter().all(|word| *word == 0)
+    }
+
+    /// How many pairs are in the relation.
+    pub fn count(&self) -> usize {
+        self.rows
+            .iter()
+            .map(|word| word.count_ones() as usize)
+            .sum()
+    }
+
+    /// Whether the pair is in the relation.
+    pub fn contains(&self, from: usize, to: usize) -> bool {
+        from < self.len
+            && to < self.len
+            && self.rows[from * self.stride + to / 64] >> (to % 64) & 1 == 1
+    }
+
+    /// Puts the pair in; both events must be below `len`.
+    pub fn insert(&mut self, from: usize, to: usize) {
+        assert!(
+            from < self.len && to < self.len,
+            "pair {from}, {to} of {}",
+            self.len
+        );
+        self.rows[from * self.stride + to / 64] |= 1 << (to % 64);
+    }
+
+    /// Takes the pair out.
+    pub fn remove(&mut self, from: usize, to: usize) {
+        if from < self.len && to < self.len {
+            self.rows[from * self.stride + to / 64] &= !(1 << (to % 64));
+        }
+    }
+
+    /// Puts in `from` with every event of `to`.
+    pub fn insert_all(&mut self, from: usize, to: &Set) {
+        for index in 0..words(self.len) {
+            self.rows[from * self.stride + index] |= to.word(index);
+        }
+    }
+
+    /// Takes out `from` with every event of `to`.
+    pub fn remove_all(&mut self, from: usize, to: &Set) {
+        for index in 0..words(self.len) {
+            self.rows[from * self.stride + index] &= !to.word(index);
+        }
+    }
+
+    /// The pairs, in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        (0..self.len).flat_map(move |from| self.successors(from).map(move |to| (from, to)))
+    }
+
+    /// The events that `from` leads to, in ascending order.
+    pub fn successors(&self, from: usize) -> impl Iterator<Item = usize> + '_ {
+        let row = self.row(from).iter().enumerate();
+        row.flat_map(|(index, word)| Bits(*word).map(move |bit| index * 64 + bit))
+    }
+
+    /// The events that `from` leads to, as a set.
+    pub fn image(&self, from: usize) -> Set {
+        let mut set = Set::new(self.len);
+        for index in 0..words(self.len) {
+            *set.word_mut(index) = self.rows[from * self.stride + index];
+        }
+        set
+    }
+
+    pub(super) fn row(&self, from: usize) -> &[u64] {
+        &self.rows[from * self.stride..][..self.stride]
+    }
+
+    /// The pairs of either relation.
+    pub fn union(&self, other: &Relation) -> Relation {
+        self.zip(other, |a, b| a | b)
+    }
+
+    /// Adds the pairs of the other relation.
+    pub fn union_with(&mut self, other: &Relation) {
+        assert_eq!(self.len, other.len, "relations of different graphs");
+        for (word, more) in self.rows.iter_mut().zip(&other.rows) {
+            *word |= more;
+        }
+    }
+
+    /// The pairs of both relations.
+    pub fn intersection(&self, other: &Relation) -> Relation {
+        self.zip(other, |a, b| a & b)
+    }
+
+    /// [`Relation::intersection`], written over `out`.
+    pub fn intersection_into(&self, other: &Relation, out: &mut Relation) {
+        self.zip_into(other, out, |a, b| a & b);
+    }
+
+    /// The pairs of this relation that are not in the other.
+    pub fn difference(&self, other: &Relation) -> Relation {
+        self.zip(other, |a, b| a & !b)
+    }
+
+    /// [`Relation::difference`], written over `out`.
+    pub fn difference_into(&self, other: &Relation, out: &mut Relation) {
+        self.zip_into(other, out, |a, b| a & !b);
+    }
+
+    /// The pairs not in the relation.
+    pub fn complement(&self) -> Relation {
+        let mut relation = self.clone();
+        for from in 0..self.len {
+            for index in 0..words(self.len) {
+                let word = &mut relation.rows[from * self.stride + index];
+                *word = !*word & mask(self.len, index);
+            }
+        }
+        relation
+    }
+
+    /// The pairs turned round.
+    pub fn inverse(&self) -> Relation {
+        let mut relation = Relation::new(self.len);
+        self.inverse_into(&mut relation);
+        relation
+    }
+
+    /// [`Relation::inverse`], written over `out`.
+    pub fn inverse_into(&self, out: &mut Relation) {
+        out.clear(self.len);
+        let stride = self.stride;
+        for from in 0..self.len {
+            let (index, bit) = (from / 64, 1u64 << (from % 64));
+            for (word_index, word) in self.row(from).iter().enumerate() {
+                for to in Bits(*word) {
+                    out.rows[(word_index * 64 + to) * stride + index] |= bit;
+                }
+            }
+        }
+    }
+
+    /// The pairs a, c such that for some b the pair a, b is in this relation and b, c in
+    /// the other.
+    pub fn sequence(&self, other: &Relation) -> Relation {
+        let mut relation = Relation::new(self.len);
+        self.sequence_into(other, &mut relation);
+        relation
+    }
+
+    /// [`Relation::sequence`], written over `out`.
+    pub fn sequence_into(&self, other: &Relation, out: &mut Relation) {
+        assert_eq!(self.len, other.len, "relations of different graphs");
+        out.len = self.len;
+        out.stride = self.stride;
+        out.rows.clear();
+        if self.stride == 1 {
+            let steps = &other.rows[..self.len];
+            out.rows.extend(self.rows.iter().map(|row| {
+                let mut reached = 0;
+                for middle in Bits(*row) {
+                    reached |= steps[middle];
+                }
+                reached
+            }));
+            return;
+        }
+        out.rows.resize(self.len * self.stride, 0);
+        for from in 0..self.len {
+            let reached = &mut out.rows[from * self.stride..][..self.stride];
+            for middle in self.successors(from) {
+                for (word, more) in reached.iter_mut().zip(other.row(middle)) {
+                    *word |= more;
+                }
+            }
+        }
+    }
+
+    /// The pairs whose first event is in `from`.
+    pub fn restrict_domain(&self, from: &Set) -> Relation {
+        let mut relation = Relation::new(self.len);
+        self.restrict_into(Some(from), None, &mut relation);
+        relation
+    }
+
+    /// The pairs whose second event is in `to`.
+    pub fn restrict_range(&self, to: &Set) -> Relation {
+        let mut relation = Relation::new(self.len);
+        self.restrict_into(None, Some(to), &mut relation);
+        relation
+    }
+
+    /// The pairs from an event of `from` to an event of `to`, each where it is given,
+    /// written over `out`.
+    pub fn restrict_into(&self, from: Option<&Set>, to: Option<&Set>, out: &mut Relation) {
+        out.copy_from(self);
+        if let Some(to) = to {
+            for row in out.rows.chunks_exact_mut(self.stride) {
+                for (index, word) in row.iter_mut().enumerate() {
+                    *word &= to.word(index);
+                }
+            }
+        }
+        if let Some(from) = from {
+            for item in 0..self.len {
+                let keep = 0u64.wrapping_sub(from.word(item / 64) >> (item % 64) & 1);
+                for word in &mut out.rows[item * self.stride..][..self.stride] {
+                    *word &= keep;
+                }
+            }
+        }
+    }
+
+    /// The pairs for which `keep` holds.
+    pub fn filter(&self, mut keep: impl FnMut(usize, usize) -> bool) -> Relation {
+        Relation::of(self.len, self.iter().filter(|(from, to)| keep(*from, *to)))
+    }
+
+    /// Adds each event with itself.
+    pub fn add_identity(&mut self) {
+        for item in 0..self.len {
+            self.insert(item, item);
+        }
+    }
+
+    /// The events that lead to some event.
+    pub fn domain(&self) -> Set {
+        let from = |item: &usize| self.row(*item).iter().any(|word| *word != 0);
+        Set::of(self.len, (0..self.len).filter(from))
+    }
+
+    /// The events that some event leads to.
+    pub fn range(&self) -> Set {
+        let mut set = Set::new(self.len);
+        for row in self.rows.chunks_exact(self.stride) {
+            for (index, word) in row.iter().enumerate() {
+                *set.word_mut(index) |= word;
+            }
+        }
+        set
+    }
+
+    /// Whether every pair of this relation is in the other.
+    pub fn is_subset(&self, other: &Relation) -> bool {
+        let mut words = self.rows.iter().zip(&other.rows);
+        words.all(|(a, b)| a & !b == 0)
+    }
+
+    fn zip(&self, other: &Relation, op: impl Fn(u64, u64) -> u64) -> Relation {
+        let mut relation = Relation::default();
+        self.zip_into(other, &mut relation, op);
+        relation
+    }
+
+    fn zip_into(&self, other: &Relation, out: &mut Relation, op: impl Fn(u64, u64) -> u64) {
+        assert_eq!(self.len, other.len, "relations of different graphs");
+        out.len = self.len;
+        out.stride = self.stride;
+        out.rows.clear();
+        let words = self.rows.iter().zip(&other.rows);
+        out.rows.extend(words.map(|(a, b)| op(*a, *b)));
+    }
+}
+
+impl fmt::Debug for Relation {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.debug_set().entries(self.iter()).finish()
+    }
+}

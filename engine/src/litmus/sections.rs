@@ -1,0 +1,203 @@
+//! A litmus file cut into its parts, as herd7's splitter cuts it: header, documentation,
+//! metadata, initial state, program, final condition.
+
+use super::error::Fault;
+
+/// A part of the file and the offset it starts at.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a> {
+    pub text: &'a str,
+    pub offset: usize,
+}
+
+#[derive(Debug)]
+pub struct Sections<'a> {
+    pub dialect: Part<'a>,
+    pub name: String,
+    pub doc: String,
+    pub metadata: Vec<(String, String)>,
+    pub init: Part<'a>,
+    pub program: Part<'a>,
+    pub condition: Part<'a>,
+}
+
+const FINAL_WORDS: [&str; 8] = [
+    "exists",
+    "~exists",
+    "forall",
+    "locations",
+    "filter",
+    "final",
+    "observed",
+    "~ exists",
+];
+
+pub fn split(text: &str) -> Result<Sections<'_>, Fault> {
+    let mut at = skip_blank(text, 0)?;
+    let line = line_end(text, at);
+    let header = text[at..line].trim_end();
+    let (word, rest) = header
+        .split_once(|c: char| c.is_whitespace())
+        .ok_or_else(|| {
+            Fault::new(at, "a litmus test starts with its dialect and its name")
+                .advise("for example: C SB+rlxs")
+        })?;
+    let dialect = Part {
+        text: word,
+        offset: at,
+    };
+    let name = rest.trim().to_string();
+    at = skip_blank(text, line)?;
+    let mut doc = String::new();
+    if text[at..].starts_with('"') {
+        let end = text[at + 1..]
+            .find('"')
+            .ok_or_else(|| Fault::new(at, "this quoted text has no end"))?;
+        doc = text[at + 1..at + 1 + end].to_string();
+        at += end + 2;
+    }
+    let mut metadata = Vec::new();
+    loop {
+        at = skip_blank(text, at)?;
+        if text[at..].starts_with('{') {
+            break;
+        }
+        if at >= text.len() {
+            return Err(Fault::new(at, "the initial state is missing")
+                .advise("write it in braces, {} when all is zero"));
+        }
+        let end = line_end(text, at);
+        let stop = text[at..end].find('{').map_or(end, |n| at + n);
+        if let Some((key, value)) = text[at..end].split_once('=') {
+            if stop == end || text[at..stop].contains('=') {
+                metadata.push((key.trim().to_string(), value.trim().to_string()));
+                at = end;
+                continue;
+            }
+        }
+        if stop == end || !text[at..stop].trim().is_empty() {
+            return Err(
+                Fault::new(at, "neither metadata (key=value) nor an initial state")
+                    .advise("the initial state stands in braces before the program"),
+            );
+        }
+        at = stop;
+    }
+    let open = at;
+    let close = matching_brace(text, open)
+        .ok_or_else(|| Fault::new(open, "the initial state has no closing brace"))?;
+    let init = Part {
+        text: &text[open + 1..close],
+        offset: open + 1,
+    };
+    let begin = close + 1;
+    let end = final_start(text, begin);
+    Ok(Sections {
+        dialect,
+        name,
+        doc,
+        metadata,
+        init,
+        program: Part {
+            text: &text[begin..end],
+            offset: begin,
+        },
+        condition: Part {
+            text: &text[end..],
+            offset: end,
+        },
+    })
+}
+
+fn line_end(text: &str, at: usize) -> usize {
+    text[at..].find('\n').map_or(text.len(), |n| at + n)
+}
+
+/// The offset of the first character that is neither blank nor in a comment.
+fn skip_blank(text: &str, mut at: usize) -> Result<usize, Fault> {
+    loop {
+        let rest = &text[at..];
+        let trimmed = rest.trim_start();
+        at += rest.len() - trimmed.len();
+        if !trimmed.starts_with("(*") {
+            return Ok(at);
+        }
+        at = comment_end(text, at)
+            .ok_or_else(|| Fault::new(at, "this comment has no end").advise("close it with *)"))?;
+    }
+}
+
+/// The offset after the (possibly nested) comment that starts at `at`.
+pub fn comment_end(text: &str, at: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut depth = 0usize;
+    let mut i = at;
+    while i + 1 < bytes.len() {
+        match &bytes[i..i + 2] {
+            b"(*" => {
+                depth += 1;
+                i += 2;
+            }
+            b"*)" => {
+                depth -= 1;
+                i += 2;
+                if depth == 0 {
+                    return Some(i);
+                }
+            }
+            _ => i += 1,
+        }
+    }
+    None
+}
+
+fn matching_brace(text: &str, open: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut depth = 0usize;
+    let mut i = open;
+    while i < bytes.len() {
+        match bytes[i] {
+            b'{' => depth += 1,
+            b'}' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(i);
+                }
+            }
+            b'(' if bytes.get(i + 1) == Some(&b'*') => {
+                i = comment_end(text, i)?;
+                continue;
+            }
+            _ => {}
+        }
+        i += 1;
+    }
+    None
+}
+
+/// Where the condition starts: the first line, outside braces, that opens with one of its words.
+fn final_start(text: &str, begin: usize) -> usize {
+    let mut depth = 0i64;
+    let mut at = begin;
+    for line in text[begin..].split_inclusive('\n') {
+        let word = line.trim_start();
+        if depth <= 0 && FINAL_WORDS.iter().any(|w| opens_with(word, w)) {
+            return at;
+        }
+        for c in line.bytes() {
+            match c {
+                b'{' => depth += 1,
+                b'}' => depth -= 1,
+                _ => {}
+            }
+        }
+        at += line.len();
+    }
+    text.len()
+}
+
+fn opens_with(line: &str, word: &str) -> bool {
+    line.strip_prefix(word).is_some_and(|rest| {
+        !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':' || c == '=')
+    })
+}

@@ -1,0 +1,365 @@
+//! The initial state and the final condition, in the language all dialects share.
+
+use std::collections::BTreeMap;
+
+use super::condition::{Condition, Observable, Prop, Quantifier};
+use super::error::Fault;
+use super::lexer::{tokens, Cursor, Kind, Syntax};
+use super::names::Names;
+use super::sections::Part;
+use super::value::{Address, Value};
+
+const SYNTAX: Syntax = Syntax {
+    signs: &[
+        "/\\", "\\/", "=>", "==", "!=", "=", ";", ":", "[", "]", "(", ")", "{", "}", "*", "&", ",",
+        "~", "-", "+", "!",
+    ],
+    ocaml_comments: true,
+    name_start: "%$",
+};
+
+/// A register's name in a dialect as its programs name it, or none when it is not one.
+pub type RegisterName = fn(&str) -> Option<String>;
+
+#[derive(Debug, Default)]
+pub struct Init {
+    pub memory: BTreeMap<Address, Value>,
+    pub registers: BTreeMap<(usize, String), Value>,
+}
+
+/// What the text after the program asks.
+#[derive(Debug)]
+pub struct Final {
+    pub locations: Vec<Observable>,
+    pub filter: Option<Prop>,
+    pub condition: Condition,
+}
+
+struct Reader<'n> {
+    cursor: Cursor,
+    names: &'n mut Names,
+    register: RegisterName,
+}
+
+pub fn init(part: Part<'_>, names: &mut Names, register: RegisterName) -> Result<Init, Fault> {
+    let mut r = Reader {
+        cursor: Cursor::new(tokens(part.text, part.offset, &SYNTAX)?),
+        names,
+        register,
+    };
+    let mut init = Init::default();
+    while !r.cursor.at_end() {
+        if !r.cursor.eat(";") {
+            r.declaration(&mut init)?;
+        }
+    }
+    Ok(init)
+}
+
+pub fn condition(
+    part: Part<'_>,
+    names: &mut Names,
+    register: RegisterName,
+) -> Result<Final, Fault> {
+    let mut r = Reader {
+        cursor: Cursor::new(tokens(part.text, part.offset, &SYNTAX)?),
+        names,
+        register,
+    };
+    let mut locations = Vec::new();
+    let mut filter = None;
+    loop {
+        if r.cursor.eat_word("locations") {
+            r.locations(&mut locations)?;
+        } else if r.cursor.eat_word("filter") {
+            filter = Some(r.prop()?);
+        } else {
+            break;
+        }
+    }
+    let quantifier = if r.cursor.eat_word("exists") || r.cursor.eat_word("final") {
+        Some(Quantifier::Exists)
+    } else if r.cursor.eat_word("forall") {
+        Some(Quantifier::Forall)
+    } else if r.cursor.is("~") || r.cursor.is_word("not") {
+        r.cursor.step();
+        if !r.cursor.eat_word("exists") {
+            return Err(r.cursor.unexpected("`exists`"));
+        }
+        Some(Quantifier::NotExists)
+    } else {
+        None
+    };
+    let condition = match quantifier {
+        Some(quantifier) => Condition {
+            quantifier,
+            prop: r.prop()?,
+        },
+        None if r.cursor.at_end() => Condition {
+            quantifier: Quantifier::Forall,
+            prop: Prop::True,
+        },
+        None => {
+            return Err(r
+                .cursor
+                .unexpected("a condition")
+                .advise("write exists (…), ~exists (…) or forall (…)"))
+        }
+    };
+    r.cursor.eat(";");
+    if r.cursor.is_word("with") {
+        while !r.cursor.at_end() {
+            r.cursor.step();
+        }
+    }
+    match r.cursor.at_end() {
+        true => Ok(Final {
+            locations,
+            filter,
+            condition,
+        }),
+        false => Err(r.cursor.unexpected("the end of the condition")),
+    }
+}
+
+impl Reader<'_> {
+    fn locations(&mut self, into: &mut Vec<Observable>) -> Result<(), Fault> {
+        self.cursor.expect("[")?;
+        while !self.cursor.eat("]") {
+            into.push(self.observable()?);
+            while matches!(self.cursor.kind(), Kind::Name(_)) || self.cursor.is("*") {
+                self.cursor.step();
+            }
+            if !self.cursor.eat(";") && !self.cursor.is("]") {
+                return Err(self.cursor.unexpected("`;` or `]`"));
+            }
+        }
+        Ok(())
+    }
+
+    /// `int *x = 1`, `0:r0 = x`, `[x] = 1`, `int a[2] = {1, 2}`, `x`
+    fn declaration(&mut self, init: &mut Init) -> Result<(), Fault> {
+        let mut ty = String::new();
+        let place = loop {
+            let follows = |k: &Kind| matches!(k, Kind::Sign(";" | "=" | "[" | "==") | Kind::End);
+            match (self.cursor.kind(), self.cursor.ahead(1)) {
+                (Kind::Number(_), _) | (Kind::Sign("["), _) | (Kind::Name(_), Kind::Sign(":")) => {
+                    break self.observable()?;
+                }
+                (Kind::Name(n), next) if follows(next) && !n.starts_with('%') => {
+                    let address = self.names.address(&n.clone());
+                    self.cursor.step();
+                    break Observable::Memory(address);
+                }
+                (Kind::Name(n), _) => ty.push_str(n),
+                (Kind::Sign("*"), _) => ty.push('*'),
+                _ => return Err(self.cursor.unexpected("a location or a register")),
+            }
+            self.cursor.step();
+        };
+        let mut count = None;
+        if self.cursor.eat("[") {
+            count = Some(self.number()?.clamp(0, 4096));
+            self.cursor.expect("]")?;
+        }
+        let width = element_width(&ty);
+        let mut values = Vec::new();
+        if self.cursor.eat("=") || self.cursor.eat("==") {
+            if self.cursor.eat("{") {
+                while !self.cursor.eat("}") {
+                    values.push(self.initial()?);
+                    self.cursor.eat(",");
+                }
+            } else {
+                values.push(self.initial()?);
+            }
+        }
+        if !self.cursor.at_end() && !self.cursor.is(";") {
+            return Err(self.cursor.unexpected("`;`"));
+        }
+        match place {
+            Observable::Register { thread, name } => {
+                let value = values.first().copied().unwrap_or(Value::ZERO);
+                init.registers.insert((thread, name), value);
+            }
+            Observable::Memory(address) => {
+                for i in 0..count.unwrap_or(1) {
+                    let value = values.get(i as usize).copied().unwrap_or(Value::ZERO);
+                    let offset = address.offset + i * width;
+                    init.memory.insert(Address { offset, ..address }, value);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn initial(&mut self) -> Result<Value, Fault> {
+        self.cursor.eat("&");
+        if self.cursor.is_word("ATOMIC_INIT") {
+            self.cursor.step();
+            self.cursor.expect("(")?;
+            let value = self.value()?;
+            self.cursor.expect(")")?;
+            return Ok(value);
+        }
+        self.value()
+    }
+
+    fn number(&mut self) -> Result<i64, Fault> {
+        let negative = self.cursor.eat("-");
+        match *self.cursor.kind() {
+            Kind::Number(n) => {
+                self.cursor.step();
+                Ok(if negative { n.wrapping_neg() } else { n })
+            }
+            _ => Err(self.cursor.unexpected("a number")),
+        }
+    }
+
+    fn value(&mut self) -> Result<Value, Fault> {
+        match self.cursor.kind().clone() {
+            Kind::Name(n) => {
+                if matches!(self.cursor.ahead(1), Kind::Sign(":")) {
+                    return Err(self
+                        .cursor
+                        .unexpected("a number or a location")
+                        .advise("values that are labels of code are not supported"));
+                }
+                self.cursor.step();
+                let mut address = self.names.address(&n);
+                if self.cursor.eat("[") {
+                    address.offset = 4 * self.number()?;
+                    self.cursor.expect("]")?;
+                } else if self.cursor.eat("+") {
+                    address.offset = self.number()?;
+                }
+                Ok(Value::Address(address))
+            }
+            _ => self.number().map(Value::Int),
+        }
+    }
+
+    fn observable(&mut self) -> Result<Observable, Fault> {
+        let offset = self.cursor.offset();
+        if self.cursor.eat("[") {
+            return match self.value()? {
+                Value::Address(a) => {
+                    self.cursor.expect("]")?;
+                    Ok(Observable::Memory(a))
+                }
+                _ => Err(Fault::new(offset, "a number is not a location")),
+            };
+        }
+        self.cursor.eat("*");
+        let thread = match (self.cursor.kind(), self.cursor.ahead(1)) {
+            (Kind::Number(n), Kind::Sign(":")) => usize::try_from(*n).ok(),
+            (Kind::Name(n), Kind::Sign(":")) => n.strip_prefix('P').and_then(|n| n.parse().ok()),
+            _ => None,
+        };
+        if let Some(thread) = thread {
+            self.cursor.step();
+            self.cursor.step();
+            let at = self.cursor.offset();
+            let name = self.cursor.name("a register")?;
+            let name = (self.register)(&name)
+                .ok_or_else(|| Fault::new(at, format!("`{name}` is not a register")))?;
+            return Ok(Observable::Register { thread, name });
+        }
+        match self.value()? {
+            Value::Address(a) => Ok(Observable::Memory(a)),
+            _ => Err(Fault::new(offset, "expected a location or a register")),
+        }
+    }
+
+    fn prop(&mut self) -> Result<Prop, Fault> {
+        self.disjunction(0)
+    }
+
+    /// `=>` binds tighter than `/\`, as in herd7.
+    fn implication(&mut self, depth: usize) -> Result<Prop, Fault> {
+        let left = self.factor(depth)?;
+        if !self.cursor.eat("=>") {
+            return Ok(left);
+        }
+        let right = self.implication(self.deeper(depth)?)?;
+        Ok(Prop::Implies(Box::new(left), Box::new(right)))
+    }
+
+    fn disjunction(&mut self, depth: usize) -> Result<Prop, Fault> {
+        let mut parts = vec![self.conjunction(depth)?];
+        while self.cursor.eat("\\/") {
+            parts.push(self.conjunction(depth)?);
+        }
+        Ok(match parts.len() {
+            1 => parts.swap_remove(0),
+            _ => Prop::Or(parts),
+        })
+    }
+
+    fn conjunction(&mut self, depth: usize) -> Result<Prop, Fault> {
+        let mut parts = vec![self.implication(depth)?];
+        while self.cursor.eat("/\\") {
+            parts.push(self.implication(depth)?);
+        }
+        Ok(match parts.len() {
+            1 => parts.swap_remove(0),
+            _ => Prop::And(parts),
+        })
+    }
+
+    /// Conditions nest at most so deep that reading them cannot exhaust the stack.
+    fn deeper(&self, depth: usize) -> Result<usize, Fault> {
+        match depth < 200 {
+            true => Ok(depth + 1),
+            false => Err(self.cursor.unexpected("a condition nested less deeply")),
+        }
+    }
+
+    fn factor(&mut self, depth: usize) -> Result<Prop, Fault> {
+        let depth = self.deeper(depth)?;
+        if self.cursor.is("~") || self.cursor.is("!") || self.cursor.is_word("not") {
+            self.cursor.step();
+            return Ok(Prop::Not(Box::new(self.factor(depth)?)));
+        }
+        if self.cursor.eat("(") {
+            let inner = self.disjunction(depth)?;
+            self.cursor.expect(")")?;
+            return Ok(inner);
+        }
+        if self.cursor.eat_word("true") {
+            return Ok(Prop::True);
+        }
+        if self.cursor.eat_word("false") {
+            return Ok(Prop::False);
+        }
+        let place = self.observable()?;
+        let negated = self.cursor.is("!=");
+        if !(self.cursor.eat("=") || self.cursor.eat("==") || self.cursor.eat("!=")) {
+            return Err(self.cursor.unexpected("`=`"));
+        }
+        let pointer = self.cursor.is("*");
+        let register = matches!(self.cursor.ahead(1), Kind::Sign(":"));
+        let atom = match pointer || register {
+            true => Prop::Same(place, self.observable()?),
+            false => Prop::Is(place, self.value()?),
+        };
+        Ok(match negated {
+            true => Prop::Not(Box::new(atom)),
+            false => atom,
+        })
+    }
+}
+
+/// Bytes of an element of an array declared with this type.
+fn element_width(ty: &str) -> i64 {
+    let has = |s: &str| ty.contains(s);
+    if has("*") || has("64") || has("long") || has("size_t") || has("ptr") {
+        8
+    } else if has("16") || has("short") {
+        2
+    } else if has("int8") || has("char") || has("bool") {
+        1
+    } else {
+        4
+    }
+}

@@ -1,0 +1,150 @@
+//! Values that programs compute with: integers and addresses of shared locations.
+
+use std::cmp::Ordering;
+
+/// A shared location, or an element of an array `offset` bytes into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Address {
+    /// Index into the test's names.
+    pub name: u32,
+    pub offset: i64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Value {
+    /// A value that a cycle of reads-from leaves open (herd7 prints S1, S2, …).
+    Open(u32),
+    Int(i64),
+    Address(Address),
+}
+
+impl Value {
+    pub const ZERO: Value = Value::Int(0);
+    pub const ONE: Value = Value::Int(1);
+}
+
+impl Ord for Value {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let rank = |v: &Value| match v {
+            Value::Open(_) => 0,
+            Value::Int(_) => 1,
+            Value::Address(_) => 2,
+        };
+        match (self, other) {
+            (Value::Open(a), Value::Open(b)) => a.cmp(b),
+            (Value::Int(a), Value::Int(b)) => a.cmp(b),
+            (Value::Address(a), Value::Address(b)) => a.cmp(b),
+            _ => rank(self).cmp(&rank(other)),
+        }
+    }
+}
+
+impl PartialOrd for Value {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    And,
+    Or,
+    Xor,
+    /// a & !b
+    AndNot,
+    ShiftLeft,
+    /// Logical, of the width in bits that `Narrow` gave its operand.
+    ShiftRight,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Max,
+    Min,
+    UMax,
+    UMin,
+    /// -1, 0 or 1.
+    Compare,
+    /// Sign-extends from the bits that the second operand says (8, 16, 32).
+    Narrow,
+    /// Zero-extends from the bits that the second operand says (8, 16, 32).
+    Mask,
+}
+
+/// What cannot be computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Illegal;
+
+impl Op {
+    /// The result, with herd7's special cases for addresses.
+    pub fn apply(self, a: Value, b: Value) -> Result<Value, Illegal> {
+        use Value::{Address as A, Int};
+        let truth = |t: bool| Ok(Int(i64::from(t)));
+        match (self, a, b) {
+            (Op::Add, Int(0), v)
+            | (Op::Add | Op::Sub | Op::Or, v, Int(0))
+            | (Op::Or, Int(0), v) => Ok(v),
+            (Op::Add, A(p), Int(i)) | (Op::Add, Int(i), A(p)) => Ok(A(Address {
+                offset: p.offset.wrapping_add(i),
+                ..p
+            })),
+            (Op::Sub, A(p), Int(i)) => Ok(A(Address {
+                offset: p.offset.wrapping_sub(i),
+                ..p
+            })),
+            (Op::Sub, A(p), A(q)) if p.name == q.name => Ok(Int(p.offset.wrapping_sub(q.offset))),
+            (Op::Xor, v, w) if v == w => Ok(Value::ZERO),
+            (Op::Eq, A(p), A(q)) => truth(p == q),
+            (Op::Ne, A(p), A(q)) => truth(p != q),
+            (Op::Eq, A(_), Int(0)) | (Op::Eq, Int(0), A(_)) => truth(false),
+            (Op::Ne, A(_), Int(0)) | (Op::Ne, Int(0), A(_)) => truth(true),
+            (Op::Compare, A(p), A(q)) => Ok(Int(p.cmp(&q) as i64)),
+            (Op::Compare, A(_), Int(0)) => Ok(Value::ONE),
+            (Op::Mask | Op::Narrow, A(p), Int(_)) => Ok(A(p)),
+            (_, Int(a), Int(b)) => self.integers(a, b),
+            _ => Err(Illegal),
+        }
+    }
+
+    fn integers(self, a: i64, b: i64) -> Result<Value, Illegal> {
+        let shift = |n: i64| u32::try_from(n).ok().filter(|n| *n < 64);
+        let spare = |bits: i64| {
+            64u32
+                .saturating_sub(u32::try_from(bits).unwrap_or(64))
+                .min(63)
+        };
+        Ok(Value::Int(match self {
+            Op::Add => a.wrapping_add(b),
+            Op::Sub => a.wrapping_sub(b),
+            Op::Mul => a.wrapping_mul(b),
+            Op::Div => a.checked_div(b).ok_or(Illegal)?,
+            Op::Rem => a.checked_rem(b).ok_or(Illegal)?,
+            Op::And => a & b,
+            Op::Or => a | b,
+            Op::Xor => a ^ b,
+            Op::AndNot => a & !b,
+            Op::ShiftLeft => shift(b).map_or(0, |n| a.wrapping_shl(n)),
+            Op::ShiftRight => shift(b).map_or(0, |n| ((a as u64) >> n) as i64),
+            Op::Eq => i64::from(a == b),
+            Op::Ne => i64::from(a != b),
+            Op::Lt => i64::from(a < b),
+            Op::Le => i64::from(a <= b),
+            Op::Gt => i64::from(a > b),
+            Op::Ge => i64::from(a >= b),
+            Op::Max => a.max(b),
+            Op::Min => a.min(b),
+            Op::UMax => (a as u64).max(b as u64) as i64,
+            Op::UMin => (a as u64).min(b as u64) as i64,
+            Op::Compare => a.cmp(&b) as i64,
+            Op::Narrow => (a << spare(b)) >> spare(b),
+            Op::Mask => (((a as u64) << spare(b)) >> spare(b)) as i64,
+        }))
+    }
+}

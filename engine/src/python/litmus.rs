@@ -1,0 +1,345 @@
+//! Litmus tests under models, as Python sees them: a batch on all cores, answers as they come.
+use super::EngineError;
+use crate::cat::{CatError, Model};
+use crate::enumerate::{decide, explain, Answer, EngineError as Failure, Explanation};
+use crate::enumerate::{Limit, Limits, Witness};
+use crate::litmus::{LitmusError, Test};
+use pyo3::exceptions::PyValueError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+/// The stack of a worker: deeply nested tests must not end the process.
+const STACK: usize = 64 << 20;
+/// How long a wait for an answer lasts before Ctrl-C is looked for.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// What is wrong with a file: kind, message, place, excerpt, advice.
+type Wrong = (&'static str, String, String, String, String);
+
+/// (file name for messages, text)
+type Given = (String, String);
+
+/// Decides the tests under the model of a cat file; see the stub for what comes back.
+#[pyfunction]
+#[pyo3(signature = (tests, model, *, folders=Vec::new(), seconds, candidates, jobs=0,
+                    explained=false, done=None))]
+#[allow(clippy::too_many_arguments)] // each has its name in Python
+pub fn check<'py>(
+    py: Python<'py>,
+    tests: Vec<Given>,
+    model: PathBuf,
+    folders: Vec<PathBuf>,
+    seconds: f64,
+    candidates: u64,
+    jobs: usize,
+    explained: bool,
+    done: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyList>> {
+    let time = Duration::try_from_secs_f64(seconds)
+        .map_err(|_| PyValueError::new_err("seconds must be a number that is not negative"))?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let limits = Limits {
+        candidates,
+        time,
+        stop: Some(stop.clone()),
+    };
+    let model = py
+        .allow_threads(|| Model::load(&model, &folders))
+        .map_err(|e| raised(cat_error(&e)))?;
+    let count = tests.len();
+    let mut read = Vec::with_capacity(count);
+    let parse = move |i: usize| Test::parse(&tests[i].0, &tests[i].1);
+    let parsing = Crew::start(count, jobs, parse, Arc::default());
+    parsing.collect(py, &mut |i, result| {
+        read.push((i, result));
+        Ok(())
+    })?;
+    read.sort_by_key(|(i, _)| *i);
+    let read: Result<Vec<Test>, LitmusError> = read.into_iter().map(|(_, result)| result).collect();
+    let read = Arc::new(read.map_err(|e| raised(litmus_error(&e)))?);
+    let decide = {
+        let (read, limits) = (read.clone(), limits.clone());
+        move |i: usize| one(&read[i], &model, &limits, explained)
+    };
+    let deciding = Crew::start(count, jobs, decide, stop);
+    let mut answers: Vec<Option<Bound<'py, PyDict>>> = vec![None; count];
+    deciding.collect(py, &mut |i, outcome| {
+        let answer = dict(py, &read[i], &outcome, &limits)?;
+        if let Some(done) = &done {
+            done.call1((i, &answer))?;
+        }
+        answers[i] = Some(answer);
+        Ok(())
+    })?;
+    PyList::new(py, answers)
+}
+
+/// The tests that cannot be read, by their number, and what is wrong with each.
+#[pyfunction]
+pub fn malformed(py: Python<'_>, tests: Vec<Given>) -> Vec<(usize, Wrong)> {
+    py.allow_threads(|| {
+        let wrong = |(i, (file, text)): (usize, &Given)| {
+            let error = Test::parse(file, text).err()?;
+            Some((i, litmus_error(&error)))
+        };
+        tests.iter().enumerate().filter_map(wrong).collect()
+    })
+}
+
+/// Threads that work through numbered tasks; told to stop, each ends with the task it is at.
+struct Crew<T> {
+    results: Receiver<(usize, T)>,
+    stop: Arc<AtomicBool>,
+}
+
+impl<T: Send + 'static> Crew<T> {
+    fn start(
+        count: usize,
+        jobs: usize,
+        task: impl Fn(usize) -> T + Send + Sync + 'static,
+        stop: Arc<AtomicBool>,
+    ) -> Crew<T> {
+        let cores = || thread::available_parallelism().map_or(1, usize::from);
+        let jobs = if jobs == 0 { cores() } else { jobs };
+        let (task, next) = (Arc::new(task), Arc::new(AtomicUsize::new(0)));
+        let (sender, results) = channel();
+        for _ in 0..jobs.min(count) {
+            let (task, next, stop) = (task.clone(), next.clone(), stop.clone());
+            let sender = sender.clone();
+            let work = move || {
+                while !stop.load(Ordering::Relaxed) {
+                    let i = next.fetch_add(1, Ordering::Relaxed);
+                    if i >= count || sender.send((i, task(i))).is_err() {
+                        break;
+                    }
+                }
+            };
+            // with fewer threads than asked for, the others do the work
+            let _ = thread::Builder::new().stack_size(STACK).spawn(work);
+        }
+        Crew { results, stop }
+    }
+
+    /// Hands each result to `take`, in the calling thread; ends early on Ctrl-C or its error.
+    fn collect(
+        mut self,
+        py: Python<'_>,
+        take: &mut dyn FnMut(usize, T) -> PyResult<()>,
+    ) -> PyResult<()> {
+        loop {
+            let results = &mut self.results;
+            let waited = match results.try_recv() {
+                Ok(result) => Ok(result),
+                Err(_) => py.allow_threads(move || results.recv_timeout(PATIENCE)),
+            };
+            match waited {
+                Ok((i, result)) => take(i, result)?,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+            py.check_signals()?;
+        }
+    }
+}
+
+impl<T> Drop for Crew<T> {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What came of a test.
+enum Outcome {
+    Decided(Box<Answer>, Option<Box<Explanation>>),
+    Failed(Failure),
+    /// A fault of the engine's own.
+    Broken(String),
+}
+
+fn one(test: &Test, model: &Model, limits: &Limits, explained: bool) -> Outcome {
+    let decided = catch_unwind(AssertUnwindSafe(|| {
+        let answer = decide(test, model, limits)?;
+        let explanation = match explained && answer.limit.is_none() {
+            true => Some(Box::new(explain(test, model, &answer, limits)?)),
+            false => None,
+        };
+        Ok((Box::new(answer), explanation))
+    }));
+    match decided {
+        Ok(Ok((answer, explanation))) => Outcome::Decided(answer, explanation),
+        Ok(Err(failure)) => Outcome::Failed(failure),
+        Err(panic) => {
+            let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
+            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+            Outcome::Broken(text.unwrap_or_default())
+        }
+    }
+}
+
+fn dict<'py>(
+    py: Python<'py>,
+    test: &Test,
+    outcome: &Outcome,
+    limits: &Limits,
+) -> PyResult<Bound<'py, PyDict>> {
+    let printer = test.printer();
+    let dict = PyDict::new(py);
+    dict.set_item(intern!(py, "name"), &test.name)?;
+    dict.set_item(
+        intern!(py, "condition"),
+        printer.condition(&test.condition),
+    )?;
+    let mut observation = "Unknown".to_owned();
+    let mut holds = None;
+    let mut reason = String::new();
+    let mut error = None;
+    let mut flags: Vec<&str> = Vec::new();
+    let states = PyList::empty(py);
+    let mut counts = (0, 0);
+    let mut seconds = 0.0;
+    let mut cut = false;
+    let mut witness = None;
+    let killed = PyDict::new(py);
+    let mut killed_cut = false;
+    match outcome {
+        Outcome::Failed(Failure::Model(e)) if e.limit => reason.clone_from(&e.message),
+        Outcome::Failed(Failure::Model(e)) => {
+            reason.clone_from(&e.message);
+            error = Some(cat_error(e));
+        }
+        Outcome::Failed(failure) => reason = failure.to_string(),
+        Outcome::Broken(message) => reason = format!("a fault of the engine: {message}"),
+        Outcome::Decided(answer, explanation) => {
+            seconds = answer.seconds;
+            cut = answer.cut;
+            counts = (answer.positive, answer.negative);
+            if let Some(limit) = answer.limit {
+                reason = limit_text(limit, limits);
+            } else if answer.undefined {
+                observation = "Undefined".to_owned();
+                flags.push("*undef*");
+            } else {
+                observation = answer.observation.to_string();
+                holds = Some(answer.condition_ok);
+            }
+            flags.extend(answer.flags.iter().map(String::as_str));
+            let names: Vec<String> = answer
+                .observables
+                .iter()
+                .map(|o| printer.observable(o))
+                .collect();
+            for values in &answer.states {
+                let state = PyDict::new(py);
+                for (name, value) in names.iter().zip(values) {
+                    state.set_item(name, printer.value(*value))?;
+                }
+                states.append(state)?;
+            }
+            if let Some(found) = explanation {
+                if let Some(found) = &found.witness {
+                    witness = Some(witness_dict(py, found)?);
+                }
+                for (axiom, count) in &found.killed {
+                    killed.set_item(axiom, count)?;
+                }
+                killed_cut = found.cut;
+            }
+        }
+    }
+    dict.set_item(intern!(py, "observation"), observation)?;
+    dict.set_item(intern!(py, "condition_holds"), holds)?;
+    dict.set_item(intern!(py, "states"), states)?;
+    dict.set_item(intern!(py, "flags"), flags)?;
+    dict.set_item(intern!(py, "positive"), counts.0)?;
+    dict.set_item(intern!(py, "negative"), counts.1)?;
+    dict.set_item(intern!(py, "seconds"), seconds)?;
+    dict.set_item(intern!(py, "loop_cut"), cut)?;
+    dict.set_item(intern!(py, "reason"), reason)?;
+    dict.set_item(intern!(py, "error"), error)?;
+    dict.set_item(intern!(py, "witness"), witness)?;
+    dict.set_item(intern!(py, "forbidden_by"), killed)?;
+    dict.set_item(intern!(py, "explanation_cut"), killed_cut)?;
+    Ok(dict)
+}
+
+fn witness_dict<'py>(py: Python<'py>, witness: &Witness) -> PyResult<Bound<'py, PyDict>> {
+    let events = PyList::empty(py);
+    for event in &witness.events {
+        let dict = PyDict::new(py);
+        dict.set_item(intern!(py, "thread"), event.thread)?;
+        dict.set_item(intern!(py, "label"), &event.label)?;
+        dict.set_item(intern!(py, "kind"), event.kind)?;
+        dict.set_item(intern!(py, "order"), &event.order)?;
+        dict.set_item(intern!(py, "location"), &event.location)?;
+        dict.set_item(intern!(py, "read"), &event.read)?;
+        dict.set_item(intern!(py, "written"), &event.written)?;
+        events.append(dict)?;
+    }
+    let state = PyDict::new(py);
+    for (name, value) in &witness.state {
+        state.set_item(name, value)?;
+    }
+    let dict = PyDict::new(py);
+    dict.set_item(intern!(py, "events"), events)?;
+    dict.set_item(intern!(py, "rf"), &witness.rf)?;
+    dict.set_item(intern!(py, "co"), &witness.co)?;
+    dict.set_item(intern!(py, "fr"), &witness.fr)?;
+    dict.set_item(intern!(py, "cycle"), &witness.cycle)?;
+    dict.set_item(intern!(py, "state"), state)?;
+    dict.set_item(
+        intern!(py, "axiom"),
+        witness.axiom.as_deref().unwrap_or(""),
+    )?;
+    Ok(dict)
+}
+
+fn limit_text(limit: Limit, limits: &Limits) -> String {
+    match limit {
+        Limit::Seconds => format!("time limit of {} s", limits.time.as_secs_f64()),
+        Limit::Candidates => format!("limit of {} candidate executions", limits.candidates),
+        other => format!("too many {other}"),
+    }
+}
+
+fn raised(wrong: Wrong) -> PyErr {
+    EngineError::new_err(wrong)
+}
+
+fn litmus_error(e: &LitmusError) -> Wrong {
+    let place = format!("{}:{}:{}", e.file, e.line, e.column);
+    let excerpt = excerpt(&e.source, e.column);
+    let (message, advice) = (e.message.clone(), e.advice.clone());
+    ("invalid", message, place, excerpt, advice)
+}
+
+fn cat_error(e: &CatError) -> Wrong {
+    let file = Path::new(&e.file).display();
+    let place = match e.line {
+        0 => e.file.clone(),
+        line => format!("{file}:{line}:{}", e.column),
+    };
+    let excerpt = excerpt(&e.excerpt, e.column);
+    let (message, advice) = (e.message.clone(), e.advice.clone());
+    ("invalid", message, place, excerpt, advice)
+}
+
+/// The line and, below it, marks under the word at the column; empty without a line.
+fn excerpt(line: &str, column: usize) -> String {
+    if line.trim().is_empty() {
+        return String::new();
+    }
+    let before = line.chars().take(column.saturating_sub(1));
+    let blank: String = before.map(|c| if c == '\t' { c } else { ' ' }).collect();
+    let word = |c: &char| c.is_alphanumeric() || *c == '_';
+    let width = line.chars().skip(column.saturating_sub(1));
+    let width = width.take_while(word).count().max(1);
+    format!("{line}\n{blank}{}", "^".repeat(width))
+}

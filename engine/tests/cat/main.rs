@@ -1,0 +1,10 @@
+//! The cat language, construct by construct.
+mod choices;
+mod errors;
+mod fuzz;
+mod graphs;
+mod herd;
+mod language;
+mod models;
+mod relations;
+mod speed;

@@ -1,0 +1,54 @@
+//! Whole models: they are read, and answer as they should on small tests.
+use crate::graphs::*;
+use _engine::cat::Model;
+
+const HERD: [&str; 11] = [
+    "sc",
+    "x86tso",
+    "x86tso-mixed",
+    "rc11",
+    "c11_simp",
+    "c11_orig",
+    "c11_partialSC",
+    "c11_cos",
+    "ppc",
+    "riscv",
+    "aarch64",
+];
+
+#[test]
+fn own_models_are_read() {
+    for entry in own_models().read_dir().unwrap() {
+        let path = entry.unwrap().path();
+        // The lock orders are no model by themselves: they come after a coherence order.
+        let whole = !path.ends_with("c11_los.cat");
+        if whole && path.extension().is_some_and(|end| end == "cat") {
+            let model = Model::load(&path, &[]).unwrap_or_else(|error| panic!("{error}"));
+            let graph = Graph::new(&["Wx:A Ry:A", "Wy:A Rx:A"]);
+            let counts = graph.count(&model);
+            assert!(
+                counts.is_ok(),
+                "{}: {}",
+                path.display(),
+                counts.unwrap_err()
+            );
+            println!("{} {:?}", model.name, counts.unwrap());
+        }
+    }
+}
+
+#[test]
+fn herd_models_are_read() {
+    let Some(library) = herd_library() else {
+        return;
+    };
+    for name in HERD {
+        let path = library.join(format!("{name}.cat"));
+        let model = Model::load(&path, &[]).unwrap_or_else(|error| panic!("{error}"));
+        let graph = Graph::new(&["Wx:A Ry:A", "Wy:A Rx:A"]);
+        match graph.count(&model) {
+            Ok(counts) => println!("{name} {counts:?}"),
+            Err(error) => println!("{name} {error}"),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! How long models take; run with `--ignored --nocapture` in a release build.
+use crate::graphs::*;
+use _engine::cat::{Model, Solution};
+use _engine::graph::{Relation, Set};
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+/// Gives the graph an empty set for every name that the model takes and does not find.
+fn complete(graph: &mut Graph, model: &Model) {
+    for name in model.takes(&|_| false).unwrap() {
+        if !graph.sets.contains_key(&name) && !graph.relations.contains_key(&name) {
+            let relation = name.starts_with(|c: char| c.is_ascii_lowercase());
+            if relation && !name.starts_with("PTE") {
+                graph.relations.insert(name, Relation::new(graph.n));
+            } else {
+                graph.sets.insert(name, Set::new(graph.n));
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "measures"]
+fn speed() {
+    let mut models: Vec<_> = ["rc11", "tso", "sc", "c20"]
+        .map(|name| own_models().join(format!("{name}.cat")))
+        .into();
+    if let Some(library) = herd_library() {
+        let names = [
+            "sc",
+            "rc11",
+            "c11_partialSC",
+            "c11_simp",
+            "x86tso",
+            "x86tso-mixed",
+            "ppc",
+            "riscv",
+            "aarch64",
+        ];
+        models.extend(names.map(|name| library.join(format!("{name}.cat"))));
+    }
+    let tests: [(&str, &[&str]); 3] = [
+        ("SB", &["Wx:A:RLX Ry:A:RLX", "Wy:A:RLX Rx:A:RLX"]),
+        (
+            "IRIW",
+            &[
+                "Wx:A:RLX",
+                "Wy:A:RLX",
+                "Rx:A:ACQ Ry:A:ACQ",
+                "Ry:A:ACQ Rx:A:ACQ",
+            ],
+        ),
+        (
+            "4W",
+            &[
+                "Wx:A:RLX Wx:A:RLX",
+                "Wx:A:RLX Wx:A:RLX",
+                "Rx:A:RLX Rx:A:RLX",
+            ],
+        ),
+    ];
+    for path in models {
+        let start = Instant::now();
+        let model = Model::load(&path, &[]).unwrap();
+        let mut line = format!(
+            "{:20} load {:6.0} µs",
+            path.file_stem().unwrap().to_string_lossy(),
+            micros(start, 1)
+        );
+        for (name, threads) in tests {
+            let mut graph = Graph::new(threads);
+            let start = Instant::now();
+            complete(&mut graph, &model);
+            if name == "SB" {
+                line += &format!(" plan {:6.0} µs", micros(start, 1));
+            }
+            if path.ends_with("aarch64.cat") {
+                let all = Set::full(graph.n);
+                graph.sets.insert("Exp".to_owned(), all);
+            }
+            let rfs = graph.all_rf();
+            let rounds = 200;
+            let start = Instant::now();
+            for _ in 0..rounds {
+                graph
+                    .prepare(&model)
+                    .unwrap_or_else(|error| panic!("{error}"));
+            }
+            let prepare = micros(start, rounds);
+            let mut prepared = graph.prepare(&model).unwrap();
+            let (mut found, rounds) = (0, 20);
+            let start = Instant::now();
+            for _ in 0..rounds {
+                for rf in &rfs {
+                    let visit = &mut |_: &Solution| {
+                        found += 1;
+                        ControlFlow::Continue(())
+                    };
+                    prepared
+                        .solutions(rf, None, visit)
+                        .unwrap_or_else(|error| panic!("{error}"));
+                }
+            }
+            let each = micros(start, rounds) / rfs.len() as f64;
+            line += &format!(
+                " | {name} prepare {prepare:5.1} µs, {} rf of {each:5.2} µs, {}",
+                rfs.len(),
+                found / rounds
+            );
+        }
+        println!("{line}");
+    }
+}
+
+fn micros(start: Instant, rounds: usize) -> f64 {
+    start.elapsed().as_secs_f64() * 1e6 / rounds as f64
+}
+
+#[test]
+#[ignore = "measures"]
+fn often() {
+    let library = herd_library().unwrap();
+    let name = std::env::var("CAT").unwrap();
+    let model = Model::load(&library.join(name), &[]).unwrap();
+    let mut graph = Graph::new(&["Wx:A:RLX Ry:A:RLX", "Wy:A:RLX Rx:A:RLX"]);
+    complete(&mut graph, &model);
+    graph.sets.insert("Exp".to_owned(), Set::full(graph.n));
+    for _ in 0..50_000 {
+        graph.prepare(&model).unwrap();
+    }
+}

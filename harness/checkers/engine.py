@@ -1,0 +1,209 @@
+"""The engine as a checker: weakspot's own, embedded; what herd7 decides, it decides the same way.
+
+It takes all tests of a model at once and works on every core. For each it can give a witness: an
+execution with the outcome, or the axioms that forbid it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, cast
+
+import msgspec
+
+from weakspot.errors import BadInput, MissingTool
+from weakspot.generators.litmus import Test
+from weakspot.harness import models, tools
+from weakspot.harness.checkers import other_dialect, unknown
+from weakspot.harness.herdlog import LOOP
+from weakspot.harness.models import Model
+from weakspot.harness.tools import Tool
+from weakspot.harness.verdict import Observation, Verdict, Witness, WitnessEvent
+
+if TYPE_CHECKING:
+    from weakspot._engine import AnswerDict, WitnessDict, Wrong
+
+DIALECTS = ("C", "X86", "X86_64", "AArch64", "PPC", "RISCV")
+"""What the engine reads."""
+
+
+class Engine(msgspec.Struct, frozen=True):
+    """The checker. `jobs` threads work at a time, 0 for one a core; `candidates` limits how many
+    executions of one test are looked at; `witnesses` says whether to give them."""
+
+    jobs: int = 0
+    candidates: int = 100_000_000
+    witnesses: bool = True
+    name: str = "engine"
+
+    def available(self) -> Tool | None:
+        return tools.engine()
+
+    def applicable(self, test: Test, model: Model) -> str:
+        if test.arch not in DIALECTS:
+            return f"the engine reads {', '.join(DIALECTS)} tests, this is {test.arch}"
+        return other_dialect(test, model)
+
+    def check(
+        self,
+        tests: Sequence[Test],
+        model: Model,
+        *,
+        seconds: float,
+        done: Callable[[Verdict], None],
+    ) -> None:
+        """See Checker. Raises BadInput for a malformed litmus or cat file, MissingTool."""
+        if self.available() is None:
+            raise MissingTool("the engine is not built", advice=tools.advice("engine"))
+        from weakspot import _engine
+
+        asked = []
+        for test in tests:
+            why_not = self.applicable(test, model)
+            if why_not:
+                done(unknown(test, model, self.name, why_not))
+            else:
+                asked.append(test)
+        answered = False
+        refused: list[tuple[Test, Wrong]] = []
+
+        def sort(number: int, answer: AnswerDict) -> None:
+            nonlocal answered
+            test = asked[number]
+            if answer["error"]:
+                refused.append((test, answer["error"]))
+                return
+            verdict = self._verdict(test, model, answer)
+            answered = answered or verdict.observation != "Unknown"
+            done(verdict)
+
+        def ask() -> None:
+            _engine.check(
+                [_given(test) for test in asked],
+                str(model.path),
+                folders=_folders(model),
+                seconds=seconds,
+                candidates=self.candidates,
+                jobs=self.jobs,
+                explained=self.witnesses,
+                done=sort,
+            )
+
+        try:
+            try:
+                ask()
+            except _engine.EngineError:
+                # nothing is decided yet: the model is wrong, or some tests are
+                asked = self._readable(asked, model, done)
+                ask()
+        except _engine.EngineError as error:
+            raise _bad_model(error.args) from None
+        # a cat file that no test gets through is wrong; one that some do is not for the others
+        for test, wrong in refused:
+            if not answered:
+                raise _bad_model(wrong)
+            why = f"model {model.name}: {wrong[1]} ({wrong[2]})"
+            done(unknown(test, model, self.name, why))
+
+    def _readable(
+        self, tests: Sequence[Test], model: Model, done: Callable[[Verdict], None]
+    ) -> list[Test]:
+        """The tests that can be read; the others are Unknown. Raises BadInput for the first of
+        those that came from a file."""
+        from weakspot import _engine
+
+        wrong = dict(_engine.malformed([_given(test) for test in tests]))
+        for number, problem in wrong.items():
+            test = tests[number]
+            if test.path:
+                raise _bad_test(problem)
+            why = f"the engine cannot read it: {problem[1]} ({problem[2]})"
+            done(unknown(test, model, self.name, why))
+        return [test for number, test in enumerate(tests) if number not in wrong]
+
+    def _verdict(self, test: Test, model: Model, answer: AnswerDict) -> Verdict:
+        observation = answer["observation"]
+        reason, holds = answer["reason"], answer["condition_holds"]
+        if answer["loop_cut"] and observation != "Unknown":
+            reason = LOOP
+            if observation in ("Never", "Always"):
+                # further iterations may show more: this is no answer for the whole test
+                reason = f"{LOOP}; within that the engine says {observation}"
+                observation, holds = "Unknown", None
+        decided = observation != "Unknown"
+        return Verdict(
+            test=test.name,
+            model=model.name,
+            checker=self.name,
+            observation=cast(Observation, observation),
+            condition_holds=holds,
+            states=tuple(answer["states"]) if decided else (),
+            flags=tuple(answer["flags"]),
+            seconds=round(answer["seconds"], 6),
+            sites=test.sites,
+            condition=answer["condition"],
+            witnesses=(answer["positive"], answer["negative"]) if decided else None,
+            reason=" ".join(reason.split()),
+            witness=_witness(answer["witness"]),
+            forbidden_by=answer["forbidden_by"],
+        )
+
+
+def validate(tests: Sequence[Test]) -> None:
+    """Have the engine read the tests without judging them.
+
+    Raises BadInput, with place and excerpt, for the first that came from a file and that the
+    engine cannot read.
+    """
+    from weakspot import _engine
+
+    mine = [test for test in tests if test.path and test.arch in DIALECTS]
+    for _, problem in _engine.malformed([_given(test) for test in mine]):
+        raise _bad_test(problem)
+
+
+def _given(test: Test) -> tuple[str, str]:
+    return test.path or f"{test.name}.litmus", test.text
+
+
+def _folders(model: Model) -> list[str]:
+    """Where to look for what a user's cat file includes: as herd7 does, then among our own."""
+    own = models.folder()
+    if model.path.parent == own:
+        return []
+    library = tools.herd_libdir()
+    return [str(folder) for folder in (library, own) if folder is not None]
+
+
+def _witness(found: WitnessDict | None) -> Witness | None:
+    if found is None:
+        return None
+    return Witness(
+        events=tuple(WitnessEvent(**event) for event in found["events"]),
+        rf=tuple(found["rf"]),
+        co=tuple(found["co"]),
+        fr=tuple(found["fr"]),
+        cycle=tuple(found["cycle"]),
+        state=found["state"],
+        axiom=found["axiom"],
+    )
+
+
+def _bad_test(wrong: Wrong) -> BadInput:
+    _, message, place, excerpt, advice = wrong
+    return BadInput(
+        f"the engine cannot read the test: {message}",
+        place=place,
+        excerpt=excerpt or None,
+        advice=advice or "if it is right, weakspot check --checker herd7 asks herd7 instead",
+    )
+
+
+def _bad_model(wrong: Wrong) -> BadInput:
+    _, message, place, excerpt, advice = wrong
+    return BadInput(
+        f"the engine cannot use the model: {message}",
+        place=place or None,
+        excerpt=excerpt or None,
+        advice=advice or "if it is right, weakspot check --checker herd7 asks herd7 instead",
+    )

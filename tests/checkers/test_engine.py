@@ -1,0 +1,465 @@
+"""The engine as a checker: it answers as herd7 does, keeps to its limits, and says what is wrong
+with what it cannot read."""
+
+from __future__ import annotations
+
+import _thread
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from weakspot import _engine
+from weakspot.errors import BadInput
+from weakspot.generators.litmus import Test, read_test
+from weakspot.harness import models, tools
+from weakspot.harness.checkers.engine import Engine, validate
+from weakspot.harness.checkers.herd7 import Herd7
+from weakspot.harness.herdlog import format_verdicts
+from weakspot.harness.report import witness
+from weakspot.harness.report.drawing import draw_witness
+from weakspot.harness.tools import Tool
+from weakspot.harness.verdict import Verdict
+
+LITMUS = Path(__file__).resolve().parents[2] / "litmus"
+GOLDEN = sorted(LITMUS.glob("*/tests/*.litmus"))
+SB = r"""C SB
+{}
+P0 (atomic_int* x, atomic_int* y) {
+  atomic_store_explicit(x, 1, memory_order_relaxed);
+  int r0 = atomic_load_explicit(y, memory_order_relaxed);
+}
+P1 (atomic_int* x, atomic_int* y) {
+  atomic_store_explicit(y, 1, memory_order_relaxed);
+  int r0 = atomic_load_explicit(x, memory_order_relaxed);
+}
+exists (0:r0=0 /\ 1:r0=0)
+"""
+MP = r"""C MP
+{}
+P0 (atomic_int* x, atomic_int* y) {
+  atomic_store_explicit(x, 1, memory_order_relaxed);
+  atomic_store_explicit(y, 1, memory_order_release);
+}
+P1 (atomic_int* x, atomic_int* y) {
+  int r0 = atomic_load_explicit(y, memory_order_acquire);
+  int r1 = atomic_load_explicit(x, memory_order_relaxed);
+}
+exists (1:r0=1 /\ 1:r1=0)
+"""
+RACE = """C race
+{}
+P0 (int* x) {
+  *x = 1;
+}
+P1 (int* x) {
+  int r0 = *x;
+}
+exists (1:r0=0)
+"""
+LOOP = """C loop
+{}
+P0 (atomic_int* x) {
+  int r1 = 0;
+  while (r1 == 0) { r1 = atomic_load_explicit(x, memory_order_relaxed); }
+}
+P1 (atomic_int* x) {
+  atomic_store_explicit(x, 1, memory_order_relaxed);
+}
+exists (0:r1=1)
+"""
+
+
+def stores(threads: int, each: int, *, loads: bool = True) -> str:
+    """Threads that store to one location; there are as many executions as ways to order them."""
+    lines = ["C W", "{}"]
+    for thread in range(threads):
+        lines.append(f"P{thread} (atomic_int* x) {{")
+        for store in range(each):
+            value = thread * each + store + 1
+            lines.append(f"  atomic_store_explicit(x, {value}, memory_order_relaxed);")
+        if loads:
+            lines.append("  int r0 = atomic_load_explicit(x, memory_order_relaxed);")
+        lines.append("}")
+    return "\n".join([*lines, "exists (0:r0=1)" if loads else "exists (x=1)", ""])
+
+
+def made(text: str, path: str | None = None) -> Test:
+    return Test(name=text.split()[1], arch=text.split()[0], text=text, path=path)
+
+
+def checked(
+    tests: Sequence[Test], model: str, seconds: float = 10.0, engine: Engine | None = None
+) -> list[Verdict]:
+    verdicts: list[Verdict] = []
+    asked = engine or Engine()
+    asked.check(tests, models.resolve(model), seconds=seconds, done=verdicts.append)
+    return verdicts
+
+
+def test_relaxed_store_buffering_is_allowed_by_rc11_and_forbidden_by_sc() -> None:
+    (verdict,) = checked([made(SB)], "rc11")
+    assert verdict.observation == "Sometimes"
+    assert verdict.condition_holds is True
+    assert len(verdict.states) == 4
+    assert verdict.witnesses == (1, 3)
+    (verdict,) = checked([made(SB)], "sc")
+    assert verdict.observation == "Never"
+    assert verdict.condition_holds is False
+    assert {"0:r0": "0", "1:r0": "0"} not in verdict.states
+
+
+@pytest.mark.parametrize(
+    ("condition", "observation", "holds"),
+    [
+        (r"exists (0:r0=0 /\ 1:r0=0)", "Sometimes", True),
+        (r"~exists (0:r0=0 /\ 1:r0=0)", "Sometimes", False),
+        (r"forall (0:r0=0 /\ 1:r0=0)", "Sometimes", False),
+        (r"forall (0:r0=0 \/ 0:r0=1)", "Always", True),
+        (r"~exists (0:r0=2)", "Never", True),
+    ],
+)
+def test_the_observation_is_of_the_proposition(
+    condition: str, observation: str, holds: bool
+) -> None:
+    text = SB[: SB.index("exists")] + condition + "\n"
+    (verdict,) = checked([made(text)], "rc11")
+    assert (verdict.observation, verdict.condition_holds) == (observation, holds)
+
+
+def test_a_data_race_makes_a_test_undefined_and_is_shown() -> None:
+    (verdict,) = checked([made(RACE)], "rc11")
+    assert verdict.observation == "Undefined"
+    assert verdict.condition_holds is None
+    assert verdict.flags == ("*undef*",)
+    assert verdict.witness is not None
+    assert verdict.witness.axiom == ""
+
+
+def test_a_loop_that_may_go_on_is_no_answer_for_ever() -> None:
+    (verdict,) = checked([made(LOOP)], "rc11")
+    assert verdict.observation == "Unknown"
+    assert "within that the engine says Always" in verdict.reason
+
+
+def test_two_tests_of_one_name_both_get_their_verdict() -> None:
+    other = SB.replace("1:r0=0", "1:r0=2")
+    verdicts = checked([made(SB), made(other), made(SB)], "rc11")
+    assert [v.test for v in verdicts] == ["SB"] * 3
+    assert sorted(v.observation for v in verdicts) == ["Never", "Sometimes", "Sometimes"]
+
+
+# --- why --------------------------------------------------------------------------------------
+
+
+def test_a_witness_is_the_execution_with_the_outcome() -> None:
+    (verdict,) = checked([made(SB)], "rc11")
+    found = verdict.witness
+    assert found is not None
+    assert found.state == {"0:r0": "0", "1:r0": "0"}
+    assert [kind for *_, kind in found.cycle] == ["po", "fr", "po", "fr"]
+    assert verdict.forbidden_by == {}
+    assert "\n".join(witness.columns(found)) == (
+        "P0                        P1\n"
+        "a  store x = 1 (rlx)      c  store y = 1 (rlx)\n"
+        "b  load y = 0 (rlx)       d  load x = 0 (rlx)\n"
+        "d reads the initial value of x\n"
+        "b reads the initial value of y\n"
+        "cycle: a ─po→ b ─fr→ c ─po→ d ─fr→ a\n"
+        "final state: 0:r0=0 1:r0=0"
+    )
+
+
+def test_a_forbidden_outcome_names_the_axiom_that_kills_it() -> None:
+    (verdict,) = checked([made(MP)], "rc11")
+    assert verdict.observation == "Never"
+    assert verdict.forbidden_by == {"coherence": 1}
+    assert witness.told(verdict)[0] == "forbidden by: coherence 1"
+    assert verdict.witness is not None
+    assert verdict.witness.axiom == "coherence"
+    shown = witness.columns(verdict.witness)
+    assert "b  store y = 1 (rel) ─rf→ c  load y = 1 (acq)" in shown
+    assert "cycle: a ─po→ b ─rf→ c ─po→ d ─fr→ a" in shown
+
+
+def test_what_a_forall_misses_is_the_outcome_to_explain() -> None:
+    text = SB[: SB.index("exists")] + r"forall (0:r0=1 \/ 1:r0=1)" + "\n"
+    (verdict,) = checked([made(text)], "rc11")
+    assert verdict.witness is not None
+    assert verdict.witness.state == {"0:r0": "0", "1:r0": "0"}
+    (verdict,) = checked([made(text)], "sc")
+    assert verdict.observation == "Always"
+    assert verdict.forbidden_by == {"sc": 1}
+
+
+def test_an_outcome_whose_values_cannot_come_about_has_no_candidate() -> None:
+    (verdict,) = checked([made(SB.replace("1:r0=0", "1:r0=7"))], "sc")
+    assert verdict.witness is None
+    assert witness.told(verdict) == [
+        "no candidate execution has the outcome: its values cannot come about"
+    ]
+
+
+def test_every_witness_can_be_drawn() -> None:
+    tests = [read_test(path) for path in GOLDEN]
+    verdicts = checked(tests, "rc11")
+    shown = [verdict.witness for verdict in verdicts if verdict.witness is not None]
+    assert len(shown) > len(tests) / 2
+    for each in shown:
+        drawing = draw_witness(each)
+        assert drawing is not None
+        assert all(0 < node.x < drawing.width for node in drawing.nodes)
+        assert all(0 < node.y < drawing.height for node in drawing.nodes)
+        assert witness.columns(each)
+
+
+def test_the_candidates_that_an_axiom_kills_are_those_with_the_outcome() -> None:
+    """Of the golden tests that a model forbids, each has its reason."""
+    tests = [read_test(path) for path in GOLDEN]
+    for verdict in checked(tests, "sc"):
+        assert verdict.observation != "Never" or verdict.forbidden_by, verdict.test
+
+
+# --- limits -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loads", [True, False], ids=["reads-from", "coherence"])
+def test_a_test_that_takes_too_long_is_unknown_with_the_reason(loads: bool) -> None:
+    begin = time.monotonic()
+    slow, quick = checked([made(stores(5, 4, loads=loads)), made(SB)], "sc", seconds=0.5)
+    if slow.test == "SB":
+        slow, quick = quick, slow
+    assert time.monotonic() - begin < 20
+    assert quick.observation == "Never"
+    assert slow.observation == "Unknown"
+    assert slow.condition_holds is None
+    assert slow.states == ()
+    assert slow.reason == "time limit of 0.5 s"
+
+
+def test_a_test_with_too_many_candidates_is_unknown_with_the_reason() -> None:
+    (verdict,) = checked([made(stores(3, 2))], "sc", engine=Engine(candidates=10))
+    assert verdict.observation == "Unknown"
+    assert verdict.reason == "limit of 10 candidate executions"
+
+
+def test_ctrl_c_ends_the_work_at_once() -> None:
+    tests = [made(stores(5, 4)) for _ in range(8)]
+    timer = threading.Timer(0.7, _thread.interrupt_main)
+    begin = time.monotonic()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        checked(tests, "sc", seconds=60.0)
+    assert time.monotonic() - begin < 5
+
+
+def test_ctrl_c_ends_the_process_too(tmp_path: Path) -> None:
+    (tmp_path / "W.litmus").write_text(stores(5, 4))
+    command = [sys.executable, "-c", "from weakspot.harness.cli import main; main()"]
+    child = subprocess.Popen(
+        [*command, "check", "W.litmus", "-m", "sc", "--checker", "engine", "--timeout", "60s"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(3)
+    assert child.poll() is None
+    begin = time.monotonic()
+    os.kill(child.pid, signal.SIGINT)
+    _, err = child.communicate(timeout=30)
+    assert time.monotonic() - begin < 5
+    assert child.returncode == 130
+    assert "interrupted" in err
+
+
+def test_answers_come_as_they_are_ready_in_the_callers_thread() -> None:
+    seen: list[tuple[str, int]] = []
+    arrived = []
+
+    def done(number: int, answer: _engine.AnswerDict) -> None:
+        seen.append((answer["name"], threading.get_ident()))
+        arrived.append(number)
+
+    tests = [("slow.litmus", stores(5, 4)), *(("SB.litmus", SB) for _ in range(20))]
+    answers = _engine.check(
+        tests, str(models.resolve("sc").path), seconds=1.0, candidates=10**9, jobs=2, done=done
+    )
+    assert [answer["name"] for answer in answers] == ["W"] + ["SB"] * 20
+    assert {thread for _, thread in seen} == {threading.get_ident()}
+    assert sorted(arrived) == list(range(21))
+    assert arrived[-1] == 0  # nobody waits for the slow one
+
+
+def test_what_the_callback_raises_ends_the_batch() -> None:
+    def done(*_: object) -> None:
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        _engine.check(
+            [("SB.litmus", SB)] * 50,
+            str(models.resolve("sc").path),
+            seconds=1.0,
+            candidates=1000,
+            done=done,
+        )
+
+
+# --- what is wrong ----------------------------------------------------------------------------
+
+
+def test_a_malformed_test_of_the_users_is_explained_at_its_place() -> None:
+    text = SB.replace("memory_order_relaxed", "memory_order_relese", 1)
+    with pytest.raises(BadInput) as caught:
+        checked([made(SB), made(text, path="mine/SB.litmus")], "sc")
+    error = caught.value
+    assert error.place == "mine/SB.litmus:4:31"
+    assert error.excerpt is not None
+    line, marks = error.excerpt.splitlines()
+    assert line == text.splitlines()[3]
+    assert line[marks.index("^") :].startswith("memory_order_relese")
+    assert marks.count("^") == len("memory_order_relese")
+    with pytest.raises(BadInput):
+        validate([made(text, path="mine/SB.litmus")])
+
+
+def test_a_malformed_test_of_our_own_costs_only_itself() -> None:
+    verdicts = checked([made(SB), made(SB.replace("{}", "{", 1)), made(MP)], "sc")
+    assert sorted(v.observation for v in verdicts) == ["Never", "Never", "Unknown"]
+    (unknown,) = (v for v in verdicts if v.observation == "Unknown")
+    assert "the engine cannot read it" in unknown.reason
+
+
+@pytest.mark.parametrize(
+    ("cat", "place"),
+    [
+        ('"mine"\nacyclic po | rf |', "2:"),
+        ('"mine"\nacyclic po | rff as sc', "2:"),
+        ('"mine"\ninclude "nowhere.cat"\n', "2:"),
+    ],
+)
+def test_a_malformed_model_is_explained_at_its_place(cat: str, place: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.cat"
+    path.write_text(cat)
+    with pytest.raises(BadInput) as caught:
+        checked([made(SB)], str(path))
+    assert caught.value.place is not None
+    assert caught.value.place.startswith(f"{path}:{place}")
+    assert caught.value.excerpt is not None
+    assert "^" in caught.value.excerpt
+
+
+def test_the_engines_own_error_says_all() -> None:
+    with pytest.raises(_engine.EngineError) as caught:
+        _engine.check(
+            [("mine.litmus", "C broken\n{")],
+            str(models.resolve("sc").path),
+            seconds=1.0,
+            candidates=1000,
+        )
+    kind, message, place, excerpt, _ = caught.value.args
+    assert kind == "invalid"
+    assert message
+    assert place.startswith("mine.litmus:2:")
+    assert "^" in excerpt
+
+
+def test_a_users_model_may_include_the_cat_files_we_bring(tmp_path: Path) -> None:
+    path = tmp_path / "mine.cat"
+    path.write_text('"mine"\ninclude "cos.cat"\nacyclic po | rf | co | fr as mine\n')
+    (verdict,) = checked([made(SB)], str(path))
+    assert verdict.forbidden_by == {"mine": 1}
+
+
+def test_other_dialects_are_refused_with_the_reason() -> None:
+    engine = Engine()
+    assert engine.applicable(Test(name="t", arch="MIPS", text=""), models.resolve("sc"))
+    assert engine.applicable(Test(name="t", arch="X86_64", text=""), models.resolve("rc11"))
+    assert engine.applicable(made(SB), models.resolve("rc11")) == ""
+
+
+def test_the_engine_is_a_tool_with_a_version() -> None:
+    tool = Engine().available()
+    assert tool is not None
+    assert (tool.name, tool.version) == ("engine", _engine.__version__)
+
+
+# --- agreement with herd7 ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", ["sc", "tso", "rc11", "c11", "c20", "clr2"])
+def test_every_golden_test_is_answered_as_herd7_answers_it(
+    model: str, need: Callable[[str], Tool]
+) -> None:
+    need("herd7")
+    tests = {read_test(path).name: read_test(path) for path in GOLDEN}
+    theirs: dict[str, Verdict] = {}
+    Herd7().check(
+        list(tests.values()),
+        models.resolve(model),
+        seconds=30.0,
+        done=lambda verdict: theirs.update({verdict.test: verdict}),
+    )
+    ours = {verdict.test: verdict for verdict in checked(list(tests.values()), model)}
+    assert ours.keys() == theirs.keys()
+    for name, verdict in ours.items():
+        other = theirs[name]
+        assert _same(verdict) == _same(other), name
+
+
+def _same(verdict: Verdict) -> object:
+    states = sorted(tuple(sorted(state.items())) for state in verdict.states)
+    return states, verdict.observation, verdict.condition_holds, verdict.flags, verdict.witnesses
+
+
+def test_a_log_is_the_one_herd7_prints(tmp_path: Path, need: Callable[[str], Tool]) -> None:
+    herd7, mcompare7 = need("herd7"), need("mcompare7")
+    tests = sorted((read_test(path) for path in GOLDEN[:60]), key=lambda test: test.name)
+    for test in tests:
+        (tmp_path / f"{test.name}.litmus").write_text(test.text)
+    paths = [f"{test.name}.litmus" for test in tests]
+    command = [herd7.path, "-model", str(models.resolve("rc11").path), *paths]
+    theirs = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    verdicts = {verdict.test: verdict for verdict in checked(tests, "rc11")}
+    ours = format_verdicts(verdicts[test.name] for test in tests)
+    assert _timeless(ours) == _timeless(theirs.stdout)
+    (tmp_path / "ours.log").write_text(ours)
+    (tmp_path / "theirs.log").write_text(theirs.stdout)
+    compared = subprocess.run(
+        [mcompare7.path, "ours.log", "theirs.log"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    rows = [line for line in compared.stdout.splitlines() if line.startswith(tuple(verdicts))]
+    assert len(rows) == len(tests)
+    assert all(line.rstrip().endswith("==") for line in rows)
+
+
+def _timeless(log: str) -> list[str]:
+    """What no two runs have in common, and what only herd7 can compute, left out."""
+    return [line for line in log.splitlines() if not line.startswith(("Time ", "Hash="))]
+
+
+def test_without_other_tools_the_engine_does_the_whole_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from weakspot.harness import campaign
+    from weakspot.harness.record import Plan
+
+    monkeypatch.setattr(tools, "_find", lambda *_: None)
+    plan = Plan(what=("store_buffering",), checkers=("engine", "herd7", "cbmc"))
+    _, record = campaign.run(plan, root=tmp_path)
+    assert {verdict.checker for verdict in record.verdicts} == {"engine"}
+    assert all(verdict.observation != "Unknown" for verdict in record.verdicts)
+    notes = "\n".join(record.manifest.notes)
+    assert "herd7 is not installed" in notes
+    assert "cbmc is not installed" in notes
+    assert not [f for f in record.findings if f.severity == "error" and not f.recorded]
