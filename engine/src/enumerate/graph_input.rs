@@ -113,7 +113,7 @@ impl GraphInput {
         per_thread("iico_data", &|p| p.path.iico_data.clone());
         per_thread("iico_ctrl", &|p| p.path.iico_ctrl.clone());
         per_thread("rf-reg", &|p| p.path.rf_reg.clone());
-        per_thread("iico_order", &|_| Vec::new());
+        per_thread("iico_order", &|p| p.path.iico_order.clone());
         per_thread("partial_po", &|_| Vec::new());
         per_thread("success", &|_| Vec::new());
         let rmw = Relation::of(n, atomic_pairs(c, chosen));
