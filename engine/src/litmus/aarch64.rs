@@ -6,7 +6,7 @@ use super::lexer::Kind;
 use super::table::Reader;
 use super::value::{Op, Value};
 
-pub const TAGS: [&str; 24] = [
+pub const TAGS: [&str; 30] = [
     "DMB.SY",
     "DMB.LD",
     "DMB.ST",
@@ -25,6 +25,12 @@ pub const TAGS: [&str; 24] = [
     "DSB.ISH",
     "DSB.ISHLD",
     "DSB.ISHST",
+    "DSB.OSH",
+    "DSB.OSHLD",
+    "DSB.OSHST",
+    "DSB.NSH",
+    "DSB.NSHLD",
+    "DSB.NSHST",
     "ISB",
     "A",
     "Q",

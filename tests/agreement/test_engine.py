@@ -1,0 +1,153 @@
+"""The engine answers as herd7 does: states, observation and flags, on the suites that diy7 makes
+and on the hand-written tests, under herd7's own cat files and ours. The quick tier takes a
+sample of each suite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from herdtools import Answer, ask
+from suites import suite
+
+from weakspot import _engine
+from weakspot.harness import models, tools
+from weakspot.harness.tools import Tool
+
+LITMUS = Path(__file__).parent / "litmus"
+QUICK = 40  # tests of a suite in the quick tier
+
+Need = Callable[[str], Tool]
+Suite = Callable[[str, int | None], list[Path]]
+
+
+class Pair(NamedTuple):
+    """A dialect, and a cat file that reads it: of herd7's library, or ours by its name."""
+
+    dialect: str
+    model: str
+
+    @property
+    def packaged(self) -> bool:
+        return self.model.endswith(".cat")
+
+
+PAIRS = [
+    *(Pair("C", name) for name in ("rc11.cat", "c11_simp.cat", "c11_orig.cat")),
+    *(Pair("C", name) for name in ("c11_partialSC.cat", "sc.cat")),
+    *(Pair("C", name) for name in ("sc", "tso", "pso", "rc11", "c11", "c20", "clr2", "openmp3")),
+    Pair("X86_64", "x86tso.cat"),
+    Pair("X86_64", "x86tso-mixed.cat"),
+    Pair("X86_64", "x86"),
+    Pair("PPC", "ppc.cat"),
+    Pair("PPC", "power"),
+    Pair("RISCV", "riscv.cat"),
+    Pair("RISCV", "riscv"),
+    Pair("AArch64", "aarch64.cat"),
+    Pair("AArch64", "aarch64"),
+]
+each = pytest.mark.parametrize("pair", PAIRS, ids=[f"{p.dialect}-{p.model}" for p in PAIRS])
+
+
+@pytest.fixture(scope="session")
+def herd7(need: Need) -> Tool:
+    return need("herd7")
+
+
+@pytest.fixture(scope="session")
+def tests_of(need: Need, tmp_path_factory: pytest.TempPathFactory) -> Suite:
+    """A dialect's suite, or so many of it; generated once."""
+    need("diy7")
+    made: dict[str, list[Path]] = {}
+
+    def tests(dialect: str, limit: int | None) -> list[Path]:
+        if dialect not in made:
+            made[dialect] = suite(dialect, tmp_path_factory.mktemp(dialect))
+        whole = made[dialect]
+        return whole if limit is None else whole[:: -(-len(whole) // limit)]
+
+    return tests
+
+
+@pytest.fixture
+def cat(herd7: Tool, tmp_path: Path) -> Callable[[Pair], Path]:
+    """The file of a pair's model; herd7 lets x86tso.cat speak of X86 only, by its first line."""
+    library = tools.herd_libdir()
+    assert library is not None, herd7
+
+    def found(pair: Pair) -> Path:
+        if not pair.packaged:
+            return models.load()[pair.model].path
+        if pair.model != "x86tso.cat":
+            return library / pair.model
+        copy = tmp_path / pair.model
+        lines = (library / pair.model).read_text().splitlines()
+        copy.write_text("\n".join(lines[1:]) + "\n")
+        return copy
+
+    return found
+
+
+@each
+def test_engine_and_herd7_agree_on_a_sample(
+    pair: Pair, tests_of: Suite, herd7: Tool, cat: Callable[[Pair], Path]
+) -> None:
+    agree(cat(pair), tests_of(pair.dialect, QUICK), herd7)
+
+
+@each
+@pytest.mark.full
+def test_engine_and_herd7_agree(
+    pair: Pair, tests_of: Suite, herd7: Tool, cat: Callable[[Pair], Path]
+) -> None:
+    agree(cat(pair), tests_of(pair.dialect, None), herd7)
+
+
+@each
+def test_engine_and_herd7_agree_on_the_hand_written_tests(
+    pair: Pair, herd7: Tool, cat: Callable[[Pair], Path]
+) -> None:
+    folder = LITMUS if pair.dialect == "C" else LITMUS / pair.dialect
+    agree(cat(pair), sorted(folder.glob("*.litmus")), herd7)
+
+
+def agree(cat: Path, tests: Sequence[Path], herd7: Tool) -> None:
+    theirs = ask(herd7, cat, tests)
+    ours = engine(cat, tests)
+    different = {
+        name: (theirs[name], ours.get(name)) for name in theirs if theirs[name] != ours.get(name)
+    }
+    print(f"{len(tests)} tests, {len(different)} differences")
+    assert not different, f"{len(different)} of {len(tests)}: {dict([*different.items()][:3])}"
+
+
+def engine(cat: Path, tests: Sequence[Path]) -> dict[str, Answer]:
+    library = tools.herd_libdir()
+    answers = _engine.check(
+        [(path.name, path.read_text()) for path in tests],
+        str(cat),
+        folders=[str(library)] if library else [],
+        seconds=60,
+        candidates=10**9,
+    )
+    return {answer["name"]: _answer(answer) for answer in answers}
+
+
+def _answer(answer: _engine.AnswerDict) -> Answer:
+    undefined = answer["observation"] == "Undefined"
+    observation = answer["observation"]
+    if undefined:
+        positive, negative = answer["positive"], answer["negative"]
+        observation = "Never" if not positive else "Sometimes" if negative else "Always"
+    return Answer(
+        states=frozenset(
+            "".join(f"{name}={value}; " for name, value in state.items()).strip()
+            for state in answer["states"]
+        ),
+        observation=observation,
+        undefined=undefined,
+        flags=tuple(sorted(answer["flags"])),
+    )
