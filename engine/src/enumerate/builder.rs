@@ -109,6 +109,10 @@ impl Builder {
         self.path.iico_data.extend(from.iter().map(|f| (*f, to)));
     }
 
+    pub fn order(&mut self, from: Id, to: Id) {
+        self.path.iico_order.push((from, to));
+    }
+
     pub fn ctrl(&mut self, from: &[Id], to: Id) {
         self.path.iico_ctrl.extend(from.iter().map(|f| (*f, to)));
     }

@@ -20,7 +20,7 @@ use crate::litmus::{Observable, Test};
 pub fn decide(test: &Test, model: &Model, limits: &Limits) -> Result<Answer, EngineError> {
     let start = Instant::now();
     let mut answer = Answer::new(test);
-    let threads = match threads::prepare(test) {
+    let threads = match threads::prepare(test, model.computes_dependencies) {
         Ok(threads) => threads,
         Err(limit) => {
             answer.limit = Some(limit);

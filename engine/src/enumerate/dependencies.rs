@@ -28,7 +28,12 @@ pub fn dependencies(path: &Path, pairs: &[(Id, Id)]) -> Dependencies {
     let any = |_: Id| true;
     let iico_data = Bits::from_pairs(n, &path.iico_data);
     let iico_ctrl = Bits::from_pairs(n, &path.iico_ctrl);
-    let iico = iico_data.clone().union(&iico_ctrl).closure();
+    let iico_order = Bits::from_pairs(n, &path.iico_order);
+    let iico = iico_data
+        .clone()
+        .union(&iico_ctrl)
+        .union(&iico_order)
+        .closure();
     let mut po = Bits::new(n);
     for (a, x) in path.events.iter().enumerate() {
         for (b, y) in path.events.iter().enumerate() {
@@ -68,8 +73,9 @@ pub fn dependencies(path: &Path, pairs: &[(Id, Id)]) -> Dependencies {
     }
     let addr = depend.then(&last_address);
     let branches = before.restrict(|e| matches!(act(e), Act::Branch), relevant);
+    let decisions = iico.restrict(|e| matches!(act(e), Act::Decision), relevant);
     let structured = Bits::from_pairs(n, &path.control).restrict(any, relevant);
-    let control = branches.union(&structured);
+    let control = branches.union(&decisions).union(&structured);
     let ctrl = depend
         .clone()
         .union(&addr)

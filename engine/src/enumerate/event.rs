@@ -42,6 +42,8 @@ pub enum Act {
     Fence,
     /// A branch's decision; later events of the thread depend on what it depends on.
     Branch,
+    /// The decision of one instruction, which some of its own events depend on.
+    Decision,
     Lock {
         at: Operand,
     },
@@ -72,7 +74,7 @@ impl Act {
     }
 
     pub fn is_commit(&self) -> bool {
-        matches!(self, Act::Branch)
+        matches!(self, Act::Branch | Act::Decision)
     }
 
     pub fn address(&self) -> Option<Operand> {
@@ -144,6 +146,8 @@ pub struct Path {
     pub vars: u32,
     pub iico_data: Pairs,
     pub iico_ctrl: Pairs,
+    /// First one, then the other, for no cause.
+    pub iico_order: Pairs,
     /// From what decides a structured `if` to the events in its branches.
     pub control: Pairs,
     pub rf_reg: Pairs,

@@ -1,21 +1,28 @@
 //! Exclusives and atomic instructions.
 
 use super::builder::Builder;
-use super::event::{Id, Operand};
+use super::event::{Act, Id, Operand};
 use super::instructions::{place, source, write, Next, Steps};
-use super::machine::{read_memory, write_memory, Extra, Machine, Read, Reservation};
+use super::machine::{read_memory, write_memory, Machine, Read, Reservation};
 use crate::litmus::isa::{Instr, Place, Reg, Src, Status};
 use crate::litmus::value::Op;
 
-pub fn load_reserve(b: &mut Builder, to: Option<Reg>, at: &Place, tags: u64, extra: &Extra) {
+pub fn load_reserve(b: &mut Builder, to: Option<Reg>, at: &Place, tags: u64, reserved: usize) {
     let at = place(b, at);
-    write(b, Some(extra.reserved), Operand::int(1), &at.from);
-    write(b, Some(extra.reserved_address), at.value, &at.from);
+    write(b, Some(reserved), at.value, &at.from);
     let (value, id) = read_memory(b, &at, tags, true);
     write(b, to, value, &[id]);
 }
 
-/// Fails or succeeds; it succeeds only on the address of the last reservation.
+/// What a store-conditional has read.
+struct Conditional {
+    /// The address that is reserved.
+    guard: Read,
+    data: Read,
+    at: Read,
+}
+
+/// Fails or succeeds; it succeeds only on the address that is reserved.
 pub fn store_conditional(
     mut b: Builder,
     status: Status,
@@ -23,72 +30,62 @@ pub fn store_conditional(
     at: &Place,
     tags: u64,
     machine: Machine,
-    extra: &Extra,
+    reserved: usize,
 ) -> Steps {
-    let reserved = source(&mut b, Src::Reg(extra.reserved), true);
-    let address = source(&mut b, Src::Reg(extra.reserved_address), true);
-    let data = source(&mut b, from, true);
-    let at = place(&mut b, at);
-    let mut guards = reserved.from.clone();
-    guards.extend(&address.from);
+    let power = machine.reservation == Reservation::Power;
+    let c = Conditional {
+        guard: source(&mut b, Src::Reg(reserved), power),
+        data: source(&mut b, from, true),
+        at: place(&mut b, at),
+    };
     let mut steps = Vec::new();
     for success in [false, true] {
         let mut b = b.clone();
         let mut stored = None;
         if success {
-            if !b.require(reserved.value, Operand::int(1)) || !b.require(at.value, address.value) {
+            if !b.require(c.at.value, c.guard.value) {
                 continue;
             }
-            let id = write_memory(&mut b, &at, data.value, tags, true);
-            b.data(&data.from, id);
-            match machine.reservation {
-                Reservation::Power => b.data(&guards, id),
-                _ => b.ctrl(&guards, id),
+            let id = write_memory(&mut b, &c.at, c.data.value, tags, true);
+            b.data(&c.data.from, id);
+            match power {
+                true => b.data(&c.guard.from, id),
+                false => {
+                    b.ctrl(&c.guard.from, id);
+                    b.ctrl(&c.at.from, id);
+                }
             }
             stored = Some(id);
         }
-        let released = b.write_register(extra.reserved, Operand::ZERO);
-        match machine.reservation {
-            Reservation::Power => b.data(&guards, released),
-            _ => b.ctrl(&guards, released),
+        let released = b.write_register(reserved, Operand::ZERO);
+        match power {
+            true => b.data(&c.guard.from, released),
+            false => b.ctrl(&c.guard.from, released),
         }
-        say(
-            &mut b, status, success, stored, &at, &data, machine, &guards,
-        );
+        say(&mut b, status, stored, &c, machine);
         steps.push((b, Next::Fall));
     }
     steps
 }
 
-#[allow(clippy::too_many_arguments)]
-fn say(
-    b: &mut Builder,
-    status: Status,
-    success: bool,
-    stored: Option<Id>,
-    at: &Read,
-    data: &Read,
-    machine: Machine,
-    guards: &[Id],
-) {
+/// Writes whether the store-conditional stored.
+fn say(b: &mut Builder, status: Status, stored: Option<Id>, c: &Conditional, machine: Machine) {
     match status {
         Status::Reg(None) => {}
         Status::Reg(Some(r)) => {
-            let id = b.write_register(r, Operand::int(i64::from(!success)));
-            if machine.reservation == Reservation::RiscV {
-                if let Some(w) = stored {
-                    b.data(&at.from, id);
-                    b.ctrl(&[w], id);
-                }
+            let id = b.write_register(r, Operand::int(i64::from(stored.is_none())));
+            if let (Reservation::RiscV, Some(w)) = (machine.reservation, stored) {
+                b.data(&c.at.from, id);
+                b.ctrl(&[w], id);
             }
         }
         Status::Flags(r) => {
-            // herd7: EQ set when stored, else all bits clear
-            let value = if success { 0 } else { 2 };
+            // equal when stored; else no bit is set, which no condition but "not equal" sees
+            let value = if stored.is_some() { 0 } else { 2 };
             let id = b.write_register(r, Operand::int(value));
-            b.data(&at.from, id);
-            b.data(&data.from, id);
-            b.data(guards, id);
+            for read in [&c.at, &c.data, &c.guard] {
+                b.data(&read.from, id);
+            }
         }
     }
 }
@@ -115,7 +112,7 @@ pub fn atomic_pair(mut b: Builder, instr: &Instr) -> Steps {
             b.data(&with.from, w);
             match op {
                 Some(_) => b.data(&[r], w),
-                None => b.ctrl(&[r], w),
+                None => b.order(r, w),
             }
             write(&mut b, *to, old, &[r]);
             vec![(b, Next::Fall)]
@@ -125,38 +122,88 @@ pub fn atomic_pair(mut b: Builder, instr: &Instr) -> Steps {
             new,
             at,
             read,
-            write: tags,
-        } => cas(b, *expected, *new, at, *read, *tags),
+            write,
+        } => {
+            let at = place(&mut b, at);
+            let wanted = source(&mut b, Src::Reg(*expected), true);
+            let swap = Swap {
+                expected: *expected,
+                new: *new,
+                at,
+                wanted,
+                tags: (*read, *write),
+            };
+            let all = [
+                Outcome::Failed { decided: false },
+                Outcome::Failed { decided: true },
+                Outcome::WroteBack,
+                Outcome::Stored { decided: false },
+                Outcome::Stored { decided: true },
+            ];
+            all.into_iter()
+                .filter_map(|outcome| Some((swap.run(b.clone(), outcome)?, Next::Fall)))
+                .collect()
+        }
         _ => vec![(b, Next::Fall)],
     }
 }
 
-fn cas(mut b: Builder, expected: Reg, new: Src, at: &Place, read: u64, tags: u64) -> Steps {
-    let at = place(&mut b, at);
-    let wanted = source(&mut b, Src::Reg(expected), true);
-    let mut steps = Vec::new();
-    for success in [false, true] {
-        let mut b = b.clone();
-        let new = success.then(|| source(&mut b, new, true));
-        let (old, r) = read_memory(&mut b, &at, read, success);
-        let same = b.compute(Op::Eq, old, wanted.value);
-        if !b.require(same, Operand::int(i64::from(success))) {
-            continue;
+/// The ways that the architecture leaves to a compare-and-swap. `decided`: the register gets
+/// its value because of the comparison, so that later instructions depend on it by control.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Failed {
+        decided: bool,
+    },
+    /// It fails and writes the value that it read.
+    WroteBack,
+    Stored {
+        decided: bool,
+    },
+}
+
+struct Swap {
+    expected: Reg,
+    new: Src,
+    at: Read,
+    wanted: Read,
+    tags: (u64, u64),
+}
+
+impl Swap {
+    fn run(&self, mut b: Builder, outcome: Outcome) -> Option<Builder> {
+        let stored = matches!(outcome, Outcome::Stored { .. });
+        let writes = stored || outcome == Outcome::WroteBack;
+        let new = stored.then(|| source(&mut b, self.new, true));
+        let (read, write) = self.tags;
+        let (old, r) = read_memory(&mut b, &self.at, read, writes);
+        let same = b.compute(Op::Eq, old, self.wanted.value);
+        if !b.require(same, Operand::int(i64::from(stored))) {
+            return None;
         }
-        if let Some(new) = new {
-            let w = write_memory(&mut b, &at, new.value, tags, true);
-            b.data(&new.from, w);
-            b.ctrl(&wanted.from, w);
-            b.ctrl(&[r], w);
+        let decision = b.event(Act::Decision, 0, false);
+        b.data(&self.wanted.from, decision);
+        b.data(&[r], decision);
+        if writes {
+            let value = new.as_ref().map_or(old, |n| n.value);
+            let w = write_memory(&mut b, &self.at, value, write, true);
+            b.ctrl(&[decision], w);
+            if let Some(new) = &new {
+                b.data(&new.from, w);
+            }
         }
-        let id = b.write_register(expected, old);
-        match success {
-            true => b.data(&wanted.from, id),
-            false => b.data(&[r], id),
+        let id = b.write_register(self.expected, old);
+        match outcome {
+            Outcome::Stored { decided: true } => {
+                b.data(&self.wanted.from, id);
+                b.ctrl(&[decision], id);
+            }
+            Outcome::Failed { decided: true } => {
+                b.data(&[r], id);
+                b.ctrl(&[decision], id);
+            }
+            _ => b.data(&[r], id),
         }
-        b.ctrl(&wanted.from, id);
-        b.ctrl(&[r], id);
-        steps.push((b, Next::Fall));
+        Some(b)
     }
-    steps
 }

@@ -56,8 +56,17 @@ impl GraphInput {
         set("B", &|i| matches!(act(i), Act::Branch));
         set("BCC", &|i| matches!(act(i), Act::Branch));
         set("AMO", &|i| matches!(act(i), Act::Update { .. }));
-        set("Rreg", &|_| false);
-        set("Wreg", &|_| false);
+        set("Rreg", &|i| matches!(act(i), Act::RegisterRead));
+        set("Wreg", &|i| matches!(act(i), Act::RegisterWrite));
+        let port = |i: Index| {
+            let path = c.events[i].thread.and_then(|t| c.paths.get(t));
+            path.is_some_and(|p| p.path.events[c.events[i].id].data_port)
+        };
+        set("DATA", &|i| port(i));
+        set("NDATA", &|i| !port(i));
+        for name in threads.empty {
+            set(name, &|_| false);
+        }
         for (bit, name) in threads.tags.iter().enumerate() {
             set(name, &|i| c.events[i].tags >> bit & 1 == 1);
         }
@@ -70,10 +79,9 @@ impl GraphInput {
         let mut add = |name: &str, r: Relation| {
             relations.insert(name.to_string(), r);
         };
-        add(
-            "loc",
-            both(&|a, b| locations[a].is_some() && locations[a] == locations[b]),
-        );
+        let loc = both(&|a, b| locations[a].is_some() && locations[a] == locations[b]);
+        add("same-low-order-bits", loc.clone());
+        add("loc", loc);
         add(
             "int",
             both(&|a, b| thread(a).is_some() && thread(a) == thread(b)),
@@ -104,6 +112,8 @@ impl GraphInput {
         per_thread("control", &|p| p.path.control.clone());
         per_thread("iico_data", &|p| p.path.iico_data.clone());
         per_thread("iico_ctrl", &|p| p.path.iico_ctrl.clone());
+        per_thread("rf-reg", &|p| p.path.rf_reg.clone());
+        per_thread("iico_order", &|p| p.path.iico_order.clone());
         per_thread("partial_po", &|_| Vec::new());
         per_thread("success", &|_| Vec::new());
         let rmw = Relation::of(n, atomic_pairs(c, chosen));

@@ -3,7 +3,7 @@
 use super::builder::Builder;
 use super::event::{Act, Id, Operand};
 use super::exclusive;
-use super::machine::{read_memory, write_memory, Extra, Machine, Read};
+use super::machine::{read_memory, write_memory, Machine, Read};
 use crate::litmus::isa::{Flags, Instr, Outcomes, Place, Src, Test, Width};
 use crate::litmus::value::{Op, Value};
 
@@ -124,7 +124,7 @@ pub fn test(b: &mut Builder, t: &Test) -> Read {
     }
 }
 
-pub fn step(mut b: Builder, instr: &Instr, machine: Machine, extra: &Extra) -> Steps {
+pub fn step(mut b: Builder, instr: &Instr, machine: Machine, reserved: usize) -> Steps {
     match instr {
         Instr::Nop => {}
         Instr::Exit => return vec![(b, Next::End)],
@@ -227,14 +227,14 @@ pub fn step(mut b: Builder, instr: &Instr, machine: Machine, extra: &Extra) -> S
             write(&mut b, Some(*reg), old, &[read]);
         }
         Instr::LoadReserve { to, at, tags } => {
-            exclusive::load_reserve(&mut b, *to, at, *tags, extra);
+            exclusive::load_reserve(&mut b, *to, at, *tags, reserved);
         }
         Instr::StoreConditional {
             status,
             from,
             at,
             tags,
-        } => return exclusive::store_conditional(b, *status, *from, at, *tags, machine, extra),
+        } => return exclusive::store_conditional(b, *status, *from, at, *tags, machine, reserved),
         Instr::Amo {
             op,
             to,
@@ -302,6 +302,8 @@ fn select(
     adjust: Option<(Op, Value)>,
 ) -> Steps {
     let t = test(&mut b, when);
+    let decision = b.event(Act::Decision, 0, false);
+    b.data(&t.from, decision);
     let mut steps = Vec::new();
     for (wanted, from) in [(1, then), (0, otherwise)] {
         let mut b = b.clone();
@@ -315,10 +317,7 @@ fn select(
         }
         let id = b.write_register(to, value);
         b.data(&v.from, id);
-        match v.from.is_empty() {
-            true => b.ctrl(&t.from, id),
-            false => v.from.iter().for_each(|f| b.ctrl(&t.from, *f)),
-        }
+        b.ctrl(&[decision], v.from.first().copied().unwrap_or(id));
         steps.push((b, Next::Fall));
     }
     steps

@@ -28,12 +28,6 @@ pub enum Reservation {
     AArch64,
 }
 
-/// Registers beside the named ones.
-pub struct Extra {
-    pub reserved: usize,
-    pub reserved_address: usize,
-}
-
 struct State {
     builder: Builder,
     at: usize,
@@ -47,11 +41,9 @@ pub fn paths(
     machine: Machine,
     mut registers: Vec<Operand>,
 ) -> Result<Vec<Path>, Limit> {
-    let extra = Extra {
-        reserved: registers.len(),
-        reserved_address: registers.len() + 1,
-    };
-    registers.extend([Operand::ZERO, Operand::ZERO]);
+    // the address that is reserved, after the named registers
+    let reserved = registers.len();
+    registers.push(Operand::ZERO);
     let mut done = Vec::new();
     let mut pending = vec![State {
         builder: Builder::new(registers),
@@ -64,7 +56,7 @@ pub fn paths(
             continue;
         };
         state.builder.next_instance();
-        for (builder, next) in step(state.builder, instr, machine, &extra) {
+        for (builder, next) in step(state.builder, instr, machine, reserved) {
             let mut seen = state.seen.clone();
             let target = match next {
                 Next::Fall => Some(state.at + 1),

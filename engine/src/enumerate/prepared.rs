@@ -20,7 +20,8 @@ pub struct Prepared {
 pub type PairAllowed = fn(same_instance: bool) -> bool;
 
 impl Prepared {
-    pub fn new(path: Path, allowed: PairAllowed) -> Prepared {
+    /// `registers`: the model sees their events too.
+    pub fn new(path: Path, allowed: PairAllowed, registers: bool) -> Prepared {
         let bare = dependencies(&path, &[]);
         let rmw = pairs(&path, &bare, allowed, |o| o);
         let deps = match rmw.is_empty() {
@@ -28,7 +29,7 @@ impl Prepared {
             false => dependencies(&path, &rmw),
         };
         let visible = (0..path.events.len())
-            .filter(|id| !path.events[*id].act.is_register())
+            .filter(|id| registers || !path.events[*id].act.is_register())
             .collect();
         let rmw_fixed = path
             .events

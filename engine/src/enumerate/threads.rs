@@ -14,6 +14,8 @@ pub struct Threads {
     pub observed: Vec<Observable>,
     /// The tags of initial writes.
     pub initial_tags: u64,
+    /// Sets that models for the architecture name and that tests of it leave empty.
+    pub empty: &'static [&'static str],
     /// The names of the tags' bits.
     pub tags: &'static [&'static str],
 }
@@ -29,7 +31,8 @@ const SAME_INSTANCE: PairAllowed = |same| same;
 /// With exclusives they belong to different ones.
 const ANY_INSTANCE: PairAllowed = |_| true;
 
-pub fn prepare(test: &Test) -> Result<Threads, Limit> {
+/// `register_events`: the model sees the events of registers.
+pub fn prepare(test: &Test, register_events: bool) -> Result<Threads, Limit> {
     let mut paths = Vec::new();
     let mut names = Vec::new();
     match &test.program {
@@ -40,7 +43,7 @@ pub fn prepare(test: &Test) -> Result<Threads, Limit> {
                 paths.push(
                     found
                         .into_iter()
-                        .map(|p| Prepared::new(p, SAME_INSTANCE))
+                        .map(|p| Prepared::new(p, SAME_INSTANCE, register_events))
                         .collect(),
                 );
                 names.push(thread.names.clone());
@@ -54,7 +57,7 @@ pub fn prepare(test: &Test) -> Result<Threads, Limit> {
                 paths.push(
                     found
                         .into_iter()
-                        .map(|p| Prepared::new(p, allowed))
+                        .map(|p| Prepared::new(p, allowed, register_events))
                         .collect(),
                 );
                 names.push(code.registers.clone());
@@ -74,6 +77,10 @@ pub fn prepare(test: &Test) -> Result<Threads, Limit> {
         observed: test.observed(),
         initial_tags,
         tags,
+        empty: match test.dialect {
+            Dialect::AArch64 => &aarch64::EMPTY,
+            _ => &[],
+        },
     })
 }
 

@@ -32,6 +32,29 @@ pub const TAGS: [&str; 24] = [
     "X",
     "NoRet",
 ];
+/// What models name and user-level code does not do.
+pub const EMPTY: [&str; 20] = [
+    "NExp",
+    "AF",
+    "AccessFlag",
+    "DB",
+    "DC.CVAU",
+    "EXC-ENTRY",
+    "EXC-RET",
+    "FAULT",
+    "IC.IALLU",
+    "IC.IALLUIS",
+    "IC.IVAU",
+    "MMU",
+    "S",
+    "SPURIOUS",
+    "T",
+    "TLBI",
+    "TLBIIS",
+    "TLBInXS",
+    "TagCheck",
+    "Translation",
+];
 const A: u64 = 1 << 19;
 const Q: u64 = 1 << 20;
 const L: u64 = 1 << 21;
