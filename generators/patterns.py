@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from weakspot.errors import Unsupported
 from weakspot.generators.litmus import Order, Site
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ _RMW_OPS = {
 
 
 def pattern(trace: TraceDict, sites: Sequence[SiteDict]) -> Pattern:
-    """The access pattern of all runs together."""
+    """The access pattern of all runs together. Raises Unsupported for an operation that C11 does
+    not have."""
     named = [site_of(site) for site in sites]
     count = max((len(run["threads"]) for run in trace["runs"]), default=0)
     found: list[dict[Segment, Reach]] = [{} for _ in range(count)]
@@ -161,7 +163,13 @@ def _access(event: EventDict, site: Site, held: frozenset[str]) -> Access | None
     kind = {"CASF": "R", "LOCK": "RMW", "UNLOCK": "W"}.get(event["kind"], event["kind"])
     op = ""
     if kind == "RMW":
-        op = "exch" if event["kind"] == "LOCK" else _RMW_OPS.get(event["op"], "exch")
+        op = "exch" if event["kind"] == "LOCK" else _RMW_OPS.get(event["op"], "")
+        if not op:
+            raise Unsupported(
+                f"the read-modify-write {event['op']}",
+                place=f"{site.file}:{site.line}:{site.column}",
+                advice="no C11 litmus test can hold it: write it as a compare-exchange loop",
+            )
     return Access(
         site=site,
         loc=event["loc"],

@@ -34,11 +34,12 @@ def guarded(command: click.Command, arguments: Sequence[str] | None = None) -> i
         with contextlib.suppress(AttributeError, ValueError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
-        code = _invoked(command, list(sys.argv[1:] if arguments is None else arguments))
+        try:
+            code = _invoked(command, list(sys.argv[1:] if arguments is None else arguments))
+        except click.exceptions.Exit as exit:
+            code = exit.exit_code
         _flush()
         return code
-    except click.exceptions.Exit as exit:
-        return exit.exit_code
     except Exception as error:
         return _failed(error)
     except KeyboardInterrupt:

@@ -29,10 +29,12 @@ step() {
   local what=$1 child shown=0 begin=$SECONDS
   shift
   say "$what"
+  set -m # a process group of its own, to be stopped as a whole
   "$@" >>"$log" 2>&1 </dev/null 9<&- &
   child=$!
+  set +m
   # shellcheck disable=SC2064 # this child
-  trap "kill $child 2>/dev/null; wait $child; exit 130" INT TERM HUP
+  trap "kill -- -$child 2>/dev/null; wait $child; exit 130" INT TERM HUP
   while kill -0 "$child" 2>/dev/null; do
     sleep 0.2
     if [ -t 2 ]; then
@@ -115,6 +117,7 @@ set_up() {
   install_packages "$1"
   install_engine
   exec 9<&-
+  rm -f "$log"
 }
 
 usable_venv() {
@@ -206,4 +209,5 @@ explain() { # what was done
     "mend what they say and run this again; rm -r $venv begins anew"
 }
 
-install_tools() { "$clone/scripts/install-tools" >&2; }
+# Says nothing when there is nothing to do.
+install_tools() { "$clone/scripts/install-tools" | sed '/^every tool is there/d' >&2; }

@@ -22,10 +22,10 @@ class SiteDict(TypedDict):
     line: int
     column: int
     function: str
-    # innermost call first: "function@file:line:column" of each call site up to the thread's
-    # function
+    # innermost call first, up to the thread's function: "function@file:line:column" of each call
     chain: list[str]
-    # R W RMW CAS F lock unlock
+    # R W RMW CAS F SF lock unlock create join; loop, assert and call (malloc, free …) for the
+    # places that runs speak of
     kind: str
     # na rlx acq rel acq_rel sc
     order: str
@@ -48,7 +48,7 @@ class EventDict(TypedDict):
     operation: (
         str  # that call's function, e.g. "wsq_try_steal"; the thread's function outside calls
     )
-    # indices of earlier events of the same thread
+    # indices of earlier events of the same thread; equal lists are one object, not to be changed
     addr: list[int]
     data: list[int]
     ctrl: list[int]
@@ -93,9 +93,10 @@ class Program:
     ) -> TraceDict:
         """Run main's threads in sequentially consistent interleavings.
 
-        All of them when there are at most `interleavings`; else every order of whole operations
-        and a sample drawn with `seed`, as many in all. A loop that makes no progress waits for
-        another thread's write; other loops are cut after `loops` iterations of a run. With
+        All of them when there are at most `interleavings`; else every state once, which gives the
+        same event sequences; where that is too much too, every order of whole operations and a
+        sample drawn with `seed`, as many in all. A loop that makes no progress waits for another
+        thread's write; other loops are cut after `loops` rounds, if a shared value ends them. With
         `shared_only`, events on objects that a single thread uses are left out. With `spurious`,
         weak compare-exchanges also fail spuriously, once a run each. Runs with equal event
         sequences (sites, kinds, locations, orders; not values) are merged, the first kept.

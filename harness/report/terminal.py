@@ -95,9 +95,9 @@ class RichProgress:
 
     def start(self, total: int, what: str) -> None:
         if self._task is not None:
-            self._progress.reset(
-                self._task, total=total or None, description=what, visible=True, completed=0
-            )
+            # a new task: reset() takes a total of None for the one there was
+            self._progress.remove_task(self._task)
+            self._task = self._progress.add_task(what, total=total or None)
 
     def advance(self, count: int = 1) -> None:
         if self._task is not None:

@@ -8,12 +8,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from weakspot.errors import BadInput, MissingTool, ToolFailed, Unsupported
-from weakspot.generators import source
+from weakspot.generators import clang, ircache, irtext, source
 from weakspot.generators.source import Ir, compile_source
 
 HEADER = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n"
@@ -252,8 +253,22 @@ def test_a_second_look_comes_from_the_cache_and_a_changed_header_does_not(
     changed = compiled(tmp_path, body)
     assert "ret i32 1" in first.text
     assert "ret i32 2" in changed.text
-    monkeypatch.setattr(source, "_run_clang", None)
+    monkeypatch.setattr(clang, "run", None)
     assert compiled(tmp_path, body) == changed
+
+
+@pytest.mark.parametrize("module", [source, clang, irtext, ircache])
+def test_a_changed_front_end_does_not_use_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: ModuleType
+) -> None:
+    (tmp_path / "program").mkdir()
+    compiled(tmp_path / "program", "int main(void) { return 0; }")
+    other = tmp_path / "changed.py"
+    other.write_text(f"{Path(str(module.__file__)).read_text()}# changed\n")
+    monkeypatch.setattr(module, "__file__", str(other))
+    monkeypatch.setattr(clang, "run", None)
+    with pytest.raises(TypeError, match="not callable"):
+        compiled(tmp_path / "program", "int main(void) { return 0; }")
 
 
 def test_a_broken_cache_entry_is_no_error(tmp_path: Path) -> None:
@@ -369,7 +384,7 @@ def test_a_compiler_that_does_not_end_is_stopped_with_all_it_started(
     slow = tmp_path / "slow"
     slow.write_text("#!/bin/sh\nsleep 60 &\necho $! > started\nwait\n")
     slow.chmod(0o755)
-    monkeypatch.setattr(source, "COMPILE_SECONDS", 0.5)
+    monkeypatch.setattr(clang, "COMPILE_SECONDS", 0.5)
     with pytest.raises(ToolFailed, match="did not finish"):
         compiled(tmp_path, "int main(void) { return 0; }", compiler=str(slow))
     child = int((tmp_path / "started").read_text())

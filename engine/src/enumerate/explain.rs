@@ -43,7 +43,7 @@ pub fn explain(
     answer: &Answer,
     limits: &Limits,
 ) -> Result<Explanation, EngineError> {
-    let Ok(threads) = threads::prepare(test) else {
+    let Ok(threads) = threads::prepare(test, model.computes_dependencies) else {
         return Ok(Explanation {
             cut: true,
             ..Explanation::default()

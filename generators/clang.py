@@ -1,0 +1,206 @@
+"""The compiler: found, run on one file, its errors read.
+
+In: the name of a clang or none, the path of a C file and options. Out: the raw text of LLVM IR
+and the names of the user's files that went into it; what the compiler refuses is raised as an
+error that names the place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import posixpath
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from weakspot.errors import BadInput, MissingTool, ToolFailed
+
+COMPILE_SECONDS = 60.0
+"""How long the compiler may take for one file."""
+
+FLAGS = [
+    *("-S", "-emit-llvm", "-g", "-O0", "-Xclang", "-disable-O0-optnone"),
+    *("-fno-discard-value-names", "-fgnu89-inline", "-fno-sanitize=all", "-fno-stack-protector"),
+    *("-fno-color-diagnostics", "-w", "-H", "-Xclang", "-fmacro-prefix-map=./=", "-DWEAKSPOT=1"),
+]
+ZIG_FLAGS = ["-target", "x86_64-linux-musl", "-mcx16"]
+
+
+class Clang(msgspec.Struct, frozen=True):
+    """A clang: how it is started, what tells it from another, where its own headers lie."""
+
+    command: list[str]
+    identity: str
+    name: str
+    headers: list[str]
+
+    def describe(self, raw: str) -> str:
+        version = re.search(r'producer: "[^"]*?clang version ([^" ]+)', raw)
+        return f"clang {version[1]} ({self.name})" if version else self.name
+
+    def system_name(self, name: str) -> str | None:
+        """`<stdatomic.h>` for /…/include/stdatomic.h below one of `headers`."""
+        if not any(name.startswith(f"{folder}/") for folder in self.headers):
+            return None
+        return f"<{name.rpartition('/include/')[2] or posixpath.basename(name)}>"
+
+
+def find(asked: str | None) -> Clang:
+    """The clang asked for, else what WEAKSPOT_CLANG names, else the one in ziglang."""
+    asked = asked or os.environ.get("WEAKSPOT_CLANG") or None
+    return _zig() if asked in (None, "zig", "ziglang") else _system_clang(asked)
+
+
+def _zig() -> Clang:
+    spec = importlib.util.find_spec("ziglang")
+    if spec is None or spec.origin is None:
+        raise MissingTool(
+            "no C compiler: the Python package ziglang is not installed",
+            advice="pip install ziglang, or name an installed clang in WEAKSPOT_CLANG",
+        )
+    name = f"ziglang {importlib.metadata.version('ziglang')}"
+    return Clang(
+        command=[sys.executable, "-m", "ziglang", "cc", *FLAGS, *ZIG_FLAGS],
+        identity=name,
+        name=name,
+        headers=[str(Path(spec.origin).parent / "lib")],
+    )
+
+
+def _system_clang(asked: str) -> Clang:
+    found = shutil.which(asked)
+    if found is None:
+        raise MissingTool(
+            f"no such compiler: {asked}",
+            advice="name an installed clang, or unset WEAKSPOT_CLANG to use the one in ziglang",
+        )
+    program = Path(found).resolve()
+    status = program.stat()
+    wide = ["-mcx16"] if platform.machine() in ("x86_64", "AMD64") else []
+    return Clang(
+        command=[found, *FLAGS, *wide],
+        identity=f"{program} {status.st_size} {status.st_mtime_ns}",
+        name=found,
+        headers=["/usr/include", "/usr/local/include", "/usr/lib", "/opt", str(program.parents[1])],
+    )
+
+
+def run(clang: Clang, path: Path, options: Sequence[str]) -> tuple[str, list[str]]:
+    """The raw IR text, and the names of the user's files that went into it."""
+    name = path.name if not path.name.startswith("-") else f"./{path.name}"
+    with _scratch_folder() as scratch:
+        out = scratch / "out.ll"
+        command = [*clang.command, *options, "-o", str(out), name]
+        # zig insists on a cache folder although it only writes passing files into it
+        environment = {**os.environ, "LC_ALL": "C", "ZIG_GLOBAL_CACHE_DIR": str(scratch / "zig")}
+        status, stderr = _execute(command, path, environment)
+        if status != 0 or not out.exists():
+            raise _compile_error(stderr, path, status)
+        text = out.read_text(encoding="utf-8", errors="surrogateescape")
+    return text, sorted({path.name, *_included(stderr, clang)})
+
+
+@contextlib.contextmanager
+def _scratch_folder() -> Iterator[Path]:
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="weakspot-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise ToolFailed(
+            f"no folder for temporary files: {error.strerror}",
+            advice="free some space, or name a folder that can be written in TMPDIR",
+        ) from error
+    with folder as name:
+        yield Path(name)
+
+
+def _execute(command: Sequence[str], path: Path, environment: Mapping[str, str]) -> tuple[int, str]:
+    """Exit status and error output. What the compiler starts in its turn ends with it."""
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=path.parent,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ToolFailed(
+            f"cannot start {command[0]}: {error.strerror}",
+            advice="install it again, or name another clang in WEAKSPOT_CLANG",
+        ) from error
+    with process:
+        try:
+            _, stderr = process.communicate(timeout=COMPILE_SECONDS)
+        except BaseException as error:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise ToolFailed(
+                    f"the compiler did not finish within {COMPILE_SECONDS:.0f} s",
+                    place=str(path),
+                    advice="look for a macro that grows without end, or for a very large source",
+                ) from error
+            raise
+    return process.returncode, stderr.decode(errors="surrogateescape")
+
+
+_INCLUDED = re.compile(r"^\.+ (.+)$", re.MULTILINE)
+
+
+def _included(stderr: str, clang: Clang) -> Iterator[str]:
+    """The user's headers, from what clang's -H lists."""
+    for name in _INCLUDED.findall(stderr):
+        if clang.system_name(name) is None:
+            yield posixpath.normpath(name)
+
+
+_DIAGNOSTIC = re.compile(
+    r"^(?P<file>[^\n:]+):(?P<line>\d+):(?P<column>\d+): (?:fatal )?error: (?P<message>.*)$",
+    re.MULTILINE,
+)
+
+
+def _compile_error(stderr: str, path: Path, status: int) -> BadInput | ToolFailed:
+    first = _DIAGNOSTIC.search(stderr)
+    if first is None:
+        lines = _INCLUDED.sub("", stderr).strip().splitlines()
+        what = re.sub(r"^.*?error: ", "", lines[0]) if lines else f"exit status {status}"
+        return ToolFailed(
+            f"the compiler failed: {what}",
+            place=str(path),
+            excerpt="\n".join(lines[1:8]) or None,
+            advice="the compiler must be a clang; `weakspot doctor` shows which one is used",
+        )
+    where = os.path.normpath(path.parent / first["file"])
+    message = first["message"]
+    more = len(_DIAGNOSTIC.findall(stderr)) - 1
+    advice = f"{more} more error{'s' if more > 1 else ''} in this file" if more else None
+    if message.endswith("file not found"):
+        advice = "name the folder that holds it as an include folder"
+    return BadInput(
+        message,
+        place=f"{where}:{first['line']}:{first['column']}",
+        excerpt=_excerpt(stderr[first.end() + 1 :]),
+        advice=advice,
+    )
+
+
+def _excerpt(after: str) -> str | None:
+    """Clang's source line with its caret line, without the line-number gutter."""
+    lines = [re.sub(r"^ *\d* \| ", "", line) for line in after.splitlines()[:2]]
+    if len(lines) == 2 and "^" in lines[1]:
+        return "\n".join(line.rstrip() for line in lines)
+    return None

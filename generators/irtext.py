@@ -1,0 +1,194 @@
+"""The text of LLVM IR, from what clang writes to what the front end hands on.
+
+In: the raw text, the clang that wrote it and the source's folder. Out: the same module with file
+names that do not depend on the machine, calls inlined and locals in registers, verified. The
+rules that it keeps are those of `source`.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from weakspot.errors import ToolFailed
+from weakspot.generators.clang import Clang
+
+
+def relative_names(text: str, clang: Clang, folder: Path) -> str:
+    """Name files relative to the source's folder, and system headers as `<name>`. Clang splits a
+    path where it leaves the folder it was started in: the directory is part of the name."""
+    here = os.path.realpath(folder)
+
+    def renamed(match: re.Match[str]) -> str:
+        name, directory = _unescape(match[1]), _unescape(match[2])
+        if posixpath.isabs(name) or posixpath.isabs(directory):
+            path = posixpath.normpath(posixpath.join(directory, name))
+            system = clang.system_name(path)
+            place, base = os.path.realpath(posixpath.dirname(path)), posixpath.basename(path)
+            name = system or os.path.relpath(posixpath.join(place, base), here)
+        return f'!DIFile(filename: "{_escape(posixpath.normpath(name))}", directory: ""'
+
+    return re.sub(r'!DIFile\(filename: "([^"]*)", directory: "([^"]*)"', renamed, text)
+
+
+def _unescape(text: str) -> str:
+    raw = re.sub(
+        rb"\\([0-9A-Fa-f]{2})", lambda m: bytes([int(m[1], 16)]), os.fsencode(text), flags=re.DOTALL
+    )
+    return os.fsdecode(raw)
+
+
+def _escape(text: str) -> str:
+    return "".join(
+        chr(byte) if 0x20 <= byte < 0x7F and byte not in b'"\\' else f"\\{byte:02X}"
+        for byte in os.fsencode(text)
+    )
+
+
+_DEFINE = re.compile(r'^define (?P<head>.*?)@(?P<name>"[^"]*"|[-\w$.]+)\(', re.MULTILINE)
+_CALL = re.compile(r'\b(?:call|invoke)\b[^@\n"]*@("[^"]*"|[-\w$.]+)\(')
+_LINKAGE = re.compile(
+    r"\b(?:internal|private|available_externally|linkonce|weak|linkonce_odr|weak_odr|external"
+    r"|dso_local|hidden|protected|default) "
+)
+
+
+def _prepare(text: str) -> str:
+    """Mark what is to be inlined, and make it local to the module so that it then disappears.
+
+    LLVM's Python binding cannot change attributes, so the text is changed. `main` and recursive
+    functions stay calls. The attribute groups hold code-generation options and `noinline`, which
+    contradicts `alwaysinline`; only what the meaning of a call depends on is kept.
+    """
+    text = re.sub(r"^(attributes #\d+ = )\{.*\}$", _lean_attributes, text, flags=re.MULTILINE)
+    definitions = list(_DEFINE.finditer(text))
+    if not any(match["name"] == "main" for match in definitions):
+        return text
+    calls = {match["name"]: set(_CALL.findall(_body(text, match))) for match in definitions}
+    kept = _recursive(calls) | {"main"}
+
+    parts, done = [], 0
+    for match in definitions:
+        if match["name"] == "main":
+            continue
+        parts.append(text[done : match.start()])
+        head = _LINKAGE.sub("", match["head"])
+        end = _closing(text, match.end())
+        parts.append(f"define internal {head}@{match['name']}({text[match.end() : end]}")
+        done = end
+        if match["name"] not in kept:
+            address = re.compile(r" (?:local_)?unnamed_addr").match(text, end)
+            done = address.end() if address else end
+            start = text.index("{\n", done) + 2
+            stop = text.index("\n}\n", done)
+            parts.append(f"{text[end:done]} alwaysinline{text[done:start]}")
+            parts.append(_hold_constants(text[start:stop]))
+            done = stop
+    return "".join([*parts, text[done:]])
+
+
+_LABEL = re.compile(r"(?:[-\w$.]+|\"[^\"]*\"):.*\n")
+_ARITHMETIC = re.compile(
+    r"^  %\S+ = (?:add|sub|mul|[us]div|[us]rem|and|or|xor|shl|[al]shr|icmp)\b(?: [a-z]+)* "
+    r"(?P<type>i\d+) (?:%\S+, (?P<right>-?\d+)|(?P<left>-?\d+), %\S+)(?=,|$)",
+    re.MULTILINE,
+)
+
+
+def _hold_constants(body: str) -> str:
+    """Let arithmetic take its constants from locals, until everything is inlined.
+
+    LLVM's inliner simplifies what it copies: of `r * 0` and `r & 0` it would leave 0 and lose the
+    dependency on r. It does not look into locals, and promoting them puts the constants back.
+    """
+    slots: dict[tuple[str, str], str] = {}
+
+    def held(match: re.Match[str]) -> str:
+        width, which = match["type"], "right" if match["right"] else "left"
+        slot = slots.setdefault((width, match[which]), f"%constant.{len(slots)}")
+        value = f"{slot}.{match.start()}"
+        before = match[0][: match.start(which) - match.start()]
+        after = match[0][match.end(which) - match.start() :]
+        return f"  {value} = load {width}, ptr {slot}\n{before}{value}{after}"
+
+    changed = _ARITHMETIC.sub(held, body)
+    label = _LABEL.match(changed)
+    start = label.end() if label else 0
+    locals_ = "".join(
+        f"  {slot} = alloca {width}\n  store {width} {value}, ptr {slot}\n"
+        for (width, value), slot in slots.items()
+    )
+    return changed[:start] + locals_ + changed[start:]
+
+
+def _lean_attributes(match: re.Match[str]) -> str:
+    kept = re.findall(r"\b(?:noreturn|nounwind|returns_twice)\b", match[0])
+    # a group must not be empty, so each holds a word that LLVM does not know
+    return f'{match[1]}{{ {" ".join(kept)} "weakspot" }}'
+
+
+def _body(text: str, definition: re.Match[str]) -> str:
+    return text[definition.end() : text.index("\n}\n", definition.end())]
+
+
+def _closing(text: str, position: int) -> int:
+    """The position after the parenthesis that closes the one before `position`."""
+    depth = 1
+    while depth:
+        depth += {"(": 1, ")": -1}.get(text[position], 0)
+        position += 1
+    return position
+
+
+def _recursive(calls: Mapping[str, set[str]]) -> set[str]:
+    """The functions that can reach themselves."""
+
+    def reachable(start: str) -> Iterator[str]:
+        seen: set[str] = set()
+        waiting = [start]
+        while waiting:
+            for callee in calls.get(waiting.pop(), ()):
+                if callee not in seen:
+                    seen.add(callee)
+                    waiting.append(callee)
+                    yield callee
+
+    return {name for name in calls if name in reachable(name)}
+
+
+def clean(raw: str, clang: Clang) -> str:
+    """Inline, drop what nobody calls, promote locals to registers, verify."""
+    import llvmlite.binding as llvm  # type: ignore[import-untyped]  # here: a cached answer needs no LLVM
+
+    # each call has a context of its own, so that nothing of an earlier module is left in it
+    context = llvm.create_context()
+    try:
+        module = llvm.parse_assembly(_prepare(raw), context=context)
+    except RuntimeError as error:
+        lines = str(error).splitlines()
+        raise ToolFailed(
+            f"LLVM cannot read what {clang.describe(raw)} wrote",
+            excerpt="\n".join(lines[1:4]) or None,
+            advice="unset WEAKSPOT_CLANG to use the clang in ziglang, which fits",
+        ) from error
+    llvm.initialize_native_target()
+    machine = llvm.Target.from_default_triple().create_target_machine()
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.add_global_dead_code_eliminate_pass()
+    passes.add_lower_invoke_pass()
+    passes.add_sroa_pass()
+    passes.run(module, builder)
+    try:
+        module.verify()
+    except RuntimeError as error:
+        raise ToolFailed(
+            "LLVM's verifier refuses the inlined module",
+            excerpt="\n".join(str(error).splitlines()[:4]),
+            advice="this is a fault of weakspot: please report it with the source file",
+        ) from error
+    return str(module)

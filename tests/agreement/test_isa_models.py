@@ -1,0 +1,219 @@
+"""Our hardware models say of assembly what herd7's own say: states, observation and flags.
+
+Measured on the suites that diy7 makes (suites.py) and on hand-written tests, which stand in
+litmus/DIALECT/, each with what it is about. The quick tier takes a sample of each suite.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from herdtools import Answer, ask
+from suites import suite
+
+from weakspot.harness import models, tools
+from weakspot.harness.tools import Tool
+
+LITMUS = Path(__file__).parent / "litmus"
+QUICK = 80  # tests of a suite in the quick tier
+
+Need = Callable[[str], Tool]
+Suite = Callable[[str, int | None], list[Path]]
+
+
+class Hardware(NamedTuple):
+    """A model of ours, the dialect it is for, and the file of herd7's that it agrees with."""
+
+    model: str
+    dialect: str
+    packaged: str
+
+    @property
+    def path(self) -> Path:
+        return models.load()[self.model].path
+
+    @property
+    def hand_written(self) -> list[Path]:
+        return sorted((LITMUS / self.dialect).glob("*.litmus"))
+
+
+HARDWARE = [
+    Hardware("aarch64", "AArch64", "aarch64.cat"),
+    Hardware("power", "PPC", "ppc.cat"),
+    Hardware("riscv", "RISCV", "riscv.cat"),
+    Hardware("x86", "X86_64", "x86tso.cat"),
+]
+each = pytest.mark.parametrize("hardware", HARDWARE, ids=[h.model for h in HARDWARE])
+
+DIFFERENT = {"MP+dmb.sy+dsb.oshld"}
+"""Hand-written tests on which herd7's file is not what its paper says; the test tells why."""
+
+
+@pytest.fixture(scope="session")
+def herd7(need: Need) -> Tool:
+    return need("herd7")
+
+
+@pytest.fixture(scope="session")
+def tests_of(need: Need, tmp_path_factory: pytest.TempPathFactory) -> Suite:
+    """A dialect's suite, or so many of it; generated once."""
+    need("diy7")
+    made: dict[str, list[Path]] = {}
+
+    def tests(dialect: str, limit: int | None) -> list[Path]:
+        if dialect not in made:
+            made[dialect] = suite(dialect, tmp_path_factory.mktemp(dialect))
+        whole = made[dialect]
+        return whole if limit is None else whole[:: -(-len(whole) // limit)]
+
+    return tests
+
+
+@pytest.fixture(scope="session")
+def packaged(herd7: Tool, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Hardware], str]:
+    """herd7's file; x86tso.cat says that it is for the dialect X86, so without its name line."""
+
+    def path(hardware: Hardware) -> str:
+        if hardware.packaged != "x86tso.cat":
+            return hardware.packaged
+        library = tools.herd_libdir()
+        assert library is not None, herd7.path
+        text = (library / "x86tso.cat").read_text(encoding="utf-8")
+        assert text.startswith("X86 TSO\n")
+        copy = tmp_path_factory.mktemp("packaged") / "x86tso.cat"
+        copy.write_text('"TSO"\n' + text.removeprefix("X86 TSO\n"), encoding="utf-8")
+        return str(copy)
+
+    return path
+
+
+def both_cores(
+    herd7: Tool, model: str | Path, tests: list[Path], *options: str
+) -> dict[str, Answer]:
+    """herd7's answers from two processes, each with every other test."""
+    with ThreadPoolExecutor(2) as pool:
+        halves = pool.map(
+            lambda half: ask(herd7, model, half, *options),
+            [h for h in (tests[::2], tests[1::2]) if h],
+        )
+        return {name: answer for half in halves for name, answer in half.items()}
+
+
+@cache
+def of_hand_written(herd7: Tool, hardware: Hardware) -> dict[str, Answer]:
+    """The answers under our model."""
+    return ask(herd7, hardware.path, hardware.hand_written)
+
+
+def differing(ours: dict[str, Answer], theirs: dict[str, Answer]) -> set[str]:
+    return {name for name, answer in ours.items() if answer != theirs[name]}
+
+
+@pytest.mark.parametrize(
+    "limit", [QUICK, pytest.param(None, marks=pytest.mark.full)], ids=["sample", "all"]
+)
+@each
+def test_our_model_agrees_with_the_packaged_one_on_its_suite(
+    herd7: Tool,
+    tests_of: Suite,
+    packaged: Callable[[Hardware], str],
+    hardware: Hardware,
+    limit: int | None,
+) -> None:
+    tests = tests_of(hardware.dialect, limit)
+    ours = both_cores(herd7, hardware.path, tests)
+    assert differing(ours, both_cores(herd7, packaged(hardware), tests)) == set()
+    never = sum(answer.observation == "Never" for answer in ours.values())
+    assert never > len(tests) // 5, "the suite asks for hardly anything that is forbidden"
+    assert never < len(tests) - len(tests) // 5, "or for hardly anything that is allowed"
+    print(f"{hardware.dialect}: {len(tests)} tests, {never} Never, no difference")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("dialect", ["AArch64", "C", "PPC", "RISCV", "X86_64"])
+def test_a_suite_has_at_least_600_tests_of_2_to_4_threads(tests_of: Suite, dialect: str) -> None:
+    tests = tests_of(dialect, None)
+    assert len(tests) >= 600
+    thread = r"^P(\d+) *\(" if dialect == "C" else r"\bP(\d+) *[|;]"
+    texts = [test.read_text(encoding="utf-8") for test in tests]
+    threads = {len(set(re.findall(thread, text, re.MULTILINE))) for text in texts}
+    assert threads >= {2, 3, 4}
+
+
+@each
+def test_our_model_agrees_with_the_packaged_one_on_hand_written_tests(
+    herd7: Tool, packaged: Callable[[Hardware], str], hardware: Hardware
+) -> None:
+    ours = of_hand_written(herd7, hardware)
+    theirs = ask(herd7, packaged(hardware), hardware.hand_written)
+    assert differing(ours, theirs) == DIFFERENT & set(ours)
+
+
+def test_the_x86_model_reads_the_32_bit_dialect_too(herd7: Tool) -> None:
+    tests = sorted((LITMUS / "X86").glob("*.litmus"))
+    ours = ask(herd7, models.load()["x86"].path, tests)
+    assert differing(ours, ask(herd7, "x86tso.cat", tests)) == set()
+
+
+def test_a_dsb_of_the_outer_domain_orders_reads_as_any_dsb_does(herd7: Tool) -> None:
+    test = LITMUS / "AArch64" / "MP+dmb.sy+dsb.oshld.litmus"
+    (ours,) = ask(herd7, models.load()["aarch64"].path, [test]).values()
+    (theirs,) = ask(herd7, "aarch64.cat", [test]).values()
+    assert (ours.observation, theirs.observation) == ("Never", "Sometimes")
+
+
+def test_sfence_is_no_mfence_whatever_x86tso_mixed_says(herd7: Tool) -> None:
+    test = LITMUS / "X86_64" / "SB+sfences.litmus"
+    (ours,) = ask(herd7, models.load()["x86"].path, [test]).values()
+    (mixed,) = ask(herd7, "x86tso-mixed.cat", [test]).values()
+    assert (ours.observation, mixed.observation) == ("Sometimes", "Never")
+
+
+AXIOM = re.compile(r"^(?:acyclic|irreflexive|empty) .* as (\S+).*\n", re.MULTILINE)
+AXIOMS = [(h, match[1]) for h in HARDWARE for match in AXIOM.finditer(h.path.read_text())]
+
+
+@pytest.mark.parametrize(("hardware", "axiom"), AXIOMS, ids=[f"{h.model}-{a}" for h, a in AXIOMS])
+def test_without_an_axiom_some_hand_written_test_is_answered_otherwise(
+    herd7: Tool, tmp_path: Path, hardware: Hardware, axiom: str
+) -> None:
+    text = hardware.path.read_text(encoding="utf-8")
+    weaker = tmp_path / hardware.path.name
+    weaker.write_text(AXIOM.sub(lambda m: "" if m[1] == axiom else m[0], text), encoding="utf-8")
+    assert differing(of_hand_written(herd7, hardware), ask(herd7, weaker, hardware.hand_written))
+
+
+@each
+def test_porf_acyclic_is_what_the_axioms_imply(
+    herd7: Tool, hardware: Hardware, tests_of: Suite, tmp_path: Path
+) -> None:
+    acyclic = models.load()[hardware.model].porf_acyclic
+    cat = tmp_path / "porf.cat"
+    cat.write_text(
+        f'"porf"\ninclude "{hardware.path.name}"\nflag ~acyclic [M]; po; [M] | rf as cycle\n'
+    )
+    # that there is a cycle, one test shows; that there is none, many
+    tests = tests_of(hardware.dialect, QUICK) if acyclic else hardware.hand_written
+    found = both_cores(herd7, cat, tests, "-I", str(models.folder()))
+    cyclic = {name for name, answer in found.items() if "cycle" in answer.flags}
+    assert (cyclic == set()) if acyclic else ("LB" in cyclic)
+
+
+@each
+def test_every_axiom_is_one_line_with_a_name_and_a_source(hardware: Hardware) -> None:
+    text = hardware.path.read_text(encoding="utf-8")
+    code = re.sub(r"\(\*.*?\*\)", lambda c: re.sub(r"\S", " ", c[0]), text, flags=re.DOTALL)
+    lines = [
+        line
+        for line, bare in zip(text.splitlines(), code.splitlines(), strict=True)
+        if re.search(r"\b(acyclic|irreflexive|empty|flag)\b", bare)
+    ]
+    axiom = re.compile(r"(?:flag ~)?(?:acyclic|irreflexive|empty) \S.* as \S+ +\(\* [^*]+ \*\)")
+    assert lines
+    assert [line for line in lines if axiom.fullmatch(line) is None] == []
