@@ -193,10 +193,7 @@ fn dict<'py>(
     let printer = test.printer();
     let dict = PyDict::new(py);
     dict.set_item(intern!(py, "name"), &test.name)?;
-    dict.set_item(
-        intern!(py, "condition"),
-        printer.condition(&test.condition),
-    )?;
+    dict.set_item(intern!(py, "condition"), printer.condition(&test.condition))?;
     let mut observation = "Unknown".to_owned();
     let mut holds = None;
     let mut reason = String::new();
@@ -294,10 +291,7 @@ fn witness_dict<'py>(py: Python<'py>, witness: &Witness) -> PyResult<Bound<'py, 
     dict.set_item(intern!(py, "fr"), &witness.fr)?;
     dict.set_item(intern!(py, "cycle"), &witness.cycle)?;
     dict.set_item(intern!(py, "state"), state)?;
-    dict.set_item(
-        intern!(py, "axiom"),
-        witness.axiom.as_deref().unwrap_or(""),
-    )?;
+    dict.set_item(intern!(py, "axiom"), witness.axiom.as_deref().unwrap_or(""))?;
     Ok(dict)
 }
 
