@@ -16,6 +16,9 @@ const HERD: [&str; 11] = [
     "aarch64",
 ];
 
+/// Models of assembly, which name what these graphs of C do not have.
+const ASSEMBLY: [&str; 4] = ["aarch64.cat", "power.cat", "riscv.cat", "x86.cat"];
+
 #[test]
 fn own_models_are_read() {
     for entry in own_models().read_dir().unwrap() {
@@ -24,6 +27,9 @@ fn own_models_are_read() {
         let whole = !path.ends_with("c11_los.cat");
         if whole && path.extension().is_some_and(|end| end == "cat") {
             let model = Model::load(&path, &[]).unwrap_or_else(|error| panic!("{error}"));
+            if ASSEMBLY.iter().any(|name| path.ends_with(name)) {
+                continue;
+            }
             let graph = Graph::new(&["Wx:A Ry:A", "Wy:A Rx:A"]);
             let counts = graph.count(&model);
             assert!(
