@@ -317,11 +317,12 @@ impl Prepared {
         finals: Option<&Set>,
     ) -> Result<Vec<(String, u64)>, CatError> {
         let mut counts: Vec<(String, u64)> = Vec::new();
-        self.failures(rf, finals, &mut |axiom, _| {
-            match counts.iter_mut().find(|(name, _)| name == axiom) {
-                Some((_, count)) => *count += 1,
-                None => counts.push((axiom.to_owned(), 1)),
-            }
+        self.failures(rf, finals, &mut |axiom, _| match counts
+            .iter_mut()
+            .find(|(name, _)| name == axiom)
+        {
+            Some((_, count)) => *count += 1,
+            None => counts.push((axiom.to_owned(), 1)),
         })?;
         counts.sort();
         Ok(counts)
