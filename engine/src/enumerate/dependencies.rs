@@ -65,13 +65,15 @@ pub fn dependencies(path: &Path, pairs: &[(Id, Id)]) -> Dependencies {
             last_address.add(a, b);
         }
     }
-    let mut data = depend.then(&last_data);
+    let loads: Vec<(Id, Id)> = (0..n).filter(|e| load(*e)).map(|e| (e, e)).collect();
+    let start = depend.clone().union(&Bits::from_pairs(n, &loads));
+    let mut data = start.then(&last_data);
     for (r, w) in pairs {
         if iico_data.has(*r, *w) {
             data.add(*r, *w);
         }
     }
-    let addr = depend.then(&last_address);
+    let addr = start.then(&last_address);
     let branches = before.restrict(|e| matches!(act(e), Act::Branch), relevant);
     let decisions = iico.restrict(|e| matches!(act(e), Act::Decision), relevant);
     let structured = Bits::from_pairs(n, &path.control).restrict(any, relevant);

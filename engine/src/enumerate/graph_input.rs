@@ -53,7 +53,7 @@ impl GraphInput {
         set("W", &|i| act(i).is_store());
         set("IW", &|i| i < c.initial);
         set("F", &|i| matches!(act(i), Act::Fence));
-        set("B", &|i| matches!(act(i), Act::Branch));
+        set("B", &|i| act(i).is_commit());
         set("BCC", &|i| matches!(act(i), Act::Branch));
         set("AMO", &|i| matches!(act(i), Act::Update { .. }));
         set("Rreg", &|i| matches!(act(i), Act::RegisterRead));
