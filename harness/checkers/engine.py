@@ -23,9 +23,8 @@ from weakspot.harness.verdict import Observation, Verdict, Witness, WitnessEvent
 if TYPE_CHECKING:
     from weakspot._engine import AnswerDict, WitnessDict, Wrong
 
-DIALECTS = ("C", "X86", "X86_64", "PPC", "RISCV")
-"""What the engine decides as herd7 does. It parses AArch64 too, but its dependencies are not yet
-those that herd7's aarch64.cat sees, so it says nothing of them."""
+DIALECTS = ("C", "X86", "X86_64", "AArch64", "PPC", "RISCV")
+"""What the engine reads."""
 
 
 class Engine(msgspec.Struct, frozen=True):
@@ -42,7 +41,7 @@ class Engine(msgspec.Struct, frozen=True):
 
     def applicable(self, test: Test, model: Model) -> str:
         if test.arch not in DIALECTS:
-            return f"the engine decides {', '.join(DIALECTS)} tests, this is {test.arch}"
+            return f"the engine reads {', '.join(DIALECTS)} tests, this is {test.arch}"
         return other_dialect(test, model)
 
     def check(

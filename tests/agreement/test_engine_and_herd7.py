@@ -49,15 +49,10 @@ PAIRS = [
     Pair("AArch64", "aarch64.cat"),
     Pair("AArch64", "aarch64"),
 ]
-GAP = pytest.mark.skip(
-    reason="the engine's AArch64 dependencies are not yet those that aarch64.cat sees: "
-    "the checker leaves AArch64 to herd7"
-)
-each = pytest.mark.parametrize(
-    "pair",
-    [pytest.param(p, marks=GAP) if p.dialect == "AArch64" else p for p in PAIRS],
-    ids=[f"{p.dialect}-{p.model}" for p in PAIRS],
-)
+UNREAD = {"MP+stilp+ldiapp", "MP+stp+ldp"}
+"""Hand-written tests of instructions that the engine does not read: pairs."""
+
+each = pytest.mark.parametrize("pair", PAIRS, ids=[f"{p.dialect}-{p.model}" for p in PAIRS])
 
 
 @pytest.fixture(scope="session")
@@ -119,7 +114,8 @@ def test_engine_and_herd7_agree_on_the_hand_written_tests(
     pair: Pair, herd7: Tool, cat: Callable[[Pair], Path]
 ) -> None:
     folder = LITMUS if pair.dialect == "C" else LITMUS / pair.dialect
-    agree(cat(pair), sorted(folder.glob("*.litmus")), herd7)
+    tests = [path for path in folder.glob("*.litmus") if path.stem not in UNREAD]
+    agree(cat(pair), sorted(tests), herd7)
 
 
 def agree(cat: Path, tests: Sequence[Path], herd7: Tool) -> None:

@@ -6,6 +6,7 @@ use super::lexer::Kind;
 use super::table::Reader;
 use super::value::{Op, Value};
 
+/// By bit; the constants below count on the place of each.
 pub const TAGS: [&str; 30] = [
     "DMB.SY",
     "DMB.LD",
@@ -25,18 +26,18 @@ pub const TAGS: [&str; 30] = [
     "DSB.ISH",
     "DSB.ISHLD",
     "DSB.ISHST",
-    "DSB.OSH",
-    "DSB.OSHLD",
-    "DSB.OSHST",
-    "DSB.NSH",
-    "DSB.NSHLD",
-    "DSB.NSHST",
     "ISB",
     "A",
     "Q",
     "L",
     "X",
     "NoRet",
+    "DSB.OSH",
+    "DSB.OSHLD",
+    "DSB.OSHST",
+    "DSB.NSH",
+    "DSB.NSHLD",
+    "DSB.NSHST",
 ];
 /// What models name and user-level code does not do.
 pub const EMPTY: [&str; 20] = [
