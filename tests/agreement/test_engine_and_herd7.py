@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import pytest
 from herdtools import Answer, ask
-from suites import suite
 
 from weakspot import _engine
 from weakspot.harness import models, tools
@@ -20,7 +19,6 @@ from weakspot.harness.tools import Tool
 LITMUS = Path(__file__).parent / "litmus"
 QUICK = 40  # tests of a suite in the quick tier
 
-Need = Callable[[str], Tool]
 Suite = Callable[[str, int | None], list[Path]]
 
 
@@ -53,26 +51,6 @@ UNREAD = {"MP+stilp+ldiapp", "MP+stp+ldp"}
 """Hand-written tests of instructions that the engine does not read: pairs."""
 
 each = pytest.mark.parametrize("pair", PAIRS, ids=[f"{p.dialect}-{p.model}" for p in PAIRS])
-
-
-@pytest.fixture(scope="session")
-def herd7(need: Need) -> Tool:
-    return need("herd7")
-
-
-@pytest.fixture(scope="session")
-def tests_of(need: Need, tmp_path_factory: pytest.TempPathFactory) -> Suite:
-    """A dialect's suite, or so many of it; generated once."""
-    need("diy7")
-    made: dict[str, list[Path]] = {}
-
-    def tests(dialect: str, limit: int | None) -> list[Path]:
-        if dialect not in made:
-            made[dialect] = suite(dialect, tmp_path_factory.mktemp(dialect))
-        whole = made[dialect]
-        return whole if limit is None else whole[:: -(-len(whole) // limit)]
-
-    return tests
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import pytest
 from herdtools import Answer, ask
-from suites import suite
 
 from weakspot.harness import models, tools
 from weakspot.harness.tools import Tool
@@ -23,7 +22,6 @@ from weakspot.harness.tools import Tool
 LITMUS = Path(__file__).parent / "litmus"
 QUICK = 80  # tests of a suite in the quick tier
 
-Need = Callable[[str], Tool]
 Suite = Callable[[str, int | None], list[Path]]
 
 
@@ -53,26 +51,6 @@ each = pytest.mark.parametrize("hardware", HARDWARE, ids=[h.model for h in HARDW
 
 DIFFERENT = {"MP+dmb.sy+dsb.oshld"}
 """Hand-written tests on which herd7's file is not what its paper says; the test tells why."""
-
-
-@pytest.fixture(scope="session")
-def herd7(need: Need) -> Tool:
-    return need("herd7")
-
-
-@pytest.fixture(scope="session")
-def tests_of(need: Need, tmp_path_factory: pytest.TempPathFactory) -> Suite:
-    """A dialect's suite, or so many of it; generated once."""
-    need("diy7")
-    made: dict[str, list[Path]] = {}
-
-    def tests(dialect: str, limit: int | None) -> list[Path]:
-        if dialect not in made:
-            made[dialect] = suite(dialect, tmp_path_factory.mktemp(dialect))
-        whole = made[dialect]
-        return whole if limit is None else whole[:: -(-len(whole) // limit)]
-
-    return tests
 
 
 @pytest.fixture(scope="session")

@@ -35,11 +35,6 @@ Suite = Callable[[Path], list[Path]]
 
 
 @pytest.fixture(scope="session")
-def herd7(need: Need) -> Tool:
-    return need("herd7")
-
-
-@pytest.fixture(scope="session")
 def suite(need: Need, tmp_path_factory: pytest.TempPathFactory) -> Suite:
     """The tests of a diy7 configuration, generated once."""
     made: dict[Path, list[Path]] = {}
