@@ -6,7 +6,7 @@ use super::lexer::Kind;
 use super::table::Reader;
 use super::value::{Op, Value};
 
-/// By bit; the constants below count on the place of each.
+/// By bit.
 pub const TAGS: [&str; 30] = [
     "DMB.SY",
     "DMB.LD",
@@ -62,11 +62,29 @@ pub const EMPTY: [&str; 20] = [
     "TagCheck",
     "Translation",
 ];
-const A: u64 = 1 << 19;
-const Q: u64 = 1 << 20;
-const L: u64 = 1 << 21;
-const X: u64 = 1 << 22;
-const NORET: u64 = 1 << 23;
+const ISB: u64 = tag("ISB");
+const A: u64 = tag("A");
+const Q: u64 = tag("Q");
+const L: u64 = tag("L");
+const X: u64 = tag("X");
+const NORET: u64 = tag("NoRet");
+
+/// The bit of a tag; a name that is not in the table does not compile.
+const fn tag(name: &str) -> u64 {
+    let mut bit = 0;
+    while bit < TAGS.len() {
+        let (known, name) = (TAGS[bit].as_bytes(), name.as_bytes());
+        let mut at = 0;
+        while at < known.len() && at < name.len() && known[at] == name[at] {
+            at += 1;
+        }
+        if at == known.len() && at == name.len() {
+            return 1 << bit;
+        }
+        bit += 1;
+    }
+    panic!("no such tag")
+}
 
 const FLAGS: &str = "NZCV";
 
@@ -106,7 +124,7 @@ pub fn instruction(r: &mut Reader<'_>) -> Result<Instr, Fault> {
             if !r.cursor.at_end() {
                 r.cursor.step();
             }
-            Some(Instr::Fence(1 << 18))
+            Some(Instr::Fence(ISB))
         }
         "DMB" | "DSB" => Some(barrier(r, &word)?),
         "B" => Some(Instr::Jump(r.label()?)),
