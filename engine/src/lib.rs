@@ -1,6 +1,7 @@
 //! The engine of weakspot: programs read from LLVM IR, and their executions.
 pub mod cat;
 pub mod enumerate;
+pub mod explore;
 pub mod graph;
 pub mod litmus;
 pub mod program;

@@ -1,0 +1,156 @@
+//! What is explored: a program whose threads tell one event at a time.
+//!
+//! The explorer owns the execution graph: which events there are, where each read reads from, in
+//! which order a location's writes come. A [`Source`] owns what a thread does: given the answers
+//! to its events so far, which event is next. It is a function of those answers alone, so that
+//! the explorer may run a thread again, or go on from a copy of it, at any time.
+
+use crate::program::ir::{Order, SiteId};
+
+/// Main is thread 0; each other has the number that its creator's event gives it.
+pub type ThreadId = usize;
+
+/// Two locations are the same or do not overlap: a source whose accesses overlap otherwise
+/// splits them into the same pieces every time, or gives a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Location {
+    pub address: u64,
+    /// In bytes, at most 8.
+    pub size: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// Answered with the value read. `exclusive`: the read of a read-modify-write whose write,
+    /// when there is one, is the thread's next event.
+    Read {
+        at: Location,
+        order: Order,
+        exclusive: bool,
+    },
+    /// `exclusive`: of the thread's last event, an exclusive read of the same location.
+    Write {
+        at: Location,
+        order: Order,
+        value: u64,
+        exclusive: bool,
+    },
+    Fence {
+        order: Order,
+    },
+    /// Starts the thread, which has not run before. All before it happens before the thread's
+    /// events.
+    Create {
+        thread: ThreadId,
+    },
+    /// Waits for the thread's end; answered with its result. All the thread's events happen
+    /// before what follows.
+    Join {
+        thread: ThreadId,
+    },
+    /// Nothing in memory: one of so many ways to go on, answered with its number. Way 0 is the
+    /// one that adds nothing surprising.
+    Choose {
+        ways: u32,
+    },
+    /// An object begins. Its locations start with unknown contents, or with zeros.
+    Allocate {
+        base: u64,
+        size: u64,
+        zeroed: bool,
+    },
+    /// The object that begins at `base` ends; no access of any thread may come after it or be
+    /// unordered with it.
+    Free {
+        base: u64,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Told {
+    pub action: Action,
+    pub site: SiteId,
+}
+
+/// What a program does wrong, or what an execution of it shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    Assertion,
+    Race,
+    Hang,
+    Uninitialised,
+    /// An access outside an object or after its end, a double free.
+    Memory,
+    /// A mutex misused: unlocked by a thread that does not hold it.
+    Lock,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Fault {
+    pub kind: Kind,
+    pub message: String,
+    pub site: Option<SiteId>,
+}
+
+/// Why a thread stands still.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Wait {
+    /// It would read the same again: it goes on only in executions where one of its last `reads`
+    /// reads reads from elsewhere.
+    Spin { reads: usize },
+    /// As `Spin`, in words of the library: "a lock", "a condition".
+    For { what: &'static str, reads: usize },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    Event(Told),
+    /// The thread has ended, with its result.
+    Done(u64),
+    Blocked {
+        wait: Wait,
+        site: SiteId,
+    },
+    /// A bound of the source's own ends the thread here.
+    Cut {
+        message: String,
+        site: Option<SiteId>,
+    },
+    Fault(Fault),
+    /// The program does what the source gives no meaning to: the exploration ends with an error.
+    Unsupported {
+        message: String,
+        site: Option<SiteId>,
+    },
+}
+
+/// What a location holds before the first write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Initial {
+    Value(u64),
+    /// Reading it is an error of the program.
+    Unknown,
+    /// No object is there, or not all of it; objects made by `Allocate` are the explorer's own
+    /// business.
+    Outside,
+}
+
+pub trait Source: Sync {
+    /// A thread between two events. Copies are made often.
+    type Thread: Clone + Send;
+
+    /// Main before its first event, at each call the same.
+    fn main(&self) -> Self::Thread;
+
+    /// The thread that `creator` has just told a `Create` of.
+    fn created(&self, creator: &Self::Thread, thread: ThreadId) -> Self::Thread;
+
+    /// Runs the thread up to its next event. Not called again before `answer`, where the event
+    /// has one; after an event without, the next call goes on.
+    fn next(&self, thread: &mut Self::Thread) -> Next;
+
+    fn answer(&self, thread: &mut Self::Thread, value: u64);
+
+    /// What stands in memory when main tells its first event.
+    fn initial(&self, at: Location) -> Initial;
+}
