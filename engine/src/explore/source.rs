@@ -21,14 +21,17 @@ pub struct Location {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// Answered with the value read. `exclusive`: the read of a read-modify-write whose write,
-    /// when there is one, is the thread's next event.
+    /// Answered with the value read. `exclusive`: the read of a read-modify-write. Its write,
+    /// when there is one, is the thread's next event, or the next after a `Choose` (whether a
+    /// weak compare-exchange fails for no reason). `order` counts when there is none, as in a
+    /// compare-exchange that fails; otherwise the two are one event, of the write's order.
     Read {
         at: Location,
         order: Order,
         exclusive: bool,
     },
-    /// `exclusive`: of the thread's last event, an exclusive read of the same location.
+    /// `exclusive`: the other half of the thread's last read, which is exclusive and of the
+    /// same location.
     Write {
         at: Location,
         order: Order,
