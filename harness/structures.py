@@ -23,11 +23,23 @@ import msgspec
 
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test, read_test
+from weakspot.harness import models
 from weakspot.harness.verdict import Observation
 
 CLAIMS = "claims.toml"
 #: machines that a claim can name, in Python's words (platform.machine())
 ARCHITECTURES = ("x86_64", "aarch64", "ppc64le", "riscv64", "armv7l")
+#: what exploring a program gives; a violation of that kind is among those found
+Explored = Literal[
+    "Safe",
+    "Violated: assertion",
+    "Violated: race",
+    "Violated: hang",
+    "Violated: uninitialised",
+    "Violated: memory",
+    "Violated: lock",
+    "Unknown",
+]
 
 
 class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,9 +54,10 @@ class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What somebody says of a structure, and what is true.
 
-    `says` is the claim, `where` the place it is made. What is true is either the `verdict` of a
-    `test`, a model, and `seen`, the kinds of machine whose hardware shows the test's outcome; or
-    what the scenario's `interleavings` give, which is its behaviour under sequential consistency.
+    `says` is the claim, `where` the place it is made. What is true is one of three: by model, the
+    `verdict` of a `test`, with `seen`, the kinds of machine whose hardware shows the test's
+    outcome; by model, what the scenario is when it is `explored`; or what its `interleavings`
+    give, which is its behaviour under sequential consistency.
     """
 
     where: str
@@ -53,6 +66,7 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     test: str = ""
     verdict: dict[str, Observation] = {}
     seen: tuple[str, ...] = ()
+    explored: dict[str, Explored] = {}
     interleavings: Literal["", "Safe", "Violated"] = ""
 
 
@@ -210,26 +224,31 @@ def _check(text: _Text, read: _File) -> None:
 
 
 def _check_claim(
-    text: _Text, index: int, claim: Claim, scenarios: Sequence[str], models: Sequence[str]
+    text: _Text, index: int, claim: Claim, scenarios: Sequence[str], names: Sequence[str]
 ) -> None:
     if (claim.scenario or not claim.test) and claim.scenario not in scenarios:
         message = f"no scenario is called {claim.scenario!r}"
         advice = f"scenarios here: {', '.join(scenarios) or 'none'}"
         advice = _suggest(claim.scenario, scenarios) or advice
         raise text.wrong("claim", index, "scenario", message, advice)
-    if bool(claim.test) == bool(claim.interleavings):
-        message = "a claim is about one test, or about the program's interleavings"
-        advice = "give either test and verdict, or interleavings"
+    if sum(map(bool, (claim.test, claim.explored, claim.interleavings))) != 1:
+        message = "a claim is about one test, or about the explored program"
+        advice = "give either test and verdict, or explored, or interleavings"
         raise text.wrong("claim", index, "test", message, advice)
     if bool(claim.test) != bool(claim.verdict):
         message = "a test needs a verdict, and a verdict needs a test"
         advice = 'verdict = { sc = "Never", rc11 = "Sometimes" }'
         raise text.wrong("claim", index, "verdict" if claim.verdict else "test", message, advice)
-    for model in claim.verdict:
-        if model not in models:
-            message = f"the structure is not checked under {model}"
-            advice = _suggest(model, models) or f"add {model} to models at the top"
-            raise text.wrong("claim", index, "verdict", message, advice)
+    for key, asked in (("verdict", claim.verdict), ("explored", claim.explored)):
+        for model in asked:
+            if model not in names:
+                message = f"the structure is not checked under {model}"
+                advice = _suggest(model, names) or f"add {model} to models at the top"
+                raise text.wrong("claim", index, key, message, advice)
+    for model in claim.explored:
+        if (known := models.load().get(model)) and not known.porf_acyclic:
+            message = f"no program is explored under {model}, which allows cycles of po and rf"
+            raise text.wrong("claim", index, "explored", message, "claim a test's verdict instead")
     for machine in claim.seen:
         if not claim.test:
             raise text.wrong("claim", index, "seen", "seen goes with a test")

@@ -42,12 +42,19 @@ def test_a_structure_is_a_folder_with_claims(tmp_path: Path) -> None:
         ('scenario = "both"', 'scenario = "bot"', 11, "no scenario is called 'bot'", "both?"),
         ('file = "both.c"', 'file = "bth.c"', 7, "no such file", "did you mean both.c?"),
         ("tso = ", "tos = ", 15, "not checked under tos", "did you mean tso?"),
-        ('test = "SB"\n', "", 10, "one test, or about the program's", "either test and verdict"),
+        ('test = "SB"\n', "", 10, "one test, or about the explored", "either test and verdict"),
         (
             'test = "SB"',
             'test = "SB"\ninterleavings = "Safe"',
             14,
-            "one test, or about the program's",
+            "one test, or about the explored",
+            "either test and verdict",
+        ),
+        (
+            'test = "SB"',
+            'test = "SB"\nexplored = { sc = "Safe" }',
+            14,
+            "one test, or about the explored",
             "either test and verdict",
         ),
         ('test = "SB"', 'test = "SB"\nseen = ["x86"]', 15, "no such kind of machine", "x86_64?"),
@@ -64,6 +71,34 @@ def test_what_does_not_fit_is_shown_where_it_stands(
     assert line or not (error.place or "").endswith(":0")
     if advice:
         assert advice in (error.advice or "")
+
+
+EXPLORED = CLAIMS[: CLAIMS.index("test =")] + 'explored = { sc = "Safe", tso = "Violated: race" }\n'
+
+
+def test_a_claim_may_be_about_the_explored_program(tmp_path: Path) -> None:
+    (structure,) = structures.structures(make_structure(tmp_path, EXPLORED))
+    assert structure.claims[0].explored == {"sc": "Safe", "tso": "Violated: race"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message", "advice"),
+    [
+        ("Violated: race", "Violated: rice", "invalid enum value 'Violated: rice'", ""),
+        ("Violated: race", "Violated", "invalid enum value 'Violated'", ""),
+        ("tso = ", "rc11 = ", "not checked under rc11", "add rc11 to models"),
+        ("tso", "c20", "no program is explored under c20", "a test's verdict"),
+    ],
+)
+def test_what_cannot_be_explored_is_refused_at_its_line(
+    tmp_path: Path, old: str, new: str, message: str, advice: str
+) -> None:
+    text = EXPLORED.replace(old, new)
+    with pytest.raises(BadInput) as caught:
+        structures.structures(make_structure(tmp_path, text))
+    assert message in caught.value.message
+    assert (caught.value.place or "").endswith("claims.toml:14")
+    assert advice in (caught.value.advice or "")
 
 
 def test_a_claim_may_be_about_the_interleavings(tmp_path: Path) -> None:
