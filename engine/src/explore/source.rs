@@ -25,10 +25,12 @@ pub enum Action {
     /// when there is one, is the thread's next event, or the next after a `Choose` (whether a
     /// weak compare-exchange fails for no reason). `order` counts when there is none, as in a
     /// compare-exchange that fails; otherwise the two are one event, of the write's order.
+    /// `lax`: what was never written reads as 0 and is no error, as padding in a copy.
     Read {
         at: Location,
         order: Order,
         exclusive: bool,
+        lax: bool,
     },
     /// `exclusive`: the other half of the thread's last read, which is exclusive and of the
     /// same location.
@@ -63,7 +65,8 @@ pub enum Action {
         zeroed: bool,
     },
     /// The object that begins at `base` ends; no access of any thread may come after it or be
-    /// unordered with it.
+    /// unordered with it. It is one of `Allocate` or one that `Source::extent` knows; anything
+    /// else is an error of the program.
     Free {
         base: u64,
     },
@@ -96,6 +99,9 @@ pub struct Fault {
 }
 
 /// Why a thread stands still.
+///
+/// The reads are not the last events where the round of the loop takes a lock and gives it back:
+/// what counts for a hang is that each of these locations ends with the value that was read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Wait {
     /// It would read the same again: it goes on only in executions where one of its last `reads`
@@ -103,6 +109,9 @@ pub enum Wait {
     Spin { reads: usize },
     /// As `Spin`, in words of the library: "a lock", "a condition".
     For { what: &'static str, reads: usize },
+    /// Another answer to a `Choose` before leads to all that could come after this: neither a
+    /// hang nor to be counted.
+    Elsewhere,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,4 +165,7 @@ pub trait Source: Sync {
 
     /// What stands in memory when main tells its first event.
     fn initial(&self, at: Location) -> Initial;
+
+    /// The size of the object from the heap that begins at `base` when main tells its first event.
+    fn extent(&self, base: u64) -> Option<u64>;
 }
