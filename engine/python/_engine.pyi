@@ -103,6 +103,83 @@ class Program:
         Releases the GIL.
         """
 
+    def explore(
+        self,
+        model: str,
+        *,
+        folders: Sequence[str] = (),
+        loops: int = 4,
+        executions: int = 0,
+        seconds: float = 0.0,
+        jobs: int = 0,
+        porf_acyclic: bool = False,
+        stop_at_first: bool = False,
+        done: Callable[[int, int], object] | None = None,
+    ) -> ExplorationDict:
+        """Explore every execution that the model of a cat file allows, each once.
+
+        What main does before it starts its first thread is run once: it is the initial state.
+        `model` is a path; what it includes is looked for beside it, then in `folders`. A loop
+        whose round changes nothing waits for another thread's write; others whose end a shared
+        value decides are cut after `loops` rounds. Weak compare-exchanges also fail spuriously,
+        once a site and thread; condition variables do not wake spuriously. The work ends after
+        so many `executions` or `seconds`, 0 for no limit, and with `stop_at_first` at the first
+        violation. `jobs` threads work at a time, 0 for one a core; the GIL is released. `done` is
+        called in the calling thread from time to time, with the complete and blocked executions
+        so far. Ctrl-C ends the work at once, as does what `done` raises.
+
+        Violated when there is a violation; Unknown when there is none and a limit cut something;
+        else Safe. Raises EngineError for a model that cannot be read or applied, for one that may
+        have cycles of po and rf (`porf_acyclic` says that its author knows better than the
+        analysis), and for what the program does that the engine gives no meaning to.
+        """
+
+class EventOfExecution(TypedDict):
+    # the first seven as in EventOfWitness; locations are named as in EventDict
+    thread: int | None
+    label: str
+    kind: str  # R W RMW F LOCK UNLOCK CREATE JOIN MALLOC FREE
+    order: str  # na rlx acq rel acq_rel sc
+    location: str
+    read: str
+    written: str
+    site: int | None  # index into Program.sites; None for initial values
+    operation: str  # the thread's top-level call that the event belongs to; "" if none
+
+class WaitDict(TypedDict):
+    thread: int
+    what: str  # what it waits for: "a lock", "a condition", "another thread's write" …
+    site: int
+
+class ExecutionDict(TypedDict):
+    """An execution that violates something, without the events that it does not need."""
+
+    functions: list[str]  # the start function of each thread
+    events: list[EventOfExecution]  # thread by thread in program order, initial values first
+    # pairs of indices of events; co and fr lead to the next write only
+    rf: list[tuple[int, int]]
+    co: list[tuple[int, int]]
+    fr: list[tuple[int, int]]
+    # a shortest cycle of po, rf, co, fr: from, to, which; empty for an execution without one
+    cycle: list[tuple[int, int, str]]
+    conflict: tuple[int, int] | None  # of a race: the two accesses
+    waits: list[WaitDict]  # of a hang: who stands where
+
+class ViolationDict(TypedDict):
+    kind: str  # assertion race hang uninitialised memory lock
+    message: str
+    site: int | None
+    witness: ExecutionDict | None
+
+class ExplorationDict(TypedDict):
+    result: str  # Safe Violated Unknown
+    reasons: list[str]  # why not everything was explored; empty when it was
+    cut_sites: list[int]  # loops that a bound cut
+    violations: list[ViolationDict]  # one for each kind and place
+    complete: int  # executions in which every thread ends, each counted once
+    blocked: int  # executions in which a thread waits for what does not come
+    seconds: float
+
 class EventOfWitness(TypedDict):
     thread: int | None  # None for the initial value of a location
     label: str  # a, b, … thread by thread; "" for an initial value
