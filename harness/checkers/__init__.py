@@ -43,6 +43,19 @@ class Checker(Protocol):
         ...
 
 
+def askable(
+    checker: Checker, tests: Sequence[Test], model: Model, done: Callable[[Verdict], None]
+) -> list[Test]:
+    """The tests that the checker can be asked about; the others are Unknown, with the reason."""
+    asked = []
+    for test in tests:
+        if why_not := checker.applicable(test, model):
+            done(unknown(test, model, checker.name, why_not))
+        else:
+            asked.append(test)
+    return asked
+
+
 def other_dialect(test: Test, model: Model) -> str:
     """Why a cat file cannot be asked about the test: it is for another dialect; else ""."""
     readable = dialects(model)

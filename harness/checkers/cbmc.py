@@ -25,7 +25,7 @@ import msgspec
 from weakspot.generators.emit.cbmc import ALWAYS, NEVER, cbmc_source
 from weakspot.generators.litmus import Test
 from weakspot.harness import process, tools
-from weakspot.harness.checkers import unknown
+from weakspot.harness.checkers import askable, unknown
 from weakspot.harness.models import Model
 from weakspot.harness.tools import Tool
 from weakspot.harness.verdict import Observation, Verdict
@@ -59,13 +59,7 @@ class Cbmc(msgspec.Struct, frozen=True):
     ) -> None:
         """See Checker. Raises MissingTool."""
         tool = tools.require(self.name)
-        asked = []
-        for test in tests:
-            why_not = self.applicable(test, model)
-            if why_not:
-                done(unknown(test, model, self.name, why_not))
-            else:
-                asked.append(test)
+        asked = askable(self, tests, model, done)
         with tempfile.TemporaryDirectory(prefix="weakspot-cbmc-") as folder:
             tasks = [
                 partial(_check, tool, test, model, Path(folder) / f"t{number}.c", seconds)

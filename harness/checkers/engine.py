@@ -14,7 +14,7 @@ import msgspec
 from weakspot.errors import BadInput, MissingTool
 from weakspot.generators.litmus import Test
 from weakspot.harness import models, tools
-from weakspot.harness.checkers import other_dialect, unknown
+from weakspot.harness.checkers import askable, other_dialect, unknown
 from weakspot.harness.herdlog import LOOP
 from weakspot.harness.models import Model
 from weakspot.harness.tools import Tool
@@ -57,13 +57,7 @@ class Engine(msgspec.Struct, frozen=True):
             raise MissingTool("the engine is not built", advice=tools.advice("engine"))
         from weakspot import _engine
 
-        asked = []
-        for test in tests:
-            why_not = self.applicable(test, model)
-            if why_not:
-                done(unknown(test, model, self.name, why_not))
-            else:
-                asked.append(test)
+        asked = askable(self, tests, model, done)
         answered = False
         refused: list[tuple[Test, Wrong]] = []
 

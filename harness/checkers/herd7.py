@@ -20,7 +20,7 @@ import msgspec
 from weakspot.errors import BadInput, ToolFailed
 from weakspot.generators.litmus import Test
 from weakspot.harness import models, process, tools
-from weakspot.harness.checkers import other_dialect, unknown
+from weakspot.harness.checkers import askable, other_dialect, unknown
 from weakspot.harness.herdlog import LOOP, parse_verdicts
 from weakspot.harness.models import Model
 from weakspot.harness.tools import Tool
@@ -71,13 +71,7 @@ class Herd7(msgspec.Struct, frozen=True):
         """See Checker. Raises BadInput for a malformed litmus or cat file, MissingTool,
         ToolFailed when herd7 does not start."""
         tool = tools.require(self.name)
-        asked = []
-        for test in tests:
-            why_not = self.applicable(test, model)
-            if why_not:
-                done(unknown(test, model, self.name, why_not))
-            else:
-                asked.append(test)
+        asked = askable(self, tests, model, done)
         if not asked:
             return
         size = max(1, min(self.batch, -(-len(asked) // (4 * self.jobs))))

@@ -1,5 +1,5 @@
-"""The engine as a checker: it answers as herd7 does, keeps to its limits, and says what is wrong
-with what it cannot read."""
+"""The engine as a checker: it answers as herd7 does, says why, and keeps to its limits. What it
+promises as every checker does is in test_deciders.py."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from texts import MP, RACE, SB, asked, made
 
 from weakspot import _engine
-from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test, read_test
 from weakspot.harness import models, tools
-from weakspot.harness.checkers.engine import Engine, validate
+from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.herdlog import format_verdicts
 from weakspot.harness.report import witness
@@ -29,51 +29,6 @@ from weakspot.harness.verdict import Verdict
 
 LITMUS = Path(__file__).resolve().parents[2] / "litmus"
 GOLDEN = sorted(LITMUS.glob("*/tests/*.litmus"))
-SB = r"""C SB
-{}
-P0 (atomic_int* x, atomic_int* y) {
-  atomic_store_explicit(x, 1, memory_order_relaxed);
-  int r0 = atomic_load_explicit(y, memory_order_relaxed);
-}
-P1 (atomic_int* x, atomic_int* y) {
-  atomic_store_explicit(y, 1, memory_order_relaxed);
-  int r0 = atomic_load_explicit(x, memory_order_relaxed);
-}
-exists (0:r0=0 /\ 1:r0=0)
-"""
-MP = r"""C MP
-{}
-P0 (atomic_int* x, atomic_int* y) {
-  atomic_store_explicit(x, 1, memory_order_relaxed);
-  atomic_store_explicit(y, 1, memory_order_release);
-}
-P1 (atomic_int* x, atomic_int* y) {
-  int r0 = atomic_load_explicit(y, memory_order_acquire);
-  int r1 = atomic_load_explicit(x, memory_order_relaxed);
-}
-exists (1:r0=1 /\ 1:r1=0)
-"""
-RACE = """C race
-{}
-P0 (int* x) {
-  *x = 1;
-}
-P1 (int* x) {
-  int r0 = *x;
-}
-exists (1:r0=0)
-"""
-LOOP = """C loop
-{}
-P0 (atomic_int* x) {
-  int r1 = 0;
-  while (r1 == 0) { r1 = atomic_load_explicit(x, memory_order_relaxed); }
-}
-P1 (atomic_int* x) {
-  atomic_store_explicit(x, 1, memory_order_relaxed);
-}
-exists (0:r1=1)
-"""
 
 
 def stores(threads: int, each: int, *, loads: bool = True) -> str:
@@ -90,47 +45,10 @@ def stores(threads: int, each: int, *, loads: bool = True) -> str:
     return "\n".join([*lines, "exists (0:r0=1)" if loads else "exists (x=1)", ""])
 
 
-def made(text: str, path: str | None = None) -> Test:
-    return Test(name=text.split()[1], arch=text.split()[0], text=text, path=path)
-
-
 def checked(
     tests: Sequence[Test], model: str, seconds: float = 10.0, engine: Engine | None = None
 ) -> list[Verdict]:
-    verdicts: list[Verdict] = []
-    asked = engine or Engine()
-    asked.check(tests, models.resolve(model), seconds=seconds, done=verdicts.append)
-    return verdicts
-
-
-def test_relaxed_store_buffering_is_allowed_by_rc11_and_forbidden_by_sc() -> None:
-    (verdict,) = checked([made(SB)], "rc11")
-    assert verdict.observation == "Sometimes"
-    assert verdict.condition_holds is True
-    assert len(verdict.states) == 4
-    assert verdict.witnesses == (1, 3)
-    (verdict,) = checked([made(SB)], "sc")
-    assert verdict.observation == "Never"
-    assert verdict.condition_holds is False
-    assert {"0:r0": "0", "1:r0": "0"} not in verdict.states
-
-
-@pytest.mark.parametrize(
-    ("condition", "observation", "holds"),
-    [
-        (r"exists (0:r0=0 /\ 1:r0=0)", "Sometimes", True),
-        (r"~exists (0:r0=0 /\ 1:r0=0)", "Sometimes", False),
-        (r"forall (0:r0=0 /\ 1:r0=0)", "Sometimes", False),
-        (r"forall (0:r0=0 \/ 0:r0=1)", "Always", True),
-        (r"~exists (0:r0=2)", "Never", True),
-    ],
-)
-def test_the_observation_is_of_the_proposition(
-    condition: str, observation: str, holds: bool
-) -> None:
-    text = SB[: SB.index("exists")] + condition + "\n"
-    (verdict,) = checked([made(text)], "rc11")
-    assert (verdict.observation, verdict.condition_holds) == (observation, holds)
+    return asked(engine or Engine(), tests, model, seconds)
 
 
 def test_a_data_race_makes_a_test_undefined_and_is_shown() -> None:
@@ -140,19 +58,6 @@ def test_a_data_race_makes_a_test_undefined_and_is_shown() -> None:
     assert verdict.flags == ("*undef*",)
     assert verdict.witness is not None
     assert verdict.witness.axiom == ""
-
-
-def test_a_loop_that_may_go_on_is_no_answer_for_ever() -> None:
-    (verdict,) = checked([made(LOOP)], "rc11")
-    assert verdict.observation == "Unknown"
-    assert "within that the engine says Always" in verdict.reason
-
-
-def test_two_tests_of_one_name_both_get_their_verdict() -> None:
-    other = SB.replace("1:r0=0", "1:r0=2")
-    verdicts = checked([made(SB), made(other), made(SB)], "rc11")
-    assert [v.test for v in verdicts] == ["SB"] * 3
-    assert sorted(v.observation for v in verdicts) == ["Never", "Sometimes", "Sometimes"]
 
 
 # --- why --------------------------------------------------------------------------------------
@@ -314,47 +219,6 @@ def test_what_the_callback_raises_ends_the_batch() -> None:
 # --- what is wrong ----------------------------------------------------------------------------
 
 
-def test_a_malformed_test_of_the_users_is_explained_at_its_place() -> None:
-    text = SB.replace("memory_order_relaxed", "memory_order_relese", 1)
-    with pytest.raises(BadInput) as caught:
-        checked([made(SB), made(text, path="mine/SB.litmus")], "sc")
-    error = caught.value
-    assert error.place == "mine/SB.litmus:4:31"
-    assert error.excerpt is not None
-    line, marks = error.excerpt.splitlines()
-    assert line == text.splitlines()[3]
-    assert line[marks.index("^") :].startswith("memory_order_relese")
-    assert marks.count("^") == len("memory_order_relese")
-    with pytest.raises(BadInput):
-        validate([made(text, path="mine/SB.litmus")])
-
-
-def test_a_malformed_test_of_our_own_costs_only_itself() -> None:
-    verdicts = checked([made(SB), made(SB.replace("{}", "{", 1)), made(MP)], "sc")
-    assert sorted(v.observation for v in verdicts) == ["Never", "Never", "Unknown"]
-    (unknown,) = (v for v in verdicts if v.observation == "Unknown")
-    assert "the engine cannot read it" in unknown.reason
-
-
-@pytest.mark.parametrize(
-    ("cat", "place"),
-    [
-        ('"mine"\nacyclic po | rf |', "2:"),
-        ('"mine"\nacyclic po | rff as sc', "2:"),
-        ('"mine"\ninclude "nowhere.cat"\n', "2:"),
-    ],
-)
-def test_a_malformed_model_is_explained_at_its_place(cat: str, place: str, tmp_path: Path) -> None:
-    path = tmp_path / "mine.cat"
-    path.write_text(cat)
-    with pytest.raises(BadInput) as caught:
-        checked([made(SB)], str(path))
-    assert caught.value.place is not None
-    assert caught.value.place.startswith(f"{path}:{place}")
-    assert caught.value.excerpt is not None
-    assert "^" in caught.value.excerpt
-
-
 def test_the_engines_own_error_says_all() -> None:
     with pytest.raises(_engine.EngineError) as caught:
         _engine.check(
@@ -375,13 +239,6 @@ def test_a_users_model_may_include_the_cat_files_we_bring(tmp_path: Path) -> Non
     path.write_text('"mine"\ninclude "cos.cat"\nacyclic po | rf | co | fr as mine\n')
     (verdict,) = checked([made(SB)], str(path))
     assert verdict.forbidden_by == {"mine": 1}
-
-
-def test_other_dialects_are_refused_with_the_reason() -> None:
-    engine = Engine()
-    assert engine.applicable(Test(name="t", arch="MIPS", text=""), models.resolve("sc"))
-    assert engine.applicable(Test(name="t", arch="X86_64", text=""), models.resolve("rc11"))
-    assert engine.applicable(made(SB), models.resolve("rc11")) == ""
 
 
 def test_the_engine_is_a_tool_with_a_version() -> None:

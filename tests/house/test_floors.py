@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FLOORS = tuple(
     (title, tuple("" if name == "weakspot" else name for name in names.split()))
     for title, names in (
-        ("what a person starts", "harness.cli"),
+        ("what a person starts", "harness.cli."),
         ("what commands share", "harness.edge harness.once harness.golden harness.listing"),
         ("whole jobs", "harness.campaign harness.report."),
         ("what a campaign is about", "harness.material"),

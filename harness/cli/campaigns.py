@@ -1,0 +1,160 @@
+"""Commands of campaigns, which are folders: test, report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from weakspot.harness.cli.shared import (
+    CHECKERS,
+    RUNNERS,
+    command,
+    model_option,
+    results_folder,
+    say,
+    source_options,
+    timeout_option,
+    what_argument,
+)
+from weakspot.harness.edge import NOTHING_FOUND, Interrupted, duration, listed
+
+
+@command(
+    epilog="""\
+A campaign is a folder below results/ (WEAKSPOT_RESULTS names another place). One that was cut,
+by Ctrl-C or otherwise, goes on where it stopped when the same command is given again.
+
+Examples:
+  weakspot test all
+  weakspot test duffy_wsq store_buffering --for 10s
+  weakspot test my_queue.c -D CAPACITY=2 -I include -m rc11,tso
+  weakspot test tests/ -o campaign --for 0               check only, run nothing"""
+)
+@what_argument
+@model_option
+@click.option(
+    "-o",
+    "--output",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="The campaign's folder.  [default: a new one below results/]",
+)
+@click.option("--fresh", is_flag=True, help="Begin anew even where a campaign was cut.")
+@click.option(
+    "--for",
+    "seconds",
+    callback=duration,
+    default="1s",
+    show_default=True,
+    metavar="DURATION",
+    help="How long each test runs on a machine; 0 runs nothing.",
+)
+@click.option(
+    "--on",
+    "machines",
+    multiple=True,
+    callback=listed,
+    default=("local",),
+    show_default=True,
+    metavar="local|qemu:ARCH",
+    help="A machine to run on.",
+)
+@click.option(
+    "--checker",
+    "-c",
+    "checkers",
+    multiple=True,
+    type=click.Choice([*CHECKERS, "all"]),
+    default=("all",),
+    show_default=True,
+    help="Who decides.",
+)
+@timeout_option
+@click.option("--all-tests", is_flag=True, help="List every test, not only those worth a look.")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings, one JSON object a line.")
+@source_options
+def test(
+    what: tuple[str, ...],
+    models: tuple[str, ...],
+    output: Path | None,
+    fresh: bool,
+    seconds: float,
+    machines: tuple[str, ...],
+    checkers: tuple[str, ...],
+    timeout: float,
+    all_tests: bool,
+    as_json: bool,
+    defines: tuple[str, ...],
+    include: tuple[Path, ...],
+) -> int:
+    """The main job: gen, check, run, judge, report.
+
+    Prints what is worth knowing first and writes a site with everything."""
+    import msgspec
+
+    from weakspot.harness import campaign, judge, once
+    from weakspot.harness.record import Plan
+    from weakspot.harness.report import html, tables, terminal, text
+
+    plan = Plan(
+        what=what,
+        models=models,
+        checkers=CHECKERS if "all" in checkers else checkers,
+        machines=machines if seconds else (),
+        runners=RUNNERS if seconds else (),
+        seconds_check=timeout,
+        seconds_run=seconds,
+    )
+    tools = msgspec.structs.replace(
+        campaign.installed(), generator=once.generator(defines, include)
+    )
+    folder = once.new_campaign(output, fresh=fresh, root=results_folder())
+    try:
+        with terminal.progress() as progress:
+            folder, record = campaign.run(
+                plan, folder=folder, root=results_folder(), tools=tools, progress=progress
+            )
+            page = html.build(record, folder)
+    except campaign.Stopped as stopped:
+        raise Interrupted(
+            f"interrupted; what was done is kept in {stopped.folder}; run the same command to go on"
+        ) from None
+    if as_json:
+        say(tables.json_lines(record.findings))
+    else:
+        text.campaign(record, terminal.console(), report=str(page), everything=all_tests)
+    return judge.exit_code(record)
+
+
+@command(
+    epilog="""\
+Examples:
+  weakspot report                                    the newest campaign below results/
+  weakspot report results/2026-11-21-1402 --open
+  weakspot report campaign -o public                 a site to put on a web server"""
+)
+@click.argument("campaigns", nargs=-1, metavar="[CAMPAIGN…]", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Where to write the site.  [default: the campaign's folder]",
+)
+@click.option("--open", "show", is_flag=True, help="Show it in a browser.")
+def report(campaigns: tuple[Path, ...], output: Path | None, show: bool) -> int:
+    """Write campaigns as static sites.
+
+    A site opens from a file and needs no network."""
+    from weakspot.harness import once, store
+    from weakspot.harness.report import html
+
+    if output is not None and len(campaigns) > 1:
+        raise click.UsageError("-o goes with one campaign.")
+    for folder in campaigns or (once.newest_campaign(results_folder()),):
+        page = html.build(store.load(folder), output or folder)
+        say([str(page)])
+        if show:
+            click.launch(page.resolve().as_uri())
+    return NOTHING_FOUND

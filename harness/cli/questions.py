@@ -1,0 +1,223 @@
+"""Commands that answer about tests and forget: gen, check, run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from weakspot.harness.cli.shared import (
+    CHECKERS,
+    RUNNERS,
+    command,
+    gathered,
+    judged,
+    model_option,
+    output_options,
+    say,
+    source_options,
+    timeout_option,
+    watched,
+    what_argument,
+)
+from weakspot.harness.edge import FINDINGS, NOTHING_FOUND, keeping, some_time
+
+if TYPE_CHECKING:
+    from weakspot.harness.record import Record
+
+
+@command(
+    epilog="""\
+Without -o the tests go to standard output. Notes about the programs go to standard error.
+
+Examples:
+  weakspot gen duffy_wsq --list        names, shapes and where they come from
+  weakspot gen my_queue.c -o tests     one file a test, and @all for herd7 and litmus7
+  weakspot gen all --check             do the golden tests still fit their sources?
+  weakspot gen duffy_wsq --promote     make what is generated now the golden tests"""
+)
+@what_argument
+@click.option(
+    "-o", "--output", metavar="DIR", type=click.Path(path_type=Path), help="Write the tests here."
+)
+@click.option("--list", "as_list", is_flag=True, help="Print names, shapes and sites only.")
+@click.option("--check", "compare", is_flag=True, help="Compare with the golden tests; 1 if not.")
+@click.option("--promote", is_flag=True, help="Replace the golden tests; says what changes.")
+@source_options
+def gen(
+    what: tuple[str, ...],
+    output: Path | None,
+    as_list: bool,
+    compare: bool,
+    promote: bool,
+    defines: tuple[str, ...],
+    include: tuple[Path, ...],
+) -> int:
+    """Make litmus tests of programs.
+
+    They are the critical cycles of the programs' access patterns: where a weak memory order can
+    show at all."""
+    from weakspot.harness import golden, listing, once
+    from weakspot.harness.report import terminal
+
+    if sum(map(bool, (output, as_list, compare, promote))) > 1:
+        raise click.UsageError("-o, --list, --check and --promote exclude each other.")
+    if compare or promote:
+        drifts = golden.drifts(what, promoted=promote)
+        say(listing.drifts(drifts, promoted=promote))
+        return FINDINGS if compare and any(drift for _, drift in drifts) else NOTHING_FOUND
+    material = gathered(what, (), once.generator(defines, include))
+    for note in listing.notes(material):
+        click.echo(note, err=True)
+    if output is not None:
+        golden.write(output, (entry.test for entry in material.entries), index=True)
+        say([f"{len(material.entries):,} tests are in {output}"])
+    elif as_list:
+        for line in listing.tests(material.entries):
+            terminal.console().print(line)
+    else:
+        say(entry.test.text.rstrip() + "\n" for entry in material.entries)
+    return NOTHING_FOUND
+
+
+@command(
+    epilog="""\
+A test whose condition holds is no finding by itself: `exists` asks whether something can be.
+Findings are checkers that disagree, claims that are not met and assertions that fail.
+
+Examples:
+  weakspot check SB.litmus --model sc,tso,rc11
+  weakspot check my_queue.c -D CAPACITY=2 -I include --checker all
+  weakspot check SB.litmus -m rc11 --witness     why it is possible, or why not
+  weakspot check tests/ -m rc11 --format herd | tee rc11.log     a log for mcompare7
+  weakspot check duffy_wsq --json | jq .observation"""
+)
+@what_argument
+@model_option
+@click.option(
+    "--checker",
+    "-c",
+    type=click.Choice([*CHECKERS, "all"]),
+    help="Who decides.  [default: engine]",
+)
+@click.option(
+    "--witness",
+    "witnesses",
+    is_flag=True,
+    help="Show an execution with the outcome, or what forbids it.",
+)
+@timeout_option
+@source_options
+@output_options
+def check(
+    what: tuple[str, ...],
+    models: tuple[str, ...],
+    checker: str | None,
+    witnesses: bool,
+    timeout: float,
+    defines: tuple[str, ...],
+    include: tuple[Path, ...],
+    form: str | None,
+) -> int:
+    """Decide tests under memory models.
+
+    Each answer is Never, Sometimes or Always, of the proposition in the test's condition, or
+    Undefined, where the model sees a data race."""
+    from weakspot.harness import once
+    from weakspot.harness.herdlog import format_verdicts
+    from weakspot.harness.report import tables, terminal
+
+    wanted = once.models(models)
+    material = gathered(what, [model.name for model in wanted], once.generator(defines, include))
+    wanted = wanted or once.models_of(material)
+    asked = once.checkers(CHECKERS, checker, witnesses=witnesses)
+    if form == "herd" and (len(wanted) > 1 or len(asked) > 1):
+        raise click.UsageError(
+            f"A herd log speaks of one model and one checker; these are "
+            f"{', '.join(model.name for model in wanted)} by {', '.join(c.name for c in asked)}. "
+            "Name one with --model and --checker."
+        )
+
+    def show(record: Record) -> None:
+        if form == "json":
+            say(tables.json_lines((*record.explorations, *record.verdicts)))
+        elif form == "herd":
+            say([format_verdicts(record.verdicts)], end="")
+        else:
+            tables.verdicts(record, terminal.console(), witnesses=witnesses)
+
+    answers = once.Answers(what, material)
+    with (
+        keeping("what was answered until then is printed", lambda: show(answers.record())),
+        watched() as progress,
+    ):
+        answers.check(wanted, asked, timeout, progress)
+    show(record := answers.record())
+    return judged(record, aside=form in ("json", "herd"))
+
+
+@command(
+    epilog="""\
+A machine that does not show an outcome has not shown that it is impossible.
+
+Examples:
+  weakspot run SB.litmus --for 10s
+  weakspot run duffy_wsq --on qemu:aarch64        emulated: shows little of real hardware
+  weakspot run tests/ --format herd > this.log    a log for mcompare7"""
+)
+@what_argument
+@click.option(
+    "--on",
+    "machine",
+    default="local",
+    show_default=True,
+    metavar="local|qemu:ARCH",
+    help="The machine to run on.",
+)
+@click.option("--runner", type=click.Choice([*RUNNERS]), default=RUNNERS[0], show_default=True)
+@click.option(
+    "--for",
+    "seconds",
+    callback=some_time,
+    default="1s",
+    show_default=True,
+    metavar="DURATION",
+    help="How long each test runs: 500ms, 10s, 2m.",
+)
+@source_options
+@output_options
+def run(
+    what: tuple[str, ...],
+    machine: str,
+    runner: str,
+    seconds: float,
+    defines: tuple[str, ...],
+    include: tuple[Path, ...],
+    form: str | None,
+) -> int:
+    """Run tests on hardware, and count the outcomes."""
+    from weakspot.harness import machines, once
+    from weakspot.harness.herdlog import format_histograms
+    from weakspot.harness.report import tables, terminal
+
+    place = machines.resolve(machine)
+    material = gathered(what, (), once.generator(defines, include))
+    runners = once.runners(runner, place)
+
+    def show(record: Record) -> None:
+        if form == "json":
+            say(tables.json_lines(record.histograms))
+        elif form == "herd":
+            say([format_histograms(record.histograms)], end="")
+        else:
+            tables.histograms(record, terminal.console())
+
+    answers = once.Answers(what, material)
+    with (
+        keeping("what was counted until then is printed", lambda: show(answers.record())),
+        watched() as progress,
+    ):
+        answers.run(place, runners, seconds, progress)
+    show(record := answers.record())
+    return judged(record, aside=form in ("json", "herd"))

@@ -1,0 +1,140 @@
+"""What commands share: arguments and options, gathering what was named, printing."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weakspot.harness.edge import Command, listed, some_time
+
+if TYPE_CHECKING:
+    from weakspot.harness.campaign import Progress
+    from weakspot.harness.material import Generator, Material
+    from weakspot.harness.record import Record
+
+CHECKERS = ("engine", "herd7", "cbmc")
+RUNNERS = ("litmus7",)
+
+command = partial(click.command, cls=Command)
+
+
+# --- options ----------------------------------------------------------------------------------
+
+
+def what_argument(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.argument("what", nargs=-1, required=True, metavar="WHAT…")(command)
+
+
+def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in (
+        click.option(
+            "include",
+            "-I",
+            multiple=True,
+            metavar="DIR",
+            type=click.Path(path_type=Path),
+            help="Look for headers of C files in this folder too.",
+        ),
+        click.option(
+            "defines",
+            "-D",
+            multiple=True,
+            metavar="NAME[=VALUE]",
+            help="Define a macro for C files.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def model_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--model",
+        "-m",
+        "models",
+        multiple=True,
+        callback=listed,
+        metavar="M[,M…]",
+        help="Models by name (`weakspot models` lists them) or paths of cat files.  "
+        "[default: the structure's own; else those that read the test]",
+    )(command)
+
+
+def timeout_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--timeout",
+        callback=some_time,
+        metavar="DURATION",
+        default="20s",
+        show_default=True,
+        help="The limit of one test under one model.",
+    )(command)
+
+
+def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in (
+        click.option(
+            "form",
+            "--format",
+            type=click.Choice(["text", "json", "herd"]),
+            help="As what to print.",
+        ),
+        click.option("form", "--json", flag_value="json", help="One JSON object a line."),
+    ):
+        command = option(command)
+    return command
+
+
+# --- what they do alike -----------------------------------------------------------------------
+
+
+def say(lines: Iterable[str], end: str = "\n") -> None:
+    for line in lines:
+        sys.stdout.write(f"{line}{end}")
+
+
+def results_folder() -> Path:
+    """Where campaigns are written by default."""
+    from weakspot.harness import campaign
+
+    return Path(os.environ.get("WEAKSPOT_RESULTS") or campaign.RESULTS)
+
+
+@contextlib.contextmanager
+def watched() -> Iterator[Progress]:
+    """A bar for a person; nothing for a pipe or a log."""
+    from weakspot.harness import campaign
+    from weakspot.harness.report import terminal
+
+    if sys.stderr.isatty():
+        with terminal.progress() as progress:
+            yield progress
+    else:
+        yield campaign.Quiet()
+
+
+def gathered(what: Sequence[str], models: Sequence[str], generator: Generator) -> Material:
+    from weakspot.harness import material
+
+    with watched() as progress:
+        progress.start(0, "generating")
+        return material.gather(
+            what, under=models, generator=generator, report=lambda _: progress.advance()
+        )
+
+
+def judged(record: Record, *, aside: bool) -> int:
+    """Say what was found, beside the answers where a program reads these; the exit code."""
+    from weakspot.harness import judge
+    from weakspot.harness.report import terminal, text
+
+    errors = [each for each in record.findings if each.severity == "error" and not each.recorded]
+    text.findings(errors, terminal.console(sys.stderr if aside else sys.stdout))
+    return judge.exit_code(record)
