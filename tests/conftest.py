@@ -8,6 +8,8 @@ import pytest
 
 from weakspot.harness.tools import Tool, find
 
+pytest_plugins = ["figures"]
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(

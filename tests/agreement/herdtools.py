@@ -21,12 +21,12 @@ class Answer(NamedTuple):
     flags: tuple[str, ...]
 
 
-def generate(diy7: Tool, config: Path, folder: Path) -> list[Path]:
-    """The tests of a diy7 configuration, written into `folder`."""
+def generate(diy7: Tool, config: Path, folder: Path, *options: str) -> list[Path]:
+    """The tests of a diy7 configuration, written into `folder`; options overrule it."""
     # having read a configuration, diy7 starts itself anew, by its name alone
     path = os.pathsep.join([str(Path(diy7.path).parent), os.environ.get("PATH", os.defpath)])
     subprocess.run(
-        [diy7.path, "-conf", str(config)],
+        [diy7.path, "-conf", str(config), *options],
         cwd=folder,
         check=True,
         capture_output=True,

@@ -1,6 +1,6 @@
 """The engine answers as herd7 does: states, observation and flags, on the suites that diy7 makes
 and on the hand-written tests, under herd7's own cat files and ours. The quick tier takes a
-sample of each suite.
+sample of each suite. What was compared is told at the end of the run (tests/figures.py).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from figures import Keep, Row
 from herdtools import Answer, ask
 
 from weakspot import _engine
@@ -35,8 +36,10 @@ class Pair(NamedTuple):
 
 PAIRS = [
     *(Pair("C", name) for name in ("rc11.cat", "c11_simp.cat", "c11_orig.cat")),
-    *(Pair("C", name) for name in ("c11_partialSC.cat", "sc.cat")),
+    *(Pair("C", name) for name in ("c11_partialSC.cat", "c11_cos.cat", "sc.cat")),
     *(Pair("C", name) for name in ("sc", "tso", "pso", "rc11", "c11", "c20", "clr2", "openmp3")),
+    Pair("X86", "x86tso.cat"),
+    Pair("X86", "x86"),
     Pair("X86_64", "x86tso.cat"),
     Pair("X86_64", "x86tso-mixed.cat"),
     Pair("X86_64", "x86"),
@@ -62,7 +65,7 @@ def cat(herd7: Tool, tmp_path: Path) -> Callable[[Pair], Path]:
     def found(pair: Pair) -> Path:
         if not pair.packaged:
             return models.load()[pair.model].path
-        if pair.model != "x86tso.cat":
+        if pair != Pair("X86_64", "x86tso.cat"):
             return library / pair.model
         copy = tmp_path / pair.model
         lines = (library / pair.model).read_text().splitlines()
@@ -74,35 +77,49 @@ def cat(herd7: Tool, tmp_path: Path) -> Callable[[Pair], Path]:
 
 @each
 def test_engine_and_herd7_agree_on_a_sample(
-    pair: Pair, tests_of: Suite, herd7: Tool, cat: Callable[[Pair], Path]
+    pair: Pair, tests_of: Suite, herd7: Tool, cat: Callable[[Pair], Path], figures: Keep
 ) -> None:
-    agree(cat(pair), tests_of(pair.dialect, QUICK), herd7)
+    agree(pair, cat(pair), tests_of(pair.dialect, QUICK), herd7, figures, "sample")
 
 
 @each
 @pytest.mark.full
 def test_engine_and_herd7_agree(
-    pair: Pair, tests_of: Suite, herd7: Tool, cat: Callable[[Pair], Path]
+    pair: Pair, tests_of: Suite, herd7: Tool, cat: Callable[[Pair], Path], figures: Keep
 ) -> None:
-    agree(cat(pair), tests_of(pair.dialect, None), herd7)
+    agree(pair, cat(pair), tests_of(pair.dialect, None), herd7, figures, "suite")
 
 
 @each
 def test_engine_and_herd7_agree_on_the_hand_written_tests(
-    pair: Pair, herd7: Tool, cat: Callable[[Pair], Path]
+    pair: Pair, herd7: Tool, cat: Callable[[Pair], Path], figures: Keep
 ) -> None:
     folder = LITMUS if pair.dialect == "C" else LITMUS / pair.dialect
     tests = [path for path in folder.glob("*.litmus") if path.stem not in UNREAD]
-    agree(cat(pair), sorted(tests), herd7)
+    agree(pair, cat(pair), sorted(tests), herd7, figures, "hand-written")
 
 
-def agree(cat: Path, tests: Sequence[Path], herd7: Tool) -> None:
+def agree(
+    pair: Pair, cat: Path, tests: Sequence[Path], herd7: Tool, figures: Keep, material: str
+) -> None:
     theirs = ask(herd7, cat, tests)
     ours = engine(cat, tests)
+    both = [(theirs[name], ours[name]) for name in theirs if name in ours]
     different = {
         name: (theirs[name], ours.get(name)) for name in theirs if theirs[name] != ours.get(name)
     }
-    print(f"{len(tests)} tests, {len(different)} differences")
+    figures(
+        Row(
+            dialect=pair.dialect,
+            model=pair.model,
+            material=material,
+            tests=len(tests),
+            states=sum(a.states == b.states for a, b in both),
+            observation=sum(a.observation == b.observation for a, b in both),
+            flags=sum((a.undefined, a.flags) == (b.undefined, b.flags) for a, b in both),
+            different=tuple(different),
+        )
+    )
     assert not different, f"{len(different)} of {len(tests)}: {dict([*different.items()][:3])}"
 
 

@@ -114,7 +114,7 @@ def test_our_model_agrees_with_the_packaged_one_on_its_suite(
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("dialect", ["AArch64", "C", "PPC", "RISCV", "X86_64"])
+@pytest.mark.parametrize("dialect", ["AArch64", "C", "PPC", "RISCV", "X86", "X86_64"])
 def test_a_suite_has_at_least_600_tests_of_2_to_4_threads(tests_of: Suite, dialect: str) -> None:
     tests = tests_of(dialect, None)
     assert len(tests) >= 600
