@@ -134,14 +134,16 @@ def _parts(cycle: Cycle) -> list[shapes.Part]:
         for at, edge in enumerate(segment.edges):
             source, target = segment.accesses[at], segment.accesses[at + 1]
             word = f"fence{'ar' if edge.fence == 'acq_rel' else edge.fence}" if edge.fence else ""
-            if not word and _guarded(edge, source, target, incoming if at == 0 else ""):
+            guarded = _guarded(edge, source, target, incoming if at == 0 else "")
+            if not word and edge.kind == "po" and guarded:
                 word = "ctrl"
             ends = at == len(segment.edges) - 1
             left = first if at == 0 else ("R" if target.kind == "R" and at else source.kind[0])
             right = last if ends else ("R" if target.kind == "R" else "W")
             steps.append(
                 shapes.Step(
-                    word if word and edge.kind == "po" else edge.kind,
+                    # a fence between a store and its own thread's next access to it is said too
+                    word if word and edge.kind == "po" else edge.kind + word,
                     _annotation(source),
                     _annotation(target),
                     left + right,
@@ -181,8 +183,8 @@ def _diy_edge(step: shapes.Step) -> str:
             return f"Pod{step.directions}"
         case "ctrl":
             return f"DpCtrld{step.directions[1]}"
-        case "rfi" | "coi":
-            return step.word.capitalize()
+        case word if word.startswith(("rfi", "coi")):
+            return word.capitalize()
         case "rmw":
             return "Exch"
         case word if word.startswith("fence"):

@@ -51,8 +51,8 @@ _ORDERS = ("acq", "rel", "ar", "sc", "rlx", "na")
 
 
 class Step(msgspec.Struct, frozen=True):
-    """An edge inside a thread: its word (po, fencesc, ctrl, rfi, coi, rmw, fetch.add, cas …),
-    the annotations of its ends, the direction of its target, the locations' difference."""
+    """An edge inside a thread: its word (po, fencesc, ctrl, rfi, rfifencesc, coi, rmw, fetch.add,
+    cas …), the annotations of its ends, the direction of its target, the locations' difference."""
 
     word: str
     source: str
@@ -74,7 +74,7 @@ class Part(msgspec.Struct, frozen=True):
         for number, step in enumerate(self.steps):
             # the direction is said where neither the family nor the words tell it
             after = self.steps[number + 1] if number + 1 < len(self.steps) else None
-            told = after is None or {step.word, after.word} & {"rfi", "coi"}
+            told = after is None or {step.word[:3], after.word[:3]} & {"rfi", "coi"}
             letter = "" if told else step.directions[1]
             texts.append(f"{step.word}{letter}{step.source}{step.target}")
         return "-".join(texts)

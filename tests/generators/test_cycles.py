@@ -47,6 +47,13 @@ def test_fence_between_accesses_names_the_edge() -> None:
     assert list(tests) == ["SB+fencescrlxrlxs"]
 
 
+def test_fence_between_a_store_and_its_own_read_names_the_edge_too() -> None:
+    """Else this test has the name of the one without the fence."""
+    tests = generated(["W x rel", "F sc", "R x rlx", "R y acq"], ["W y rel", "R x acq"])
+    assert "SB+porelacq+rfifencescrelrlx-porlxacq" in tests
+    assert "SB+porelacq+rfirelrlx-porlxacq" not in tests
+
+
 def test_plain_access_after_a_flag_is_guarded() -> None:
     tests = generated(["W x na", "W y rel"], ["R y acq", "R x na ctrl"])
     test = tests["MP+ponarel+ctrlacqna"]
