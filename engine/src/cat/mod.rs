@@ -42,7 +42,6 @@ use crate::graph::{Relation, Set};
 use ast::{Block, Names, Place};
 use load::{Files, Find};
 use plan::Plan;
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
@@ -68,6 +67,13 @@ pub struct Model {
     plans: RwLock<Vec<(Vec<bool>, Arc<Plan>)>>,
 }
 
+/// A set or a relation that a model refers to by name.
+#[derive(Clone, Debug)]
+pub enum Given {
+    Set(Set),
+    Relation(Relation),
+}
+
 /// A graph of events: what the model may refer to and what no choice changes.
 ///
 /// Names are herd7's. A set or relation that is absent is unbound in the model, which is
@@ -79,15 +85,12 @@ pub struct Model {
 /// `ctrl`, `rmw`, `amo`, `sm`, … ; `M`, `R`, `W`, `F`, `B`, `IW`, `I` and the annotations and
 /// fences of the dialect.
 ///
-/// `rf` and `FW` are no part of it: they come with each candidate. (In
-/// [`Model::solutions`], `rf` is taken from `relations` and `FW` from `sets`.)
+/// `rf` and `FW` are no part of it: they come with each candidate.
 pub struct Input<'a> {
     /// How many events there are.
     pub n: usize,
-    /// Sets of events by name.
-    pub sets: &'a HashMap<String, Set>,
-    /// Relations between events by name.
-    pub relations: &'a HashMap<String, Relation>,
+    /// What a name stands for; asked at most once for each that the model uses.
+    pub given: &'a dyn Fn(&str) -> Option<Given>,
     /// The location of each event that has one, for `classes-loc`.
     pub locations: &'a [Option<u32>],
     /// Whether a variant (`if "vmsa" then …`) is on.
@@ -205,22 +208,6 @@ impl Model {
     pub fn prepare(&self, input: &Input) -> Result<Prepared, CatError> {
         let plan = self.plan(input.variants)?;
         prepare::prepare(&self.files, &plan, input).map_err(|error| *error)
-    }
-
-    /// Calls `visit` for every solution with the `rf` that is in the input.
-    pub fn solutions(&self, input: &Input, visit: &mut Visit) -> Result<(), CatError> {
-        let rf = input.relations.get("rf").cloned();
-        let rf = rf.unwrap_or_else(|| Relation::new(input.n));
-        let finals = input.sets.get("FW");
-        self.prepare(input)?.solutions(&rf, finals, visit)
-    }
-
-    /// For each axiom, how many ways to make the choices fail it first.
-    pub fn why_not(&self, input: &Input) -> Result<Vec<(String, u64)>, CatError> {
-        let rf = input.relations.get("rf").cloned();
-        let rf = rf.unwrap_or_else(|| Relation::new(input.n));
-        let finals = input.sets.get("FW");
-        self.prepare(input)?.why_not(&rf, finals)
     }
 }
 

@@ -9,7 +9,7 @@ use super::node::{Id, Op};
 use super::plan::{self, ChoiceStep, Plan};
 use super::stages::{self, Stages};
 use super::value::{Fault, Value};
-use super::{Input, Prepared};
+use super::{Given, Input, Prepared};
 use crate::graph::{Relation, Set};
 use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
@@ -159,12 +159,9 @@ fn own_level(op: &Op) -> u32 {
 }
 
 fn given(plan: &Plan, name: Sym, input: &Input) -> Value {
-    let text = plan.names.text(name);
-    if let Some(set) = input.sets.get(text) {
-        return Value::Set(set.clone());
-    }
-    match input.relations.get(text) {
-        Some(relation) => Value::Relation(relation.clone()),
+    match (input.given)(plan.names.text(name)) {
+        Some(Given::Set(set)) => Value::Set(set),
+        Some(Given::Relation(relation)) => Value::Relation(relation),
         None => Value::Fault(Fault::Unbound(name)),
     }
 }

@@ -139,18 +139,6 @@ impl<'p> Candidate<'p> {
         }
     }
 
-    /// Pairs of a thread's relation among the events seen.
-    pub fn globals(
-        &self,
-        thread: usize,
-        pairs: impl Iterator<Item = (Id, Id)>,
-    ) -> Vec<(Index, Index)> {
-        let map = &self.local[thread];
-        pairs
-            .filter_map(|(a, b)| Some((map[a]?, map[b]?)))
-            .collect()
-    }
-
     /// The solver with what the paths require; none when they contradict one another.
     fn solver(&self) -> Option<Solver> {
         let mut equations = Vec::new();

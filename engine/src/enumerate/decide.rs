@@ -245,18 +245,17 @@ impl Run<'_> {
     ) -> Result<&'s mut Stage, EngineError> {
         let places = locations(c, chosen);
         if staged.as_ref().map_or(true, |(old, _)| *old != places) {
-            let graph = GraphInput::new(c, chosen, self.threads, places);
+            let graph = GraphInput::new(c, chosen, self.threads, &places);
             let input = Input {
                 n: c.events.len(),
-                sets: &graph.sets,
-                relations: &graph.relations,
-                locations: &graph.locations,
+                given: &|name| graph.given(name),
+                locations: &places,
                 variants: &|_| false,
             };
             let mut stage = self.model.prepare(&input).map_err(EngineError::Model)?;
             stage.set_over(self.limits.watch(self.start));
             stage.set_limit(Some(self.limits.candidates));
-            *staged = Some((graph.locations, stage));
+            *staged = Some((places, stage));
         }
         match staged {
             Some((_, stage)) => Ok(stage),

@@ -177,15 +177,16 @@ impl Search<'_> {
             return Ok(Go::On);
         }
         let n = c.events.len();
-        let graph = GraphInput::new(c, chosen, self.threads, locations(c, chosen));
+        let places = locations(c, chosen);
+        let graph = GraphInput::new(c, chosen, self.threads, &places);
         let input = Input {
             n,
-            sets: &graph.sets,
-            relations: &graph.relations,
-            locations: &graph.locations,
+            given: &|name| graph.given(name),
+            locations: &places,
             variants: &|_| false,
         };
         let mut stage = self.model.prepare(&input).map_err(EngineError::Model)?;
+        let po = graph.relation("po");
         stage.set_over(self.limits.watch(self.start));
         let rf = Relation::of(n, chosen.rf.iter().copied());
         let rounds: Vec<Option<&Vec<Index>>> = match stage.needs_final_writes() {
@@ -209,9 +210,8 @@ impl Search<'_> {
                     return ControlFlow::Continue(());
                 }
                 if self.found.witness.is_none() {
-                    let po = graph.relations.get("po");
                     let mut witness =
-                        Witness::new(self.test, self.threads, c, chosen, po, solution.co);
+                        Witness::new(self.test, self.threads, c, chosen, po.as_ref(), solution.co);
                     witness.state = self.shown(c, chosen, finals);
                     witness.axiom = axiom.map(str::to_owned);
                     self.found.witness = Some(witness);

@@ -1,18 +1,19 @@
-//! A candidate as a cat model sees it: named sets and relations of its events.
+//! A candidate as a cat model sees it: named sets and relations of its events, each made when
+//! the model asks for it.
 
-use std::collections::HashMap;
-
-use super::candidate::{Candidate, Chosen, Index};
+use super::candidate::{shift, Candidate, Chosen, Index};
 use super::event::{Act, Id};
 use super::prepared::{pairs, Prepared};
 use super::threads::Threads;
+use crate::cat::Given;
 use crate::graph::{Relation, Set};
 use crate::litmus::value::{Address, Value};
 
-pub struct GraphInput {
-    pub sets: HashMap<String, Set>,
-    pub relations: HashMap<String, Relation>,
-    pub locations: Vec<Option<u32>>,
+pub struct GraphInput<'g> {
+    candidate: &'g Candidate<'g>,
+    chosen: &'g Chosen<'g>,
+    threads: &'g Threads,
+    locations: &'g [Option<u32>],
 }
 
 /// Where each event is, numbered, as the candidate's equations say.
@@ -34,112 +35,163 @@ pub fn locations(c: &Candidate<'_>, chosen: &Chosen<'_>) -> Vec<Option<u32>> {
         .collect()
 }
 
-impl GraphInput {
+impl<'g> GraphInput<'g> {
+    /// `locations` are those of the events.
     pub fn new(
-        c: &Candidate<'_>,
-        chosen: &Chosen<'_>,
-        threads: &Threads,
-        locations: Vec<Option<u32>>,
-    ) -> GraphInput {
-        let n = c.events.len();
-        let mut sets = HashMap::new();
-        let mut set = |name: &str, keep: &dyn Fn(Index) -> bool| {
-            sets.insert(name.to_string(), Set::of(n, (0..n).filter(|i| keep(*i))));
-        };
-        let act = |i: Index| &c.events[i].act;
-        set("M", &|i| act(i).is_memory());
-        set("Exp", &|i| act(i).is_memory());
-        set("R", &|i| act(i).is_load());
-        set("W", &|i| act(i).is_store());
-        set("IW", &|i| i < c.initial);
-        set("F", &|i| matches!(act(i), Act::Fence));
-        set("B", &|i| act(i).is_commit());
-        set("BCC", &|i| matches!(act(i), Act::Branch));
-        set("AMO", &|i| matches!(act(i), Act::Update { .. }));
-        set("Rreg", &|i| matches!(act(i), Act::RegisterRead));
-        set("Wreg", &|i| matches!(act(i), Act::RegisterWrite));
-        let port = |i: Index| {
-            let path = c.events[i].thread.and_then(|t| c.paths.get(t));
-            path.is_some_and(|p| p.path.events[c.events[i].id].data_port)
-        };
-        set("DATA", &|i| port(i));
-        set("NDATA", &|i| !port(i));
-        for name in threads.empty {
-            set(name, &|_| false);
-        }
-        for (bit, name) in threads.tags.iter().enumerate() {
-            set(name, &|i| c.events[i].tags >> bit & 1 == 1);
-        }
-        let mut relations = HashMap::new();
-        let thread = |i: Index| c.events[i].thread;
-        let both = |keep: &dyn Fn(Index, Index) -> bool| {
-            let pairs = (0..n).flat_map(|a| (0..n).map(move |b| (a, b)));
-            Relation::of(n, pairs.filter(|(a, b)| keep(*a, *b)))
-        };
-        let mut add = |name: &str, r: Relation| {
-            relations.insert(name.to_string(), r);
-        };
-        let loc = both(&|a, b| locations[a].is_some() && locations[a] == locations[b]);
-        add("same-low-order-bits", loc.clone());
-        add("loc", loc);
-        add(
-            "int",
-            both(&|a, b| thread(a).is_some() && thread(a) == thread(b)),
-        );
-        add("ext", both(&|a, b| thread(a) != thread(b)));
-        let memory = Set::of(n, (0..n).filter(|i| act(*i).is_memory()));
-        add("sm", Relation::identity(&memory));
-        add("si", Relation::identity(&memory));
-        let same = |a: Index, b: Index| {
-            thread(a).is_some()
-                && thread(a) == thread(b)
-                && c.events[a].instance == c.events[b].instance
-        };
-        add("same-instance", both(&same));
-        let mut per_thread = |name: &str, of: &dyn Fn(&Prepared) -> Vec<(Id, Id)>| {
-            let all = c
-                .paths
-                .iter()
-                .enumerate()
-                .flat_map(|(t, p)| c.globals(t, of(p).into_iter()));
-            add(name, Relation::of(n, all));
-        };
-        per_thread("po", &|p| p.deps.po.pairs().collect());
-        per_thread("addr", &|p| p.deps.addr.pairs().collect());
-        per_thread("data", &|p| p.deps.data.pairs().collect());
-        per_thread("ctrl", &|p| p.deps.ctrl.pairs().collect());
-        per_thread("depend", &|p| p.deps.depend.pairs().collect());
-        per_thread("control", &|p| p.path.control.clone());
-        per_thread("iico_data", &|p| p.path.iico_data.clone());
-        per_thread("iico_ctrl", &|p| p.path.iico_ctrl.clone());
-        per_thread("rf-reg", &|p| p.path.rf_reg.clone());
-        per_thread("iico_order", &|p| p.path.iico_order.clone());
-        per_thread("partial_po", &|_| Vec::new());
-        per_thread("success", &|_| Vec::new());
-        let rmw = Relation::of(n, atomic_pairs(c, chosen));
-        let amo = rmw.filter(same);
-        add("rmw", rmw);
-        add("amo", amo);
+        candidate: &'g Candidate<'g>,
+        chosen: &'g Chosen<'g>,
+        threads: &'g Threads,
+        locations: &'g [Option<u32>],
+    ) -> GraphInput<'g> {
         GraphInput {
-            sets,
-            relations,
+            candidate,
+            chosen,
+            threads,
             locations,
         }
     }
-}
 
-/// The atomic load-store pairs of all threads.
-fn atomic_pairs(c: &Candidate<'_>, chosen: &Chosen<'_>) -> Vec<(Index, Index)> {
-    let mut all = Vec::new();
-    for (thread, prepared) in c.paths.iter().enumerate() {
-        let by = c.shifts[thread];
-        let local = match prepared.rmw_fixed {
-            true => prepared.rmw.clone(),
-            false => pairs(&prepared.path, &prepared.deps, prepared.allowed, |o| {
-                chosen.solver.find(super::candidate::shift(o, by))
-            }),
-        };
-        all.extend(c.globals(thread, local.into_iter()));
+    pub fn given(&self, name: &str) -> Option<Given> {
+        let set = self.set(name).map(Given::Set);
+        set.or_else(|| self.relation(name).map(Given::Relation))
     }
-    all
+
+    fn set(&self, name: &str) -> Option<Set> {
+        if let Some(bit) = self.threads.tags.iter().position(|tag| *tag == name) {
+            return Some(self.events(|i| self.candidate.events[i].tags >> bit & 1 == 1));
+        }
+        let acts = |keep: fn(&Act) -> bool| self.events(|i| keep(&self.candidate.events[i].act));
+        Some(match name {
+            "M" | "Exp" => acts(Act::is_memory),
+            "R" => acts(Act::is_load),
+            "W" => acts(Act::is_store),
+            "IW" => self.events(|i| i < self.candidate.initial),
+            "F" => acts(|act| matches!(act, Act::Fence)),
+            "B" => acts(Act::is_commit),
+            "BCC" => acts(|act| matches!(act, Act::Branch)),
+            "AMO" => acts(|act| matches!(act, Act::Update { .. })),
+            "Rreg" => acts(|act| matches!(act, Act::RegisterRead)),
+            "Wreg" => acts(|act| matches!(act, Act::RegisterWrite)),
+            "DATA" => self.events(|i| self.feeds_data(i)),
+            "NDATA" => self.events(|i| !self.feeds_data(i)),
+            _ if self.threads.empty.contains(&name) => self.events(|_| false),
+            _ => return None,
+        })
+    }
+
+    pub fn relation(&self, name: &str) -> Option<Relation> {
+        let n = self.candidate.events.len();
+        Some(match name {
+            "loc" | "same-low-order-bits" => self.same(|i| self.locations[i]),
+            "int" => self.same(|i| self.candidate.events[i].thread),
+            "ext" => {
+                let mut ext = Relation::full(n);
+                for (_, thread) in self.classes(|i| Some(self.candidate.events[i].thread)) {
+                    thread.iter().for_each(|i| ext.remove_all(i, &thread));
+                }
+                ext
+            }
+            "sm" | "si" => {
+                Relation::identity(&self.events(|i| self.candidate.events[i].act.is_memory()))
+            }
+            "same-instance" => self.same(|i| self.instance(i)),
+            "po" => self.threads(|p| p.deps.po.pairs()),
+            "addr" => self.threads(|p| p.deps.addr.pairs()),
+            "data" => self.threads(|p| p.deps.data.pairs()),
+            "ctrl" => self.threads(|p| p.deps.ctrl.pairs()),
+            "depend" => self.threads(|p| p.deps.depend.pairs()),
+            "control" => self.threads(|p| p.path.control.iter().copied()),
+            "iico_data" => self.threads(|p| p.path.iico_data.iter().copied()),
+            "iico_ctrl" => self.threads(|p| p.path.iico_ctrl.iter().copied()),
+            "iico_order" => self.threads(|p| p.path.iico_order.iter().copied()),
+            "rf-reg" => self.threads(|p| p.path.rf_reg.iter().copied()),
+            "partial_po" | "success" => Relation::new(n),
+            "rmw" => self.atomic_pairs(),
+            "amo" => {
+                let one = |a, b| self.instance(a).is_some() && self.instance(a) == self.instance(b);
+                self.atomic_pairs().filter(one)
+            }
+            _ => return None,
+        })
+    }
+
+    fn events(&self, keep: impl Fn(Index) -> bool) -> Set {
+        let n = self.candidate.events.len();
+        Set::of(n, (0..n).filter(|i| keep(*i)))
+    }
+
+    fn feeds_data(&self, i: Index) -> bool {
+        let event = &self.candidate.events[i];
+        let path = event.thread.and_then(|t| self.candidate.paths.get(t));
+        path.is_some_and(|p| p.path.events[event.id].data_port)
+    }
+
+    /// The thread and the instance of its instruction that an event belongs to.
+    fn instance(&self, i: Index) -> Option<(usize, u32)> {
+        let event = &self.candidate.events[i];
+        event.thread.map(|thread| (thread, event.instance))
+    }
+
+    /// The events of each class; one without a class is in none.
+    fn classes<C: PartialEq>(&self, class: impl Fn(Index) -> Option<C>) -> Vec<(C, Set)> {
+        let n = self.candidate.events.len();
+        let mut all: Vec<(C, Set)> = Vec::new();
+        for i in 0..n {
+            let Some(of) = class(i) else { continue };
+            match all.iter_mut().find(|(known, _)| *known == of) {
+                Some((_, events)) => events.insert(i),
+                None => all.push((of, Set::of(n, [i]))),
+            }
+        }
+        all
+    }
+
+    /// The pairs of events of one class.
+    fn same<C: PartialEq>(&self, class: impl Fn(Index) -> Option<C>) -> Relation {
+        let mut all = Relation::new(self.candidate.events.len());
+        for (_, events) in self.classes(class) {
+            events.iter().for_each(|i| all.insert_all(i, &events));
+        }
+        all
+    }
+
+    /// What a relation of each thread's path says of the events seen.
+    fn threads<'s, I: Iterator<Item = (Id, Id)> + 's>(
+        &'s self,
+        of: impl Fn(&'s Prepared) -> I,
+    ) -> Relation {
+        let c = self.candidate;
+        let mut all = Relation::new(c.events.len());
+        for (prepared, seen) in c.paths.iter().zip(&c.local) {
+            for (a, b) in of(prepared) {
+                if let (Some(a), Some(b)) = (seen[a], seen[b]) {
+                    all.insert(a, b);
+                }
+            }
+        }
+        all
+    }
+
+    /// The atomic load-store pairs of all threads.
+    fn atomic_pairs(&self) -> Relation {
+        let c = self.candidate;
+        let mut all = Relation::new(c.events.len());
+        for (thread, prepared) in c.paths.iter().enumerate() {
+            let resolved;
+            let pairs = match prepared.rmw_fixed {
+                true => &prepared.rmw,
+                false => {
+                    let find = |o| self.chosen.solver.find(shift(o, c.shifts[thread]));
+                    resolved = pairs(&prepared.path, &prepared.deps, prepared.allowed, find);
+                    &resolved
+                }
+            };
+            for (a, b) in pairs {
+                if let (Some(a), Some(b)) = (c.local[thread][*a], c.local[thread][*b]) {
+                    all.insert(a, b);
+                }
+            }
+        }
+        all
+    }
 }

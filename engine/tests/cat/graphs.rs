@@ -1,5 +1,5 @@
 //! Small graphs of events to evaluate models over.
-use _engine::cat::{CatError, Input, Model, Prepared};
+use _engine::cat::{CatError, Given, Input, Model, Prepared};
 use _engine::graph::{Relation, Set};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -92,18 +92,18 @@ impl Graph {
         }
     }
 
-    pub fn input(&self) -> Input<'_> {
-        Input {
-            n: self.n,
-            sets: &self.sets,
-            relations: &self.relations,
-            locations: &self.locations,
-            variants: &|_| false,
-        }
+    fn given(&self, name: &str) -> Option<Given> {
+        let set = self.sets.get(name).cloned().map(Given::Set);
+        set.or_else(|| self.relations.get(name).cloned().map(Given::Relation))
     }
 
     pub fn prepare(&self, model: &Model) -> Result<Prepared, CatError> {
-        model.prepare(&self.input())
+        model.prepare(&Input {
+            n: self.n,
+            given: &|name| self.given(name),
+            locations: &self.locations,
+            variants: &|_| false,
+        })
     }
 
     /// Every reads-from relation.
