@@ -149,7 +149,7 @@ pub enum Initial {
 
 pub trait Source: Sync {
     /// A thread between two events. Copies are made often.
-    type Thread: Clone + Send;
+    type Thread: Clone + Send + Sync;
 
     /// Main before its first event, at each call the same.
     fn main(&self) -> Self::Thread;

@@ -1,0 +1,240 @@
+//! What an execution that cannot go on shows.
+
+use super::execution::Execution;
+use super::graph::Slot;
+use super::judge::Flags;
+use super::outcome::{Counts, Cut, ExploreError, Violation};
+use super::source::{Action, Fault, Kind, Next, Wait};
+
+#[derive(Default)]
+pub struct Findings {
+    pub counts: Counts,
+    pub violations: Vec<Violation>,
+    pub cuts: Vec<Cut>,
+    /// Whether in the last execution every thread ended.
+    pub is_complete: bool,
+}
+
+impl Findings {
+    /// Counts a consistent execution none of whose threads can go on; whether it violates
+    /// something.
+    pub fn conclude<T: Clone>(
+        &mut self,
+        execution: &Execution<T>,
+        flags: &Flags,
+    ) -> Result<bool, ExploreError> {
+        let (mut faulty, mut cut, mut waiting) = (false, false, false);
+        let mut violated = false;
+        for (_, next) in execution.threads() {
+            match next {
+                Next::Done(_) => {}
+                Next::Fault(fault) => {
+                    self.violate(execution, fault.clone());
+                    faulty = true;
+                }
+                Next::Cut { message, site } => {
+                    self.cut(message, *site);
+                    cut = true;
+                }
+                Next::Unsupported { message, site } => {
+                    return Err(ExploreError::Unsupported {
+                        message: message.clone(),
+                        site: *site,
+                    })
+                }
+                Next::Blocked { .. } | Next::Event(_) => waiting = true,
+            }
+        }
+        for fault in misused_objects(execution) {
+            self.violate(execution, fault);
+            violated = true;
+        }
+        if let Some(fault) = race(flags) {
+            self.violate(execution, fault);
+            violated = true;
+        }
+        self.is_complete = false;
+        if faulty {
+            self.counts.faulty += 1;
+            violated = true;
+        } else if cut {
+            self.counts.cut += 1;
+        } else if waiting {
+            self.counts.blocked += 1;
+            for fault in hangs(execution) {
+                self.violate(execution, fault);
+                violated = true;
+            }
+        } else {
+            self.counts.complete += 1;
+            self.is_complete = true;
+        }
+        Ok(violated)
+    }
+
+    fn violate<T>(&mut self, execution: &Execution<T>, fault: Fault) {
+        let same =
+            |seen: &&mut Violation| (seen.fault.kind, seen.fault.site) == (fault.kind, fault.site);
+        match self.violations.iter_mut().find(same) {
+            Some(seen) => seen.count += 1,
+            None => self.violations.push(Violation {
+                fault,
+                count: 1,
+                graph: execution.graph.clone(),
+            }),
+        }
+    }
+
+    fn cut(&mut self, message: &str, site: Option<crate::program::ir::SiteId>) {
+        let cut = Cut {
+            message: message.to_owned(),
+            site,
+        };
+        if !self.cuts.contains(&cut) {
+            self.cuts.push(cut);
+        }
+    }
+
+    /// Adds what another worker found.
+    pub fn merge(&mut self, other: Findings) {
+        self.counts.add(&other.counts);
+        for violation in other.violations {
+            let key = |seen: &Violation| (seen.fault.kind, seen.fault.site);
+            match self
+                .violations
+                .iter_mut()
+                .find(|seen| key(seen) == key(&violation))
+            {
+                Some(seen) => {
+                    seen.count += violation.count;
+                    if violation.graph.len() < seen.graph.len() {
+                        seen.graph = violation.graph;
+                    }
+                }
+                None => self.violations.push(violation),
+            }
+        }
+        for cut in other.cuts {
+            if !self.cuts.contains(&cut) {
+                self.cuts.push(cut);
+            }
+        }
+    }
+}
+
+fn race(flags: &Flags) -> Option<Fault> {
+    if !flags.undefined && flags.raised.is_empty() {
+        return None;
+    }
+    let message = match flags.raised.is_empty() {
+        true => "data race".to_owned(),
+        false => flags.raised.join(", "),
+    };
+    Some(Fault {
+        kind: Kind::Race,
+        message,
+        site: None,
+    })
+}
+
+/// The threads that wait for ever. A thread that waits goes on only when one of the reads of its
+/// wait reads from another write. When every thread that waits has read the last write of each
+/// location, no thread is left to write another: whatever is read again is the same, and memory
+/// that makes every write visible in the end changes nothing (Kokologiannakis, Lahav,
+/// Majumdar, Vafeiadis and others, "Making weak memory models fair", OOPSLA 2021, theorem on
+/// the reads of a loop that ends never). When some thread has read an earlier write there is
+/// another execution in which it goes on, and what the others then do is seen there.
+fn hangs<T: Clone>(execution: &Execution<T>) -> Vec<Fault> {
+    let graph = &execution.graph;
+    let is_last = |read: &Slot| {
+        let event = graph.event(*read);
+        event.source == graph.last_write(event.location)
+    };
+    let mut faults = Vec::new();
+    let mut joins = Vec::new();
+    for (thread, next) in execution.threads() {
+        match next {
+            Next::Blocked { wait, site } => {
+                let (what, reads) = match wait {
+                    Wait::Spin { reads } => ("what its loop reads never changes", *reads),
+                    Wait::For { what, reads } => (*what, *reads),
+                };
+                let reads = execution.last_reads(thread, reads);
+                if !reads.iter().all(is_last) {
+                    return Vec::new();
+                }
+                let message = match wait {
+                    Wait::Spin { .. } => format!("thread {thread} waits for ever: {what}"),
+                    Wait::For { .. } => format!("thread {thread} waits for ever for {what}"),
+                };
+                faults.push(Fault {
+                    kind: Kind::Hang,
+                    message,
+                    site: Some(*site),
+                });
+            }
+            Next::Event(told) => joins.push((thread, *told)),
+            _ => {}
+        }
+    }
+    if faults.is_empty() {
+        // threads that wait for one another's end
+        faults.extend(joins.into_iter().map(|(thread, told)| Fault {
+            kind: Kind::Hang,
+            message: format!("thread {thread} waits for ever for the end of a thread"),
+            site: Some(told.site),
+        }));
+    }
+    faults
+}
+
+/// Objects that are used after their end, or unordered with it, and objects that end twice or
+/// never began.
+fn misused_objects<T>(execution: &Execution<T>) -> Vec<Fault> {
+    let graph = &execution.graph;
+    let slots = || (0..graph.len() as Slot).map(|slot| (slot, graph.event(slot)));
+    let mut faults = Vec::new();
+    let mut fault = |message: &str, slot: Slot| {
+        faults.push(Fault {
+            kind: Kind::Memory,
+            message: message.to_owned(),
+            site: Some(graph.event(slot).site),
+        });
+    };
+    for (free, event) in slots() {
+        let Action::Free { base } = event.action else {
+            continue;
+        };
+        let object = slots().find_map(|(_, event)| match event.action {
+            Action::Allocate { base: at, size, .. } if at == base => Some(size),
+            _ => None,
+        });
+        let Some(size) = object else {
+            fault("free of what was not allocated", free);
+            continue;
+        };
+        for (slot, event) in slots() {
+            match event.action {
+                Action::Free { base: at } if at == base && slot < free => {
+                    fault("double free", free);
+                }
+                Action::Read { at, .. } | Action::Write { at, .. }
+                    if base <= at.address
+                        && at.address - base < size
+                        && !graph.precedes(slot, free) =>
+                {
+                    let after = graph.precedes(free, slot);
+                    fault(
+                        match after {
+                            true => "use after free",
+                            false => "use unordered with a free",
+                        },
+                        slot,
+                    );
+                }
+                _ => {}
+            }
+        }
+    }
+    faults
+}

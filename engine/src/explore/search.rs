@@ -1,0 +1,276 @@
+//! The search: Kokologiannakis, Marmanis, Gladstein, Vafeiadis, "Truly stateless, optimal
+//! dynamic partial order reduction", POPL 2022, algorithm 1 (TruSt).
+//!
+//! Events are added one at a time. A read branches over the writes it may read from; a write
+//! over its places in coherence order; and a write revisits the reads that were added before it
+//! and are not in its causal prefix: they read from it in a graph without what was added after
+//! them. So that each execution comes up once, only one of the graphs that lead to it by a
+//! revisit may make it: the one in which all that the revisit throws away is what the search
+//! adds when no revisit is ahead ([`Graph::is_maximal`]).
+//!
+//! An event that nothing comes after, of which a read reads the last write and a write is the
+//! last, has no outgoing edge; whether its graph is consistent is asked later, at the latest when
+//! the execution ends. For all else it is asked at once.
+//!
+//! The write of a read-modify-write stands right after what its read reads from: that is what
+//! makes it one operation, in C11 and on every machine.
+//!
+//! [`Graph::is_maximal`]: super::graph::Graph::is_maximal
+
+use super::ends::Findings;
+use super::execution::Execution;
+use super::graph::{Slot, NONE};
+use super::judge::Judge;
+use super::outcome::ExploreError;
+use super::parallel::Shared;
+use super::source::{Action, Next, Source, ThreadId, Told};
+
+/// The search is to end.
+pub enum Halt {
+    /// A limit was hit, a violation is enough, or another worker has failed.
+    Over,
+    Error(ExploreError),
+}
+
+impl<E: Into<ExploreError>> From<E> for Halt {
+    fn from(error: E) -> Halt {
+        Halt::Error(error.into())
+    }
+}
+
+pub struct Worker<'s, S: Source, F> {
+    pub shared: &'s Shared<'s, S, F>,
+    pub judge: Judge<'s>,
+    pub found: Findings,
+    /// Executions to be written over.
+    spare: Vec<Execution<S::Thread>>,
+    moved: Vec<Slot>,
+}
+
+impl<'s, S: Source, F: Fn(&Execution<S::Thread>) + Sync> Worker<'s, S, F> {
+    pub fn new(shared: &'s Shared<'s, S, F>) -> Worker<'s, S, F> {
+        Worker {
+            shared,
+            judge: Judge::new(shared.model),
+            found: Findings::default(),
+            spare: Vec::new(),
+            moved: Vec::new(),
+        }
+    }
+
+    /// Explores all that begins as this execution, which may end otherwise. `sure`: its graph is
+    /// known to be consistent.
+    pub fn visit(
+        &mut self,
+        execution: &mut Execution<S::Thread>,
+        mut sure: bool,
+    ) -> Result<(), Halt> {
+        let source = self.shared.source;
+        loop {
+            let Some((thread, told)) = execution.schedule() else {
+                return self.finish(execution, sure);
+            };
+            if execution.graph.len() >= self.shared.options.limits.events {
+                let message = "the execution has too many events".to_owned();
+                let site = Some(told.site);
+                execution.stop(thread, Next::Cut { message, site });
+                continue;
+            }
+            match told.action {
+                Action::Read { at, .. } | Action::Write { at, .. } => {
+                    let location = match execution.locate(source, &told, at) {
+                        Ok(location) => location,
+                        Err(fault) => {
+                            execution.stop(thread, Next::Fault(fault));
+                            continue;
+                        }
+                    };
+                    if let Action::Read { .. } = told.action {
+                        self.read(execution, thread, &told, location)?;
+                        sure = false;
+                        continue;
+                    }
+                    let write = execution.push(thread, &told, location);
+                    execution.go_on(source, write);
+                    self.revisit(execution, write)?;
+                    match self.place(execution, write)? {
+                        Some(known) => sure = known,
+                        None => return Ok(()),
+                    }
+                }
+                Action::Choose { ways } => {
+                    for way in (0..ways).rev() {
+                        let slot = execution.push(thread, &told, NONE);
+                        execution.graph.set_value(slot, u64::from(way));
+                        execution.go_on(source, slot);
+                        if way > 0 {
+                            self.branch(execution, sure)?;
+                            execution.truncate(slot as usize);
+                        }
+                    }
+                }
+                Action::Join { thread: joined } => {
+                    let result = match execution.next(joined) {
+                        Some(Next::Done(result)) => *result,
+                        _ => 0,
+                    };
+                    let slot = execution.push(thread, &told, NONE);
+                    execution.graph.set_value(slot, result);
+                    execution.go_on(source, slot);
+                    sure = false;
+                }
+                Action::Fence { .. } | Action::Create { .. } => {
+                    let slot = execution.push(thread, &told, NONE);
+                    execution.go_on(source, slot);
+                    sure = false;
+                }
+                Action::Allocate { .. } | Action::Free { .. } => {
+                    let slot = execution.push(thread, &told, NONE);
+                    execution.go_on(source, slot);
+                }
+            }
+        }
+    }
+
+    /// Adds a read and explores what follows for every write it may read from but the last,
+    /// which it reads from in the end.
+    fn read(
+        &mut self,
+        execution: &mut Execution<S::Thread>,
+        thread: ThreadId,
+        told: &Told,
+        location: u32,
+    ) -> Result<(), Halt> {
+        let last = execution.graph.last_write(location);
+        let mut write = NONE;
+        while write != last {
+            let slot = self.read_from(execution, thread, told, location, write);
+            if let Some(sure) = self.ask(execution)? {
+                self.branch(execution, sure)?;
+            }
+            execution.truncate(slot as usize);
+            write = execution.graph.following(location, write);
+        }
+        self.read_from(execution, thread, told, location, last);
+        Ok(())
+    }
+
+    fn read_from(
+        &mut self,
+        execution: &mut Execution<S::Thread>,
+        thread: ThreadId,
+        told: &Told,
+        location: u32,
+        write: Slot,
+    ) -> Slot {
+        let slot = execution.push(thread, told, location);
+        let value = execution.value_of(location, write);
+        execution.graph.set_source(slot, write, value);
+        execution.go_on(self.shared.source, slot);
+        slot
+    }
+
+    /// Whether the graph may be consistent: none if not, else whether it is known to be.
+    fn ask(&mut self, execution: &Execution<S::Thread>) -> Result<Option<bool>, Halt> {
+        if execution.is_halfway() {
+            return Ok(Some(false));
+        }
+        let consistent = self.judge.is_consistent(&execution.graph)?;
+        Ok(consistent.then_some(true))
+    }
+
+    /// Puts a new write into coherence order, and explores what follows for every place but the
+    /// last possible, where it is in the end; none if it cannot be there, else whether the graph
+    /// is known to be consistent.
+    fn place(
+        &mut self,
+        execution: &mut Execution<S::Thread>,
+        write: Slot,
+    ) -> Result<Option<bool>, Halt> {
+        let len = execution.graph.len();
+        let event = *execution.graph.event(write);
+        if event.pair != NONE {
+            let previous = execution.graph.event(event.pair).source;
+            if execution.graph.is_taken(event.location, previous) {
+                return Ok(None);
+            }
+            execution.graph.order_after(write, previous);
+            return match execution.graph.event(write).after {
+                NONE => Ok(Some(false)),
+                _ => self.ask(execution),
+            };
+        }
+        let mut previous = NONE;
+        loop {
+            let next = execution.graph.following(event.location, previous);
+            if next == NONE {
+                execution.graph.order_after(write, previous);
+                return Ok(Some(false));
+            }
+            if !execution.graph.is_taken(event.location, previous) {
+                execution.graph.order_after(write, previous);
+                if let Some(sure) = self.ask(execution)? {
+                    self.branch(execution, sure)?;
+                    execution.truncate(len);
+                }
+                execution.graph.unorder(write, previous);
+            }
+            previous = next;
+        }
+    }
+
+    /// Has earlier reads read from a new write, which is in no coherence order yet.
+    fn revisit(&mut self, execution: &Execution<S::Thread>, write: Slot) -> Result<(), Halt> {
+        let graph = &execution.graph;
+        let location = graph.event(write).location;
+        for slot in (0..write).rev() {
+            if graph.precedes(slot, write) {
+                continue;
+            }
+            if !graph.is_maximal(slot, write) {
+                // every earlier revisit would throw this away
+                break;
+            }
+            let event = graph.event(slot);
+            if !event.is_read() || event.location != location {
+                continue;
+            }
+            let mut new = self.spare.pop().unwrap_or_else(Execution::empty);
+            let (read, moved) = execution.restrict(slot, write, &mut self.moved, &mut new);
+            let value = new.value_of(new.graph.event(moved).location, moved);
+            new.graph.set_source(read, moved, value);
+            new.go_on(self.shared.source, read);
+            if let Some(sure) = self.place(&mut new, moved)? {
+                self.branch(&mut new, sure)?;
+            }
+            self.spare.push(new);
+        }
+        Ok(())
+    }
+
+    /// Explores all that begins as this execution, or has an idle worker do so.
+    fn branch(&mut self, execution: &mut Execution<S::Thread>, sure: bool) -> Result<(), Halt> {
+        if self.shared.is_hungry() {
+            let mut copy = Execution::empty();
+            copy.copy_from(execution);
+            self.shared.give(copy, sure);
+            return Ok(());
+        }
+        self.visit(execution, sure)
+    }
+
+    fn finish(&mut self, execution: &Execution<S::Thread>, _sure: bool) -> Result<(), Halt> {
+        let Some(flags) = self.judge.flags(&execution.graph)? else {
+            return Ok(());
+        };
+        let violated = self.found.conclude(execution, &flags)?;
+        if self.found.is_complete {
+            (self.shared.each)(execution);
+        }
+        self.shared.count()?;
+        match violated && self.shared.options.first {
+            true => Err(Halt::Over),
+            false => Ok(()),
+        }
+    }
+}

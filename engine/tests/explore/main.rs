@@ -1,0 +1,3 @@
+//! Exploration: it finds what enumeration finds, and each execution once.
+mod litmus;
+mod models;
