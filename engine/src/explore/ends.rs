@@ -4,7 +4,7 @@ use super::execution::Execution;
 use super::graph::Slot;
 use super::judge::Flags;
 use super::outcome::{Counts, Cut, ExploreError, Violation};
-use super::source::{Action, Fault, Kind, Next, Wait};
+use super::source::{Action, Fault, Kind, Next, Source, Wait};
 
 #[derive(Default)]
 pub struct Findings {
@@ -18,13 +18,22 @@ pub struct Findings {
 impl Findings {
     /// Counts a consistent execution none of whose threads can go on; whether it violates
     /// something.
-    pub fn conclude<T: Clone>(
+    pub fn conclude<S: Source>(
         &mut self,
-        execution: &Execution<T>,
+        source: &S,
+        execution: &Execution<S::Thread>,
         flags: &Flags,
     ) -> Result<bool, ExploreError> {
         let (mut faulty, mut cut, mut waiting) = (false, false, false);
         let mut violated = false;
+        self.is_complete = false;
+        let elsewhere = |next: &Next| {
+            let wait = Wait::Elsewhere;
+            matches!(next, Next::Blocked { wait: found, .. } if *found == wait)
+        };
+        if execution.threads().any(|(_, next)| elsewhere(next)) {
+            return Ok(false);
+        }
         for (_, next) in execution.threads() {
             match next {
                 Next::Done(_) => {}
@@ -45,7 +54,7 @@ impl Findings {
                 Next::Blocked { .. } | Next::Event(_) => waiting = true,
             }
         }
-        for fault in misused_objects(execution) {
+        for fault in misused_objects(source, execution) {
             self.violate(execution, fault);
             violated = true;
         }
@@ -53,7 +62,6 @@ impl Findings {
             self.violate(execution, fault);
             violated = true;
         }
-        self.is_complete = false;
         if faulty {
             self.counts.faulty += 1;
             violated = true;
@@ -138,35 +146,33 @@ fn race(flags: &Flags) -> Option<Fault> {
 }
 
 /// The threads that wait for ever. A thread that waits goes on only when one of the reads of its
-/// wait reads from another write. When every thread that waits has read the last write of each
-/// location, no thread is left to write another: whatever is read again is the same, and memory
-/// that makes every write visible in the end changes nothing (Kokologiannakis, Lahav,
-/// Majumdar, Vafeiadis and others, "Making weak memory models fair", OOPSLA 2021, theorem on
-/// the reads of a loop that ends never). When some thread has read an earlier write there is
-/// another execution in which it goes on, and what the others then do is seen there.
+/// wait reads another value. When every thread that waits has read what its locations hold in
+/// the end, no thread is left to write anything else: under sequential consistency, TSO and RC11
+/// alike a fair memory makes the last write of each location visible in the end, and what is
+/// read then is the same again (Lahav, Namakonov, Oberhauser, Podkopaev, Vafeiadis, "Making weak
+/// memory models fair", OOPSLA 2021). When some thread has read another value there is an
+/// execution in which it reads the last one and goes on, and what the others then do is seen
+/// there.
 fn hangs<T: Clone>(execution: &Execution<T>) -> Vec<Fault> {
     let graph = &execution.graph;
     let is_last = |read: &Slot| {
         let event = graph.event(*read);
-        event.source == graph.last_write(event.location)
+        event.value == execution.value_of(event.location, graph.last_write(event.location))
     };
     let mut faults = Vec::new();
     let mut joins = Vec::new();
     for (thread, next) in execution.threads() {
         match next {
             Next::Blocked { wait, site } => {
-                let (what, reads) = match wait {
-                    Wait::Spin { reads } => ("what its loop reads never changes", *reads),
-                    Wait::For { what, reads } => (*what, *reads),
+                let (reads, what) = match wait {
+                    Wait::Spin { reads } => (*reads, "its loop to end"),
+                    Wait::For { what, reads } => (*reads, *what),
+                    Wait::Elsewhere => return Vec::new(),
                 };
-                let reads = execution.last_reads(thread, reads);
-                if !reads.iter().all(is_last) {
+                if !execution.last_reads(thread, reads).iter().all(is_last) {
                     return Vec::new();
                 }
-                let message = match wait {
-                    Wait::Spin { .. } => format!("thread {thread} waits for ever: {what}"),
-                    Wait::For { .. } => format!("thread {thread} waits for ever for {what}"),
-                };
+                let message = format!("thread {thread} waits for ever for {what}");
                 faults.push(Fault {
                     kind: Kind::Hang,
                     message,
@@ -190,7 +196,7 @@ fn hangs<T: Clone>(execution: &Execution<T>) -> Vec<Fault> {
 
 /// Objects that are used after their end, or unordered with it, and objects that end twice or
 /// never began.
-fn misused_objects<T>(execution: &Execution<T>) -> Vec<Fault> {
+fn misused_objects<S: Source>(source: &S, execution: &Execution<S::Thread>) -> Vec<Fault> {
     let graph = &execution.graph;
     let slots = || (0..graph.len() as Slot).map(|slot| (slot, graph.event(slot)));
     let mut faults = Vec::new();
@@ -209,7 +215,7 @@ fn misused_objects<T>(execution: &Execution<T>) -> Vec<Fault> {
             Action::Allocate { base: at, size, .. } if at == base => Some(size),
             _ => None,
         });
-        let Some(size) = object else {
+        let Some(size) = object.or_else(|| source.extent(base)) else {
             fault("free of what was not allocated", free);
             continue;
         };

@@ -238,7 +238,8 @@ impl<T: Clone> Execution<T> {
     fn reads_unknown(&self, read: Slot) -> bool {
         let event = self.graph.event(read);
         let place = self.graph.places[event.location as usize];
-        event.source == NONE && place.initial == Initial::Unknown
+        let lax = matches!(event.action, Action::Read { lax: true, .. });
+        event.source == NONE && place.initial == Initial::Unknown && !lax
     }
 
     /// What a read of the location from this write reads.

@@ -247,6 +247,7 @@ impl Source for Threads<'_> {
                     at: location(registers[at]),
                     order,
                     exclusive,
+                    lax: false,
                 },
                 Step::Write {
                     at,
@@ -281,6 +282,10 @@ impl Source for Threads<'_> {
             }
             _ => Initial::Outside,
         }
+    }
+
+    fn extent(&self, _: u64) -> Option<u64> {
+        None
     }
 }
 

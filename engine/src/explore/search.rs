@@ -263,7 +263,7 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>) + Sync> Worker<'s, S, F> {
         let Some(flags) = self.judge.flags(&execution.graph)? else {
             return Ok(());
         };
-        let violated = self.found.conclude(execution, &flags)?;
+        let violated = self.found.conclude(self.shared.source, execution, &flags)?;
         if self.found.is_complete {
             (self.shared.each)(execution);
         }
