@@ -5,10 +5,15 @@ use super::node::{Id, Op, Test};
 use super::ops::{self, said, type_fault, Ground, Outcome};
 use super::plan::Plan;
 use super::prims;
+use super::rows::Rows;
+use super::typed::{Form, Typed};
 use super::value::{compare, Closure, Fault, Scope, Value};
 use crate::graph::{Relation, Set};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::Arc;
+
+/// How many steps the interpreter may take for one graph, and for one candidate.
+const FUEL: u64 = 20_000_000;
 
 /// How often the names of a `let rec` may be computed anew.
 const MAX_ROUNDS: usize = 20_000;
@@ -27,7 +32,85 @@ pub struct Store {
     pub fuel: AtomicU64,
 }
 
+impl Clone for Store {
+    fn clone(&self) -> Store {
+        Store {
+            plan: self.plan.clone(),
+            n: self.n,
+            locations: self.locations.clone(),
+            values: self.values.clone(),
+            same: self.same.clone(),
+            parts: self.parts.clone(),
+            fuel: AtomicU64::new(FUEL),
+        }
+    }
+}
+
 impl Store {
+    pub fn new(plan: &Arc<Plan>, n: usize) -> Store {
+        let count = plan.nodes.all.len();
+        Store {
+            plan: plan.clone(),
+            n,
+            locations: vec![None; n],
+            values: vec![Value::Nothing; count],
+            same: (0..count as Id).collect(),
+            parts: vec![None; count],
+            fuel: AtomicU64::new(FUEL),
+        }
+    }
+
+    /// Takes over what types say of values: which are the same, and which are none.
+    pub fn adopt(&mut self, typed: &Typed) {
+        self.same.clone_from(&typed.same);
+        for (value, fault) in self.values.iter_mut().zip(&typed.faults) {
+            if let Some(fault) = fault {
+                *value = Value::Fault(fault.clone());
+            }
+        }
+    }
+
+    /// Makes a value of what stands in an operation's slot.
+    pub fn take(&mut self, typed: &Typed, rows: &Rows, id: Id) {
+        let root = typed.root(id);
+        self.values[root as usize] = match typed.form(root) {
+            Form::Any => return,
+            Form::Nothing => Value::Nothing,
+            Form::Universe => Value::Universe,
+            Form::Set => Value::Set(rows.to_set(typed.slot(root))),
+            Form::Relation => Value::Relation(rows.to_relation(typed.slot(root))),
+        };
+    }
+
+    /// Lets the interpreter take as many steps as it may for one graph.
+    pub fn refuel(&mut self) {
+        *self.fuel.get_mut() = FUEL;
+    }
+
+    /// Where the fault in the value of `root`, which stands at `at`, comes from.
+    pub fn origin(&self, root: Id, at: Place, fault: &Fault) -> Place {
+        let nodes = &self.plan.nodes;
+        let mut place = at;
+        let mut id = root;
+        loop {
+            let mut origin = None;
+            nodes.operands(nodes.op(self.same[id as usize]), &mut |operand| {
+                if origin.is_none()
+                    && matches!(self.value(operand), Value::Fault(found) if found == fault)
+                {
+                    origin = Some(operand);
+                }
+            });
+            if matches!(self.value(id), Value::Fault(_)) {
+                place = nodes.all[id as usize].at;
+            }
+            match origin {
+                Some(operand) if operand < id => id = operand,
+                _ => return place,
+            }
+        }
+    }
+
     /// The value of an operation as it is now.
     pub fn value(&self, id: Id) -> &Value {
         &self.values[self.same[id as usize] as usize]
@@ -186,7 +269,7 @@ impl Store {
         }
     }
 
-    fn compute_any(&mut self, plan: &Plan, op: &Op) -> Outcome {
+    pub fn compute_any(&mut self, plan: &Plan, op: &Op) -> Outcome {
         let n = self.n;
         Ok(match op {
             Op::Nothing => Value::Nothing,

@@ -3,6 +3,7 @@ use super::ast::*;
 use super::error::CatError;
 use super::lex::Fault;
 use super::parse::{self, File};
+use super::plan::CheckStep;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -44,6 +45,27 @@ impl Files {
             variants: Vec::new(),
             included: HashMap::new(),
         }
+    }
+
+    /// What a check is called: its name, or its place.
+    pub fn check_name(&self, names: &Names, check: &CheckStep) -> String {
+        match check.name {
+            Some(name) => names.text(name).to_owned(),
+            None => {
+                let file = &self.sources[check.at.file as usize].name;
+                let file = Path::new(file)
+                    .file_name()
+                    .map_or(file.into(), |name| name.to_string_lossy());
+                format!("{file}:{}", check.at.line)
+            }
+        }
+    }
+
+    /// The error of an assertion that fails.
+    pub fn assertion(&self, names: &Names, check: &CheckStep) -> CatError {
+        let message = format!("the assertion {} fails", self.check_name(names, check));
+        let advice = "this test is no input for the model".to_owned();
+        self.error((check.at, message, advice))
     }
 
     /// The error of a fault, with its line.

@@ -14,9 +14,11 @@
 mod ast;
 mod compact;
 mod compile;
+mod consistency;
 mod env;
 mod error;
 mod eval;
+mod growth;
 mod interp;
 mod kinds;
 mod layout;
@@ -32,10 +34,13 @@ mod polarity;
 mod prepare;
 mod prims;
 mod recognise;
+mod rows;
 mod search;
 mod stages;
+mod typed;
 mod value;
 
+pub use consistency::{Axiom, Complete, Consistency, Remarks};
 pub use error::CatError;
 
 use crate::graph::{Relation, Set};

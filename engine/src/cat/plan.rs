@@ -28,6 +28,18 @@ pub struct CheckStep {
     pub name: Option<Sym>,
 }
 
+impl CheckStep {
+    /// What is claimed, in cat's words.
+    pub fn claim_text(&self) -> String {
+        let claim = match self.claim {
+            Claim::Acyclic => "acyclic",
+            Claim::Irreflexive => "irreflexive",
+            Claim::Empty => "empty",
+        };
+        format!("{}{claim}", if self.negated { "~" } else { "" })
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct ChoiceStep {
     pub at: Place,

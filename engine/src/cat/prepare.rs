@@ -11,11 +11,7 @@ use super::stages::{self, Stages};
 use super::value::{Fault, Value};
 use super::{Given, Input, Prepared};
 use crate::graph::{Relation, Set};
-use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
-
-/// How many steps the interpreter may take for one graph, and for one candidate.
-pub const FUEL: u64 = 20_000_000;
 
 /// What is known of an operation before anything is chosen.
 pub struct Facts {
@@ -34,15 +30,8 @@ pub fn prepare(
     input: &Input,
 ) -> Result<Prepared, Box<CatError>> {
     let count = plan.nodes.all.len();
-    let mut store = Store {
-        plan: plan.clone(),
-        n: input.n,
-        locations: input.locations.to_vec(),
-        values: vec![Value::Nothing; count],
-        same: (0..count as Id).collect(),
-        parts: vec![None; count],
-        fuel: AtomicU64::new(FUEL),
-    };
+    let mut store = Store::new(plan, input.n);
+    store.locations = input.locations.to_vec();
     let mut facts = Facts {
         kinds: vec![Type::Open; count],
         fixed: vec![false; count],
@@ -318,13 +307,8 @@ impl Prepared {
             match check.role {
                 Role::Axiom if !holds => self.never = Some(self.name_of(check)),
                 Role::Assert if !holds => {
-                    let message = format!("the assertion {} fails", self.name_of(check));
-                    let fault = (
-                        check.at,
-                        message,
-                        "this test is no input for the model".to_owned(),
-                    );
-                    return Err(Box::new(self.files.error(fault)));
+                    let names = &self.store.plan.names;
+                    return Err(Box::new(self.files.assertion(names, check)));
                 }
                 _ => {}
             }

@@ -5,7 +5,7 @@ use super::node::{Id, Op};
 use super::plan::{CheckStep, ChoiceStep};
 use super::stages::{classes, Choice, Due, Source, Stages};
 use super::value::{Fault, Value};
-use super::{ops, prepare, Prepared, Solution, Visit};
+use super::{ops, Prepared, Solution, Visit};
 use crate::graph::{Relation, Set};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -95,7 +95,7 @@ impl Prepared {
 
     /// Sets what comes with a candidate.
     fn open(&mut self, rf: &Relation, finals: Option<&Set>) {
-        *self.store.fuel.get_mut() = prepare::FUEL;
+        self.store.refuel();
         let plan = self.store.plan.clone();
         for id in &plan.needed {
             match plan.nodes.op(*id) {
@@ -332,13 +332,8 @@ impl Prepared {
             Goal::Solve(visit) => {
                 for check in &stages.asserts {
                     if !self.holds(check)? {
-                        let message = format!("the assertion {} fails", self.name_of(check));
-                        let fault = (
-                            check.at,
-                            message,
-                            "this test is no input for the model".to_owned(),
-                        );
-                        return Err(Box::new(self.files.error(fault)));
+                        let names = &self.store.plan.names;
+                        return Err(Box::new(self.files.assertion(names, check)));
                     }
                 }
                 let (mut flags, mut undefined) = (Vec::new(), false);
@@ -378,48 +373,15 @@ impl Prepared {
         relation.map_err(|fault| self.error(id, self.store.plan.nodes.all[id as usize].at, fault))
     }
 
-    /// What a check is called: its name, or its place.
     pub(super) fn name_of(&self, check: &CheckStep) -> String {
-        match check.name {
-            Some(name) => self.store.plan.names.text(name).to_owned(),
-            None => {
-                let file = &self.files.sources[check.at.file as usize].name;
-                let file = std::path::Path::new(file)
-                    .file_name()
-                    .map_or(file.into(), |name| name.to_string_lossy());
-                format!("{file}:{}", check.at.line)
-            }
-        }
+        self.files.check_name(&self.store.plan.names, check)
     }
 
     /// The error of a fault in the value of `root`, at the operation it comes from.
     pub(super) fn error(&self, root: Id, at: Place, fault: Fault) -> Box<CatError> {
-        let nodes = &self.store.plan.nodes;
-        let mut place = at;
-        let mut id = root;
-        loop {
-            let mut origin = None;
-            nodes.operands(nodes.op(self.store.same[id as usize]), &mut |operand| {
-                if origin.is_none()
-                    && matches!(self.store.value(operand), Value::Fault(found) if *found == fault)
-                {
-                    origin = Some(operand);
-                }
-            });
-            if matches!(self.store.value(id), Value::Fault(_)) {
-                place = nodes.all[id as usize].at;
-            }
-            match origin {
-                Some(operand) if operand < id => id = operand,
-                _ => break,
-            }
-        }
-        Box::new(super::fault_error(
-            &self.files,
-            &self.store.plan.names,
-            place,
-            fault,
-        ))
+        let place = self.store.origin(root, at, &fault);
+        let names = &self.store.plan.names;
+        Box::new(super::fault_error(&self.files, names, place, fault))
     }
 }
 

@@ -4,6 +4,7 @@
 //! so that a set is a handful of words, and a relation a word or a few for each event.
 mod order;
 mod relation;
+pub mod rows;
 mod set;
 
 pub use order::LinearExtensions;

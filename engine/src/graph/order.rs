@@ -1,5 +1,5 @@
 //! Closures, cycles and orders.
-use super::{Relation, Set};
+use super::{rows, Relation, Set};
 
 impl Relation {
     /// The pairs with a path of at least one step from the first to the second.
@@ -18,124 +18,17 @@ impl Relation {
 
     /// Makes the relation its own transitive closure.
     pub fn close(&mut self) {
-        if self.stride == 1 {
-            if !self.close_acyclic() {
-                self.warshall();
-            }
-            return;
-        }
-        self.warshall();
-    }
-
-    /// Warshall's algorithm, a row at a time.
-    fn warshall(&mut self) {
-        let stride = self.stride;
-        let mut through = vec![0; stride];
-        for middle in 0..self.len {
-            let (index, bit) = (middle / 64, 1u64 << (middle % 64));
-            through.copy_from_slice(self.row(middle));
-            if through.iter().all(|word| *word == 0) {
-                continue;
-            }
-            for row in self.rows.chunks_exact_mut(stride) {
-                if row[index] & bit != 0 {
-                    for (word, more) in row.iter_mut().zip(&through) {
-                        *word |= more;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Closes the relation depth first, each event after those it leads to; false, with
-    /// only pairs of the closure added, when there is a cycle. Up to 64 events.
-    fn close_acyclic(&mut self) -> bool {
-        let rows = &mut self.rows;
-        let (mut done, mut open) = (0u64, 0u64);
-        let mut path = [0u8; 64];
-        for start in 0..self.len {
-            if done >> start & 1 == 1 {
-                continue;
-            }
-            let mut depth = 0;
-            path[0] = start as u8;
-            open |= 1 << start;
-            loop {
-                let top = path[depth] as usize;
-                let row = rows[top];
-                if row & open != 0 {
-                    return false;
-                }
-                let next = row & !done;
-                if next != 0 {
-                    let next = next.trailing_zeros() as usize;
-                    depth += 1;
-                    path[depth] = next as u8;
-                    open |= 1 << next;
-                    continue;
-                }
-                let (mut all, mut left) = (row, row);
-                while left != 0 {
-                    let more = rows[left.trailing_zeros() as usize];
-                    left &= left - 1;
-                    left &= !more;
-                    all |= more;
-                }
-                rows[top] = all;
-                open &= !(1 << top);
-                done |= 1 << top;
-                if depth == 0 {
-                    break;
-                }
-                depth -= 1;
-            }
-        }
-        true
+        rows::close(self.stride, &mut self.rows);
     }
 
     /// Whether no event leads to itself.
     pub fn is_irreflexive(&self) -> bool {
-        (0..self.len).all(|item| !self.contains(item, item))
+        rows::is_irreflexive(self.stride, &self.rows)
     }
 
     /// Whether no path leads from an event to itself.
     pub fn is_acyclic(&self) -> bool {
-        if self.stride > 1 {
-            return self.closure().is_irreflexive();
-        }
-        let rows = &self.rows;
-        let (mut done, mut open) = (0u64, 0u64);
-        let mut path = [0u8; 64];
-        for (start, row) in rows.iter().enumerate() {
-            if done >> start & 1 == 1 || *row == 0 {
-                continue;
-            }
-            let mut depth = 0;
-            path[0] = start as u8;
-            open |= 1 << start;
-            loop {
-                let top = path[depth] as usize;
-                let row = rows[top];
-                if row & open != 0 {
-                    return false;
-                }
-                let next = row & !done;
-                if next != 0 {
-                    let next = next.trailing_zeros() as usize;
-                    depth += 1;
-                    path[depth] = next as u8;
-                    open |= 1 << next;
-                    continue;
-                }
-                open &= !(1 << top);
-                done |= 1 << top;
-                if depth == 0 {
-                    break;
-                }
-                depth -= 1;
-            }
-        }
-        true
+        rows::is_acyclic(self.stride, &self.rows)
     }
 
     /// A shortest cycle, as the events on it, each leading to the next and the last to

@@ -1,6 +1,6 @@
 //! A relation over events.
 use super::set::{mask, words, Bits};
-use super::Set;
+use super::{rows, Set};
 use std::fmt;
 
 /// A relation over the events `0..len`: for each event, the bits of those it leads to.
@@ -65,6 +65,15 @@ impl Relation {
             relation.insert(from, to);
         }
         relation
+    }
+
+    /// The relation of these rows; see [`super::rows`].
+    pub fn from_rows(len: usize, bits: &[u64]) -> Self {
+        Relation {
+            len,
+            stride: rows::stride(len),
+            rows: bits.to_vec(),
+        }
     }
 
     /// Empties the relation and makes it range over `len` events.
@@ -218,15 +227,7 @@ impl Relation {
     /// [`Relation::inverse`], written over `out`.
     pub fn inverse_into(&self, out: &mut Relation) {
         out.clear(self.len);
-        let stride = self.stride;
-        for from in 0..self.len {
-            let (index, bit) = (from / 64, 1u64 << (from % 64));
-            for (word_index, word) in self.row(from).iter().enumerate() {
-                for to in Bits(*word) {
-                    out.rows[(word_index * 64 + to) * stride + index] |= bit;
-                }
-            }
-        }
+        rows::inverse(self.stride, &self.rows, &mut out.rows);
     }
 
     /// The pairs a, c such that for some b the pair a, b is in this relation and b, c in
@@ -240,29 +241,8 @@ impl Relation {
     /// [`Relation::sequence`], written over `out`.
     pub fn sequence_into(&self, other: &Relation, out: &mut Relation) {
         assert_eq!(self.len, other.len, "relations of different graphs");
-        out.len = self.len;
-        out.stride = self.stride;
-        out.rows.clear();
-        if self.stride == 1 {
-            let steps = &other.rows[..self.len];
-            out.rows.extend(self.rows.iter().map(|row| {
-                let mut reached = 0;
-                for middle in Bits(*row) {
-                    reached |= steps[middle];
-                }
-                reached
-            }));
-            return;
-        }
-        out.rows.resize(self.len * self.stride, 0);
-        for from in 0..self.len {
-            let reached = &mut out.rows[from * self.stride..][..self.stride];
-            for middle in self.successors(from) {
-                for (word, more) in reached.iter_mut().zip(other.row(middle)) {
-                    *word |= more;
-                }
-            }
-        }
+        out.clear(self.len);
+        rows::sequence(self.stride, &self.rows, &other.rows, &mut out.rows);
     }
 
     /// The pairs whose first event is in `from`.

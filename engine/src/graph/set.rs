@@ -55,6 +55,15 @@ impl Set {
         set
     }
 
+    /// The set of these bits; see [`super::rows`].
+    pub fn from_words(len: usize, bits: &[u64]) -> Self {
+        let mut set = Set::new(len);
+        for (index, word) in bits.iter().enumerate().take(words(len)) {
+            *set.word_mut(index) = *word;
+        }
+        set
+    }
+
     /// Over how many events the set ranges.
     pub fn len(&self) -> usize {
         self.len

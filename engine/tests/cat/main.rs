@@ -1,5 +1,6 @@
 //! The cat language, construct by construct.
 mod choices;
+mod consistency;
 mod errors;
 mod fuzz;
 mod graphs;

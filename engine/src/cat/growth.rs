@@ -1,0 +1,167 @@
+//! What more events can do to a value: a static reading of a model for those who build graphs
+//! event by event.
+//!
+//! A graph grows by an event at the end of a thread, that reads from a write that is there
+//! already; what is given between the events that were there stays as it was, but where the
+//! new event comes in a coherence order is free. Then each operation's value, looked at on the
+//! old events, stays, only grows, or may change in any way.
+use super::ast::*;
+use super::node::{Id, Nodes, Op};
+use super::prims::Prim;
+use super::typed::{Form, Typed};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Growth {
+    /// Between old events no pair goes.
+    up: bool,
+    /// Between old events no pair comes.
+    down: bool,
+    /// What leads to an old event is old.
+    closed: bool,
+}
+
+const STAYS: Growth = Growth {
+    up: true,
+    down: true,
+    closed: true,
+};
+const UNKNOWN: Growth = Growth {
+    up: false,
+    down: false,
+    closed: false,
+};
+
+/// Of each operation, whether its value on old events only grows with the graph.
+pub fn only_grows(typed: &Typed) -> Vec<bool> {
+    let nodes = &typed.plan.nodes;
+    let mut found: Vec<Growth> = Vec::with_capacity(nodes.all.len());
+    for (id, node) in nodes.all.iter().enumerate() {
+        let root = typed.root(id as Id) as usize;
+        let growth = match typed.form(id as Id) {
+            _ if root < id => found[root],
+            Form::Nothing => STAYS,
+            _ => of(nodes, typed, &node.op, &found),
+        };
+        found.push(growth);
+    }
+    found.iter().map(|growth| growth.up).collect()
+}
+
+fn of(nodes: &Nodes, typed: &Typed, op: &Op, found: &[Growth]) -> Growth {
+    let get = |id: Id| found[typed.root(id) as usize];
+    let meet = |a: Growth, b: Growth| Growth {
+        up: a.up && b.up,
+        down: a.down && b.down,
+        closed: a.closed && b.closed,
+    };
+    let given = |closed: bool| Growth { closed, ..STAYS };
+    match op {
+        Op::Given(name) => given(matches!(
+            typed.plan.names.text(*name),
+            "po" | "addr" | "data" | "ctrl" | "rmw" | "amo"
+        )),
+        Op::ReadsFrom | Op::Identity | Op::EmptyRelation => given(true),
+        // The last write of a location need not stay the last.
+        Op::Finals => UNKNOWN,
+        Op::Universe | Op::Choice(_) => given(false),
+        // They are taken to grow, and leave old events alone where their bodies do.
+        Op::Variable(..) => Growth {
+            up: true,
+            down: false,
+            closed: false,
+        },
+        Op::Union(items) => items.iter().map(|item| get(*item)).fold(STAYS, meet),
+        Op::Unary(Unary::Optional, a) => get(*a),
+        Op::Unary(Unary::Identity, a) => Growth {
+            closed: true,
+            ..get(*a)
+        },
+        Op::Unary(Unary::Inverse, a) => Growth {
+            closed: false,
+            ..get(*a)
+        },
+        Op::Unary(Unary::Complement, a) => Growth {
+            up: get(*a).down,
+            down: get(*a).up,
+            closed: false,
+        },
+        Op::Unary(Unary::Plus | Unary::Star, a) | Op::Call(Prim::AsTransitive, a) => Growth {
+            down: get(*a).down && get(*a).closed,
+            ..get(*a)
+        },
+        Op::Binary(Binary::Intersection, a, b) => Growth {
+            closed: get(*a).closed || get(*b).closed,
+            ..meet(get(*a), get(*b))
+        },
+        Op::Binary(Binary::Product, a, b) => Growth {
+            closed: false,
+            ..meet(get(*a), get(*b))
+        },
+        Op::Binary(Binary::Difference, a, b) => Growth {
+            up: get(*a).up && get(*b).down,
+            down: get(*a).down && get(*b).up,
+            closed: get(*a).closed,
+        },
+        // A path by a new event is one more, unless only old events lead to old ones.
+        Op::Sequence(a, b) => {
+            let both = meet(get(*a), get(*b));
+            Growth {
+                down: both.down && get(*b).closed,
+                ..both
+            }
+        }
+        Op::Restrict(from, inner, to) => {
+            let sides = from.iter().chain(to).map(|side| get(*side));
+            Growth {
+                closed: get(*inner).closed,
+                ..sides.fold(get(*inner), meet)
+            }
+        }
+        Op::Call(Prim::Range, a) => Growth {
+            down: get(*a).down && get(*a).closed,
+            closed: false,
+            ..get(*a)
+        },
+        Op::Call(Prim::Domain, a) => Growth {
+            down: false,
+            closed: false,
+            ..get(*a)
+        },
+        Op::Fix(group) => {
+            let mut bodies = nodes.groups[*group as usize].bodies.iter();
+            Growth {
+                up: bodies.all(|body| get(*body).up),
+                ..UNKNOWN
+            }
+        }
+        Op::Item(of, ..) => get(*of),
+        _ => UNKNOWN,
+    }
+}
+
+/// Whether a relation holds every pair of another, as far as the operations show.
+pub fn covers(typed: &Typed, id: Id, part: &dyn Fn(&Op) -> bool) -> bool {
+    let nodes = &typed.plan.nodes;
+    let op = nodes.op(typed.root(id));
+    part(op)
+        || match op {
+            Op::Union(items) => items.iter().any(|item| covers(typed, *item, part)),
+            Op::Unary(Unary::Plus | Unary::Star | Unary::Optional, a) => covers(typed, *a, part),
+            // With what may be left out beside it, a relation is covered by the whole.
+            Op::Sequence(a, b) => {
+                optional(typed, *a) && covers(typed, *b, part)
+                    || optional(typed, *b) && covers(typed, *a, part)
+            }
+            _ => false,
+        }
+}
+
+/// Whether each event leads to itself.
+fn optional(typed: &Typed, id: Id) -> bool {
+    match typed.plan.nodes.op(typed.root(id)) {
+        Op::Unary(Unary::Optional | Unary::Star, _) | Op::Identity => true,
+        Op::Union(items) => items.iter().any(|item| optional(typed, *item)),
+        Op::Sequence(a, b) => optional(typed, *a) && optional(typed, *b),
+        _ => false,
+    }
+}

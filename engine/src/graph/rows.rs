@@ -1,0 +1,296 @@
+//! Operations on rows of bits, written over memory that is there already.
+//!
+//! A set of `n` events is `stride` words; a relation is `n` such rows, one after another.
+//! `stride` is 1 up to 64 events. The bits of events from `n` on are 0. Each function
+//! writes its result over `out` and says whether there is anything in it.
+use super::set::Bits;
+
+/// How many words make a row over `n` events.
+pub fn stride(n: usize) -> usize {
+    n.div_ceil(64).max(1)
+}
+
+/// Every event.
+pub fn full_set(n: usize, out: &mut [u64]) {
+    for (index, word) in out.iter_mut().enumerate() {
+        *word = super::set::mask(n, index);
+    }
+}
+
+/// Adds what is in `a`.
+pub fn unite(a: &[u64], out: &mut [u64]) {
+    for (word, more) in out.iter_mut().zip(a) {
+        *word |= more;
+    }
+}
+
+pub fn intersection(a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
+    words(a, b, out, |a, b| a & b)
+}
+
+pub fn difference(a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
+    words(a, b, out, |a, b| a & !b)
+}
+
+fn words(a: &[u64], b: &[u64], out: &mut [u64], op: impl Fn(u64, u64) -> u64) -> bool {
+    let mut any = 0;
+    for ((word, a), b) in out.iter_mut().zip(a).zip(b) {
+        *word = op(*a, *b);
+        any |= *word;
+    }
+    any != 0
+}
+
+/// The events that are not in a set; of a relation, the pairs that are not.
+pub fn complement(n: usize, stride: usize, a: &[u64], out: &mut [u64]) -> bool {
+    let mut any = 0;
+    let rows = out.chunks_exact_mut(stride).zip(a.chunks_exact(stride));
+    for (out, a) in rows {
+        for (index, (word, a)) in out.iter_mut().zip(a).enumerate() {
+            *word = !a & super::set::mask(n, index);
+            any |= *word;
+        }
+    }
+    any != 0
+}
+
+/// Whether `item` is in a set.
+pub fn has(set: &[u64], item: usize) -> bool {
+    set[item / 64] >> (item % 64) & 1 == 1
+}
+
+/// Every pair of an event of `from` and one of `to`.
+pub fn product(stride: usize, from: &[u64], to: &[u64], out: &mut [u64]) -> bool {
+    for (item, row) in out.chunks_exact_mut(stride).enumerate() {
+        if has(from, item) {
+            row.copy_from_slice(to);
+        } else {
+            row.fill(0);
+        }
+    }
+    some(from) && some(to)
+}
+
+/// Whether there is anything in a set or relation.
+pub fn some(a: &[u64]) -> bool {
+    a.iter().any(|word| *word != 0)
+}
+
+/// Each event of a set with itself.
+pub fn identity(stride: usize, set: &[u64], out: &mut [u64]) -> bool {
+    let mut any = 0;
+    for (item, row) in out.chunks_exact_mut(stride).enumerate() {
+        row.fill(0);
+        let word = set[item / 64] & 1 << (item % 64);
+        row[item / 64] = word;
+        any |= word;
+    }
+    any != 0
+}
+
+/// Adds each event with itself.
+pub fn add_identity(stride: usize, out: &mut [u64]) {
+    for (item, row) in out.chunks_exact_mut(stride).enumerate() {
+        row[item / 64] |= 1 << (item % 64);
+    }
+}
+
+/// The pairs a, c such that for some b the pair a, b is in the one and b, c in the other.
+pub fn sequence(stride: usize, a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
+    let mut any = 0;
+    if stride == 1 {
+        for (word, row) in out.iter_mut().zip(a) {
+            let mut reached = 0;
+            for middle in Bits(*row) {
+                reached |= b[middle];
+            }
+            *word = reached;
+            any |= reached;
+        }
+        return any != 0;
+    }
+    for (reached, row) in out.chunks_exact_mut(stride).zip(a.chunks_exact(stride)) {
+        reached.fill(0);
+        for (index, word) in row.iter().enumerate() {
+            for middle in Bits(*word) {
+                unite(&b[(index * 64 + middle) * stride..][..stride], reached);
+            }
+        }
+        any |= reached.iter().fold(0, |any, word| any | word);
+    }
+    any != 0
+}
+
+/// The pairs from an event of `from` to one of `to`, each where it is given.
+pub fn restrict(
+    stride: usize,
+    from: Option<&[u64]>,
+    a: &[u64],
+    to: Option<&[u64]>,
+    out: &mut [u64],
+) -> bool {
+    let mut any = 0;
+    if let (1, Some(from)) = (stride, from) {
+        let to = to.map_or(u64::MAX, |to| to[0]);
+        for (item, (word, a)) in out.iter_mut().zip(a).enumerate() {
+            *word = a & to & 0u64.wrapping_sub(from[0] >> item & 1);
+            any |= *word;
+        }
+        return any != 0;
+    }
+    let rows = out.chunks_exact_mut(stride).zip(a.chunks_exact(stride));
+    for (item, (out, row)) in rows.enumerate() {
+        if from.is_some_and(|from| !has(from, item)) {
+            out.fill(0);
+            continue;
+        }
+        out.copy_from_slice(row);
+        for (word, to) in out.iter_mut().zip(to.unwrap_or_default()) {
+            *word &= to;
+        }
+        any |= out.iter().fold(0, |any, word| any | word);
+    }
+    any != 0
+}
+
+/// The pairs turned round.
+pub fn inverse(stride: usize, a: &[u64], out: &mut [u64]) {
+    out.fill(0);
+    for (from, row) in a.chunks_exact(stride).enumerate() {
+        let (at, bit) = (from / 64, 1u64 << (from % 64));
+        for (index, word) in row.iter().enumerate() {
+            for to in Bits(*word) {
+                out[(index * 64 + to) * stride + at] |= bit;
+            }
+        }
+    }
+}
+
+/// The events that lead to some event.
+pub fn domain(stride: usize, a: &[u64], out: &mut [u64]) {
+    out.fill(0);
+    for (item, row) in a.chunks_exact(stride).enumerate() {
+        out[item / 64] |= u64::from(some(row)) << (item % 64);
+    }
+}
+
+/// The events that some event leads to.
+pub fn range(stride: usize, a: &[u64], out: &mut [u64]) {
+    out.fill(0);
+    a.chunks_exact(stride).for_each(|row| unite(row, out));
+}
+
+/// Whether no event leads to itself.
+pub fn is_irreflexive(stride: usize, a: &[u64]) -> bool {
+    let mut rows = a.chunks_exact(stride).enumerate();
+    rows.all(|(item, row)| !has(row, item))
+}
+
+/// Makes a relation its own transitive closure.
+pub fn close(stride: usize, rows: &mut [u64]) {
+    if stride == 1 {
+        if !close_acyclic(rows) {
+            for middle in 0..rows.len() {
+                let through = rows[middle];
+                for row in rows.iter_mut() {
+                    *row |= through & 0u64.wrapping_sub(*row >> middle & 1);
+                }
+            }
+        }
+        return;
+    }
+    // Warshall's algorithm, a row at a time.
+    let mut through = vec![0; stride];
+    for middle in 0..rows.len() / stride {
+        through.copy_from_slice(&rows[middle * stride..][..stride]);
+        if some(&through) {
+            for row in rows.chunks_exact_mut(stride) {
+                if has(row, middle) {
+                    unite(&through, row);
+                }
+            }
+        }
+    }
+}
+
+/// Closes the relation depth first, each event after those it leads to; false, with
+/// only pairs of the closure added, when there is a cycle. Up to 64 events.
+fn close_acyclic(rows: &mut [u64]) -> bool {
+    depth_first(rows.len(), rows, &|rows, item| rows[item], &|rows, item| {
+        let (mut all, mut left) = (rows[item], rows[item]);
+        while left != 0 {
+            let more = rows[left.trailing_zeros() as usize];
+            left &= left - 1;
+            left &= !more;
+            all |= more;
+        }
+        rows[item] = all;
+    })
+}
+
+/// Goes through a graph of up to 64 events depth first and leaves each event after those it
+/// leads to; false as soon as there is a cycle.
+#[inline(always)]
+fn depth_first<R: ?Sized>(
+    n: usize,
+    rows: &mut R,
+    row: &impl Fn(&R, usize) -> u64,
+    leave: &impl Fn(&mut R, usize),
+) -> bool {
+    let (mut done, mut open) = (0u64, 0u64);
+    let mut path = [0u8; 64];
+    for start in 0..n {
+        if done >> start & 1 == 1 {
+            continue;
+        }
+        let mut depth = 0;
+        path[0] = start as u8;
+        open |= 1 << start;
+        loop {
+            let top = path[depth] as usize;
+            let reached = row(rows, top);
+            if reached & open != 0 {
+                return false;
+            }
+            let next = reached & !done;
+            if next != 0 {
+                let next = next.trailing_zeros() as usize;
+                depth += 1;
+                path[depth] = next as u8;
+                open |= 1 << next;
+                continue;
+            }
+            leave(rows, top);
+            open &= !(1 << top);
+            done |= 1 << top;
+            if depth == 0 {
+                break;
+            }
+            depth -= 1;
+        }
+    }
+    true
+}
+
+/// Whether no path leads from an event to itself.
+pub fn is_acyclic(stride: usize, rows: &[u64]) -> bool {
+    if stride == 1 {
+        let mut rows = rows;
+        return depth_first(rows.len(), &mut rows, &|rows, item| rows[item], &|_, _| {});
+    }
+    // An event that leads to none that is left is on no cycle.
+    let n = rows.len() / stride;
+    let mut left = vec![0; stride];
+    full_set(n, &mut left);
+    loop {
+        let before = left.clone();
+        for (item, row) in rows.chunks_exact(stride).enumerate() {
+            if row.iter().zip(&left).all(|(a, b)| a & b == 0) {
+                left[item / 64] &= !(1 << (item % 64));
+            }
+        }
+        if left == before {
+            return !some(&left);
+        }
+    }
+}
