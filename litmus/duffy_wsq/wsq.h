@@ -2,8 +2,8 @@
    head, one at a time, under a lock.
 
    Joe Duffy, "Building a custom thread pool", part 2: a work stealing queue, weblog, August 2008
-   (LocalPush, LocalPop, TrySteal). The array has a fixed size here: a push into a full queue fails
-   where the author's grows the array.
+   (LocalPush, LocalPop, TrySteal). A push into a full queue fails; wsq_grow.h has the author's, which
+   grows the array, and wsq_remove.h the removal of part 3.
 
    head and tail count up, and `index & mask` finds the slot. One slot always stays free: the owner may
    see that a thief has claimed a slot before the thief has read it, and must not push into it. With
@@ -65,20 +65,22 @@ struct wsq {
     atomic_int head; /* next element to steal */
     atomic_int tail; /* next free slot */
     pthread_mutex_t lock;
-    int slot[WSQ_SIZE];
+    int *slot;
+    int mask; /* number of slots - 1 */
 };
 
-#define WSQ_INIT {.lock = PTHREAD_MUTEX_INITIALIZER}
-
-enum { WSQ_MASK = WSQ_SIZE - 1 };
+#define WSQ_INIT                                                                                 \
+    {                                                                                            \
+        .lock = PTHREAD_MUTEX_INITIALIZER, .slot = (int[WSQ_SIZE]){0}, .mask = WSQ_SIZE - 1      \
+    }
 
 /* Owner only. False when the queue is full. */
 static inline bool wsq_push(struct wsq *q, int value)
 {
     int tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
-    if (tail >= atomic_load_explicit(&q->head, WSQ_PUSH_HEAD_ORDER) + WSQ_MASK)
+    if (tail >= atomic_load_explicit(&q->head, WSQ_PUSH_HEAD_ORDER) + q->mask)
         return false;
-    q->slot[tail & WSQ_MASK] = value;
+    q->slot[tail & q->mask] = value;
     atomic_store_explicit(&q->tail, tail + 1, WSQ_PUSH_TAIL_ORDER);
     return true;
 }
@@ -89,7 +91,7 @@ static inline bool wsq_pop_last(struct wsq *q, int tail, int *value)
     pthread_mutex_lock(&q->lock);
     bool taken = atomic_load_explicit(&q->head, memory_order_relaxed) <= tail;
     if (taken)
-        *value = q->slot[tail & WSQ_MASK];
+        *value = q->slot[tail & q->mask];
     else
         atomic_store_explicit(&q->tail, tail + 1, memory_order_release);
     pthread_mutex_unlock(&q->lock);
@@ -110,7 +112,7 @@ static inline bool wsq_pop(struct wsq *q, int *value)
 #endif
     if (atomic_load_explicit(&q->head, WSQ_POP_HEAD_ORDER) > tail)
         return wsq_pop_last(q, tail, value);
-    *value = q->slot[tail & WSQ_MASK];
+    *value = q->slot[tail & q->mask];
     return true;
 }
 
@@ -126,7 +128,7 @@ static inline bool wsq_try_steal(struct wsq *q, int *value)
 #endif
     bool taken = head < atomic_load_explicit(&q->tail, WSQ_STEAL_TAIL_ORDER);
     if (taken)
-        *value = q->slot[head & WSQ_MASK];
+        *value = q->slot[head & q->mask];
     else
         atomic_store_explicit(&q->head, head, memory_order_release);
     pthread_mutex_unlock(&q->lock);

@@ -8,7 +8,8 @@
    no thread needs any more is emptied by the last one to say so, and used again by its owner.
 
    The report needs no seq_cst. These are its orders, but for CK_DEREGISTER_ORDER, where it chooses
-   relaxed: what a thread reads in a block must happen before the last thread empties it.
+   relaxed: what a thread reads in a block must happen before the last thread empties it. Release with
+   CK_LAST_FENCE does as well, and spares all but the last thread the acquire.
 
      CK_PUT_ORDER         put: CAS of an entry                              (release)
      CK_PUT_WEAK          put: if defined, the CAS is weak
@@ -17,6 +18,8 @@
      CK_TAIL_STORE        push: if defined, tail is moved by a store instead of a CAS
      CK_TAIL_LOAD_ORDER   load of tail before the entries below it are read (acquire)
      CK_DEREGISTER_ORDER  deregister: fetch_sub of active_threads           (acq_rel)
+     CK_LAST_FENCE        deregister: if defined, a fence with this order in the last thread
+     CK_FREE              deregister: if defined, the last thread frees the block instead
      CK_RESET_FENCE       deregister: if defined, a fence with this order before active is cleared
      CK_INACTIVE_ORDER    deregister: store of active                       (release)
      CK_REUSABLE_FENCE    is_reusable: if defined, a fence with this order when it is (listing 4)
@@ -30,6 +33,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#ifdef CK_FREE
+#include <stdlib.h>
+#endif
 
 #ifndef CK_K
 #define CK_K 1 /* how many entries behind the tail may be used in any order */
@@ -153,11 +159,8 @@ static inline bool ck_take(struct ck_item *item)
 
 /* --- blocks ---------------------------------------------------------------------------------- */
 
-/* This thread will not touch the block again. The last one to say so empties it. */
-static inline void ck_deregister(struct ck_block *b)
+static inline void ck_reset(struct ck_block *b)
 {
-    if (atomic_fetch_sub_explicit(&b->active_threads, 1, CK_DEREGISTER_ORDER) != 1)
-        return;
     for (int i = 0; i < CK_SIZE; i++)
         atomic_store_explicit(&b->data[i], NULL, memory_order_relaxed);
     atomic_store_explicit(&b->next, NULL, memory_order_relaxed);
@@ -165,6 +168,21 @@ static inline void ck_deregister(struct ck_block *b)
     atomic_thread_fence(CK_RESET_FENCE);
 #endif
     atomic_store_explicit(&b->active, false, CK_INACTIVE_ORDER);
+}
+
+/* This thread will not touch the block again. The last one to say so empties it. */
+static inline void ck_deregister(struct ck_block *b)
+{
+    if (atomic_fetch_sub_explicit(&b->active_threads, 1, CK_DEREGISTER_ORDER) != 1)
+        return;
+#ifdef CK_LAST_FENCE
+    atomic_thread_fence(CK_LAST_FENCE);
+#endif
+#ifdef CK_FREE
+    free(b);
+#else
+    ck_reset(b);
+#endif
 }
 
 /* Owner only. Often asked and seldom true: the acquire is left to ck_add_block. */

@@ -79,8 +79,8 @@ def test_push_and_steal_pass_the_slot_as_a_message() -> None:
         "push_vs_steal",
         "MP+ponarel+ctrlscna",
         (
-            ("q->slot[tail & WSQ_MASK] = value", "atomic_store_explicit(&q->tail"),
-            ("atomic_load_explicit(&q->tail", "*value = q->slot[head & WSQ_MASK]"),
+            ("q->slot[tail & q->mask] = value", "atomic_store_explicit(&q->tail"),
+            ("atomic_load_explicit(&q->tail", "*value = q->slot[head & q->mask]"),
         ),
     )
 
