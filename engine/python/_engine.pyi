@@ -13,8 +13,9 @@ class EngineError(Exception):
     debug information gives it, else "". For litmus tests and models they are a Wrong.
     """
 
-# kind ("invalid"), message, place ("file:line:column", or as much as is known), excerpt (the
-# line, and below it marks), advice; each may be empty but the first two
+# kind ("unsupported": the test may be right, but is not read here; "invalid"), message, place
+# ("file:line:column", or as much as is known), excerpt (the line, and below it marks), advice;
+# each may be empty but the first two
 Wrong = tuple[str, str, str, str, str]
 
 class SiteDict(TypedDict):

@@ -102,14 +102,15 @@ class Engine(msgspec.Struct, frozen=True):
     def _readable(
         self, tests: Sequence[Test], model: Model, done: Callable[[Verdict], None]
     ) -> list[Test]:
-        """The tests that can be read; the others are Unknown. Raises BadInput for the first of
-        those that came from a file."""
+        """The tests that can be read; the others are Unknown. Raises BadInput for the first
+        malformed one of those that came from a file; one that is right as far as the engine can
+        tell may be another checker's to decide."""
         from weakspot import _engine
 
         wrong = dict(_engine.malformed([_given(test) for test in tests]))
         for number, problem in wrong.items():
             test = tests[number]
-            if test.path:
+            if test.path and problem[0] == "invalid":
                 raise _bad_test(problem)
             why = f"the engine cannot read it: {problem[1]} ({problem[2]})"
             done(unknown(test, model, self.name, why))
@@ -146,14 +147,14 @@ class Engine(msgspec.Struct, frozen=True):
 def validate(tests: Sequence[Test]) -> None:
     """Have the engine read the tests without judging them.
 
-    Raises BadInput, with place and excerpt, for the first that came from a file and that the
-    engine cannot read.
+    Raises BadInput, with place and excerpt, for the first that came from a file and is malformed.
     """
     from weakspot import _engine
 
     mine = [test for test in tests if test.path and test.arch in DIALECTS]
     for _, problem in _engine.malformed([_given(test) for test in mine]):
-        raise _bad_test(problem)
+        if problem[0] == "invalid":
+            raise _bad_test(problem)
 
 
 def _given(test: Test) -> tuple[str, str]:

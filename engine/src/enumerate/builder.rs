@@ -7,6 +7,8 @@ use crate::litmus::value::Op;
 pub struct Builder {
     pub path: Path,
     instance: u32,
+    /// The bits of the instruction's accesses of memory, where it says.
+    size: Option<i64>,
     /// What decides the branches being in.
     pub deciders: Vec<Id>,
 }
@@ -26,13 +28,15 @@ impl Builder {
                 ..Path::default()
             },
             instance: 0,
+            size: None,
             deciders: Vec::new(),
         }
     }
 
     /// Starts the next instruction.
-    pub fn next_instance(&mut self) {
+    pub fn next_instance(&mut self, size: Option<i64>) {
         self.instance += 1;
+        self.size = size;
     }
 
     pub fn fresh(&mut self) -> Operand {
@@ -76,6 +80,7 @@ impl Builder {
             tags,
             data_port,
             atomic: false,
+            size: self.size,
         });
         let deciders = self.deciders.iter().map(|d| (*d, id));
         self.path.control.extend(deciders);

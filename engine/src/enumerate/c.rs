@@ -92,7 +92,7 @@ impl<'a> Walk<'a> {
                     continue;
                 }
                 Task::Loop(condition, body, turn) => {
-                    b.next_instance();
+                    b.next_instance(None);
                     let mut inside = vec![Task::Cut];
                     if turn < UNROLL {
                         inside = vec![Task::Loop(condition, body, turn + 1)];
@@ -106,14 +106,14 @@ impl<'a> Walk<'a> {
                     continue;
                 }
                 Task::Run(Stmt::If(condition, then, otherwise)) => {
-                    b.next_instance();
+                    b.next_instance(None);
                     let then = then.iter().rev().map(Task::Run).collect();
                     let otherwise = otherwise.iter().rev().map(Task::Run).collect();
                     self.branch(b, tasks, condition, then, otherwise);
                     return;
                 }
                 Task::Run(stmt) => {
-                    b.next_instance();
+                    b.next_instance(None);
                     simple(b, stmt)
                 }
             };
@@ -157,7 +157,7 @@ impl<'a> Walk<'a> {
                 if !b.require(truth, Operand::int(wanted)) {
                     continue;
                 }
-                b.next_instance();
+                b.next_instance(None);
                 b.deciders.extend(&deciders);
                 let mut tasks = tasks.clone();
                 tasks.push(Task::Leave(outer));

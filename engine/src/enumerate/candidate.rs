@@ -19,6 +19,8 @@ pub struct Seen {
     pub act: Act,
     pub tags: u64,
     pub instance: u32,
+    /// The bits of an access of memory, where its instruction says.
+    pub size: Option<i64>,
 }
 
 /// The events of a choice of paths.
@@ -48,6 +50,11 @@ pub trait Visitor {
 
     /// A complete choice whose values agree.
     fn complete(&mut self, chosen: Chosen<'_>) -> Go;
+
+    /// A read of this place sees no write at all.
+    fn unmatched(&mut self, _place: Value) -> Go {
+        Go::On
+    }
 }
 
 /// What a visitor says.
@@ -104,6 +111,7 @@ impl<'p> Candidate<'p> {
                 },
                 tags: initial_tags,
                 instance: 0,
+                size: None,
             })
             .collect();
         let initial = events.len();
@@ -122,6 +130,7 @@ impl<'p> Candidate<'p> {
                     act: shift_act(e.act, by),
                     tags: e.tags,
                     instance: e.instance,
+                    size: e.size,
                 });
             }
             local.push(map);
@@ -235,6 +244,7 @@ impl Search<'_, '_> {
         let (Some(address), Some(value)) = (act.address(), act.read()) else {
             return Go::On;
         };
+        let mut unmatched = true;
         for write in &c.writes {
             let (Some(place), Some(stored)) = (
                 c.events[*write].act.address(),
@@ -246,6 +256,7 @@ impl Search<'_, '_> {
                 continue;
             }
             let mark = solver.mark();
+            unmatched &= solver.known(address) != solver.known(place);
             if solver.unify(address, place) && solver.unify(value, stored) && solver.propagate() {
                 self.rf.push((*write, read));
                 let go = self.next(solver, visit);
@@ -255,6 +266,11 @@ impl Search<'_, '_> {
                 }
             }
             solver.undo(mark);
+        }
+        if let (true, Some(place)) = (unmatched, solver.known(address)) {
+            if visit.unmatched(place) == Go::Stop {
+                return Go::Stop;
+            }
         }
         self.left.push(read);
         let last = self.left.len() - 1;

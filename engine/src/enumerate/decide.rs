@@ -1,6 +1,7 @@
 //! A test under a model: every candidate is put to the model, and the final states of those it
 //! allows are collected.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
@@ -144,6 +145,16 @@ impl Visitor for Judging<'_, '_, '_, '_> {
         let result = self.run.judge(self.candidate, &mut self.staged, &chosen);
         self.go(result)
     }
+
+    fn unmatched(&mut self, place: Value) -> Go {
+        match place {
+            Value::Address(at) => {
+                let fault = self.run.mixed_size(at);
+                self.go(Err(fault))
+            }
+            _ => Go::On,
+        }
+    }
 }
 
 /// Whether the addresses of all events are known.
@@ -236,6 +247,35 @@ impl Run<'_> {
         }
     }
 
+    /// What has a size has one size, and every access is of a place with an initial value.
+    fn check_sizes(
+        &self,
+        c: &Candidate<'_>,
+        chosen: &Chosen<'_>,
+        places: &[Option<u32>],
+    ) -> Result<(), EngineError> {
+        let mut sizes: HashMap<u32, i64> = HashMap::new();
+        for (event, place) in c.events.iter().zip(places).skip(c.initial) {
+            let (Some(at), Some(place)) = (event.act.address(), place) else {
+                continue;
+            };
+            let Some(Value::Address(at)) = chosen.solver.known(at) else {
+                continue;
+            };
+            let mixed = event
+                .size
+                .is_some_and(|size| *sizes.entry(*place).or_insert(size) != size);
+            if mixed || !self.test.memory.contains_key(&at) {
+                return Err(self.mixed_size(at));
+            }
+        }
+        Ok(())
+    }
+
+    fn mixed_size(&self, at: Address) -> EngineError {
+        EngineError::MixedSize(self.test.printer().address(at))
+    }
+
     /// The model prepared for this candidate; again when the addresses changed.
     fn stage<'s>(
         &self,
@@ -245,6 +285,7 @@ impl Run<'_> {
     ) -> Result<&'s mut Stage, EngineError> {
         let places = locations(c, chosen);
         if staged.as_ref().map_or(true, |(old, _)| *old != places) {
+            self.check_sizes(c, chosen, &places)?;
             let graph = GraphInput::new(c, chosen, self.threads, &places);
             let input = Input {
                 n: c.events.len(),

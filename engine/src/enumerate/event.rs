@@ -116,6 +116,8 @@ pub struct Event {
     pub data_port: bool,
     /// Half of an exclusive or locked pair.
     pub atomic: bool,
+    /// The bits of an access of memory, where its instruction says.
+    pub size: Option<i64>,
 }
 
 /// `var = op(a, b)`

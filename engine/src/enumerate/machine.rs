@@ -55,7 +55,8 @@ pub fn paths(
             done.push(state.builder.path);
             continue;
         };
-        state.builder.next_instance();
+        let size = code.sizes.get(state.at).copied().flatten();
+        state.builder.next_instance(size);
         for (builder, next) in step(state.builder, instr, machine, reserved) {
             let mut seen = state.seen.clone();
             let target = match next {

@@ -34,6 +34,9 @@ use crate::cat::CatError;
 pub enum EngineError {
     /// An operation on addresses that has no result.
     Illegal,
+    /// Accesses of different sizes to this location, or of a part of one that has no value of
+    /// its own.
+    MixedSize(String),
     /// The model cannot be applied.
     Model(CatError),
 }
@@ -42,6 +45,10 @@ impl std::fmt::Display for EngineError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             EngineError::Illegal => f.write_str("an operation on addresses that has no result"),
+            EngineError::MixedSize(place) => write!(
+                f,
+                "the accesses to {place} are of mixed sizes, which is not supported"
+            ),
             EngineError::Model(e) => e.fmt(f),
         }
     }

@@ -106,6 +106,11 @@ impl Named {
         self.reg.map_or(Src::ZERO, Src::Reg)
     }
 
+    /// The bits of an access of memory by this register; those that the instruction names, if so.
+    fn bits(&self, named: Option<i64>) -> i64 {
+        named.unwrap_or(if self.wide { 64 } else { 32 })
+    }
+
     fn width(&self) -> Option<Width> {
         (!self.wide).then_some(Width {
             bits: 32,
@@ -346,10 +351,9 @@ fn place(r: &mut Reader<'_>) -> Result<Place, Fault> {
     }
     r.cursor.expect("]")?;
     if r.cursor.is("!") || r.cursor.is(",") {
-        return Err(r
-            .cursor
-            .unexpected("the end of the instruction")
-            .advise("addresses that change their base register are not supported"));
+        let message = "addresses that change their base register are not supported";
+        return Err(Fault::unsupported(r.cursor.offset(), message)
+            .advise("write the change of the register as an instruction of its own"));
     }
     Ok(at)
 }
@@ -386,6 +390,7 @@ fn memory(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, Fault> {
             r.comma()?;
             let at = place(r)?;
             let width = unsigned(bits).or(to.width());
+            r.size = Some(to.bits(bits));
             return Ok(Some(Instr::Load {
                 to: to.reg,
                 at,
@@ -404,6 +409,7 @@ fn memory(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, Fault> {
             r.comma()?;
             let at = place(r)?;
             let width = unsigned(bits).or(from.width());
+            r.size = Some(from.bits(bits));
             return Ok(Some(Instr::Store {
                 from: from.source(),
                 at,
@@ -413,18 +419,22 @@ fn memory(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, Fault> {
         }
     }
     for (name, tags) in [("LDAXR", A | X), ("LDXR", X)] {
-        if suffix(name).is_some() {
-            let to = named(r)?.reg;
+        if let Some(bits) = suffix(name) {
+            let to = named(r)?;
+            r.size = Some(to.bits(bits));
             r.comma()?;
             let at = place(r)?;
+            let to = to.reg;
             return Ok(Some(Instr::LoadReserve { to, at, tags }));
         }
     }
     for (name, tags) in [("STLXR", L | X), ("STXR", X)] {
-        if suffix(name).is_some() {
+        if let Some(bits) = suffix(name) {
             let status = Status::Reg(named(r)?.reg);
             r.comma()?;
-            let from = named(r)?.source();
+            let from = named(r)?;
+            r.size = Some(from.bits(bits));
+            let from = from.source();
             r.comma()?;
             let at = place(r)?;
             return Ok(Some(Instr::StoreConditional {
@@ -438,24 +448,25 @@ fn memory(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, Fault> {
     atomic(r, word)
 }
 
-/// What `A`, `L`, `AL` and a size at the end of an atomic instruction's name say.
-fn orders(suffix: &str) -> Option<(u64, u64)> {
+/// What `A`, `L`, `AL` and a size at the end of an atomic instruction's name say: the tags of its
+/// read and its write, and the size.
+fn orders(suffix: &str) -> Option<(u64, u64, Option<i64>)> {
     let order = suffix.trim_end_matches(['B', 'H']);
-    if suffix.len() > order.len() + 1 {
-        return None;
-    }
-    Some(match order {
+    let bits = sized(&suffix[order.len()..])?;
+    let (read, write) = match order {
         "" => (X, X),
         "A" => (A | X, X),
         "L" => (X, L | X),
         "AL" => (A | X, L | X),
         _ => return None,
-    })
+    };
+    Some((read, write, bits))
 }
 
 fn atomic(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, Fault> {
-    if let Some((read, write)) = word.strip_prefix("CAS").and_then(orders) {
+    if let Some((read, write, bits)) = word.strip_prefix("CAS").and_then(orders) {
         let expected = named(r)?;
+        r.size = Some(expected.bits(bits));
         r.comma()?;
         let new = named(r)?.source();
         r.comma()?;
@@ -491,13 +502,15 @@ fn atomic(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, Fault> {
             Some((Some(op), orders))
         }),
     };
-    let Some((op, (mut read, write))) = found else {
+    let Some((op, (mut read, write, bits))) = found else {
         return Ok(None);
     };
     if op.is_some() && prefix != "LD" && prefix != "ST" {
         return Ok(None);
     }
-    let from = named(r)?.source();
+    let from = named(r)?;
+    r.size = Some(from.bits(bits));
+    let from = from.source();
     r.comma()?;
     let mut to = None;
     if prefix != "ST" {

@@ -17,6 +17,8 @@ pub struct LitmusError {
     pub advice: String,
     /// The text of the line.
     pub source: String,
+    /// The text may be right: it uses what is not read here.
+    pub unsupported: bool,
 }
 
 impl fmt::Display for LitmusError {
@@ -45,6 +47,7 @@ pub struct Fault {
     pub offset: usize,
     pub message: String,
     pub advice: String,
+    pub unsupported: bool,
 }
 
 impl Fault {
@@ -53,6 +56,15 @@ impl Fault {
             offset,
             message: message.into(),
             advice: String::new(),
+            unsupported: false,
+        }
+    }
+
+    /// What is right as far as it can be told, and not read here.
+    pub fn unsupported(offset: usize, message: impl Into<String>) -> Fault {
+        Fault {
+            unsupported: true,
+            ..Fault::new(offset, message)
         }
     }
 
@@ -77,6 +89,7 @@ impl Fault {
             message: self.message,
             advice: self.advice,
             source,
+            unsupported: self.unsupported,
         }
     }
 }

@@ -210,6 +210,17 @@ impl Instr {
     }
 }
 
+/// The bits of an access of memory by the letter in its name, as RISC-V and Power have them.
+pub fn bits(letter: &str) -> Option<i64> {
+    Some(match letter {
+        "b" => 8,
+        "h" => 16,
+        "w" => 32,
+        "d" => 64,
+        _ => return None,
+    })
+}
+
 /// Where a store-conditional says whether it stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -225,6 +236,8 @@ pub struct Code {
     pub instructions: Vec<Instr>,
     /// Offset in the file of each instruction.
     pub offsets: Vec<usize>,
+    /// The bits that each instruction's accesses of memory have, where it says.
+    pub sizes: Vec<Option<i64>>,
     /// The instruction a label stands before.
     pub labels: Vec<(String, usize)>,
 }

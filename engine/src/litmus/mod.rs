@@ -76,6 +76,7 @@ impl Test {
             message: format!("cannot be read: {e}"),
             advice: String::new(),
             source: String::new(),
+            unsupported: false,
         })?;
         Test::parse(&file, &String::from_utf8_lossy(&bytes))
     }

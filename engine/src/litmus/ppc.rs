@@ -1,7 +1,7 @@
 //! The dialect PPC: Power.
 
 use super::error::Fault;
-use super::isa::{Flags, Instr, Outcomes, Place, Reg, Src, Status, Test, Width};
+use super::isa::{bits, Flags, Instr, Outcomes, Place, Reg, Src, Status, Test, Width};
 use super::lexer::Kind;
 use super::table::Reader;
 use super::value::{Op, Value};
@@ -192,6 +192,8 @@ fn memory(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, Fault> {
         }
         _ => return Ok(None),
     };
+    let size = word.trim_start_matches("st").trim_start_matches('l');
+    r.size = bits(&size[..1]);
     Ok(Some(instr))
 }
 

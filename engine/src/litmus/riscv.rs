@@ -1,7 +1,7 @@
 //! The dialect RISCV.
 
 use super::error::Fault;
-use super::isa::{Flags, Instr, Place, Reg, Src, Status, Test, Width};
+use super::isa::{bits, Flags, Instr, Place, Reg, Src, Status, Test, Width};
 use super::lexer::Kind;
 use super::table::Reader;
 use super::value::{Op, Value};
@@ -208,6 +208,7 @@ fn memory(r: &mut Reader<'_>, base: &str, rest: &[&str]) -> Result<Option<Instr>
         r.comma()?;
         let at = displaced(r)?;
         let width = width(&base[1..], !base.ends_with('u'));
+        r.size = bits(&base[1..2]);
         return Ok(Some(Instr::Load {
             to,
             at,
@@ -220,6 +221,7 @@ fn memory(r: &mut Reader<'_>, base: &str, rest: &[&str]) -> Result<Option<Instr>
         r.comma()?;
         let at = displaced(r)?;
         let width = width(&base[1..], true);
+        r.size = bits(&base[1..2]);
         return Ok(Some(Instr::Store {
             from,
             at,
@@ -227,9 +229,10 @@ fn memory(r: &mut Reader<'_>, base: &str, rest: &[&str]) -> Result<Option<Instr>
             width,
         }));
     }
-    let ["w" | "d", words @ ..] = rest else {
+    let [size @ ("w" | "d"), words @ ..] = rest else {
         return Ok(None);
     };
+    r.size = bits(size);
     let Some(tags) = order(words) else {
         return Ok(None);
     };

@@ -220,10 +220,9 @@ impl Reader<'_> {
         match self.cursor.kind().clone() {
             Kind::Name(n) => {
                 if matches!(self.cursor.ahead(1), Kind::Sign(":")) {
-                    return Err(self
-                        .cursor
-                        .unexpected("a number or a location")
-                        .advise("values that are labels of code are not supported"));
+                    let message = "values that are labels of code are not supported";
+                    return Err(Fault::unsupported(self.cursor.offset(), message)
+                        .advise("write a number or a location"));
                 }
                 self.cursor.step();
                 let mut address = self.names.address(&n);

@@ -11,6 +11,8 @@ pub type Instruction = fn(&mut Reader<'_>) -> Result<Instr, Fault>;
 
 pub struct Reader<'r> {
     pub cursor: Cursor,
+    /// The bits of the access of memory, when the instruction is one and says.
+    pub size: Option<i64>,
     pub code: &'r mut Code,
     pub names: &'r mut Names,
 }
@@ -134,6 +136,7 @@ fn cell_into(
     let offset = cursor.offset();
     let mut reader = Reader {
         cursor,
+        size: None,
         code,
         names,
     };
@@ -141,8 +144,10 @@ fn cell_into(
     if !reader.cursor.at_end() {
         return Err(reader.cursor.unexpected("the end of the instruction"));
     }
+    let size = reader.size;
     code.instructions.push(instr);
     code.offsets.push(offset);
+    code.sizes.push(size);
     Ok(())
 }
 
@@ -177,6 +182,6 @@ impl Reader<'_> {
     }
 
     pub fn unknown(&self, offset: usize, word: &str) -> Fault {
-        Fault::new(offset, format!("unknown instruction `{word}`"))
+        Fault::unsupported(offset, format!("unknown instruction `{word}`"))
     }
 }

@@ -122,6 +122,7 @@ fn read(
         rest.is_some_and(|s| matches!(s, "" | "b" | "w" | "l" | "q"))
     };
     if let Some(name) = ["inc", "dec", "neg"].into_iter().find(|n| sized(n)) {
+        r.size = bits(&word[name.len()..]);
         let op = if name == "inc" { Op::Add } else { Op::Sub };
         let to = operand(r, wide)?;
         let instr = arithmetic(op, to, Operand::Imm(1), locked, flags);
@@ -135,6 +136,7 @@ fn read(
             "of x86: mov, xchg, cmp, test, add, sub, xor, or, and, inc, dec, jumps and fences",
         ));
     };
+    r.size = bits(&word[name.len()..]);
     let first = operand(r, wide)?;
     r.comma()?;
     let second = operand(r, wide)?;
@@ -171,8 +173,19 @@ fn read(
     instr.ok_or_else(|| bad_operands(offset, word))
 }
 
+/// Of an access of memory, by the letter that may end the instruction's name.
+fn bits(suffix: &str) -> Option<i64> {
+    Some(match suffix {
+        "b" => 8,
+        "w" => 16,
+        "l" => 32,
+        "q" => 64,
+        _ => return None,
+    })
+}
+
 fn bad_operands(offset: usize, word: &str) -> Fault {
-    Fault::new(offset, format!("`{word}` does not take these operands"))
+    Fault::unsupported(offset, format!("`{word}` does not take these operands"))
         .advise("one of them may be in memory, and an immediate is not written to")
 }
 

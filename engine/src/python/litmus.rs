@@ -311,7 +311,11 @@ fn litmus_error(e: &LitmusError) -> Wrong {
     let place = format!("{}:{}:{}", e.file, e.line, e.column);
     let excerpt = excerpt(&e.source, e.column);
     let (message, advice) = (e.message.clone(), e.advice.clone());
-    ("invalid", message, place, excerpt, advice)
+    let kind = match e.unsupported {
+        true => "unsupported",
+        false => "invalid",
+    };
+    (kind, message, place, excerpt, advice)
 }
 
 fn cat_error(e: &CatError) -> Wrong {

@@ -239,7 +239,7 @@ pub(super) fn unknown_call(offset: usize, name: &str) -> Fault {
         "atomic_add",
         "__",
     ];
-    let fault = Fault::new(
+    let fault = Fault::unsupported(
         offset,
         format!("`{name}` is not a function of litmus tests"),
     );

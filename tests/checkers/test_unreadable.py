@@ -1,0 +1,101 @@
+"""What the engine cannot decide it refuses, at its place: a test that may be right is then another
+checker's, a malformed one is its owner's mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from texts import SB, asked, made
+
+from weakspot.errors import BadInput
+from weakspot.generators.litmus import Test, read_test
+from weakspot.harness.checkers.engine import Engine, validate
+from weakspot.harness.checkers.herd7 import Herd7
+from weakspot.harness.tools import Tool
+
+MIXED = sorted((Path(__file__).parent / "mixed").glob("*.litmus"))
+PAIRS = """AArch64 pairs
+{ uint64_t x[2]; 0:X1=x; 1:X1=x; }
+ P0              | P1             ;
+ MOV X0,#1       | LDR X0,[X1],#8 ;
+ STR X0,[X1,#8]! | LDR X2,[X1]    ;
+exists (1:X0=0 /\\ 1:X2=1)
+"""
+UNSUPPORTED = {
+    "an instruction": (
+        "AArch64 i\n{ 0:X1=x; }\n P0 ;\n LDG X0,[X1] ;\nexists (x=0)\n",
+        "mine/i.litmus:4:2",
+    ),
+    "an address that changes its register": (PAIRS, "mine/pairs.litmus:4:31"),
+    "a macro of the Linux kernel": (
+        "C k\n{}\nP0 (int* x) {\n  WRITE_ONCE(*x, 1);\n}\nexists (x=0)\n",
+        "mine/k.litmus:4:3",
+    ),
+    "the label of an instruction as a value": (
+        "AArch64 l\n{ 0:X1=P0:L; }\n P0 ;\nL: NOP ;\nexists (0:X0=0)\n",
+        "mine/l.litmus:2:8",
+    ),
+}
+MODELS = {"AArch64": "aarch64", "C": "rc11", "PPC": "power", "RISCV": "riscv", "X86_64": "x86"}
+
+
+def mine(text: str) -> Test:
+    return made(text, path=f"mine/{text.split()[1]}.litmus")
+
+
+@pytest.mark.parametrize("what", UNSUPPORTED)
+def test_what_the_engine_does_not_know_is_told_and_ends_nothing(what: str) -> None:
+    text, place = UNSUPPORTED[what]
+    test = mine(text)
+    validate([test])
+    other = {"AArch64": "AArch64 o\n{}\n P0 ;\n NOP ;\nexists (x=0)\n", "C": SB}[test.arch]
+    verdicts = {v.test: v for v in asked(Engine(), [test, made(other)], MODELS[test.arch])}
+    assert len(verdicts) == 2
+    refused = verdicts.pop(test.name)
+    assert refused.observation == "Unknown"
+    assert f"({place})" in refused.reason
+    assert next(iter(verdicts.values())).observation != "Unknown"
+
+
+def test_what_is_malformed_is_its_owners_mistake() -> None:
+    test = mine(SB.replace("exists (", "exists )"))
+    with pytest.raises(BadInput):
+        validate([test])
+    with pytest.raises(BadInput):
+        asked(Engine(), [mine(UNSUPPORTED["a macro of the Linux kernel"][0]), test], "rc11")
+
+
+def test_herd7_decides_what_the_engine_does_not_know(need: Callable[[str], Tool]) -> None:
+    need("herd7")
+    (verdict,) = asked(Herd7(), [mine(PAIRS)], "aarch64")
+    assert verdict.observation == "Sometimes"
+
+
+@pytest.mark.parametrize("path", MIXED, ids=lambda path: path.stem)
+def test_accesses_of_mixed_sizes_are_refused(path: Path) -> None:
+    test = read_test(path)
+    (verdict,) = asked(Engine(), [test], MODELS[test.arch])
+    assert verdict.observation == "Unknown"
+    assert "mixed sizes" in verdict.reason
+
+
+@pytest.mark.parametrize("path", MIXED, ids=lambda path: path.stem)
+def test_herd7_refuses_what_is_mixed_in_aarch64_too(
+    path: Path, need: Callable[[str], Tool]
+) -> None:
+    need("herd7")
+    test = read_test(path)
+    (verdict,) = asked(Herd7(), [test], MODELS[test.arch])
+    # elsewhere it takes each access for one of the whole location
+    assert (verdict.observation == "Unknown") == (test.arch == "AArch64" or "part" in path.stem)
+
+
+def test_accesses_of_one_size_are_decided_whatever_the_declaration_says() -> None:
+    text = (
+        "AArch64 narrow\n{ uint64_t x; 0:X1=x; 1:X1=x; }\n P0 | P1 ;\n"
+        " MOV W0,#1 | LDR W2,[X1] ;\n STR W0,[X1] | ;\nexists (1:X2=1)\n"
+    )
+    (verdict,) = asked(Engine(), [made(text)], "aarch64")
+    assert verdict.observation == "Sometimes"
