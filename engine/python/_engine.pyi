@@ -226,6 +226,7 @@ def check(
     folders: Sequence[str] = (),
     seconds: float,
     candidates: int,
+    memory: int,
     jobs: int = 0,
     explained: bool = False,
     done: Callable[[int, AnswerDict], object] | None = None,
@@ -233,8 +234,9 @@ def check(
     """Decide litmus tests under the model of a cat file.
 
     `tests` are pairs of a file name, for messages, and the text. What the model includes is
-    looked for beside the including file, then in `folders`. Each test may take `seconds` and look
-    at so many `candidates`; beyond, its answer is Unknown with the reason. `jobs` threads work at
+    looked for beside the including file, then in `folders`. Each test may take `seconds`, look at
+    so many `candidates` and hold so many bytes of `memory`; beyond, its answer is Unknown with the
+    reason, which names the limit. `jobs` threads work at
     a time, 0 for one a core; the GIL is released. `done` is called in the calling thread with a
     test's number and its answer, as soon as there is one. The answers come in the order of the
     tests. Ctrl-C ends the work at once, as does what `done` raises.

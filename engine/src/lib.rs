@@ -4,5 +4,6 @@ pub mod enumerate;
 pub mod explore;
 pub mod graph;
 pub mod litmus;
+pub mod memory;
 pub mod program;
 mod python;

@@ -29,10 +29,12 @@ DIALECTS = ("C", "X86", "X86_64", "AArch64", "PPC", "RISCV")
 
 class Engine(msgspec.Struct, frozen=True):
     """The checker. `jobs` threads work at a time, 0 for one a core; `candidates` limits how many
-    executions of one test are looked at; `witnesses` says whether to give them."""
+    executions of one test are looked at, `memory` the bytes that deciding it may hold; `witnesses`
+    says whether to give them."""
 
     jobs: int = 0
     candidates: int = 100_000_000
+    memory: int = 2 << 30
     witnesses: bool = True
     name: str = "engine"
 
@@ -78,6 +80,7 @@ class Engine(msgspec.Struct, frozen=True):
                 folders=_folders(model),
                 seconds=seconds,
                 candidates=self.candidates,
+                memory=self.memory,
                 jobs=self.jobs,
                 explained=self.witnesses,
                 done=sort,

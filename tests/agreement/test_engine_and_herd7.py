@@ -131,6 +131,7 @@ def engine(cat: Path, tests: Sequence[Path]) -> dict[str, Answer]:
         folders=[str(library)] if library else [],
         seconds=60,
         candidates=10**9,
+        memory=2 << 30,
     )
     return {answer["name"]: _answer(answer) for answer in answers}
 

@@ -154,6 +154,41 @@ def test_a_test_with_too_many_candidates_is_unknown_with_the_reason() -> None:
     assert verdict.reason == "limit of 10 candidate executions"
 
 
+def test_a_test_that_takes_too_much_memory_is_unknown_with_the_reason() -> None:
+    """What grows here is the list of states: each of 16 loads sees one of two values."""
+    places = [f"x{i}" for i in range(16)]
+    parameters = ", ".join(f"atomic_int* {x}" for x in places)
+    stores = [f"  atomic_store_explicit({x}, 1, memory_order_relaxed);" for x in places]
+    loads = [
+        f"  int r{i} = atomic_load_explicit({x}, memory_order_relaxed);"
+        for i, x in enumerate(places)
+    ]
+    shown = " ".join(f"1:r{i};" for i in range(16))
+    text = "\n".join(
+        [
+            *("C wide", "{}", f"P0 ({parameters}) {{", *stores, "}"),
+            *(f"P1 ({parameters}) {{", *loads, "}"),
+            *(f"locations [{shown}]", "exists (1:r0=0)", ""),
+        ]
+    )
+    engine = Engine(memory=1 << 20, witnesses=False)
+    large, small = sorted(checked([made(text), made(SB)], "rc11", engine=engine), key=_name)[::-1]
+    assert small.observation == "Sometimes"
+    assert (large.observation, large.states) == ("Unknown", ())
+    assert large.reason == "memory limit of 1 MiB"
+
+
+def _name(verdict: Verdict) -> str:
+    return verdict.test
+
+
+def test_a_test_of_too_many_events_is_unknown_with_the_reason() -> None:
+    text = "C arrays\n{ int a[4096]; }\nP0 (int* a) {\n  *a = 1;\n}\nexists (a[0]=1)\n"
+    (verdict,) = checked([made(text)], "sc")
+    assert verdict.observation == "Unknown"
+    assert verdict.reason == "too many events in an execution"
+
+
 def test_ctrl_c_ends_the_work_at_once() -> None:
     tests = [made(stores(5, 4)) for _ in range(8)]
     timer = threading.Timer(0.7, _thread.interrupt_main)
@@ -194,7 +229,13 @@ def test_answers_come_as_they_are_ready_in_the_callers_thread() -> None:
 
     tests = [("slow.litmus", stores(5, 4)), *(("SB.litmus", SB) for _ in range(20))]
     answers = _engine.check(
-        tests, str(models.resolve("sc").path), seconds=1.0, candidates=10**9, jobs=2, done=done
+        tests,
+        str(models.resolve("sc").path),
+        seconds=1.0,
+        candidates=10**9,
+        memory=1 << 30,
+        jobs=2,
+        done=done,
     )
     assert [answer["name"] for answer in answers] == ["W"] + ["SB"] * 20
     assert {thread for _, thread in seen} == {threading.get_ident()}
@@ -212,6 +253,7 @@ def test_what_the_callback_raises_ends_the_batch() -> None:
             str(models.resolve("sc").path),
             seconds=1.0,
             candidates=1000,
+            memory=1 << 30,
             done=done,
         )
 
@@ -226,6 +268,7 @@ def test_the_engines_own_error_says_all() -> None:
             str(models.resolve("sc").path),
             seconds=1.0,
             candidates=1000,
+            memory=1 << 30,
         )
     kind, message, place, excerpt, _ = caught.value.args
     assert kind == "invalid"

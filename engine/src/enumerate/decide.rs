@@ -3,12 +3,11 @@
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::time::Instant;
 
 use super::answer::Answer;
 use super::candidate::{shift, Candidate, Chosen, Go, Index, Visitor};
 use super::graph_input::{locations, GraphInput};
-use super::limits::{Limit, Limits};
+use super::limits::{Limit, Limits, Meter, EVENTS};
 use super::prepared::Prepared;
 use super::threads::{self, Threads};
 use super::EngineError;
@@ -19,7 +18,7 @@ use crate::litmus::{Observable, Test};
 
 /// The answer that herd7 gives in its default mode.
 pub fn decide(test: &Test, model: &Model, limits: &Limits) -> Result<Answer, EngineError> {
-    let start = Instant::now();
+    let meter = Meter::begin(limits);
     let mut answer = Answer::new(test);
     let threads = match threads::prepare(test, model.computes_dependencies) {
         Ok(threads) => threads,
@@ -37,7 +36,7 @@ pub fn decide(test: &Test, model: &Model, limits: &Limits) -> Result<Answer, Eng
         test,
         model,
         limits,
-        start,
+        meter: meter.clone(),
         answer,
         tried: 0,
         threads: &threads,
@@ -55,7 +54,7 @@ pub fn decide(test: &Test, model: &Model, limits: &Limits) -> Result<Answer, Eng
     }
     let mut answer = run.answer;
     answer.conclude(test.condition.quantifier);
-    answer.seconds = start.elapsed().as_secs_f64();
+    answer.seconds = meter.seconds();
     Ok(answer)
 }
 
@@ -75,7 +74,7 @@ struct Run<'t> {
     test: &'t Test,
     model: &'t Model,
     limits: &'t Limits,
-    start: Instant,
+    meter: Meter,
     answer: Answer,
     tried: u64,
     threads: &'t Threads,
@@ -171,6 +170,10 @@ impl Run<'_> {
         }
         let memory = self.test.memory.iter().map(|(a, v)| (*a, *v));
         let candidate = Candidate::new(memory, self.threads.initial_tags, paths);
+        if candidate.events.len() > EVENTS {
+            self.answer.limit = Some(Limit::Events);
+            return Ok(());
+        }
         let illegal = candidate.choices(&mut Judging {
             run: self,
             candidate: &candidate,
@@ -189,10 +192,7 @@ impl Run<'_> {
     fn fail(&mut self, e: EngineError) {
         match e {
             EngineError::Model(e) if e.limit => {
-                self.answer.limit = Some(match self.limits.over(self.start) {
-                    true => Limit::Seconds,
-                    false => Limit::Candidates,
-                });
+                self.answer.limit = Some(self.meter.over().unwrap_or(Limit::Candidates));
             }
             other => self.fault = Some(other),
         }
@@ -203,8 +203,8 @@ impl Run<'_> {
         self.tried += 1;
         if self.tried > self.limits.candidates {
             self.answer.limit = Some(Limit::Candidates);
-        } else if self.tried % 64 == 0 && self.limits.over(self.start) {
-            self.answer.limit = Some(Limit::Seconds);
+        } else if self.tried % 64 == 0 {
+            self.answer.limit = self.meter.over();
         }
         self.answer.limit.is_some()
     }
@@ -294,7 +294,7 @@ impl Run<'_> {
                 variants: &|_| false,
             };
             let mut stage = self.model.prepare(&input).map_err(EngineError::Model)?;
-            stage.set_over(self.limits.watch(self.start));
+            stage.set_over(self.meter.watch());
             stage.set_limit(Some(self.limits.candidates));
             *staged = Some((places, stage));
         }

@@ -7,12 +7,11 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::time::Instant;
 
 use super::candidate::{Candidate, Chosen, Go, Index, Visitor};
 use super::decide::{advance, last_writes, State};
 use super::graph_input::{locations, GraphInput};
-use super::limits::Limits;
+use super::limits::{Limits, Meter};
 use super::prepared::Prepared;
 use super::threads::{self, Threads};
 use super::witness::Witness;
@@ -66,7 +65,7 @@ pub fn explain(
         test,
         model,
         limits,
-        start: Instant::now(),
+        meter: Meter::begin(limits),
         tried: 0,
         ended: false,
         threads: &threads,
@@ -98,7 +97,7 @@ struct Search<'t> {
     test: &'t Test,
     model: &'t Model,
     limits: &'t Limits,
-    start: Instant,
+    meter: Meter,
     tried: u64,
     ended: bool,
     threads: &'t Threads,
@@ -157,7 +156,7 @@ impl Search<'_> {
     /// Counts a step; true when a limit is hit.
     fn expired(&mut self) -> bool {
         self.tried += 1;
-        let over = self.tried % 64 == 0 && self.limits.over(self.start);
+        let over = self.tried % 64 == 0 && self.meter.over().is_some();
         self.ended |= over || self.tried > self.limits.candidates;
         self.found.cut |= self.ended;
         self.ended
@@ -187,7 +186,7 @@ impl Search<'_> {
         };
         let mut stage = self.model.prepare(&input).map_err(EngineError::Model)?;
         let po = graph.relation("po");
-        stage.set_over(self.limits.watch(self.start));
+        stage.set_over(self.meter.watch());
         let rf = Relation::of(n, chosen.rf.iter().copied());
         let rounds: Vec<Option<&Vec<Index>>> = match stage.needs_final_writes() {
             true => matching.iter().map(Some).collect(),

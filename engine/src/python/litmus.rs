@@ -29,8 +29,8 @@ type Given = (String, String);
 
 /// Decides the tests under the model of a cat file; see the stub for what comes back.
 #[pyfunction]
-#[pyo3(signature = (tests, model, *, folders=Vec::new(), seconds, candidates, jobs=0,
-                    explained=false, done=None))]
+#[pyo3(signature = (tests, model, *, folders=Vec::new(), seconds, candidates, memory,
+                    jobs=0, explained=false, done=None))]
 #[allow(clippy::too_many_arguments)] // each has its name in Python
 pub fn check<'py>(
     py: Python<'py>,
@@ -39,6 +39,7 @@ pub fn check<'py>(
     folders: Vec<PathBuf>,
     seconds: f64,
     candidates: u64,
+    memory: usize,
     jobs: usize,
     explained: bool,
     done: Option<Bound<'py, PyAny>>,
@@ -49,6 +50,7 @@ pub fn check<'py>(
     let limits = Limits {
         candidates,
         time,
+        memory,
         stop: Some(stop.clone()),
     };
     let model = py
@@ -299,6 +301,7 @@ fn limit_text(limit: Limit, limits: &Limits) -> String {
     match limit {
         Limit::Seconds => format!("time limit of {} s", limits.time.as_secs_f64()),
         Limit::Candidates => format!("limit of {} candidate executions", limits.candidates),
+        Limit::Memory => format!("memory limit of {} MiB", limits.memory >> 20),
         other => format!("too many {other}"),
     }
 }

@@ -17,7 +17,7 @@ fn try_one(text: &str, model: &_engine::cat::Model) {
     let limits = Limits {
         candidates: 2000,
         time: Duration::from_millis(200),
-        stop: None,
+        ..Limits::default()
     };
     if let Ok(test) = Test::parse("t", text) {
         let _ = decide(&test, model, &limits);

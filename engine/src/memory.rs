@@ -1,0 +1,81 @@
+//! How much memory a thread holds, counted by the allocator: whatever it is that grows, a
+//! decision can tell that it grows too far, and another thread's does not matter.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+thread_local! {
+    /// Of this thread, in bytes; below zero where it freed what others allocated.
+    static HELD: Cell<isize> = const { Cell::new(0) };
+}
+
+/// Bytes that this thread has allocated and not freed.
+pub fn held() -> isize {
+    HELD.try_with(Cell::get).unwrap_or(0)
+}
+
+/// A layout's size is at most `isize::MAX`.
+fn count(allocated: usize, freed: usize) {
+    let change = allocated as isize - freed as isize;
+    let _ended = HELD.try_with(|held| held.set(held.get().wrapping_add(change)));
+}
+
+/// The system's allocator, counted.
+struct Counting;
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+// The trait is unsafe; every call goes to the system's allocator as it came, and counting neither
+// allocates nor looks at the memory.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size(), 0);
+        System.alloc(layout)
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(layout.size(), 0);
+        System.alloc_zeroed(layout)
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        count(0, layout.size());
+        System.dealloc(at, layout);
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(size, layout.size());
+        System.realloc(at, layout, size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::held;
+
+    #[test]
+    fn what_a_thread_holds_is_counted_exactly() {
+        let before = held();
+        let mut list: Vec<u64> = Vec::with_capacity(1000);
+        assert_eq!(held() - before, 8000);
+        list.reserve_exact(3000);
+        assert_eq!(held() - before, 24_000);
+        drop(list);
+        assert_eq!(held(), before);
+    }
+
+    #[test]
+    fn another_threads_memory_is_not_counted() {
+        let before = held();
+        let elsewhere = std::thread::spawn(|| {
+            let list = vec![0u8; 1 << 20];
+            let held = held();
+            drop(list);
+            held
+        });
+        assert!(elsewhere.join().unwrap_or(0) >= 1 << 20);
+        assert!(held() - before < 1 << 16);
+    }
+}
