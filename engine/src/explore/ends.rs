@@ -3,7 +3,7 @@
 use super::execution::Execution;
 use super::graph::Slot;
 use super::judge::Flags;
-use super::outcome::{Counts, Cut, ExploreError, Violation};
+use super::outcome::{Counts, Cut, End, ExploreError, Violation};
 use super::source::{Action, Fault, Kind, Next, Source, Wait};
 
 #[derive(Default)]
@@ -11,28 +11,25 @@ pub struct Findings {
     pub counts: Counts,
     pub violations: Vec<Violation>,
     pub cuts: Vec<Cut>,
-    /// Whether in the last execution every thread ended.
-    pub is_complete: bool,
 }
 
 impl Findings {
-    /// Counts a consistent execution none of whose threads can go on; whether it violates
-    /// something.
+    /// Counts a consistent execution none of whose threads can go on: how it ended, if it is
+    /// counted, and whether it violates something.
     pub fn conclude<S: Source>(
         &mut self,
         source: &S,
         execution: &Execution<S::Thread>,
         flags: &Flags,
-    ) -> Result<bool, ExploreError> {
+    ) -> Result<Option<(End, bool)>, ExploreError> {
         let (mut faulty, mut cut, mut waiting) = (false, false, false);
         let mut violated = false;
-        self.is_complete = false;
         let elsewhere = |next: &Next| {
             let wait = Wait::Elsewhere;
             matches!(next, Next::Blocked { wait: found, .. } if *found == wait)
         };
         if execution.threads().any(|(_, next)| elsewhere(next)) {
-            return Ok(false);
+            return Ok(None);
         }
         for (_, next) in execution.threads() {
             match next {
@@ -62,22 +59,20 @@ impl Findings {
             self.violate(execution, fault);
             violated = true;
         }
-        if faulty {
-            self.counts.faulty += 1;
-            violated = true;
-        } else if cut {
-            self.counts.cut += 1;
-        } else if waiting {
-            self.counts.blocked += 1;
+        let end = match (faulty, cut, waiting) {
+            (true, _, _) => End::Faulty,
+            (_, true, _) => End::Cut,
+            (_, _, true) => End::Blocked,
+            _ => End::Complete,
+        };
+        self.counts.count(end);
+        if end == End::Blocked {
             for fault in hangs(execution) {
                 self.violate(execution, fault);
                 violated = true;
             }
-        } else {
-            self.counts.complete += 1;
-            self.is_complete = true;
         }
-        Ok(violated)
+        Ok(Some((end, violated || faulty)))
     }
 
     fn violate<T>(&mut self, execution: &Execution<T>, fault: Fault) {

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use super::execution::Execution;
 
-use super::outcome::{Exploration, ExploreError, Options};
+use super::outcome::{End, Exploration, ExploreError, Options};
 use super::source::{Action, Initial, Location, Next, Source, ThreadId, Told, Wait};
 use crate::cat::Model;
 use crate::litmus::c::ast::{Expr, Order as Written, Stmt, Thread};
@@ -580,7 +580,10 @@ pub fn states(
     let shown = test.displayed();
     let observed = test.observed();
     let states = Mutex::new(BTreeSet::new());
-    let found = super::explore_each(&threads, model, options, |execution| {
+    let found = super::explore_each(&threads, model, options, |execution, end| {
+        if end != End::Complete {
+            return;
+        }
         let values: HashMap<&Observable, Value> = observed
             .iter()
             .map(|observable| (observable, threads.value(execution, observable)))

@@ -30,15 +30,15 @@ pub fn explore<S: Source>(
     model: &Model,
     options: &Options,
 ) -> Result<Exploration, ExploreError> {
-    explore_each(source, model, options, |_| {})
+    explore_each(source, model, options, |_, _| {})
 }
 
-/// [`explore`], calling `each` with every execution in which every thread ends.
+/// [`explore`], calling `each` with every execution and how it ends.
 pub fn explore_each<S: Source>(
     source: &S,
     model: &Model,
     options: &Options,
-    each: impl Fn(&Execution<S::Thread>) + Sync,
+    each: impl Fn(&Execution<S::Thread>, End) + Sync,
 ) -> Result<Exploration, ExploreError> {
     suitable(model, options)?;
     parallel::Shared::new(source, model, options, each).run()

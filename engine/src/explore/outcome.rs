@@ -51,22 +51,40 @@ pub enum Limit {
     Stopped,
 }
 
+/// How an execution ends: the first of these that is so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum End {
+    /// Some thread ended with an error.
+    Faulty,
+    /// A bound ended some thread.
+    Cut,
+    /// Some thread waits for ever, or for what other executions have.
+    Blocked,
+    /// Every thread ended.
+    Complete,
+}
+
 /// How many executions ended in which way. Each is counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Every thread ended.
     pub complete: u64,
-    /// Some thread waits for ever, or for what other executions have.
     pub blocked: u64,
-    /// A bound ended some thread.
     pub cut: u64,
-    /// Some thread ended with an error.
     pub faulty: u64,
 }
 
 impl Counts {
     pub fn all(&self) -> u64 {
         self.complete + self.blocked + self.cut + self.faulty
+    }
+
+    pub fn count(&mut self, end: End) {
+        *match end {
+            End::Faulty => &mut self.faulty,
+            End::Cut => &mut self.cut,
+            End::Blocked => &mut self.blocked,
+            End::Complete => &mut self.complete,
+        } += 1;
     }
 
     pub fn add(&mut self, other: &Counts) {

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::ends::Findings;
 use super::execution::Execution;
-use super::outcome::{Exploration, ExploreError, Limit, Options};
+use super::outcome::{End, Exploration, ExploreError, Limit, Options};
 use super::search::{Halt, Worker};
 use super::source::Source;
 use crate::cat::Model;
@@ -23,7 +23,7 @@ pub struct Shared<'s, S: Source, F> {
     pub source: &'s S,
     pub model: &'s Model,
     pub options: &'s Options,
-    /// Called with each execution in which every thread ended.
+    /// Called with each execution.
     pub each: F,
     start: Instant,
     workers: usize,
@@ -42,7 +42,7 @@ struct Tasks<T> {
     error: Option<ExploreError>,
 }
 
-impl<'s, S: Source, F: Fn(&Execution<S::Thread>) + Sync> Shared<'s, S, F> {
+impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Shared<'s, S, F> {
     pub fn new(source: &'s S, model: &'s Model, options: &'s Options, each: F) -> Shared<'s, S, F> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         Shared {

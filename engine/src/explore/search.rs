@@ -21,7 +21,7 @@ use super::ends::Findings;
 use super::execution::Execution;
 use super::graph::{Slot, NONE};
 use super::judge::Judge;
-use super::outcome::ExploreError;
+use super::outcome::{End, ExploreError};
 use super::parallel::Shared;
 use super::source::{Action, Next, Source, ThreadId, Told};
 
@@ -47,7 +47,7 @@ pub struct Worker<'s, S: Source, F> {
     moved: Vec<Slot>,
 }
 
-impl<'s, S: Source, F: Fn(&Execution<S::Thread>) + Sync> Worker<'s, S, F> {
+impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
     pub fn new(shared: &'s Shared<'s, S, F>) -> Worker<'s, S, F> {
         Worker {
             shared,
@@ -263,10 +263,11 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>) + Sync> Worker<'s, S, F> {
         let Some(flags) = self.judge.flags(&execution.graph)? else {
             return Ok(());
         };
-        let violated = self.found.conclude(self.shared.source, execution, &flags)?;
-        if self.found.is_complete {
-            (self.shared.each)(execution);
-        }
+        let source = self.shared.source;
+        let Some((end, violated)) = self.found.conclude(source, execution, &flags)? else {
+            return Ok(());
+        };
+        (self.shared.each)(execution, end);
         self.shared.count()?;
         match violated && self.shared.options.first {
             true => Err(Halt::Over),

@@ -1,0 +1,46 @@
+//! Exploration finds the executions that a naive explorer finds, each once.
+use crate::models::{model, options};
+use crate::naive::{canonical, Canonical, Naive};
+use crate::random::Program;
+use _engine::cat::Model;
+use _engine::explore::{explore_each, End};
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+fn found(program: &Program, model: &Model, workers: usize) -> Vec<(Canonical, End)> {
+    let found = Mutex::new(Vec::new());
+    let result = explore_each(program, model, &options(workers), |execution, end| {
+        found.lock().unwrap().push((canonical(execution), end));
+    });
+    result.unwrap_or_else(|error| panic!("{error}"));
+    found.into_inner().unwrap()
+}
+
+fn compare(name: &str, model: &Model, seed: u64) -> usize {
+    let program = Program::random(seed);
+    let all = found(&program, model, 1);
+    let distinct: BTreeSet<(Canonical, End)> = all.iter().cloned().collect();
+    let expected = Naive::explore(&program, model);
+    let missing = expected.difference(&distinct).next();
+    let wrong = distinct.difference(&expected).next();
+    assert!(
+        missing.is_none() && wrong.is_none(),
+        "program {seed} under {name}: {program:#?}\nmissing: {missing:#?}\nwrong: {wrong:#?}"
+    );
+    assert_eq!(
+        all.len(),
+        distinct.len(),
+        "program {seed} under {name} has executions that are found twice: {program:#?}"
+    );
+    all.len()
+}
+
+#[test]
+fn a_thousand_random_programs_have_the_executions_of_the_naive_explorer_once_each() {
+    for name in ["sc", "tso", "rc11"] {
+        let model = model(name);
+        let executions: usize = (0..1000).map(|seed| compare(name, &model, seed)).sum();
+        println!("{name}: {executions} executions");
+        assert!(executions > 5000);
+    }
+}
