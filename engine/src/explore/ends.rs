@@ -2,9 +2,9 @@
 
 use super::execution::Execution;
 use super::graph::Slot;
-use super::judge::Flags;
 use super::outcome::{Counts, Cut, End, ExploreError, Violation};
 use super::source::{Action, Fault, Kind, Next, Source, Wait};
+use crate::cat::Remarks;
 
 #[derive(Default)]
 pub struct Findings {
@@ -20,7 +20,7 @@ impl Findings {
         &mut self,
         source: &S,
         execution: &Execution<S::Thread>,
-        flags: &Flags,
+        remarks: &Remarks,
     ) -> Result<Option<(End, bool)>, ExploreError> {
         let (mut faulty, mut cut, mut waiting) = (false, false, false);
         let mut violated = false;
@@ -55,7 +55,7 @@ impl Findings {
             self.violate(execution, fault);
             violated = true;
         }
-        if let Some(fault) = race(flags) {
+        if let Some(fault) = race(remarks) {
             self.violate(execution, fault);
             violated = true;
         }
@@ -125,17 +125,17 @@ impl Findings {
     }
 }
 
-fn race(flags: &Flags) -> Option<Fault> {
-    if !flags.undefined && flags.raised.is_empty() {
-        return None;
-    }
-    let message = match flags.raised.is_empty() {
-        true => "data race".to_owned(),
-        false => flags.raised.join(", "),
-    };
-    Some(Fault {
+/// What the model calls undefined, or flags.
+fn race(remarks: &Remarks) -> Option<Fault> {
+    let names: Vec<&str> = remarks
+        .undefined_by
+        .iter()
+        .chain(&remarks.flags)
+        .map(String::as_str)
+        .collect();
+    (!names.is_empty()).then(|| Fault {
         kind: Kind::Race,
-        message,
+        message: names.join(", "),
         site: None,
     })
 }

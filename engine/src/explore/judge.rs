@@ -1,114 +1,230 @@
 //! What a cat model says of a graph.
 
-use std::ops::ControlFlow;
-
 use super::graph::Graph;
-use super::view::{Index, Seen, View, EMPTY, SETS};
-use crate::cat::{CatError, Given, Input, Model};
-use crate::graph::{Relation, Set};
+use super::outcome::ExploreError;
+use super::view::{View, EMPTY, SETS, TAGS};
+use crate::cat::{CatError, Complete, Consistency, Model, Remarks};
 
-/// What a model says beside that a graph is consistent.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Flags {
-    pub raised: Vec<String>,
-    pub undefined: bool,
-}
+/// The relations that a graph gives, by herd7's names; the coherence order by both its names. A
+/// read-modify-write is one event, so that none pairs a read with a write.
+const RELATIONS: [&str; 9] = ["po", "rf", "co", "mo", "loc", "int", "ext", "sm", "si"];
+const NO_PAIRS: [&str; 2] = ["rmw", "amo"];
 
-pub struct Judge<'m> {
-    model: &'m Model,
+/// What orders by dependencies, which exploration does not follow.
+const DEPENDENCIES: [&str; 5] = ["addr", "data", "ctrl", "depend", "control"];
+
+#[derive(Clone)]
+pub struct Judge {
+    consistency: Consistency,
+    sets: Vec<(usize, u32)>,
+    relations: Vec<(usize, &'static str)>,
     view: View,
+    /// The events of each thread and of each location, and those of a thread or a location that
+    /// come after: rows of bits.
+    rows: Vec<u64>,
     /// How many graphs were judged.
     pub judged: u64,
 }
 
-impl<'m> Judge<'m> {
-    pub fn new(model: &'m Model) -> Judge<'m> {
-        Judge {
-            model,
-            view: View::default(),
-            judged: 0,
+impl Judge {
+    /// An error where exploration does not find what the model allows.
+    pub fn new(model: &Model, porf_acyclic: bool) -> Result<Judge, ExploreError> {
+        let taken = model.takes(&|_| false)?;
+        if let Some(name) = taken
+            .iter()
+            .find(|name| DEPENDENCIES.contains(&name.as_str()))
+        {
+            return Err(ExploreError::Unsuitable(format!(
+                "{} orders by dependencies ({name}), which exploration does not follow: sc, tso \
+                 and rc11 do without",
+                model.name
+            )));
         }
+        let sets: Vec<&str> = SETS.iter().map(|(name, _)| *name).collect();
+        let empty: Vec<&str> = EMPTY.iter().chain(&NO_PAIRS).copied().collect();
+        let consistency = model.consistency(
+            &|_| false,
+            &Complete {
+                sets: &sets,
+                relations: &RELATIONS,
+                empty: &empty,
+            },
+        )?;
+        if !porf_acyclic && !consistency.shows_porf_acyclic() {
+            return Err(ExploreError::Unsuitable(format!(
+                "{} may allow executions in which po | rf has a cycle, which exploration does \
+                 not find: a model that excludes them has an axiom `acyclic po | rf`, or says \
+                 porf_acyclic = true in its entry",
+                model.name
+            )));
+        }
+        let takes_set = |index: &usize| consistency.takes_set(*index);
+        let takes_relation = |index: &usize| consistency.takes_relation(*index);
+        Ok(Judge {
+            sets: (0..sets.len())
+                .filter(takes_set)
+                .map(|index| (index, SETS[index].1))
+                .collect(),
+            relations: (0..RELATIONS.len())
+                .filter(takes_relation)
+                .map(|index| (index, RELATIONS[index]))
+                .collect(),
+            consistency,
+            view: View::default(),
+            rows: Vec::new(),
+            judged: 0,
+        })
     }
 
     pub fn is_consistent(&mut self, graph: &Graph) -> Result<bool, CatError> {
-        Ok(self.flags(graph)?.is_some())
-    }
-
-    /// None when the graph is inconsistent.
-    pub fn flags(&mut self, graph: &Graph) -> Result<Option<Flags>, CatError> {
         self.judged += 1;
-        self.view.fill(graph);
-        solve(self.model, &self.view)
+        self.show(graph);
+        self.consistency.consistent()
     }
-}
 
-/// Finds the solution with this coherence order among all that the model has.
-fn solve(model: &Model, view: &View) -> Result<Option<Flags>, CatError> {
-    let n = view.events.len();
-    let locations: Vec<Option<u32>> = view.events.iter().map(|seen| seen.location).collect();
-    let input = Input {
-        n,
-        given: &|name| given(view, name),
-        locations: &locations,
-        variants: &|_| false,
-    };
-    let reads = view.events.iter().enumerate();
-    let rf = reads.filter_map(|(read, seen)| Some((seen.source? as usize, read)));
-    let rf = Relation::of(n, rf);
-    let mut co = Relation::new(n);
-    for order in view.starts.windows(2) {
-        let writes: &[Index] = &view.orders[order[0] as usize..order[1] as usize];
-        for (place, first) in writes.iter().enumerate() {
-            for second in &writes[place + 1..] {
-                co.insert(*first as usize, *second as usize);
+    /// What the model says beside; none when the graph is inconsistent. `sure`: it is known to
+    /// be consistent.
+    pub fn remarks(&mut self, graph: &Graph, sure: bool) -> Result<Option<Remarks>, CatError> {
+        self.judged += 1;
+        self.show(graph);
+        match sure || self.consistency.consistent()? {
+            true => self.consistency.remarks().map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// Lays the graph out for the model.
+    fn show(&mut self, graph: &Graph) {
+        self.view.fill(graph);
+        let n = self.view.events.len();
+        self.consistency.begin(n);
+        self.show_sets();
+        for at in 0..self.relations.len() {
+            let (index, name) = self.relations[at];
+            match name {
+                "po" => self.show_program_order(index),
+                "rf" => self.show_reads_from(index),
+                "co" | "mo" => self.show_coherence(index),
+                "int" => self.show_same(index, |seen| seen.thread),
+                "loc" => self.show_same(index, |seen| seen.location.map(|at| at as usize)),
+                "ext" => self.show_external(index),
+                _ => self.show_memory(index),
             }
         }
     }
-    let mut found = None;
-    model
-        .prepare(&input)?
-        .solutions(&rf, None, &mut |solution| {
-            if solution.co.map_or(true, |order| *order == co) {
-                found = Some(Flags {
-                    raised: solution
-                        .flags
-                        .iter()
-                        .map(|flag| (*flag).to_owned())
-                        .collect(),
-                    undefined: solution.undefined,
-                });
-                return ControlFlow::Break(());
+
+    fn show_sets(&mut self) {
+        for (word, events) in self.view.events.chunks(64).enumerate() {
+            let mut tagged = [0u64; TAGS];
+            for (bit, seen) in events.iter().enumerate() {
+                let mut tags = seen.tags;
+                while tags != 0 {
+                    tagged[tags.trailing_zeros() as usize] |= 1 << bit;
+                    tags &= tags - 1;
+                }
             }
-            ControlFlow::Continue(())
-        })?;
-    Ok(found)
+            for (index, tags) in &self.sets {
+                let mut tags = *tags;
+                let mut all = 0;
+                while tags != 0 {
+                    all |= tagged[tags.trailing_zeros() as usize];
+                    tags &= tags - 1;
+                }
+                self.consistency.set_mut(*index)[word] = all;
+            }
+        }
+    }
+
+    fn show_program_order(&mut self, index: usize) {
+        let stride = self.consistency.stride();
+        let out = self.consistency.relation_mut(index);
+        self.rows.clear();
+        for (event, seen) in self.view.events.iter().enumerate().rev() {
+            let Some(thread) = seen.thread else { continue };
+            let after = class(&mut self.rows, stride, thread);
+            out[event * stride..][..stride].copy_from_slice(after);
+            after[event / 64] |= 1 << (event % 64);
+        }
+    }
+
+    fn show_reads_from(&mut self, index: usize) {
+        let stride = self.consistency.stride();
+        let out = self.consistency.relation_mut(index);
+        for (event, seen) in self.view.events.iter().enumerate() {
+            if let Some(source) = seen.source {
+                out[source as usize * stride + event / 64] |= 1 << (event % 64);
+            }
+        }
+    }
+
+    fn show_coherence(&mut self, index: usize) {
+        let stride = self.consistency.stride();
+        let out = self.consistency.relation_mut(index);
+        for order in self.view.starts.windows(2) {
+            self.rows.clear();
+            self.rows.resize(stride, 0);
+            let writes = &self.view.orders[order[0] as usize..order[1] as usize];
+            for write in writes.iter().rev() {
+                let write = *write as usize;
+                out[write * stride..][..stride].copy_from_slice(&self.rows);
+                self.rows[write / 64] |= 1 << (write % 64);
+            }
+        }
+    }
+
+    /// The pairs of events of one class.
+    fn show_same(&mut self, index: usize, of: impl Fn(&super::view::Seen) -> Option<usize>) {
+        let stride = self.consistency.stride();
+        let out = self.consistency.relation_mut(index);
+        self.rows.clear();
+        for (event, seen) in self.view.events.iter().enumerate() {
+            if let Some(number) = of(seen) {
+                class(&mut self.rows, stride, number)[event / 64] |= 1 << (event % 64);
+            }
+        }
+        for (event, seen) in self.view.events.iter().enumerate() {
+            if let Some(number) = of(seen) {
+                let same = class(&mut self.rows, stride, number);
+                out[event * stride..][..stride].copy_from_slice(same);
+            }
+        }
+    }
+
+    /// Events of different threads; initial writes are of one that is none.
+    fn show_external(&mut self, index: usize) {
+        let number = |seen: &super::view::Seen| seen.thread.map_or(0, |thread| thread + 1);
+        self.show_same(index, |seen| Some(number(seen)));
+        let n = self.view.events.len();
+        let stride = self.consistency.stride();
+        let out = self.consistency.relation_mut(index);
+        for row in out.chunks_exact_mut(stride) {
+            for (word, bits) in row.iter_mut().enumerate() {
+                let all = match n.saturating_sub(word * 64) {
+                    left if left >= 64 => u64::MAX,
+                    left => (1 << left) - 1,
+                };
+                *bits = !*bits & all;
+            }
+        }
+    }
+
+    /// Each access of memory with itself.
+    fn show_memory(&mut self, index: usize) {
+        let stride = self.consistency.stride();
+        let out = self.consistency.relation_mut(index);
+        for (event, seen) in self.view.events.iter().enumerate() {
+            if seen.location.is_some() {
+                out[event * stride + event / 64] |= 1 << (event % 64);
+            }
+        }
+    }
 }
 
-/// What a name of herd7's stands for.
-fn given(view: &View, name: &str) -> Option<Given> {
-    let n = view.events.len();
-    let set = |keep: &dyn Fn(&Seen) -> bool| Set::of(n, (0..n).filter(|i| keep(&view.events[*i])));
-    if let Some((_, tags)) = SETS.iter().find(|(known, _)| *known == name) {
-        return Some(Given::Set(set(&|seen| seen.tags & tags != 0)));
+/// The row of a class, made when it is not there yet.
+fn class(rows: &mut Vec<u64>, stride: usize, number: usize) -> &mut [u64] {
+    let end = (number + 1) * stride;
+    if rows.len() < end {
+        rows.resize(end, 0);
     }
-    if EMPTY.contains(&name) {
-        return Some(Given::Set(Set::new(n)));
-    }
-    let both = |keep: &dyn Fn(&Seen, &Seen) -> bool| {
-        let all = &view.events;
-        let pairs = (0..n).flat_map(|a| (0..n).map(move |b| (a, b)));
-        Relation::of(n, pairs.filter(|(a, b)| keep(&all[*a], &all[*b])))
-    };
-    let same_thread = |a: &Seen, b: &Seen| a.thread.is_some() && a.thread == b.thread;
-    let relation = match name {
-        "int" => both(&same_thread),
-        "ext" => both(&|a, b| a.thread != b.thread),
-        "po" => both(&same_thread).filter(|a, b| a < b),
-        "loc" => both(&|a, b| a.location.is_some() && a.location == b.location),
-        "sm" | "si" => Relation::identity(&set(&|seen| seen.location.is_some())),
-        // a read-modify-write is one event
-        "rmw" | "amo" => Relation::new(n),
-        _ => return None,
-    };
-    Some(Given::Relation(relation))
+    &mut rows[end - stride..end]
 }

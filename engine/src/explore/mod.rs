@@ -40,31 +40,6 @@ pub fn explore_each<S: Source>(
     options: &Options,
     each: impl Fn(&Execution<S::Thread>, End) + Sync,
 ) -> Result<Exploration, ExploreError> {
-    suitable(model, options)?;
-    parallel::Shared::new(source, model, options, each).run()
-}
-
-/// Exploration adds a read after all that it depends on: executions in which po | rf has a cycle
-/// are not found, and dependencies are not followed.
-fn suitable(model: &Model, options: &Options) -> Result<(), ExploreError> {
-    if !options.porf_acyclic {
-        return Err(ExploreError::Unsuitable(format!(
-            "{} may allow executions in which po | rf has a cycle, which exploration does not \
-             find; a model whose axioms exclude them says porf_acyclic = true in its entry",
-            model.name
-        )));
-    }
-    let taken = model.takes(&|_| false)?;
-    let dependency = ["addr", "data", "ctrl", "depend", "control"];
-    match taken
-        .iter()
-        .find(|name| dependency.contains(&name.as_str()))
-    {
-        Some(name) => Err(ExploreError::Unsuitable(format!(
-            "{} orders by dependencies ({name}), which exploration does not follow; \
-             sc, tso and rc11 do without",
-            model.name
-        ))),
-        None => Ok(()),
-    }
+    let judge = judge::Judge::new(model, options.porf_acyclic)?;
+    parallel::Shared::new(source, judge, options, each).run()
 }

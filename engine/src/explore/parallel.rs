@@ -7,10 +7,10 @@ use std::time::Instant;
 
 use super::ends::Findings;
 use super::execution::Execution;
+use super::judge::Judge;
 use super::outcome::{End, Exploration, ExploreError, Limit, Options};
 use super::search::{Halt, Worker};
 use super::source::Source;
-use crate::cat::Model;
 
 /// The search goes as deep as an execution has events, times the revisits that follow one
 /// another; only what is used of a stack takes memory.
@@ -21,7 +21,8 @@ const WATCH: u64 = 256;
 
 pub struct Shared<'s, S: Source, F> {
     pub source: &'s S,
-    pub model: &'s Model,
+    /// To be copied by each worker.
+    pub judge: Judge,
     pub options: &'s Options,
     /// Called with each execution.
     pub each: F,
@@ -43,11 +44,11 @@ struct Tasks<T> {
 }
 
 impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Shared<'s, S, F> {
-    pub fn new(source: &'s S, model: &'s Model, options: &'s Options, each: F) -> Shared<'s, S, F> {
+    pub fn new(source: &'s S, judge: Judge, options: &'s Options, each: F) -> Shared<'s, S, F> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         Shared {
             source,
-            model,
+            judge,
             options,
             each,
             start: Instant::now(),

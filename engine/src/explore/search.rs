@@ -40,7 +40,7 @@ impl<E: Into<ExploreError>> From<E> for Halt {
 
 pub struct Worker<'s, S: Source, F> {
     pub shared: &'s Shared<'s, S, F>,
-    pub judge: Judge<'s>,
+    pub judge: Judge,
     pub found: Findings,
     /// Executions to be written over.
     spare: Vec<Execution<S::Thread>>,
@@ -51,7 +51,7 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
     pub fn new(shared: &'s Shared<'s, S, F>) -> Worker<'s, S, F> {
         Worker {
             shared,
-            judge: Judge::new(shared.model),
+            judge: shared.judge.clone(),
             found: Findings::default(),
             spare: Vec::new(),
             moved: Vec::new(),
@@ -259,12 +259,12 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
         self.visit(execution, sure)
     }
 
-    fn finish(&mut self, execution: &Execution<S::Thread>, _sure: bool) -> Result<(), Halt> {
-        let Some(flags) = self.judge.flags(&execution.graph)? else {
+    fn finish(&mut self, execution: &Execution<S::Thread>, sure: bool) -> Result<(), Halt> {
+        let Some(remarks) = self.judge.remarks(&execution.graph, sure)? else {
             return Ok(());
         };
         let source = self.shared.source;
-        let Some((end, violated)) = self.found.conclude(source, execution, &flags)? else {
+        let Some((end, violated)) = self.found.conclude(source, execution, &remarks)? else {
             return Ok(());
         };
         (self.shared.each)(execution, end);

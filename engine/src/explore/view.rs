@@ -29,6 +29,9 @@ pub mod tag {
     pub const SC: u32 = 1 << 11;
 }
 
+/// How many tags there are.
+pub const TAGS: usize = 12;
+
 /// herd7's names of the sets that events of C may be in, by their tags: an event with one of
 /// the tags is in the set.
 pub const SETS: [(&str, u32); 15] = [
@@ -67,7 +70,7 @@ pub struct Seen {
     pub source: Option<Index>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct View {
     /// Those of a thread in program order.
     pub events: Vec<Seen>,

@@ -35,12 +35,27 @@ fn compare(name: &str, model: &Model, seed: u64) -> usize {
     all.len()
 }
 
+const MODELS: [&str; 3] = ["sc", "tso", "rc11"];
+
 #[test]
 fn a_thousand_random_programs_have_the_executions_of_the_naive_explorer_once_each() {
-    for name in ["sc", "tso", "rc11"] {
+    let mut executions = 0;
+    for (number, name) in MODELS.iter().enumerate() {
         let model = model(name);
-        let executions: usize = (0..1000).map(|seed| compare(name, &model, seed)).sum();
-        println!("{name}: {executions} executions");
-        assert!(executions > 5000);
+        let programs = (0..1000).filter(|seed| seed % MODELS.len() == number);
+        executions += programs
+            .map(|seed| compare(name, &model, seed as u64))
+            .sum::<usize>();
+    }
+    assert!(executions > 5000, "{executions}");
+}
+
+#[test]
+#[ignore = "takes minutes: cargo test --release --test explore -- --ignored"]
+fn ten_thousand_random_programs_have_the_executions_of_the_naive_explorer_once_each() {
+    for name in MODELS {
+        let model = model(name);
+        let executions: usize = (0..10_000).map(|seed| compare(name, &model, seed)).sum();
+        assert!(executions > 50_000, "{name}: {executions}");
     }
 }
