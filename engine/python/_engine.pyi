@@ -220,7 +220,7 @@ class AnswerDict(TypedDict):
     explanation_cut: bool  # a limit was hit: forbidden_by counts a part
 
 def check(
-    tests: Sequence[tuple[str, str]],
+    tests: Sequence[str | tuple[str, str]],
     model: str,
     *,
     folders: Sequence[str] = (),
@@ -233,17 +233,17 @@ def check(
 ) -> list[AnswerDict]:
     """Decide litmus tests under the model of a cat file.
 
-    `tests` are pairs of a file name, for messages, and the text. What the model includes is
-    looked for beside the including file, then in `folders`. Each test may take `seconds`, look at
-    so many `candidates` and hold so many bytes of `memory`; beyond, its answer is Unknown with the
-    reason, which names the limit. `jobs` threads work at
-    a time, 0 for one a core; the GIL is released. `done` is called in the calling thread with a
-    test's number and its answer, as soon as there is one. The answers come in the order of the
-    tests. Ctrl-C ends the work at once, as does what `done` raises.
+    `tests` are paths of files, or pairs of a name, for messages, and the text. What the model
+    includes is looked for beside the including file, then in `folders`. Each test may take
+    `seconds`, look at so many `candidates` and hold so many bytes of `memory`; beyond, its answer
+    is Unknown with the reason, which names the limit. `jobs` threads work at a time, 0 for one a
+    core; the GIL is released. `done` is called in the calling thread with a test's number and its
+    answer, soon after there is one. The answers come in the order of the tests. Ctrl-C ends the
+    work at once, as does what `done` raises.
 
     Raises EngineError for the first test, in order, that cannot be read, before any is decided,
     and for a model that cannot be read.
     """
 
-def malformed(tests: Sequence[tuple[str, str]]) -> list[tuple[int, Wrong]]:
+def malformed(tests: Sequence[str | tuple[str, str]]) -> list[tuple[int, Wrong]]:
     """The tests that cannot be read, by number, and what is wrong with each."""

@@ -243,6 +243,28 @@ def test_answers_come_as_they_are_ready_in_the_callers_thread() -> None:
     assert arrived[-1] == 0  # nobody waits for the slow one
 
 
+def test_files_are_answered_as_their_texts_are(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{name}.litmus" for name in ("SB", "MP")]
+    for path, text in zip(paths, (SB, MP), strict=True):
+        path.write_text(text)
+    model = str(models.resolve("rc11").path)
+    files, texts = (
+        _engine.check(given, model, seconds=10.0, candidates=10**6, memory=1 << 30)
+        for given in (list(map(str, paths)), [("SB", SB), ("MP", MP)])
+    )
+    for answer in (*files, *texts):
+        answer["seconds"] = 0.0
+    assert files == texts
+    missing = tmp_path / "none.litmus"
+    with pytest.raises(_engine.EngineError) as caught:
+        _engine.check(
+            [str(paths[0]), str(missing)], model, seconds=10.0, candidates=10**6, memory=1 << 30
+        )
+    _, message, place, _, _ = caught.value.args
+    assert "cannot be read" in message
+    assert place.startswith(str(missing))
+
+
 def test_what_the_callback_raises_ends_the_batch() -> None:
     def done(*_: object) -> None:
         raise OSError("disk full")

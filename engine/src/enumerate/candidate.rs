@@ -198,7 +198,7 @@ impl<'p> Candidate<'p> {
             || r.thread == w.thread
                 && r.instance == w.instance
                 && r.thread
-                    .is_some_and(|t| self.paths[t].deps.iico.has(r.id, w.id))
+                    .is_some_and(|t| self.paths[t].order.iico.contains(r.id, w.id))
     }
 }
 

@@ -1,98 +1,111 @@
 //! Address, data and control dependencies of a path, as herd7 computes them for models that
-//! do not compute them in cat.
+//! do not compute them in cat. Relations over the events of one path, registers included.
 
-use super::bits::Bits;
 use super::event::{Act, Event, Id, Path};
+use crate::graph::{Relation, Set};
+
+/// What comes before what in a path.
+pub struct Order {
+    /// Causality inside instructions, closed.
+    pub iico: Relation,
+    /// Program order and the causality inside instructions.
+    pub before: Relation,
+    /// Program order as a model sees it.
+    pub po: Relation,
+}
+
+impl Order {
+    pub fn new(path: &Path) -> Order {
+        let n = path.events.len();
+        let causes = [&path.iico_data, &path.iico_ctrl, &path.iico_order];
+        let mut iico = Relation::of(n, causes.into_iter().flatten().copied());
+        iico.close();
+        let po = program_order(path);
+        let before = po.union(&iico);
+        Order {
+            po: match path.structured {
+                true => before.clone(),
+                false => po,
+            },
+            iico,
+            before,
+        }
+    }
+}
+
+/// From each event to those of later instructions: the events of a path stand in their order.
+fn program_order(path: &Path) -> Relation {
+    let n = path.events.len();
+    let mut po = Relation::new(n);
+    let (mut later, mut same) = (Set::new(n), Set::new(n));
+    let mut instance = None;
+    for (id, event) in path.events.iter().enumerate().rev() {
+        if instance.replace(event.instance) != Some(event.instance) {
+            later.union_with(&same);
+        }
+        same.insert(id);
+        po.insert_all(id, &later);
+    }
+    po
+}
 
 pub struct Dependencies {
-    /// Program order as a model sees it.
-    pub po: Bits,
-    /// Program order and the causality inside instructions.
-    pub before: Bits,
-    /// Causality inside instructions, closed.
-    pub iico: Bits,
-    pub addr: Bits,
-    pub data: Bits,
-    pub ctrl: Bits,
+    pub addr: Relation,
+    pub data: Relation,
+    pub ctrl: Relation,
     /// Dependencies up to a register.
-    pub depend: Bits,
+    pub depend: Relation,
 }
 
 /// `pairs` are the atomic load-store pairs of the path.
-pub fn dependencies(path: &Path, pairs: &[(Id, Id)]) -> Dependencies {
+pub fn dependencies(path: &Path, order: &Order, pairs: &[(Id, Id)]) -> Dependencies {
     let n = path.events.len();
-    let act = |e: Id| &path.events[e].act;
-    let relevant = |e: Id| !act(e).is_register();
-    let load = |e: Id| act(e).is_load();
-    let store = |e: Id| act(e).is_store();
-    let any = |_: Id| true;
-    let iico_data = Bits::from_pairs(n, &path.iico_data);
-    let iico_ctrl = Bits::from_pairs(n, &path.iico_ctrl);
-    let iico_order = Bits::from_pairs(n, &path.iico_order);
-    let iico = iico_data
-        .clone()
-        .union(&iico_ctrl)
-        .union(&iico_order)
-        .closure();
-    let mut po = Bits::new(n);
-    for (a, x) in path.events.iter().enumerate() {
-        for (b, y) in path.events.iter().enumerate() {
-            if x.instance < y.instance {
-                po.add(a, b);
-            }
-        }
-    }
-    let before = po.clone().union(&iico);
-    if path.structured {
-        po = before.clone();
-    }
-    let inside = Bits::from_pairs(n, &path.rf_reg)
-        .union(&iico_data.restrict(|e| !relevant(e), |e| !relevant(e)))
-        .closure();
-    let depend = iico_ctrl
-        .restrict(store, any)
-        .union(&iico_data.restrict(load, any))
-        .then(&inside);
-    let event = |e: Id| -> &Event { &path.events[e] };
-    let mut last_data = Bits::new(n);
-    let mut last_address = Bits::new(n);
-    for (a, b) in iico_data.pairs() {
-        let port = event(a).data_port;
-        if act(b).is_commit() || store(b) && port {
-            last_data.add(a, b);
-        }
-        if load(b) || store(b) && !port || act(b).is_lock() {
-            last_address.add(a, b);
-        }
-    }
-    let loads: Vec<(Id, Id)> = (0..n).filter(|e| load(*e)).map(|e| (e, e)).collect();
-    let start = depend.clone().union(&Bits::from_pairs(n, &loads));
-    let mut data = start.then(&last_data);
-    for (r, w) in pairs {
-        if iico_data.has(*r, *w) {
-            data.add(*r, *w);
-        }
-    }
-    let addr = start.then(&last_address);
-    let branches = before.restrict(|e| matches!(act(e), Act::Branch), relevant);
-    let decisions = iico.restrict(|e| matches!(act(e), Act::Decision), relevant);
-    let structured = Bits::from_pairs(n, &path.control).restrict(any, relevant);
-    let control = branches.union(&decisions).union(&structured);
-    let ctrl = depend
-        .clone()
-        .union(&addr)
-        .union(&data)
-        .then(&control)
-        .union(&structured)
-        .restrict(|e| load(e) || store(e), relevant);
-    let data = data.restrict(any, |e| act(e).is_memory());
+    let set =
+        |keep: &dyn Fn(&Event) -> bool| Set::of(n, (0..n).filter(|id| keep(&path.events[*id])));
+    let acts = |keep: fn(&Act) -> bool| set(&|event| keep(&event.act));
+    let (loads, stores) = (acts(Act::is_load), acts(Act::is_store));
+    let registers = acts(Act::is_register);
+    let relevant = registers.complement();
+    let ports = set(&|event| event.data_port);
+    let iico_data = Relation::of(n, path.iico_data.iter().copied());
+    let iico_ctrl = Relation::of(n, path.iico_ctrl.iter().copied());
+    let mut inside = within(&iico_data, &registers, &registers);
+    path.rf_reg.iter().for_each(|(a, b)| inside.insert(*a, *b));
+    inside.close();
+    let mut given = iico_ctrl.restrict_domain(&stores);
+    given.union_with(&iico_data.restrict_domain(&loads));
+    let depend = given.sequence(&inside);
+    let mut start = depend.clone();
+    start.union_with(&Relation::identity(&loads));
+    let mut last_data = iico_data.restrict_range(&acts(Act::is_commit));
+    last_data.union_with(&within(&iico_data, &ports, &stores));
+    let mut last_address = iico_data.restrict_range(&loads.union(&acts(Act::is_lock)));
+    last_address.union_with(&within(&iico_data, &ports.complement(), &stores));
+    let mut data = start.sequence(&last_data);
+    let inside_one = pairs.iter().filter(|(r, w)| iico_data.contains(*r, *w));
+    inside_one.for_each(|(r, w)| data.insert(*r, *w));
+    let addr = start.sequence(&last_address);
+    let branches = acts(|act| matches!(act, Act::Branch));
+    let decisions = acts(|act| matches!(act, Act::Decision));
+    let structured = Relation::of(n, path.control.iter().copied()).restrict_range(&relevant);
+    let mut control = structured.clone();
+    control.union_with(&within(&order.before, &branches, &relevant));
+    control.union_with(&within(&order.iico, &decisions, &relevant));
+    let mut known = depend.union(&addr);
+    known.union_with(&data);
+    let mut ctrl = known.sequence(&control);
+    ctrl.union_with(&structured);
     Dependencies {
-        po,
-        before,
-        iico,
+        ctrl: within(&ctrl, &loads.union(&stores), &relevant),
+        data: data.restrict_range(&acts(Act::is_memory)),
         addr,
-        data,
-        ctrl,
         depend,
     }
+}
+
+/// The pairs from an event of one set to one of the other.
+fn within(relation: &Relation, from: &Set, to: &Set) -> Relation {
+    let mut out = Relation::default();
+    relation.restrict_into(Some(from), Some(to), &mut out);
+    out
 }

@@ -95,11 +95,11 @@ impl<'g> GraphInput<'g> {
                 Relation::identity(&self.events(|i| self.candidate.events[i].act.is_memory()))
             }
             "same-instance" => self.same(|i| self.instance(i)),
-            "po" => self.threads(|p| p.deps.po.pairs()),
-            "addr" => self.threads(|p| p.deps.addr.pairs()),
-            "data" => self.threads(|p| p.deps.data.pairs()),
-            "ctrl" => self.threads(|p| p.deps.ctrl.pairs()),
-            "depend" => self.threads(|p| p.deps.depend.pairs()),
+            "po" => self.threads(|p| p.order.po.iter()),
+            "addr" => self.threads(|p| p.deps.addr.iter()),
+            "data" => self.threads(|p| p.deps.data.iter()),
+            "ctrl" => self.threads(|p| p.deps.ctrl.iter()),
+            "depend" => self.threads(|p| p.deps.depend.iter()),
             "control" => self.threads(|p| p.path.control.iter().copied()),
             "iico_data" => self.threads(|p| p.path.iico_data.iter().copied()),
             "iico_ctrl" => self.threads(|p| p.path.iico_ctrl.iter().copied()),
@@ -182,7 +182,7 @@ impl<'g> GraphInput<'g> {
                 true => &prepared.rmw,
                 false => {
                     let find = |o| self.chosen.solver.find(shift(o, c.shifts[thread]));
-                    resolved = pairs(&prepared.path, &prepared.deps, prepared.allowed, find);
+                    resolved = pairs(&prepared.path, &prepared.order, prepared.allowed, find);
                     &resolved
                 }
             };

@@ -1,7 +1,6 @@
 //! A litmus test under any cat model, as herd7 decides it.
 
 mod answer;
-mod bits;
 mod builder;
 mod c;
 mod candidate;

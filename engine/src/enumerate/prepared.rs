@@ -1,10 +1,11 @@
 //! A path with its dependencies, and where its events go in a candidate.
 
-use super::dependencies::{dependencies, Dependencies};
+use super::dependencies::{dependencies, Dependencies, Order};
 use super::event::{Act, Id, Operand, Path};
 
 pub struct Prepared {
     pub path: Path,
+    pub order: Order,
     pub deps: Dependencies,
     /// The events a model sees, in order: all but registers'.
     pub visible: Vec<Id>,
@@ -22,12 +23,9 @@ pub type PairAllowed = fn(same_instance: bool) -> bool;
 impl Prepared {
     /// `registers`: the model sees their events too.
     pub fn new(path: Path, allowed: PairAllowed, registers: bool) -> Prepared {
-        let bare = dependencies(&path, &[]);
-        let rmw = pairs(&path, &bare, allowed, |o| o);
-        let deps = match rmw.is_empty() {
-            true => bare,
-            false => dependencies(&path, &rmw),
-        };
+        let order = Order::new(&path);
+        let rmw = pairs(&path, &order, allowed, |o| o);
+        let deps = dependencies(&path, &order, &rmw);
         let visible = (0..path.events.len())
             .filter(|id| registers || !path.events[*id].act.is_register())
             .collect();
@@ -38,6 +36,7 @@ impl Prepared {
             .all(|e| matches!(e.act.address(), Some(Operand::Known(_))));
         Prepared {
             path,
+            order,
             deps,
             visible,
             rmw,
@@ -51,7 +50,7 @@ impl Prepared {
 /// it, with no other atomic load of the location in between.
 pub fn pairs(
     path: &Path,
-    deps: &Dependencies,
+    order: &Order,
     allowed: PairAllowed,
     resolve: impl Fn(Operand) -> Operand,
 ) -> Vec<(Id, Id)> {
@@ -68,7 +67,7 @@ pub fn pairs(
     };
     let loads = atomic(true);
     let stores = atomic(false);
-    let before = |a: Id, b: Id| deps.before.has(a, b);
+    let before = |a: Id, b: Id| order.before.contains(a, b);
     let mut out = Vec::new();
     for (r, at) in &loads {
         let mut first: Option<Id> = None;

@@ -3,18 +3,18 @@
 use super::error::Fault;
 use super::sections::comment_end;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
-    Name(String),
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind<'t> {
+    Name(&'t str),
     Number(i64),
     /// One of the signs asked for.
     Sign(&'static str),
     End,
 }
 
-#[derive(Clone, Debug)]
-pub struct Token {
-    pub kind: Kind,
+#[derive(Clone, Copy, Debug)]
+pub struct Token<'t> {
+    pub kind: Kind<'t>,
     pub offset: usize,
 }
 
@@ -28,68 +28,65 @@ pub struct Syntax {
     pub name_start: &'static str,
 }
 
-pub fn tokens(text: &str, base: usize, syntax: &Syntax) -> Result<Vec<Token>, Fault> {
-    let mut out = Vec::new();
+pub fn tokens<'t>(text: &'t str, base: usize, syntax: &Syntax) -> Result<Vec<Token<'t>>, Fault> {
+    let bytes = text.as_bytes();
+    // a name or a sign and a blank: about so many
+    let mut out = Vec::with_capacity(text.len() / 3 + 1);
     let mut at = 0;
-    'next: while at < text.len() {
-        let rest = &text[at..];
-        let Some(c) = rest.chars().next() else { break };
-        if c.is_whitespace() {
-            at += c.len_utf8();
+    while let Some(first) = bytes.get(at) {
+        if first.is_ascii_whitespace() {
+            at += 1;
             continue;
         }
         if let Some(end) = comment(text, at, syntax) {
             at = end.ok_or_else(|| Fault::new(base + at, "this comment has no end"))?;
             continue;
         }
-        let offset = base + at;
-        if c.is_ascii_digit() {
-            let len = rest
-                .find(|c: char| !c.is_ascii_alphanumeric())
-                .unwrap_or(rest.len());
-            let value = number(&rest[..len])
-                .ok_or_else(|| Fault::new(offset, "not a number of 64 bits"))?;
-            out.push(Token {
-                kind: Kind::Number(value),
-                offset,
-            });
-            at += len;
-            continue;
-        }
-        if c.is_ascii_alphabetic() || c == '_' || syntax.name_start.contains(c) {
-            let len = rest
-                .char_indices()
-                .skip(1)
-                .find(|(_, c)| {
-                    !(c.is_ascii_alphanumeric()
-                        || *c == '_'
-                        || (*c == '.' && syntax.ocaml_comments))
-                })
-                .map_or(rest.len(), |(n, _)| n);
-            out.push(Token {
-                kind: Kind::Name(rest[..len].to_string()),
-                offset,
-            });
-            at += len;
-            continue;
-        }
-        for sign in syntax.signs {
-            if rest.starts_with(sign) {
-                out.push(Token {
-                    kind: Kind::Sign(sign),
-                    offset,
-                });
-                at += sign.len();
-                continue 'next;
+        let rest = &bytes[at..];
+        let (kind, len) = if first.is_ascii_digit() {
+            let len = run(rest, |c| c.is_ascii_alphanumeric());
+            let value = number(&text[at..at + len])
+                .ok_or_else(|| Fault::new(base + at, "not a number of 64 bits"))?;
+            (Kind::Number(value), len)
+        } else if starts_name(*first, syntax) {
+            let dots = syntax.ocaml_comments;
+            let inside = |c: u8| c.is_ascii_alphanumeric() || c == b'_' || dots && c == b'.';
+            let len = 1 + run(&rest[1..], inside);
+            (Kind::Name(&text[at..at + len]), len)
+        } else if let Some(sign) = sign(rest, syntax) {
+            (Kind::Sign(sign), sign.len())
+        } else {
+            let c = text[at..].chars().next().unwrap_or_default();
+            if c.is_whitespace() {
+                at += c.len_utf8();
+                continue;
             }
-        }
-        return Err(Fault::new(offset, format!("unexpected character {c:?}")));
+            return Err(Fault::new(base + at, format!("unexpected character {c:?}")));
+        };
+        let offset = base + at;
+        out.push(Token { kind, offset });
+        at += len;
     }
     out.push(Token {
         kind: Kind::End,
         offset: base + text.len(),
     });
     Ok(out)
+}
+
+fn starts_name(c: u8, syntax: &Syntax) -> bool {
+    c.is_ascii_alphabetic() || c == b'_' || syntax.name_start.as_bytes().contains(&c)
+}
+
+fn sign(rest: &[u8], syntax: &Syntax) -> Option<&'static str> {
+    let mut signs = syntax.signs.iter().copied();
+    signs.find(|sign| sign.as_bytes()[0] == rest[0] && rest.starts_with(sign.as_bytes()))
+}
+
+/// How many of the first bytes are so.
+fn run(bytes: &[u8], inside: impl Fn(u8) -> bool) -> usize {
+    let outside = bytes.iter().position(|c| !inside(*c));
+    outside.unwrap_or(bytes.len())
 }
 
 /// The end of the comment at `at`, if one starts there; `Some(None)` when it never ends.
@@ -119,22 +116,22 @@ pub fn number(text: &str) -> Option<i64> {
 }
 
 /// A reading position in tokens.
-pub struct Cursor {
-    tokens: Vec<Token>,
+pub struct Cursor<'t> {
+    tokens: Vec<Token<'t>>,
     at: usize,
 }
 
-impl Cursor {
-    pub fn new(tokens: Vec<Token>) -> Cursor {
+impl<'t> Cursor<'t> {
+    pub fn new(tokens: Vec<Token<'t>>) -> Cursor<'t> {
         Cursor { tokens, at: 0 }
     }
 
-    pub fn kind(&self) -> &Kind {
+    pub fn kind(&self) -> Kind<'t> {
         self.ahead(0)
     }
 
-    pub fn ahead(&self, n: usize) -> &Kind {
-        self.tokens.get(self.at + n).map_or(&Kind::End, |t| &t.kind)
+    pub fn ahead(&self, n: usize) -> Kind<'t> {
+        self.tokens.get(self.at + n).map_or(Kind::End, |t| t.kind)
     }
 
     pub fn offset(&self) -> usize {
@@ -151,7 +148,7 @@ impl Cursor {
     }
 
     pub fn is(&self, sign: &str) -> bool {
-        matches!(self.kind(), Kind::Sign(s) if *s == sign)
+        matches!(self.kind(), Kind::Sign(s) if s == sign)
     }
 
     pub fn is_word(&self, word: &str) -> bool {
@@ -181,10 +178,9 @@ impl Cursor {
         }
     }
 
-    pub fn name(&mut self, what: &str) -> Result<String, Fault> {
+    pub fn name(&mut self, what: &str) -> Result<&'t str, Fault> {
         match self.kind() {
             Kind::Name(n) => {
-                let n = n.clone();
                 self.step();
                 Ok(n)
             }
@@ -203,6 +199,6 @@ impl Cursor {
     }
 
     pub fn at_end(&self) -> bool {
-        *self.kind() == Kind::End
+        self.kind() == Kind::End
     }
 }

@@ -21,12 +21,12 @@ pub fn instruction(r: &mut Reader<'_>) -> Result<Instr, Fault> {
     if let Some(bit) = fences.iter().position(|f| *f == word) {
         return Ok(Instr::Fence(1 << bit));
     }
-    if let Some(instr) = memory(r, &word)? {
+    if let Some(instr) = memory(r, word)? {
         return Ok(instr);
     }
     let (base, dot) = match word.strip_suffix('.') {
         Some(base) => (base, true),
-        None => (word.as_str(), false),
+        None => (word, false),
     };
     match base {
         "hwsync" => return Ok(Instr::Fence(1)),
@@ -68,7 +68,7 @@ pub fn instruction(r: &mut Reader<'_>) -> Result<Instr, Fault> {
         "andi" => (Op::And, true),
         "mulli" => (Op::Mul, true),
         _ => {
-            return Err(r.unknown(offset, &word).advise(
+            return Err(r.unknown(offset, word).advise(
                 "of Power: li, mr, addi, add, sub, or, xor, and, cmpw, branches, lwz, stw, lwarx, stwcx., sync, lwsync, eieio, isync",
             ))
         }
@@ -137,18 +137,18 @@ fn condition_register(r: &mut Reader<'_>) -> Result<Reg, Fault> {
         r.cursor.step();
     }
     let name = match r.cursor.kind() {
-        Kind::Name(n) if n.len() == 3 && n.starts_with("cr") => n.clone(),
+        Kind::Name(n) if n.len() == 3 && n.starts_with("cr") => n,
         _ => return Ok(r.code.reg("cr0")),
     };
     r.cursor.step();
     r.comma()?;
-    Ok(r.code.reg(&name))
+    Ok(r.code.reg(name))
 }
 
 fn reg(r: &mut Reader<'_>) -> Result<Reg, Fault> {
     let offset = r.cursor.offset();
     let name = r.cursor.name("a register")?;
-    match register(&name) {
+    match register(name) {
         Some(name) => Ok(r.code.reg(&name)),
         None => Err(Fault::new(offset, format!("`{name}` is not a register"))
             .advise("registers are r0 to r31")),

@@ -60,7 +60,7 @@ pub fn instruction(r: &mut Reader<'_>) -> Result<Instr, Fault> {
     let offset = r.cursor.offset();
     let word = r.cursor.name("an instruction")?;
     let unknown = |r: &Reader<'_>| {
-        r.unknown(offset, &word).advise(
+        r.unknown(offset, word).advise(
             "of RISC-V: lw, sw, lr.w, sc.w, amoadd.w, …, fence, addi, ori, xor, beq, bne, …",
         )
     };
@@ -282,7 +282,7 @@ fn memory(r: &mut Reader<'_>, base: &str, rest: &[&str]) -> Result<Option<Instr>
 fn reg(r: &mut Reader<'_>) -> Result<Option<Reg>, Fault> {
     let offset = r.cursor.offset();
     let name = r.cursor.name("a register")?;
-    match register(&name) {
+    match register(name) {
         Some(name) if name == "x0" => Ok(None),
         Some(name) => Ok(Some(r.code.reg(&name))),
         None => Err(Fault::new(offset, format!("`{name}` is not a register"))

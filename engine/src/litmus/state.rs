@@ -36,7 +36,7 @@ pub struct Final {
 }
 
 struct Reader<'n> {
-    cursor: Cursor,
+    cursor: Cursor<'n>,
     names: &'n mut Names,
     register: RegisterName,
 }
@@ -141,13 +141,13 @@ impl Reader<'_> {
     fn declaration(&mut self, init: &mut Init) -> Result<(), Fault> {
         let mut ty = String::new();
         let place = loop {
-            let follows = |k: &Kind| matches!(k, Kind::Sign(";" | "=" | "[" | "==") | Kind::End);
+            let follows = |k: Kind| matches!(k, Kind::Sign(";" | "=" | "[" | "==") | Kind::End);
             match (self.cursor.kind(), self.cursor.ahead(1)) {
                 (Kind::Number(_), _) | (Kind::Sign("["), _) | (Kind::Name(_), Kind::Sign(":")) => {
                     break self.observable()?;
                 }
                 (Kind::Name(n), next) if follows(next) && !n.starts_with('%') => {
-                    let address = self.names.address(&n.clone());
+                    let address = self.names.address(n);
                     self.cursor.step();
                     break Observable::Memory(address);
                 }
@@ -207,7 +207,7 @@ impl Reader<'_> {
 
     fn number(&mut self) -> Result<i64, Fault> {
         let negative = self.cursor.eat("-");
-        match *self.cursor.kind() {
+        match self.cursor.kind() {
             Kind::Number(n) => {
                 self.cursor.step();
                 Ok(if negative { n.wrapping_neg() } else { n })
@@ -217,7 +217,7 @@ impl Reader<'_> {
     }
 
     fn value(&mut self) -> Result<Value, Fault> {
-        match self.cursor.kind().clone() {
+        match self.cursor.kind() {
             Kind::Name(n) => {
                 if matches!(self.cursor.ahead(1), Kind::Sign(":")) {
                     let message = "values that are labels of code are not supported";
@@ -225,7 +225,7 @@ impl Reader<'_> {
                         .advise("write a number or a location"));
                 }
                 self.cursor.step();
-                let mut address = self.names.address(&n);
+                let mut address = self.names.address(n);
                 if self.cursor.eat("[") {
                     address.offset = 4 * self.number()?;
                     self.cursor.expect("]")?;
@@ -251,7 +251,7 @@ impl Reader<'_> {
         }
         self.cursor.eat("*");
         let thread = match (self.cursor.kind(), self.cursor.ahead(1)) {
-            (Kind::Number(n), Kind::Sign(":")) => usize::try_from(*n).ok(),
+            (Kind::Number(n), Kind::Sign(":")) => usize::try_from(n).ok(),
             (Kind::Name(n), Kind::Sign(":")) => n.strip_prefix('P').and_then(|n| n.parse().ok()),
             _ => None,
         };
@@ -260,7 +260,7 @@ impl Reader<'_> {
             self.cursor.step();
             let at = self.cursor.offset();
             let name = self.cursor.name("a register")?;
-            let name = (self.register)(&name)
+            let name = (self.register)(name)
                 .ok_or_else(|| Fault::new(at, format!("`{name}` is not a register")))?;
             return Ok(Observable::Register { thread, name });
         }

@@ -10,7 +10,7 @@ use super::sections::{comment_end, Part};
 pub type Instruction = fn(&mut Reader<'_>) -> Result<Instr, Fault>;
 
 pub struct Reader<'r> {
-    pub cursor: Cursor,
+    pub cursor: Cursor<'r>,
     /// The bits of the access of memory, when the instruction is one and says.
     pub size: Option<i64>,
     pub code: &'r mut Code,
@@ -125,8 +125,9 @@ fn cell_into(
     instruction: Instruction,
 ) -> Result<(), Fault> {
     let mut cursor = Cursor::new(tokens(cell.text, cell.offset, &SYNTAX)?);
-    while let (Kind::Name(label), Kind::Sign(":")) = (cursor.kind().clone(), cursor.ahead(1)) {
-        code.labels.push((label, code.instructions.len()));
+    while let (Kind::Name(label), Kind::Sign(":")) = (cursor.kind(), cursor.ahead(1)) {
+        code.labels
+            .push((label.to_owned(), code.instructions.len()));
         cursor.step();
         cursor.step();
     }
@@ -157,7 +158,7 @@ impl Reader<'_> {
     }
 
     pub fn label(&mut self) -> Result<String, Fault> {
-        self.cursor.name("a label")
+        self.cursor.name("a label").map(str::to_owned)
     }
 
     /// A number, with or without `#` or `$` before it.
@@ -166,7 +167,7 @@ impl Reader<'_> {
             self.cursor.step();
         }
         let negative = self.cursor.eat("-");
-        match *self.cursor.kind() {
+        match self.cursor.kind() {
             Kind::Number(n) => {
                 self.cursor.step();
                 Ok(if negative { n.wrapping_neg() } else { n })
@@ -176,8 +177,8 @@ impl Reader<'_> {
     }
 
     pub fn at_number(&self) -> bool {
-        let number = |k: &Kind| matches!(k, Kind::Number(_));
-        let sign = |k: &Kind| matches!(k, Kind::Sign("#" | "$" | "-"));
+        let number = |k: Kind| matches!(k, Kind::Number(_));
+        let sign = |k: Kind| matches!(k, Kind::Sign("#" | "$" | "-"));
         number(self.cursor.kind()) || sign(self.cursor.kind())
     }
 

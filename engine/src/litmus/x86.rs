@@ -304,7 +304,7 @@ fn operand(r: &mut Reader<'_>, wide: bool) -> Result<Operand, Fault> {
             r.cursor.eat("%");
             let offset = r.cursor.offset();
             let name = r.cursor.name("an operand")?;
-            return match register(&name, wide) {
+            return match register(name, wide) {
                 Some(name) => Ok(Operand::Reg(r.code.reg(&name))),
                 None => Err(Fault::new(offset, format!("`{name}` is not a register"))
                     .advise("a location stands in brackets: [x] in X86, (x) in X86_64")),
@@ -314,9 +314,9 @@ fn operand(r: &mut Reader<'_>, wide: bool) -> Result<Operand, Fault> {
     r.cursor.step();
     r.cursor.eat("%");
     let name = r.cursor.name("a register or a location")?;
-    let base = match register(&name, wide) {
+    let base = match register(name, wide) {
         Some(name) => Src::Reg(r.code.reg(&name)),
-        None => Src::Imm(r.names.value(&name)),
+        None => Src::Imm(r.names.value(name)),
     };
     if r.cursor.eat("+") {
         displacement = r.number()?;

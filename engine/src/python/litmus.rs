@@ -2,12 +2,13 @@
 use super::EngineError;
 use crate::cat::{CatError, Model};
 use crate::enumerate::{decide, explain, Answer, EngineError as Failure, Explanation};
-use crate::enumerate::{Limit, Limits, Witness};
-use crate::litmus::{LitmusError, Test};
+use crate::enumerate::{Limit, Limits, Observation, Witness};
+use crate::litmus::value::Value;
+use crate::litmus::{LitmusError, Printer, Test};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyList, PyString};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,12 +21,29 @@ use std::time::Duration;
 const STACK: usize = 64 << 20;
 /// How long a wait for an answer lasts before Ctrl-C is looked for.
 const PATIENCE: Duration = Duration::from_millis(50);
+/// Answers that come within so long are taken together: a thread that is woken for each of
+/// thousands costs as much as deciding them.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// What is wrong with a file: kind, message, place, excerpt, advice.
 type Wrong = (&'static str, String, String, String, String);
 
-/// (file name for messages, text)
-type Given = (String, String);
+/// A test to read.
+#[derive(FromPyObject)]
+pub enum Given {
+    /// The name for messages, and the text.
+    Text(String, String),
+    File(PathBuf),
+}
+
+impl Given {
+    fn read(&self) -> Result<Test, LitmusError> {
+        match self {
+            Given::Text(file, text) => Test::parse(file, text),
+            Given::File(path) => Test::read(path),
+        }
+    }
+}
 
 /// Decides the tests under the model of a cat file; see the stub for what comes back.
 #[pyfunction]
@@ -58,7 +76,7 @@ pub fn check<'py>(
         .map_err(|e| raised(cat_error(&e)))?;
     let count = tests.len();
     let mut read = Vec::with_capacity(count);
-    let parse = move |i: usize| Test::parse(&tests[i].0, &tests[i].1);
+    let parse = move |i: usize| tests[i].read();
     let parsing = Crew::start(count, jobs, parse, Arc::default());
     parsing.collect(py, &mut |i, result| {
         read.push((i, result));
@@ -72,9 +90,10 @@ pub fn check<'py>(
         move |i: usize| one(&read[i], &model, &limits, explained)
     };
     let deciding = Crew::start(count, jobs, decide, stop);
+    let small = Small::new(py);
     let mut answers: Vec<Option<Bound<'py, PyDict>>> = vec![None; count];
     deciding.collect(py, &mut |i, outcome| {
-        let answer = dict(py, &read[i], &outcome, &limits)?;
+        let answer = dict(&small, &read[i], &outcome, &limits)?;
         if let Some(done) = &done {
             done.call1((i, &answer))?;
         }
@@ -88,8 +107,8 @@ pub fn check<'py>(
 #[pyfunction]
 pub fn malformed(py: Python<'_>, tests: Vec<Given>) -> Vec<(usize, Wrong)> {
     py.allow_threads(|| {
-        let wrong = |(i, (file, text)): (usize, &Given)| {
-            let error = Test::parse(file, text).err()?;
+        let wrong = |(i, test): (usize, &Given)| {
+            let error = test.read().err()?;
             Some((i, litmus_error(&error)))
         };
         tests.iter().enumerate().filter_map(wrong).collect()
@@ -138,14 +157,21 @@ impl<T: Send + 'static> Crew<T> {
     ) -> PyResult<()> {
         loop {
             let results = &mut self.results;
-            let waited = match results.try_recv() {
-                Ok(result) => Ok(result),
-                Err(_) => py.allow_threads(move || results.recv_timeout(PATIENCE)),
-            };
+            let waited = py.allow_threads(move || {
+                let first = results.recv_timeout(PATIENCE);
+                if first.is_ok() {
+                    thread::sleep(PAUSE);
+                }
+                first
+            });
             match waited {
                 Ok((i, result)) => take(i, result)?,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+            for (i, result) in self.results.try_iter() {
+                take(i, result)?;
+                py.check_signals()?;
             }
             py.check_signals()?;
         }
@@ -186,17 +212,45 @@ fn one(test: &Test, model: &Model, limits: &Limits, explained: bool) -> Outcome 
     }
 }
 
-fn dict<'py>(
+/// The values that nearly all states consist of, as Python has them.
+struct Small<'py> {
     py: Python<'py>,
+    digits: Vec<Bound<'py, PyString>>,
+}
+
+impl<'py> Small<'py> {
+    fn new(py: Python<'py>) -> Small<'py> {
+        let digits = (0..10).map(|n: u8| PyString::new(py, &n.to_string()));
+        Small {
+            py,
+            digits: digits.collect(),
+        }
+    }
+
+    fn value(&self, value: Value, printer: &Printer<'_>) -> Bound<'py, PyString> {
+        let digit = match value {
+            Value::Int(n) => usize::try_from(n).ok().and_then(|n| self.digits.get(n)),
+            _ => None,
+        };
+        digit.map_or_else(
+            || PyString::new(self.py, &printer.value(value)),
+            Bound::clone,
+        )
+    }
+}
+
+fn dict<'py>(
+    small: &Small<'py>,
     test: &Test,
     outcome: &Outcome,
     limits: &Limits,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let py = small.py;
     let printer = test.printer();
     let dict = PyDict::new(py);
     dict.set_item(intern!(py, "name"), &test.name)?;
     dict.set_item(intern!(py, "condition"), printer.condition(&test.condition))?;
-    let mut observation = "Unknown".to_owned();
+    let mut observation = intern!(py, "Unknown");
     let mut holds = None;
     let mut reason = String::new();
     let mut error = None;
@@ -223,22 +277,26 @@ fn dict<'py>(
             if let Some(limit) = answer.limit {
                 reason = limit_text(limit, limits);
             } else if answer.undefined {
-                observation = "Undefined".to_owned();
+                observation = intern!(py, "Undefined");
                 flags.push("*undef*");
             } else {
-                observation = answer.observation.to_string();
+                observation = match answer.observation {
+                    Observation::Never => intern!(py, "Never"),
+                    Observation::Sometimes => intern!(py, "Sometimes"),
+                    Observation::Always => intern!(py, "Always"),
+                };
                 holds = Some(answer.condition_ok);
             }
             flags.extend(answer.flags.iter().map(String::as_str));
-            let names: Vec<String> = answer
+            let names: Vec<Bound<'py, PyString>> = answer
                 .observables
                 .iter()
-                .map(|o| printer.observable(o))
+                .map(|o| PyString::new(py, &printer.observable(o)))
                 .collect();
             for values in &answer.states {
                 let state = PyDict::new(py);
                 for (name, value) in names.iter().zip(values) {
-                    state.set_item(name, printer.value(*value))?;
+                    state.set_item(name, small.value(*value, &printer))?;
                 }
                 states.append(state)?;
             }

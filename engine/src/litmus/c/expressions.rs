@@ -21,7 +21,7 @@ const LEVELS: [&[(&str, Op)]; 8] = [
     &[("*", Op::Mul), ("/", Op::Div), ("%", Op::Rem)],
 ];
 
-impl Parser<'_> {
+impl Parser<'_, '_> {
     pub(super) fn expr(&mut self) -> Result<Expr, Fault> {
         self.depth += 1;
         if self.depth > DEEP {
@@ -80,7 +80,7 @@ impl Parser<'_> {
             return Ok(Expr::Binary(Op::Xor, Box::new(self.unary()?), constant(-1)));
         }
         if self.cursor.eat("-") {
-            if let Kind::Number(n) = *self.cursor.kind() {
+            if let Kind::Number(n) = self.cursor.kind() {
                 self.cursor.step();
                 return Ok(Expr::Const(Value::Int(n.wrapping_neg())));
             }
@@ -102,14 +102,14 @@ impl Parser<'_> {
             self.cursor.expect(")")?;
             return Ok(e);
         }
-        match self.cursor.kind().clone() {
+        match self.cursor.kind() {
             Kind::Number(n) => {
                 self.cursor.step();
                 Ok(Expr::Const(Value::Int(n)))
             }
             Kind::Name(name) => {
                 if matches!(self.cursor.ahead(1), Kind::Sign("(")) {
-                    return self.call(&name);
+                    return self.call(name);
                 }
                 if name == "NULL" {
                     self.cursor.step();
@@ -120,11 +120,11 @@ impl Parser<'_> {
                     let index = self.expr()?;
                     self.cursor.expect("]")?;
                     let scaled = Expr::Binary(Op::Mul, Box::new(index), constant(4));
-                    let base = Expr::Reg(self.reg(&name));
+                    let base = Expr::Reg(self.reg(name));
                     let at = Expr::Binary(Op::Add, Box::new(base), Box::new(scaled));
                     return Ok(Expr::Load(Box::new(at), None));
                 }
-                Ok(Expr::Reg(self.reg(&name)))
+                Ok(Expr::Reg(self.reg(name)))
             }
             _ => Err(self.cursor.unexpected("an expression")),
         }
@@ -203,7 +203,7 @@ impl Parser<'_> {
 
     pub(super) fn order(&mut self) -> Result<Order, Fault> {
         let order = match self.cursor.kind() {
-            Kind::Name(n) => match n.as_str() {
+            Kind::Name(n) => match n {
                 "memory_order_relaxed" => Some(Order::Relaxed),
                 "memory_order_consume" => Some(Order::Consume),
                 "memory_order_acquire" => Some(Order::Acquire),

@@ -18,9 +18,9 @@ const SYNTAX: Syntax = Syntax {
 /// Nesting of blocks beyond this is refused, so that no input exhausts the stack.
 const DEEP: usize = 60;
 
-pub struct Parser<'t> {
-    pub(super) cursor: Cursor,
-    pub(super) thread: &'t mut Thread,
+pub struct Parser<'p, 't> {
+    pub(super) cursor: Cursor<'t>,
+    pub(super) thread: &'p mut Thread,
     pub(super) depth: usize,
 }
 
@@ -69,7 +69,7 @@ pub fn program(part: Part<'_>) -> Result<Vec<Thread>, Fault> {
         .collect()
 }
 
-impl Parser<'_> {
+impl Parser<'_, '_> {
     pub(super) fn reg(&mut self, name: &str) -> Reg {
         match self.thread.names.iter().position(|n| n == name) {
             Some(at) => at,
@@ -94,7 +94,7 @@ impl Parser<'_> {
                 return Err(Fault::new(offset, format!("`{name}` is not a pointer"))
                     .advise("a parameter is the address of the location of its name: int* x"));
             }
-            self.reg(&name);
+            self.reg(name);
             self.thread.parameters = self.thread.names.len();
             if !self.cursor.eat(",") && !self.cursor.is(")") {
                 return Err(self.cursor.unexpected("`,` or `)`"));
@@ -112,7 +112,7 @@ impl Parser<'_> {
             "volatile", "const", "_Atomic", "unsigned", "signed", "char", "short", "int", "long",
             "float", "double", "void", "struct", "_Bool", "bool",
         ];
-        WORDS.contains(&name.as_str())
+        WORDS.contains(&name)
             || name.starts_with("atomic_") && !matches!(self.cursor.ahead(1), Kind::Sign("("))
             || name.ends_with("_t") && !matches!(self.cursor.ahead(1), Kind::Sign("="))
     }
@@ -243,12 +243,12 @@ impl Parser<'_> {
         }
         let offset = self.cursor.offset();
         let name = match self.cursor.kind() {
-            Kind::Name(n) => n.clone(),
+            Kind::Name(n) => n,
             _ => return Err(self.cursor.unexpected("a statement")),
         };
         match self.cursor.ahead(1) {
             Kind::Sign("=") => self.declarators(out),
-            Kind::Sign("(") => self.call_statement(&name, offset, out),
+            Kind::Sign("(") => self.call_statement(name, offset, out),
             Kind::Sign("[") => {
                 let Expr::Load(at, None) = self.expr()? else {
                     return Err(Fault::new(offset, "expected an element of an array"));
@@ -280,14 +280,14 @@ impl Parser<'_> {
             return Ok(e);
         }
         let name = self.cursor.name("a pointer")?;
-        Ok(Expr::Reg(self.reg(&name)))
+        Ok(Expr::Reg(self.reg(name)))
     }
 
     fn declarators(&mut self, out: &mut Vec<Stmt>) -> Result<(), Fault> {
         loop {
             while self.cursor.eat("*") {}
             let name = self.cursor.name("a variable")?;
-            let reg = self.reg(&name);
+            let reg = self.reg(name);
             if self.cursor.eat("=") {
                 let value = self.expr()?;
                 out.push(Stmt::Assign(reg, value));
