@@ -1,17 +1,16 @@
 //! A model over complete graphs: the graph says also what is read from where and what the
 //! model would choose, so that nothing is left to search, and whether the graph is consistent
 //! is a matter of one straight run through the model's operations.
-use super::ast::{self, *};
+use super::ast::*;
 use super::error::CatError;
-use super::eval::Store;
 use super::growth;
 use super::load::Files;
 use super::node::{Id, Op};
 use super::plan::{CheckStep, Step};
-use super::rows::Rows;
-use super::typed::{Form, Given, Instr, Typed};
+use super::typed::{Form, GivenForm, Instr, Typed};
 use super::value::Fault;
-use super::{fault_error, ops, Model};
+use super::values::Values;
+use super::Model;
 use crate::graph::rows;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -39,8 +38,7 @@ pub struct Complete<'a> {
 #[derive(Clone)]
 pub struct Consistency {
     code: Arc<Code>,
-    rows: Rows,
-    store: Store,
+    values: Values,
     /// How many of the checks' operations are computed.
     done: usize,
     failing: Option<usize>,
@@ -102,22 +100,19 @@ impl Model {
         variants: &dyn Fn(&str) -> bool,
         complete: &Complete,
     ) -> Result<Consistency, CatError> {
-        let plan = self.plan(variants)?;
-        let typed = Typed::new(&plan, true, &|name| {
+        let planned = self.plan(variants)?;
+        let typed = Typed::new(&planned.plan, true, &|name| {
             let is = |names: &[&str]| names.contains(&name);
             match (is(complete.sets), is(complete.relations)) {
-                _ if is(complete.empty) => Some(Given::Nothing),
-                (true, _) => Some(Given::Set),
-                (_, true) => Some(Given::Relation),
+                _ if is(complete.empty) => Some(GivenForm::Nothing),
+                (true, _) => Some(GivenForm::Set),
+                (_, true) => Some(GivenForm::Relation),
                 _ => None,
             }
         });
-        let mut store = Store::new(&plan, 0);
-        store.adopt(&typed);
         let consistency = Consistency {
-            store,
+            values: Values::new(&typed),
             code: Arc::new(Code::new(self.files.clone(), typed, complete)),
-            rows: Rows::default(),
             done: 0,
             failing: None,
         };
@@ -199,7 +194,7 @@ impl Consistency {
             }
             let root = typed.root(due.check.value) as usize;
             if let Some(fault) = &typed.faults[root] {
-                return Err(self.error(code, due.check.value, due.check.value_at, fault.clone()));
+                return Err(self.error(&due.check, fault.clone()));
             }
         }
         Ok(())
@@ -217,14 +212,14 @@ impl Consistency {
 
     /// Starts a graph of `n` events: everything given is empty.
     pub fn begin(&mut self, n: usize) {
-        self.rows.begin(&self.code.typed, n);
+        self.values.begin(&self.code.typed, n);
         self.done = 0;
         self.failing = None;
     }
 
     /// How many words make a row: 1 up to 64 events.
     pub fn stride(&self) -> usize {
-        self.rows.stride
+        self.values.rows.stride
     }
 
     /// The bits of set number `index`, a row; event `e` is bit `e % 64` of word `e / 64`. Of a
@@ -232,14 +227,16 @@ impl Consistency {
     pub fn set_mut(&mut self, index: usize) -> &mut [u64] {
         debug_assert!(self.takes_set(index), "the model takes the set");
         self.done = 0;
-        self.rows.set_mut(self.code.sets[index].slot)
+        self.values.rows.set_mut(self.code.sets[index].slot)
     }
 
     /// The bits of relation number `index`: for each event, a row of those it leads to.
     pub fn relation_mut(&mut self, index: usize) -> &mut [u64] {
         debug_assert!(self.takes_relation(index), "the model takes the relation");
         self.done = 0;
-        self.rows.relation_mut(self.code.relations[index].slot)
+        self.values
+            .rows
+            .relation_mut(self.code.relations[index].slot)
     }
 
     /// Whether every axiom holds of the graph.
@@ -270,7 +267,7 @@ impl Consistency {
         }
         let before = &code.axioms[self.done..];
         let nodes = before.iter().flat_map(|due| &due.nodes);
-        nodes.for_each(|id| self.compute(&code, *id));
+        nodes.for_each(|id| self.values.compute(&code.typed, *id));
         self.done = code.axioms.len();
         let mut remarks = Remarks::default();
         for due in &code.others {
@@ -329,11 +326,10 @@ impl Consistency {
     fn start(&mut self, code: &Code) {
         self.done = 0;
         self.failing = None;
-        self.rows.given(&code.typed);
+        self.values.rows.given(&code.typed);
         if code.by_location {
-            self.store.refuel();
-            self.store.n = self.rows.n;
-            self.store.locations = self.locations(code);
+            self.values.store.refuel();
+            self.values.store.locations = self.locations(code);
         }
     }
 
@@ -341,53 +337,26 @@ impl Consistency {
     fn locations(&self, code: &Code) -> Vec<Option<u32>> {
         let mut taken = code.typed.taken.iter();
         let loc = taken.find(|taken| taken.name == "loc");
-        let Some(loc) = loc.map(|loc| self.rows.relation(loc.slot)) else {
-            return vec![None; self.rows.n];
+        let Some(loc) = loc.map(|loc| self.values.rows.relation(loc.slot)) else {
+            return vec![None; self.values.rows.n];
         };
-        let first = |row: &[u64]| (0..self.rows.n).find(|event| rows::has(row, *event));
-        let row = |event: usize| &loc[event * self.rows.stride..][..self.rows.stride];
-        (0..self.rows.n)
+        let first = |row: &[u64]| (0..self.values.rows.n).find(|event| rows::has(row, *event));
+        let row = |event: usize| &loc[event * self.values.rows.stride..][..self.values.rows.stride];
+        (0..self.values.rows.n)
             .map(|event| first(row(event)).map(|first| first as u32))
             .collect()
     }
 
     fn check(&mut self, code: &Code, due: &Due) -> Result<bool, CatError> {
         for id in &due.nodes {
-            self.compute(code, *id);
+            self.values.compute(&code.typed, *id);
         }
-        let (typed, check) = (&code.typed, &due.check);
-        let holds = match typed.form(check.value) {
-            Form::Set | Form::Relation => {
-                let form = typed.form(check.value);
-                self.rows.holds(check.claim, form, typed.slot(check.value))
-            }
-            Form::Nothing => true,
-            Form::Universe => self.rows.n == 0,
-            Form::Any => {
-                let value = self.store.value(check.value);
-                ops::holds(check.claim, value, self.rows.n)
-                    .map_err(|fault| self.error(code, check.value, check.value_at, fault))?
-            }
-        };
-        Ok(holds != check.negated)
+        let holds = self.values.holds(&code.typed, &due.check);
+        holds.map_err(|fault| self.error(&due.check, fault))
     }
 
-    fn compute(&mut self, code: &Code, id: Id) {
-        let typed = &code.typed;
-        match typed.instrs[id as usize] {
-            Instr::Any => {
-                let plan = &typed.plan;
-                plan.nodes.operands(plan.nodes.op(id), &mut |operand| {
-                    self.store.take(typed, &self.rows, operand);
-                });
-                self.store.compute_in(plan, id);
-            }
-            _ => self.rows.run(typed, id),
-        }
-    }
-
-    fn error(&self, code: &Code, root: Id, at: ast::Place, fault: Fault) -> CatError {
-        let at = self.store.origin(root, at, &fault);
-        fault_error(&code.files, &code.typed.plan.names, at, fault)
+    fn error(&self, check: &CheckStep, fault: Fault) -> CatError {
+        let files = &self.code.files;
+        self.values.error(files, check.value, check.value_at, fault)
     }
 }

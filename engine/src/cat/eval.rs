@@ -5,8 +5,7 @@ use super::node::{Id, Op, Test};
 use super::ops::{self, said, type_fault, Ground, Outcome};
 use super::plan::Plan;
 use super::prims;
-use super::rows::Rows;
-use super::typed::{Form, Typed};
+use super::typed::Typed;
 use super::value::{compare, Closure, Fault, Scope, Value};
 use crate::graph::{Relation, Set};
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -18,7 +17,8 @@ const FUEL: u64 = 20_000_000;
 /// How often the names of a `let rec` may be computed anew.
 const MAX_ROUNDS: usize = 20_000;
 
-/// The values of a plan's operations, over one graph of events.
+/// The values of a plan's operations, over one graph of events, where they are neither sets
+/// nor relations of known type; those of the operands of such.
 pub struct Store {
     pub plan: Arc<Plan>,
     pub n: usize,
@@ -26,8 +26,6 @@ pub struct Store {
     pub values: Vec<Value>,
     /// For each operation, the one that has the same value; often itself.
     pub same: Vec<Id>,
-    /// Of a union, the operands that are not empty whatever is chosen.
-    pub parts: Vec<Option<Box<[Id]>>>,
     /// How many more steps the interpreter may take.
     pub fuel: AtomicU64,
 }
@@ -40,46 +38,35 @@ impl Clone for Store {
             locations: self.locations.clone(),
             values: self.values.clone(),
             same: self.same.clone(),
-            parts: self.parts.clone(),
             fuel: AtomicU64::new(FUEL),
         }
     }
 }
 
 impl Store {
-    pub fn new(plan: &Arc<Plan>, n: usize) -> Store {
-        let count = plan.nodes.all.len();
+    /// Values over no events: the faults that are known whatever the graph, and nothing else.
+    pub fn new(typed: &Typed) -> Store {
+        let value = |fault: &Option<Fault>| match fault {
+            Some(fault) => Value::Fault(fault.clone()),
+            None => Value::Nothing,
+        };
+        Store {
+            values: typed.faults.iter().map(value).collect(),
+            same: typed.same.clone(),
+            ..Store::bare(&typed.plan)
+        }
+    }
+
+    /// Values over no events, of which nothing is known.
+    pub fn bare(plan: &Arc<Plan>) -> Store {
         Store {
             plan: plan.clone(),
-            n,
-            locations: vec![None; n],
-            values: vec![Value::Nothing; count],
-            same: (0..count as Id).collect(),
-            parts: vec![None; count],
+            n: 0,
+            locations: Vec::new(),
+            values: vec![Value::Nothing; plan.nodes.all.len()],
+            same: (0..plan.nodes.all.len() as Id).collect(),
             fuel: AtomicU64::new(FUEL),
         }
-    }
-
-    /// Takes over what types say of values: which are the same, and which are none.
-    pub fn adopt(&mut self, typed: &Typed) {
-        self.same.clone_from(&typed.same);
-        for (value, fault) in self.values.iter_mut().zip(&typed.faults) {
-            if let Some(fault) = fault {
-                *value = Value::Fault(fault.clone());
-            }
-        }
-    }
-
-    /// Makes a value of what stands in an operation's slot.
-    pub fn take(&mut self, typed: &Typed, rows: &Rows, id: Id) {
-        let root = typed.root(id);
-        self.values[root as usize] = match typed.form(root) {
-            Form::Any => return,
-            Form::Nothing => Value::Nothing,
-            Form::Universe => Value::Universe,
-            Form::Set => Value::Set(rows.to_set(typed.slot(root))),
-            Form::Relation => Value::Relation(rows.to_relation(typed.slot(root))),
-        };
     }
 
     /// Lets the interpreter take as many steps as it may for one graph.
@@ -116,20 +103,6 @@ impl Store {
         &self.values[self.same[id as usize] as usize]
     }
 
-    fn relation(&self, id: Id) -> Option<&Relation> {
-        match self.value(id) {
-            Value::Relation(relation) => Some(relation),
-            _ => None,
-        }
-    }
-
-    fn set(&self, id: Id) -> Option<&Set> {
-        match self.value(id) {
-            Value::Set(set) => Some(set),
-            _ => None,
-        }
-    }
-
     /// Computes the value of an operation from those of its operands.
     pub fn compute(&mut self, id: Id) {
         let plan = self.plan.clone();
@@ -137,105 +110,9 @@ impl Store {
     }
 
     /// [`Store::compute`], of the store's own plan.
-    pub fn compute_in(&mut self, plan: &Plan, id: Id) {
-        let op = plan.nodes.op(id);
-        if let Some(set) = self.set_of(op) {
-            self.values[id as usize] = Value::Set(set);
-            return;
-        }
-        let old = std::mem::take(&mut self.values[id as usize]);
-        let mut buffer = match old {
-            Value::Relation(relation) => relation,
-            _ => Relation::default(),
-        };
-        let value = if self.compute_relation(id, op, &mut buffer) {
-            Value::Relation(buffer)
-        } else {
-            self.compute_any(plan, op).unwrap_or_else(Value::Fault)
-        };
-        self.values[id as usize] = value;
-    }
-
-    /// The common case, of relations and sets: writes the result over `out`. False when
-    /// the operands are not of those types.
-    fn compute_relation(&self, id: Id, op: &Op, out: &mut Relation) -> bool {
-        self.relation_of(id, op, out).is_some()
-    }
-
-    fn relation_of(&self, id: Id, op: &Op, out: &mut Relation) -> Option<()> {
-        match op {
-            Op::Union(items) => {
-                let items = self.parts[id as usize].as_deref().unwrap_or(items);
-                let (first, rest) = items.split_first()?;
-                out.copy_from(self.relation(*first)?);
-                for item in rest {
-                    out.union_with(self.relation(*item)?);
-                }
-            }
-            Op::Binary(Binary::Intersection, a, b) => {
-                self.relation(*a)?
-                    .intersection_into(self.relation(*b)?, out);
-            }
-            Op::Binary(Binary::Difference, a, b) => {
-                self.relation(*a)?.difference_into(self.relation(*b)?, out);
-            }
-            Op::Binary(Binary::Product, a, b) => {
-                Relation::product_into(self.set(*a)?, self.set(*b)?, out);
-            }
-            Op::Sequence(a, b) => self.relation(*a)?.sequence_into(self.relation(*b)?, out),
-            Op::Restrict(from, inner, to) => {
-                let side = |set: &Option<Id>| match set {
-                    None => Some(None),
-                    Some(id) => self.set(*id).map(Some),
-                };
-                self.relation(*inner)?
-                    .restrict_into(side(from)?, side(to)?, out);
-            }
-            Op::Unary(Unary::Inverse, a) => self.relation(*a)?.inverse_into(out),
-            Op::Unary(Unary::Plus, a) => {
-                out.copy_from(self.relation(*a)?);
-                out.close();
-            }
-            Op::Unary(Unary::Star, a) => {
-                out.copy_from(self.relation(*a)?);
-                out.close();
-                out.add_identity();
-            }
-            Op::Unary(Unary::Optional, a) => {
-                out.copy_from(self.relation(*a)?);
-                out.add_identity();
-            }
-            Op::Item(fix, index, _) => {
-                let Op::Fix(group) = *self.plan.nodes.op(*fix) else {
-                    return None;
-                };
-                if matches!(self.value(*fix), Value::Fault(_)) {
-                    return None;
-                }
-                let variable = self.plan.nodes.groups[group as usize].variables[*index as usize];
-                out.copy_from(self.relation(variable)?);
-            }
-            _ => return None,
-        }
-        Some(())
-    }
-
-    /// The common operations on sets of events; none when the operands are not such sets.
-    fn set_of(&self, op: &Op) -> Option<Set> {
-        Some(match op {
-            Op::Union(items) => {
-                let (first, rest) = items.split_first()?;
-                let mut union = self.set(*first)?.clone();
-                for item in rest {
-                    union.union_with(self.set(*item)?);
-                }
-                union
-            }
-            Op::Binary(Binary::Intersection, a, b) => self.set(*a)?.intersection(self.set(*b)?),
-            Op::Binary(Binary::Difference, a, b) => self.set(*a)?.difference(self.set(*b)?),
-            Op::Unary(Unary::Complement, a) => self.set(*a)?.complement(),
-            _ => return None,
-        })
+    fn compute_in(&mut self, plan: &Plan, id: Id) {
+        let value = self.compute_any(plan, plan.nodes.op(id));
+        self.values[id as usize] = value.unwrap_or_else(Value::Fault);
     }
 
     fn checked(&self, id: Id) -> Result<&Value, Fault> {

@@ -12,6 +12,7 @@
 //! prepared.solutions(&rf, None, &mut |solution| …)?;  // a reads-from relation
 //! ```
 mod ast;
+mod classes;
 mod compact;
 mod compile;
 mod consistency;
@@ -20,7 +21,6 @@ mod error;
 mod eval;
 mod growth;
 mod interp;
-mod kinds;
 mod layout;
 mod lex;
 mod load;
@@ -39,6 +39,7 @@ mod search;
 mod stages;
 mod typed;
 mod value;
+mod values;
 
 pub use consistency::{Axiom, Complete, Consistency, Remarks};
 pub use error::CatError;
@@ -50,7 +51,9 @@ use plan::Plan;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
+use typed::{GivenForm, Typed};
 use value::Fault;
+use values::Values;
 
 /// What every cat file finds defined.
 const PRELUDE: &str = include_str!("prelude.cat");
@@ -69,7 +72,57 @@ pub struct Model {
     prelude: Block,
     main: Block,
     /// The model laid out, by which variants are on.
-    plans: RwLock<Vec<(Vec<bool>, Arc<Plan>)>>,
+    plans: RwLock<Vec<(Vec<bool>, Arc<Planned>)>>,
+}
+
+/// A plan, and it typed for what graphs have given so far.
+struct Planned {
+    plan: Arc<Plan>,
+    /// The names that the plan asks a graph for, and the operations that they are.
+    given: Vec<(node::Id, String)>,
+    typed: RwLock<Vec<(Forms, Arc<Typed>)>>,
+}
+
+/// What a graph gives under each name that a plan asks for.
+type Forms = Vec<Option<GivenForm>>;
+
+impl Planned {
+    fn new(plan: Plan) -> Planned {
+        let name = |id: &node::Id| match plan.nodes.op(*id) {
+            node::Op::Given(name) => Some((*id, plan.names.text(*name).to_owned())),
+            _ => None,
+        };
+        Planned {
+            given: plan.needed.iter().filter_map(name).collect(),
+            plan: Arc::new(plan),
+            typed: RwLock::default(),
+        }
+    }
+
+    /// The plan typed for a graph that gives these sets and relations.
+    fn typed(&self, given: &[Option<Given>]) -> Arc<Typed> {
+        let is_it =
+            |forms: &[Option<GivenForm>]| forms.iter().copied().eq(given.iter().map(prepare::form));
+        let known = |all: &[(Forms, Arc<Typed>)]| {
+            let found = all.iter().find(|(forms, _)| is_it(forms));
+            found.map(|(_, typed)| typed.clone())
+        };
+        if let Some(typed) = self.typed.read().ok().and_then(|all| known(&all)) {
+            return typed;
+        }
+        let form = |name: &str| {
+            let index = self.given.iter().position(|(_, given)| given == name)?;
+            prepare::form(&given[index])
+        };
+        let typed = Arc::new(Typed::new(&self.plan, false, &form));
+        if let Ok(mut all) = self.typed.write() {
+            if known(&all).is_none() {
+                let forms = given.iter().map(prepare::form).collect();
+                all.push((forms, typed.clone()));
+            }
+        }
+        typed
+    }
 }
 
 /// A set or a relation that a model refers to by name.
@@ -166,14 +219,14 @@ impl Model {
     }
 
     /// The model laid out, once for each way the variants may be.
-    fn plan(&self, variants: &dyn Fn(&str) -> bool) -> Result<Arc<Plan>, CatError> {
+    fn plan(&self, variants: &dyn Fn(&str) -> bool) -> Result<Arc<Planned>, CatError> {
         let on: Vec<bool> = self
             .files
             .variants
             .iter()
             .map(|name| variants(name))
             .collect();
-        let known = |plans: &[(Vec<bool>, Arc<Plan>)]| {
+        let known = |plans: &[(Vec<bool>, Arc<Planned>)]| {
             plans
                 .iter()
                 .find(|(key, _)| *key == on)
@@ -186,7 +239,7 @@ impl Model {
         }
         let plan = plan::plan(&self.files, &[&self.prelude, &self.main], variants)
             .map_err(|(at, fault)| fault_error(&self.files, &self.files.names, at, fault))?;
-        let plan = Arc::new(plan);
+        let plan = Arc::new(Planned::new(plan));
         if let Ok(mut plans) = self.plans.write() {
             if known(&plans).is_none() {
                 plans.push((on, plan.clone()));
@@ -198,15 +251,8 @@ impl Model {
     /// The names of the sets and relations that the model takes from its input. What it
     /// finds nowhere under `try` is among them.
     pub fn takes(&self, variants: &dyn Fn(&str) -> bool) -> Result<Vec<String>, CatError> {
-        let plan = self.plan(variants)?;
-        let given = plan
-            .needed
-            .iter()
-            .filter_map(|id| match plan.nodes.op(*id) {
-                node::Op::Given(name) => Some(plan.names.text(*name).to_owned()),
-                _ => None,
-            });
-        Ok(given.collect())
+        let planned = self.plan(variants)?;
+        Ok(planned.given.iter().map(|(_, name)| name.clone()).collect())
     }
 
     /// Evaluates what depends on the graph alone.
@@ -241,9 +287,14 @@ fn fault_error(files: &Files, names: &Names, at: Place, fault: Fault) -> CatErro
 
 /// A model with all that depends on the graph alone evaluated.
 pub struct Prepared {
-    store: eval::Store,
+    typed: Arc<Typed>,
+    values: Values,
     files: Arc<Files>,
-    stages: prepare::Shared,
+    stages: Arc<stages::Stages>,
+    /// Of each choice among orders of a known set, what is ordered one by one.
+    classes: Vec<Option<classes::Classes>>,
+    /// The relations chosen in the solution that is told.
+    chosen: Vec<Relation>,
     never: Option<String>,
     /// How many steps the searches have taken, and how many they may.
     steps: u64,
@@ -265,7 +316,7 @@ impl Prepared {
     /// a coherence order it chooses. When not, leave `FW` out: the final write of a
     /// location is then the last in `co`, and every one occurs.
     pub fn needs_final_writes(&self) -> bool {
-        self.store.plan.needs_finals
+        self.typed.plan.needs_finals
     }
 
     /// How many steps of search there may be in all from now; none for no limit. The

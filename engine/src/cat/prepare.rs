@@ -1,304 +1,216 @@
-//! A plan over one graph of events: what is fixed is computed, the rest is cut down to
-//! what can still matter and put into stages.
+//! A typed plan over one graph of events: what is fixed is computed, and the rest is cut down
+//! to what can still matter and put into stages.
 use super::ast::*;
+use super::classes::Classes;
 use super::error::CatError;
-use super::eval::Store;
-use super::kinds::{self, Type};
 use super::load::Files;
 use super::node::{Id, Op};
-use super::plan::{self, ChoiceStep, Plan};
-use super::stages::{self, Stages};
+use super::plan::{self, ChoiceStep};
+use super::typed::{Form, GivenForm, Instr, Typed};
 use super::value::{Fault, Value};
-use super::{Given, Input, Prepared};
-use crate::graph::{Relation, Set};
+use super::values::Values;
+use super::{Given, Input, Planned, Prepared};
+use crate::graph::Relation;
 use std::sync::Arc;
-
-/// What is known of an operation before anything is chosen.
-pub struct Facts {
-    /// Of what is not fixed, the type its value has.
-    kinds: Vec<Type>,
-    /// Whether its value is known.
-    pub fixed: Vec<bool>,
-    /// What it depends on, as far as that can still matter; see `Node::level`.
-    pub level: Vec<u32>,
-}
 
 /// Evaluates what depends on the graph alone.
 pub fn prepare(
     files: &Arc<Files>,
-    plan: &Arc<Plan>,
+    planned: &Planned,
     input: &Input,
 ) -> Result<Prepared, Box<CatError>> {
-    let count = plan.nodes.all.len();
-    let mut store = Store::new(plan, input.n);
-    store.locations = input.locations.to_vec();
-    let mut facts = Facts {
-        kinds: vec![Type::Open; count],
-        fixed: vec![false; count],
-        level: vec![0; count],
-    };
-    for id in &plan.needed {
-        settle(&mut store, plan, &mut facts, *id, input);
+    let given: Vec<Option<Given>> = planned
+        .given
+        .iter()
+        .map(|(_, name)| (input.given)(name))
+        .collect();
+    let typed = planned.typed(&given);
+    let mut values = Values::new(&typed);
+    values.begin(&typed, input.n);
+    values.store.locations.extend_from_slice(input.locations);
+    for ((id, _), given) in planned.given.iter().zip(&given) {
+        match given {
+            Some(Given::Set(set)) => values.rows.put_set(typed.slot(*id), set),
+            Some(Given::Relation(relation)) => {
+                values.rows.put_relation(typed.slot(*id), relation);
+            }
+            None => {}
+        }
     }
-    let never = plan.choices.iter().find(|choice| {
-        let impossible =
-            matches!(store.value(choice.choice), Value::Values(none) if none.items.is_empty());
-        facts.fixed[choice.choice as usize] && impossible
-    });
-    let never = never.map(|choice| plan.names.text(choice.name).to_owned());
-    let stages = stages::lay(&store, &facts);
+    let mut settling = Settling {
+        known: vec![false; typed.same.len()],
+        classes: vec![None; typed.plan.choices.len()],
+        never: None,
+        values,
+        typed: &typed,
+    };
+    typed.plan.needed.iter().for_each(|id| settling.settle(*id));
+    let Settling {
+        known,
+        classes,
+        never,
+        values,
+        ..
+    } = settling;
+    let never = never.map(|choice| typed.plan.names.text(choice.name).to_owned());
     let mut prepared = Prepared {
-        store,
+        stages: typed.stages(&known),
+        chosen: vec![Relation::default(); typed.plan.choices.len()],
+        typed,
+        values,
+        classes,
         files: files.clone(),
-        stages: Arc::new(stages),
         never,
         steps: 0,
         limit: None,
         over: None,
     };
-    prepared.settle_checks()?;
+    prepared.settle_checks(&known)?;
     Ok(prepared)
 }
 
-/// Finds out what is known of an operation, those before it being settled.
-fn settle(store: &mut Store, plan: &Plan, facts: &mut Facts, id: Id, input: &Input) {
-    let node = &plan.nodes.all[id as usize];
-    let index = id as usize;
-    if node.level == 0 {
-        facts.fixed[index] = true;
-        match &node.op {
-            Op::Given(name) => store.values[index] = given(plan, *name, input),
-            _ => store.compute_in(plan, id),
-        }
-        return;
-    }
-    if node.op == Op::Finals && !plan.needs_finals {
-        facts.fixed[index] = true;
-        store.values[index] = Value::Set(Set::new(store.n));
-        return;
-    }
-    let (mut all_fixed, mut level, mut fault) = (true, own_level(&node.op), None);
-    plan.nodes.operands(&node.op, &mut |operand| {
-        if plan.nodes.all[operand as usize].group != 0 {
+/// What a graph's names are, as plans are typed for.
+pub fn form(given: &Option<Given>) -> Option<GivenForm> {
+    given.as_ref().map(|given| match given {
+        Given::Set(_) => GivenForm::Set,
+        Given::Relation(_) => GivenForm::Relation,
+    })
+}
+
+struct Settling<'t> {
+    typed: &'t Typed,
+    values: Values,
+    /// Whether an operation's value is known.
+    known: Vec<bool>,
+    /// Of each choice among orders of a known set, what is ordered one by one.
+    classes: Vec<Option<Classes>>,
+    /// The first choice that has no value.
+    never: Option<ChoiceStep>,
+}
+
+impl Settling<'_> {
+    /// Finds out what is known of an operation, those before it being settled.
+    fn settle(&mut self, id: Id) {
+        let (typed, index) = (self.typed, id as usize);
+        if typed.root(id) != id {
             return;
         }
-        let operand = store.same[operand as usize] as usize;
-        if facts.fixed[operand] {
-            if let Value::Fault(found) = &store.values[operand] {
-                fault = fault.take().or(Some(found.clone()));
+        let op = typed.plan.nodes.op(id);
+        self.known[index] = match op {
+            Op::ReadsFrom => false,
+            Op::Finals => !typed.plan.needs_finals,
+            Op::Choice(choice) => self.choose(id, *choice as usize),
+            _ if typed.faults[index].is_some() => true,
+            _ => {
+                let mut operands = typed.operands[index].iter();
+                let known = operands.all(|operand| self.known[*operand as usize]);
+                if known {
+                    self.values.compute(typed, id);
+                }
+                known || self.values.rows.comes_to_nothing(typed, id) || self.fails(id, op)
             }
-        } else {
-            all_fixed = false;
-            level = level.max(facts.level[operand]);
-        }
-    });
-    facts.level[index] = level;
-    if level == 0 && all_fixed {
-        facts.fixed[index] = true;
-        store.compute_in(plan, id);
-        return;
-    }
-    let known = &*store;
-    let kind = kinds::of_op(
-        &node.op,
-        &|operand| {
-            let operand = known.same[operand as usize] as usize;
-            match facts.fixed[operand] {
-                true => kinds::of_value(&known.values[operand]),
-                false => facts.kinds[operand],
-            }
-        },
-        &|choice| plan::source_parts(&plan.nodes, plan.choices[choice as usize].source).is_some(),
-    );
-    match kind {
-        Ok(kind) => facts.kinds[index] = kind,
-        Err(wrong) => fault = fault.or(Some(wrong)),
-    }
-    let simpler = match &node.op {
-        Op::Choice(choice) => fixed_choice(store, facts, &plan.choices[*choice as usize]),
-        Op::Try(..) | Op::If(..) | Op::Tuple(_) | Op::Eval(_) | Op::Closure(_) => {
-            simplify(store, facts, id, &node.op)
-        }
-        _ => match fault {
-            Some(fault) => Some(Simpler::Value(Value::Fault(fault))),
-            None => simplify(store, facts, id, &node.op),
-        },
-    };
-    match simpler {
-        None => {}
-        Some(Simpler::Value(value)) => {
-            facts.fixed[index] = true;
-            store.values[index] = value;
-        }
-        Some(Simpler::Same(other)) => {
-            let other = store.same[other as usize];
-            store.same[index] = other;
-            facts.fixed[index] = facts.fixed[other as usize];
-            facts.level[index] = facts.level[other as usize];
-        }
-    }
-}
-
-fn own_level(op: &Op) -> u32 {
-    match op {
-        Op::ReadsFrom | Op::Finals => 1,
-        Op::Choice(index) => index + 2,
-        _ => 0,
-    }
-}
-
-fn given(plan: &Plan, name: Sym, input: &Input) -> Value {
-    match (input.given)(plan.names.text(name)) {
-        Some(Given::Set(set)) => Value::Set(set),
-        Some(Given::Relation(relation)) => Value::Relation(relation),
-        None => Value::Fault(Fault::Unbound(name)),
-    }
-}
-
-enum Simpler {
-    Value(Value),
-    Same(Id),
-}
-
-/// What an operation comes to given that some of its operands are empty.
-fn simplify(store: &mut Store, facts: &Facts, id: Id, op: &Op) -> Option<Simpler> {
-    let n = store.n;
-    let fixed = |store: &Store, id: Id| facts.fixed[store.same[id as usize] as usize];
-    let void = |store: &Store, id: Id| fixed(store, id) && store.value(id).is_void();
-    let empty = || Some(Simpler::Value(Value::Relation(Relation::new(n))));
-    match op {
-        Op::Union(items) => {
-            let left: Vec<Id> = items
-                .iter()
-                .copied()
-                .filter(|item| !void(store, *item))
-                .collect();
-            if let [one] = left[..] {
-                return Some(Simpler::Same(one));
-            }
-            if left.len() < items.len() {
-                store.parts[id as usize] = Some(left.into());
-            }
-            None
-        }
-        Op::Binary(Binary::Intersection, a, b) => {
-            let empty = [*a, *b].into_iter().find(|side| void(store, *side))?;
-            Some(Simpler::Value(store.value(empty).clone()))
-        }
-        Op::Binary(Binary::Difference, a, b) => {
-            if void(store, *a) {
-                return Some(Simpler::Value(store.value(*a).clone()));
-            }
-            void(store, *b).then_some(Simpler::Same(*a))
-        }
-        Op::Binary(Binary::Product, a, b) | Op::Sequence(a, b)
-            if void(store, *a) || void(store, *b) =>
-        {
-            empty()
-        }
-        Op::Restrict(from, inner, to) => {
-            let sides = from.iter().chain(to);
-            if void(store, *inner) || sides.clone().any(|side| void(store, *side)) {
-                return empty();
-            }
-            let full = |side: &Id| match store.value(*side) {
-                Value::Universe => true,
-                Value::Set(set) => fixed(store, *side) && set.count() == n,
-                _ => false,
-            };
-            sides.clone().all(full).then_some(Simpler::Same(*inner))
-        }
-        Op::Try(first, second) => match store.value(*first) {
-            Value::Fault(Fault::Limit(_)) if fixed(store, *first) => Some(Simpler::Same(*first)),
-            Value::Fault(_) if fixed(store, *first) => Some(Simpler::Same(*second)),
-            // What depends on choices has its types from what does not.
-            _ => Some(Simpler::Same(*first)),
-        },
-        Op::If(test, a, b, yes, no) if fixed(store, *a) && fixed(store, *b) => {
-            match store.test(*test, *a, *b) {
-                Ok(holds) => Some(Simpler::Same(if holds { *yes } else { *no })),
-                Err(fault) => Some(Simpler::Value(Value::Fault(fault))),
-            }
-        }
-        _ => None,
-    }
-}
-
-/// A choice that is none: its only value, or the empty set of values.
-fn fixed_choice(store: &Store, facts: &Facts, choice: &ChoiceStep) -> Option<Simpler> {
-    let fixed = |id: Id| facts.fixed[store.same[id as usize] as usize];
-    if let Some((by_location, set, base)) = plan::source_parts(&store.plan.nodes, choice.source) {
-        if !(fixed(set) && fixed(base)) {
-            return None;
-        }
-        let (Value::Set(set), Value::Relation(base)) = (store.value(set), store.value(base)) else {
-            return None;
         };
-        let classes = stages::classes(by_location, set, &store.locations);
-        let mut order = Relation::new(store.n);
-        for class in &classes {
-            match only_order(class, base)? {
-                Ok(()) => {}
-                Err(()) => return Some(Simpler::Value(Value::values(Vec::new()))),
+        if !self.known[index] {
+            let form = typed.forms[index];
+            self.values.rows.open(form, typed.slots[index]);
+        }
+    }
+
+    /// Whether an operation on values has none, since one of its operands has none. If so,
+    /// notes why.
+    fn fails(&mut self, id: Id, op: &Op) -> bool {
+        let typed = self.typed;
+        let strict = !matches!(
+            op,
+            Op::Try(..) | Op::If(..) | Op::Tuple(_) | Op::Eval(_) | Op::Closure(_)
+        );
+        if !strict || !matches!(typed.instrs[id as usize], Instr::Any) {
+            return false;
+        }
+        let mut operands = typed.operands[id as usize].iter();
+        let fault = operands.find_map(|operand| {
+            let known = self.known[*operand as usize] && typed.form(*operand) == Form::Any;
+            match self.values.store.value(*operand) {
+                Value::Fault(fault) if known => Some(fault.clone()),
+                _ => None,
             }
-            for from in class.iter() {
-                order.insert_all(from, &after(class, base, from));
+        });
+        let Some(fault) = fault else { return false };
+        self.values.store.values[id as usize] = Value::Fault(fault);
+        true
+    }
+
+    /// Whether a choice is none: its only value is put in, or the empty set of values.
+    fn choose(&mut self, id: Id, choice: usize) -> bool {
+        let typed = self.typed;
+        let known = |id: Id| self.known[typed.root(id) as usize];
+        let step = &typed.plan.choices[choice];
+        let Some((by_location, set, base)) = plan::source_parts(&typed.plan.nodes, step.source)
+        else {
+            return known(step.source) && self.only_value(id, step);
+        };
+        if typed.form(id) == Form::Nothing {
+            return true;
+        }
+        if !known(set) {
+            return false;
+        }
+        let set = self.values.value(typed, set);
+        let Ok(set) = super::ops::as_set(&set, self.values.rows.n) else {
+            return false;
+        };
+        let classes = Classes::new(by_location, &set, &self.values.store.locations);
+        let only = match known(base) {
+            true => self.values.relation(typed, base).ok(),
+            false => None,
+        };
+        let only = only.and_then(|base| classes.only_order(&base));
+        self.classes[choice] = Some(classes);
+        match only {
+            None => false,
+            Some(order) => {
+                if order.is_none() {
+                    self.never = self.never.or(Some(*step));
+                }
+                let order = order.unwrap_or_else(|| Relation::new(self.values.rows.n));
+                self.values.rows.put_relation(typed.slot(id), &order);
+                true
             }
         }
-        return Some(Simpler::Value(Value::Relation(order)));
     }
-    if !fixed(choice.source) {
-        return None;
-    }
-    match store.value(choice.source) {
-        Value::Nothing => Some(Simpler::Value(Value::values(Vec::new()))),
-        Value::Values(values) => match &values.items[..] {
-            [] => Some(Simpler::Value(Value::values(Vec::new()))),
-            [one] => Some(Simpler::Value(one.clone())),
-            _ => None,
-        },
-        Value::Fault(fault) => Some(Simpler::Value(Value::Fault(fault.clone()))),
-        other => Some(Simpler::Value(Value::Fault(Fault::Type(
-            "a set of values to choose from",
-            other.kind(),
-        )))),
-    }
-}
 
-/// Whether the class has one order that extends the base (`Ok`), or none (`Err`).
-fn only_order(class: &Set, base: &Relation) -> Option<Result<(), ()>> {
-    let mut left = class.clone();
-    let among = base.restrict_domain(class).restrict_range(class);
-    let before = among.inverse();
-    if !among.is_acyclic() {
-        return Some(Err(()));
+    /// Whether a choice among listed values, which are known, has at most one.
+    fn only_value(&mut self, id: Id, step: &ChoiceStep) -> bool {
+        let only = match self.values.value(self.typed, step.source) {
+            Value::Values(values) if values.items.len() > 1 => return false,
+            Value::Values(values) if values.items.len() == 1 => values.items[0].clone(),
+            Value::Nothing | Value::Values(_) => {
+                self.never = self.never.or(Some(*step));
+                Value::Nothing
+            }
+            Value::Fault(fault) => Value::Fault(fault),
+            other => Value::Fault(Fault::Type("a set of values to choose from", other.kind())),
+        };
+        self.values.store.values[id as usize] = only;
+        true
     }
-    while !left.is_empty() {
-        let free: Vec<usize> = left
-            .iter()
-            .filter(|item| !before.image(*item).meets(&left))
-            .collect();
-        let [one] = free[..] else { return None };
-        left.remove(one);
-    }
-    Some(Ok(()))
-}
-
-/// The events of a class that the base puts after one of them.
-fn after(class: &Set, base: &Relation, from: usize) -> Set {
-    let among = base.restrict_domain(class).restrict_range(class).closure();
-    among.image(from)
 }
 
 impl Prepared {
     /// Looks at the checks that are decided already.
-    fn settle_checks(&mut self) -> Result<(), Box<CatError>> {
-        let stages = self.stages.clone();
-        for choice in &self.store.plan.choices {
-            if let Value::Fault(fault) = self.store.value(choice.choice) {
+    fn settle_checks(&mut self, known: &[bool]) -> Result<(), Box<CatError>> {
+        let typed = self.typed.clone();
+        for choice in &typed.plan.choices {
+            let root = typed.root(choice.choice) as usize;
+            if let (Form::Any, true, Value::Fault(fault)) = (
+                typed.forms[root],
+                known[root],
+                &self.values.store.values[root],
+            ) {
                 return Err(self.error(choice.source, choice.at, fault.clone()));
             }
         }
+        let stages = self.stages.clone();
         for check in &stages.decided {
             if self.never.is_some() {
                 return Ok(());
@@ -307,7 +219,7 @@ impl Prepared {
             match check.role {
                 Role::Axiom if !holds => self.never = Some(self.name_of(check)),
                 Role::Assert if !holds => {
-                    let names = &self.store.plan.names;
+                    let names = &typed.plan.names;
                     return Err(Box::new(self.files.assertion(names, check)));
                 }
                 _ => {}
@@ -316,6 +228,3 @@ impl Prepared {
         Ok(())
     }
 }
-
-/// The stages of a prepared model.
-pub type Shared = Arc<Stages>;

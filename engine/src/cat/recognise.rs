@@ -215,7 +215,7 @@ mod tests {
     /// Whether the model chooses its coherence order from orders that are not listed.
     fn recognised(path: &Path) -> bool {
         let model = Model::load(path, &[]).unwrap();
-        let plan = model.plan(&|_| false).unwrap();
+        let plan = model.plan(&|_| false).unwrap().plan.clone();
         let co = plan
             .choices
             .iter()
@@ -244,7 +244,7 @@ mod tests {
     fn a_name_alone_is_not_enough() {
         let text = "let generate_orders (s, r) = linearisations (s, r)\nwith co from generate_orders (W, co0)";
         let model = Model::parse(text, "test.cat", &|_| None).unwrap();
-        let plan = model.plan(&|_| false).unwrap();
+        let plan = model.plan(&|_| false).unwrap().plan.clone();
         assert!(!matches!(
             plan.nodes.op(plan.choices[0].source),
             Op::Orders(..)

@@ -66,6 +66,69 @@ impl Rows {
         &mut self.relations[slot as usize * size..][..size]
     }
 
+    pub fn has_no_pairs(&self, slot: Slot) -> bool {
+        self.no_pairs[slot as usize]
+    }
+
+    pub fn put_set(&mut self, slot: Slot, set: &Set) {
+        set.write(self.set_mut(slot));
+        self.no_events[slot as usize] = set.is_empty();
+    }
+
+    pub fn put_relation(&mut self, slot: Slot, relation: &Relation) {
+        self.relation_mut(slot).copy_from_slice(relation.rows());
+        self.no_pairs[slot as usize] = relation.is_empty();
+    }
+
+    /// Adds `from` with every event of `to`.
+    pub fn insert_all(&mut self, slot: Slot, from: usize, to: &Set) {
+        let stride = self.stride;
+        let row = &mut self.relation_mut(slot)[from * stride..][..stride];
+        to.add_to(row);
+    }
+
+    /// Takes out `from` with every event of `to`.
+    pub fn remove_all(&mut self, slot: Slot, from: usize, to: &Set) {
+        let stride = self.stride;
+        let row = &mut self.relation_mut(slot)[from * stride..][..stride];
+        to.take_from(row);
+    }
+
+    /// Notes that nothing is known of a slot.
+    pub fn open(&mut self, form: Form, slot: Slot) {
+        match form {
+            Form::Set => self.no_events[slot as usize] = false,
+            Form::Relation => self.no_pairs[slot as usize] = false,
+            _ => {}
+        }
+    }
+
+    /// Whether an instruction gives nothing, given the operands that are known to be empty.
+    /// If so, notes that of its slot.
+    pub fn comes_to_nothing(&mut self, typed: &Typed, id: Id) -> bool {
+        let pairs = |slot: &Slot| self.no_pairs[*slot as usize];
+        let events = |slot: &Slot| self.no_events[*slot as usize];
+        let nothing = match &typed.instrs[id as usize] {
+            Instr::SetUnion(items) => items.iter().all(events),
+            Instr::SetIntersection(a, b) => events(a) || events(b),
+            Instr::SetDifference(a, _) => events(a),
+            Instr::Union(items) => items.iter().all(pairs),
+            Instr::Intersection(a, b) | Instr::Sequence(a, b) => pairs(a) || pairs(b),
+            Instr::Difference(a, _) => pairs(a),
+            Instr::Product(a, b) => events(a) || events(b),
+            Instr::Restrict(from, inner, to) => pairs(inner) || from.iter().chain(to).any(events),
+            _ => false,
+        };
+        if nothing {
+            let slot = typed.slots[id as usize] as usize;
+            match typed.forms[id as usize] {
+                Form::Set => self.no_events[slot] = true,
+                _ => self.no_pairs[slot] = true,
+            }
+        }
+        nothing
+    }
+
     /// Notes whether what was given is empty.
     pub fn given(&mut self, typed: &Typed) {
         for taken in &typed.taken {

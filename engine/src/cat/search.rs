@@ -1,9 +1,11 @@
 //! The search over choices.
 use super::ast::*;
+use super::classes::Classes;
 use super::error::CatError;
 use super::node::{Id, Op};
-use super::plan::{CheckStep, ChoiceStep};
-use super::stages::{classes, Choice, Due, Source, Stages};
+use super::plan::CheckStep;
+use super::stages::{Choice, Due, Source, Stages};
+use super::typed::{Form, Slot};
 use super::value::{Fault, Value};
 use super::{ops, Prepared, Solution, Visit};
 use crate::graph::{Relation, Set};
@@ -24,7 +26,8 @@ enum Goal<'g, 'v> {
 
 /// The orders of classes, one after another.
 struct Chains {
-    choice: Id,
+    /// Where the order stands.
+    slot: Slot,
     classes: Vec<Set>,
     /// For each event, those of its class that stand before it.
     before: Vec<Set>,
@@ -66,52 +69,56 @@ impl Prepared {
         let stages = self.stages.clone();
         for (nodes, step, source) in &stages.joint.bounds {
             self.compute(nodes);
-            let named = matches!(self.store.plan.names.text(step.name), "co" | "mo");
-            let bound = match (co, source) {
-                (Some(co), _) if named => co.clone(),
-                (
-                    _,
-                    Some(Source::Orders {
-                        base,
-                        classes: Some(classes),
-                        ..
-                    }),
-                ) => {
+            let typed = self.typed.clone();
+            let named = matches!(typed.plan.names.text(step.name), "co" | "mo");
+            let index = self.choice_index(step.choice);
+            let bound = match (co, source, &self.classes[index]) {
+                (Some(co), ..) if named => co.clone(),
+                (_, Some(Source::Orders { base, .. }), Some(classes)) => {
                     let base = self.relation(*base)?;
-                    let mut bound = Relation::new(self.store.n);
-                    for class in classes {
+                    let mut bound = Relation::new(self.values.rows.n);
+                    for class in &classes.0 {
                         bound.union_with(
                             &base.restrict_domain(class).restrict_range(class).closure(),
                         );
                     }
                     bound
                 }
-                _ => Relation::new(self.store.n),
+                _ => Relation::new(self.values.rows.n),
             };
-            self.store.values[step.choice as usize] = Value::Relation(bound);
+            match typed.form(step.choice) {
+                Form::Relation => {
+                    let slot = typed.slot(step.choice);
+                    self.values.rows.put_relation(slot, &bound);
+                }
+                _ => self.values.store.values[step.choice as usize] = Value::Relation(bound),
+            }
         }
         self.hold(&stages.joint.checks)
     }
 
     /// Sets what comes with a candidate.
     fn open(&mut self, rf: &Relation, finals: Option<&Set>) {
-        self.store.refuel();
-        let plan = self.store.plan.clone();
-        for id in &plan.needed {
-            match plan.nodes.op(*id) {
-                Op::ReadsFrom => {
-                    let value = &mut self.store.values[*id as usize];
-                    match value {
-                        Value::Relation(relation) => relation.copy_from(rf),
-                        _ => *value = Value::Relation(rf.clone()),
-                    }
-                }
-                Op::Finals if plan.needs_finals => {
-                    let finals = finals.cloned().unwrap_or_else(|| Set::new(self.store.n));
-                    self.store.values[*id as usize] = Value::Set(finals);
-                }
+        self.values.store.refuel();
+        let typed = self.typed.clone();
+        let rows = &mut self.values.rows;
+        for id in &typed.candidates {
+            let slot = typed.slot(*id);
+            match typed.plan.nodes.op(*id) {
+                Op::ReadsFrom => rows.put_relation(slot, rf),
+                _ if typed.plan.needs_finals => match finals {
+                    Some(finals) => rows.put_set(slot, finals),
+                    None => rows.put_set(slot, &Set::new(rows.n)),
+                },
                 _ => {}
             }
+        }
+    }
+
+    fn choice_index(&self, choice: Id) -> usize {
+        match self.typed.plan.nodes.op(choice) {
+            Op::Choice(index) => *index as usize,
+            _ => 0,
         }
     }
 
@@ -135,17 +142,15 @@ impl Prepared {
 
     /// Whether a check's claim holds of its value as it is.
     pub(super) fn holds(&self, check: &CheckStep) -> Found<bool> {
-        match ops::holds(check.claim, self.store.value(check.value), self.store.n) {
-            Ok(holds) => Ok(holds != check.negated),
-            Err(fault) => Err(self.error(check.value, check.value_at, fault)),
-        }
+        self.values
+            .holds(&self.typed, check)
+            .map_err(|fault| self.error(check.value, check.value_at, fault))
     }
 
     fn compute(&mut self, nodes: &[Id]) {
-        let plan = self.store.plan.clone();
-        nodes
-            .iter()
-            .for_each(|id| self.store.compute_in(&plan, *id));
+        for id in nodes {
+            self.values.compute(&self.typed, *id);
+        }
     }
 
     fn hold(&mut self, checks: &[Due]) -> Found<bool> {
@@ -191,74 +196,58 @@ impl Prepared {
         goal: &mut Goal,
     ) -> Found<ControlFlow<()>> {
         let node = choice.step.choice;
-        match &choice.source {
+        let n = self.values.rows.n;
+        match choice.source {
             Source::Orders {
                 by_location,
                 set,
                 base,
-                classes: known,
             } => {
-                let classes = match known {
+                let classes = match &self.classes[self.choice_index(node)] {
                     Some(classes) => classes.clone(),
                     None => {
-                        let value = self.store.value(*set);
-                        let events = ops::as_set(value, self.store.n);
+                        let events = ops::as_set(&self.values.value(&self.typed, set), n);
                         let events =
-                            events.map_err(|fault| self.error(*set, choice.step.at, fault))?;
-                        classes(*by_location, &events, &self.store.locations)
+                            events.map_err(|fault| self.error(set, choice.step.at, fault))?;
+                        Classes::new(by_location, &events, &self.values.store.locations)
                     }
                 };
-                let turned = self.relation(*base)?.inverse();
-                let mut before = vec![Set::new(self.store.n); self.store.n];
-                for class in &classes {
+                let turned = self.relation(base)?.inverse();
+                let mut before = vec![Set::new(n); n];
+                for class in &classes.0 {
                     for event in class.iter() {
                         before[event] = turned.image(event).intersection(class);
                     }
                 }
-                self.store.values[node as usize] = Value::Relation(Relation::new(self.store.n));
+                let slot = self.typed.slot(node);
+                self.values.rows.relation_mut(slot).fill(0);
                 let chains = Chains {
-                    choice: node,
-                    classes,
+                    slot,
+                    classes: classes.0,
                     before,
                 };
-                let first = chains
-                    .classes
-                    .first()
-                    .cloned()
-                    .unwrap_or_else(|| Set::new(self.store.n));
+                let first = chains.classes.first().cloned();
+                let first = first.unwrap_or_else(|| Set::new(n));
                 self.place(stages, index, &chains, 0, first, goal)
             }
             Source::Values(source) => {
-                let items = match self.store.value(*source) {
+                let items = match self.values.value(&self.typed, source) {
                     Value::Nothing => Vec::new(),
                     Value::Values(values) => values.items.clone(),
-                    Value::Fault(fault) => {
-                        return Err(self.error(*source, choice.step.at, fault.clone()))
-                    }
+                    Value::Fault(fault) => return Err(self.error(source, choice.step.at, fault)),
                     other => {
                         let fault = Fault::Type("a set of values to choose from", other.kind());
-                        return Err(self.error(*source, choice.step.at, fault));
+                        return Err(self.error(source, choice.step.at, fault));
                     }
                 };
                 for item in items {
-                    self.store.values[node as usize] = item;
+                    self.values.store.values[node as usize] = item;
                     if self.stage(stages, index + 1, goal)?.is_break() {
                         return Ok(ControlFlow::Break(()));
                     }
                 }
                 Ok(ControlFlow::Continue(()))
             }
-        }
-    }
-
-    fn order(&mut self, choice: Id) -> &mut Relation {
-        let value = &mut self.store.values[choice as usize];
-        if !matches!(value, Value::Relation(_)) {
-            *value = Value::Relation(Relation::new(self.store.n));
-        }
-        match value {
-            Value::Relation(relation) => relation,
-            _ => unreachable!("it was made a relation above"),
         }
     }
 
@@ -287,7 +276,7 @@ impl Prepared {
             self.spend()?;
             let mut rest = left.clone();
             rest.remove(*event);
-            self.order(chains.choice).insert_all(*event, &rest);
+            self.values.rows.insert_all(chains.slot, *event, &rest);
             let over = last && rest.count() < 2;
             let prune =
                 matches!(goal, Goal::Solve(_)) && !over && (free.len() > 1 || rest.is_empty());
@@ -297,7 +286,7 @@ impl Prepared {
             if !prune || self.hold(due)? {
                 flow = self.place(stages, index, chains, class, rest.clone(), goal)?;
             }
-            self.order(chains.choice).remove_all(*event, &rest);
+            self.values.rows.remove_all(chains.slot, *event, &rest);
             if flow.is_break() {
                 return Ok(flow);
             }
@@ -306,10 +295,8 @@ impl Prepared {
     }
 
     fn leaf(&mut self, stages: &Arc<Stages>, goal: &mut Goal) -> Found<ControlFlow<()>> {
-        stages
-            .flag_nodes
-            .iter()
-            .for_each(|id| self.store.compute(*id));
+        self.compute(&stages.flag_nodes);
+        self.note_choices();
         match goal {
             Goal::Explain(visit) => {
                 for axiom in &stages.axioms {
@@ -332,7 +319,7 @@ impl Prepared {
             Goal::Solve(visit) => {
                 for check in &stages.asserts {
                     if !self.holds(check)? {
-                        let names = &self.store.plan.names;
+                        let names = &self.typed.plan.names;
                         return Err(Box::new(self.files.assertion(names, check)));
                     }
                 }
@@ -341,7 +328,7 @@ impl Prepared {
                     let holds = self.holds(check)?;
                     match (check.role, check.name) {
                         (Role::UndefinedUnless, _) => undefined |= !holds,
-                        (_, Some(name)) if holds => flags.push(self.store.plan.names.text(name)),
+                        (_, Some(name)) if holds => flags.push(self.typed.plan.names.text(name)),
                         _ => {}
                     }
                 }
@@ -358,30 +345,54 @@ impl Prepared {
         }
     }
 
+    /// Notes the relations chosen, as they are told.
+    fn note_choices(&mut self) {
+        let typed = &self.typed;
+        for (step, chosen) in typed.plan.choices.iter().zip(&mut self.chosen) {
+            let n = self.values.rows.n;
+            match typed.form(step.choice) {
+                Form::Relation => {
+                    let slot = typed.slot(step.choice);
+                    match self.values.rows.has_no_pairs(slot) {
+                        true => chosen.clear(n),
+                        false => chosen.copy_rows(n, self.values.rows.relation(slot)),
+                    }
+                }
+                Form::Any => {
+                    if let Value::Relation(relation) = self.values.store.value(step.choice) {
+                        chosen.copy_from(relation);
+                    }
+                }
+                _ => chosen.clear(n),
+            }
+        }
+    }
+
     /// The relations chosen, by name.
     fn choices(&self) -> Vec<(&str, &Relation)> {
-        let plan = &self.store.plan;
-        let chosen = |step: &ChoiceStep| match self.store.value(step.choice) {
-            Value::Relation(relation) => Some((plan.names.text(step.name), relation)),
-            _ => None,
-        };
-        plan.choices.iter().filter_map(chosen).collect()
+        let typed = &self.typed;
+        let steps = typed.plan.choices.iter().zip(&self.chosen);
+        steps
+            .filter(|(step, _)| {
+                let value = self.values.store.value(step.choice);
+                typed.form(step.choice) != Form::Any || matches!(value, Value::Relation(_))
+            })
+            .map(|(step, relation)| (typed.plan.names.text(step.name), relation))
+            .collect()
     }
 
     fn relation(&self, id: Id) -> Found<Relation> {
-        let relation = ops::as_relation(self.store.value(id), self.store.n);
-        relation.map_err(|fault| self.error(id, self.store.plan.nodes.all[id as usize].at, fault))
+        let relation = self.values.relation(&self.typed, id);
+        relation.map_err(|fault| self.error(id, self.typed.plan.nodes.all[id as usize].at, fault))
     }
 
     pub(super) fn name_of(&self, check: &CheckStep) -> String {
-        self.files.check_name(&self.store.plan.names, check)
+        self.files.check_name(&self.typed.plan.names, check)
     }
 
     /// The error of a fault in the value of `root`, at the operation it comes from.
     pub(super) fn error(&self, root: Id, at: Place, fault: Fault) -> Box<CatError> {
-        let place = self.store.origin(root, at, &fault);
-        let names = &self.store.plan.names;
-        Box::new(super::fault_error(&self.files, names, place, fault))
+        Box::new(self.values.error(&self.files, root, at, fault))
     }
 }
 

@@ -4,14 +4,10 @@
 //! each with the operations that none before needed; then the operations that only later
 //! stages need; then the next choice.
 use super::ast::*;
-use super::eval::Store;
 use super::node::{Id, Op};
 use super::plan::{self, CheckStep, ChoiceStep, Step};
 use super::polarity::{polarities, Polarity};
-use super::prepare::Facts;
-use super::prims::classes_by_location;
-use super::value::Value;
-use crate::graph::Set;
+use super::typed::{Instr, Typed};
 
 /// A check, and the operations to compute before it.
 #[derive(Clone, Debug)]
@@ -21,15 +17,13 @@ pub struct Due {
 }
 
 /// Where a choice's values come from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Source {
-    /// Orders of a set that extend a relation, location by location or as a whole. The
-    /// classes are given where the set is fixed.
+    /// Orders of a set that extend a relation, location by location or as a whole.
     Orders {
         by_location: bool,
         set: Id,
         base: Id,
-        classes: Option<Vec<Set>>,
     },
     Values(Id),
 }
@@ -74,33 +68,45 @@ pub struct Stages {
     pub joint: Joint,
 }
 
-/// The classes that are ordered one by one.
-pub fn classes(by_location: bool, set: &Set, locations: &[Option<u32>]) -> Vec<Set> {
-    if by_location {
-        classes_by_location(set, locations)
-    } else {
-        vec![set.clone()]
+struct Layout<'t> {
+    typed: &'t Typed,
+    /// Whether an operation's value is known.
+    known: &'t [bool],
+    /// What an operation depends on that is not known, as `Node::level` has it.
+    levels: Vec<u32>,
+}
+
+/// Lays the stages of a typed plan over graphs of which so much is known.
+pub fn lay(typed: &Typed, known: &[bool]) -> Stages {
+    let mut levels = vec![0; known.len()];
+    for id in &typed.plan.needed {
+        let index = *id as usize;
+        if known[index] || typed.root(*id) != *id {
+            continue;
+        }
+        let own = match typed.plan.nodes.op(*id) {
+            Op::ReadsFrom | Op::Finals => 1,
+            Op::Choice(index) => index + 2,
+            _ => 0,
+        };
+        let operands = typed.operands[index].iter();
+        levels[index] = operands.fold(own, |level, id| level.max(levels[*id as usize]));
     }
-}
-
-struct Layout<'s> {
-    store: &'s Store,
-    facts: &'s Facts,
-}
-
-/// Lays the stages of a prepared plan.
-pub fn lay(store: &Store, facts: &Facts) -> Stages {
-    let layout = Layout { store, facts };
+    let layout = Layout {
+        typed,
+        known,
+        levels,
+    };
     let mut stages = Stages::default();
     let mut live = Vec::new();
-    for step in &store.plan.steps {
+    for step in &typed.plan.steps {
         let Step::Check(check) = step else { continue };
         match check.role {
             Role::Axiom => stages.axioms.push(*check),
             Role::Assert => stages.asserts.push(*check),
             Role::Flag | Role::UndefinedUnless => stages.flags.push(*check),
         }
-        if layout.is_fixed(check.value) {
+        if layout.is_known(check.value) {
             stages.decided.push(*check);
         } else if check.role == Role::Axiom {
             live.push(*check);
@@ -112,80 +118,63 @@ pub fn lay(store: &Store, facts: &Facts) -> Stages {
 }
 
 impl Layout<'_> {
-    fn is_fixed(&self, id: Id) -> bool {
-        self.facts.fixed[self.store.same[id as usize] as usize]
+    /// Whether a value is known, or the same whatever the graph.
+    fn is_known(&self, id: Id) -> bool {
+        let root = self.typed.root(id);
+        self.known[root as usize]
     }
 
     fn level(&self, id: Id) -> u32 {
-        let id = self.store.same[id as usize];
-        if self.facts.fixed[id as usize] {
-            0
-        } else {
-            self.facts.level[id as usize]
-        }
+        self.levels[self.typed.root(id) as usize]
     }
 
     /// The operations that `root` needs and that are not done, in order; they are then.
     fn collect(&self, root: Id, done: &mut [bool]) -> Vec<Id> {
-        let nodes = &self.store.plan.nodes;
         let mut found = Vec::new();
-        let mut waiting = vec![root];
+        let mut waiting = vec![self.typed.root(root)];
         while let Some(id) = waiting.pop() {
-            let id = self.store.same[id as usize];
-            let inside = nodes.all[id as usize].group != 0;
-            if self.facts.fixed[id as usize] || std::mem::replace(&mut done[id as usize], true) {
+            let index = id as usize;
+            if self.known[index] || std::mem::replace(&mut done[index], true) {
                 continue;
             }
-            let op = nodes.op(id);
-            if !inside && !matches!(op, Op::ReadsFrom | Op::Finals | Op::Choice(_)) {
+            if !matches!(self.typed.instrs[index], Instr::None) {
                 found.push(id);
             }
-            match (&self.store.parts[id as usize], inside) {
-                (Some(parts), false) => waiting.extend(parts.iter()),
-                _ => nodes.operands(op, &mut |operand| waiting.push(operand)),
-            }
+            waiting.extend(self.typed.operands[index].iter());
         }
         found.sort_unstable();
         found
     }
 
     fn fresh(&self) -> Vec<bool> {
-        vec![false; self.store.plan.nodes.all.len()]
+        vec![false; self.known.len()]
     }
 
-    fn cost(&self, check: &CheckStep) -> usize {
-        self.collect(check.value, &mut self.fresh()).len()
+    fn cost(&self, check: &CheckStep) -> u32 {
+        let nodes = self.collect(check.value, &mut self.fresh());
+        nodes.iter().map(|id| self.typed.cost(*id)).sum()
     }
 
     fn source(&self, step: &ChoiceStep) -> Source {
-        match plan::source_parts(&self.store.plan.nodes, step.source) {
+        match plan::source_parts(&self.typed.plan.nodes, step.source) {
             None => Source::Values(step.source),
-            Some((by_location, set, base)) => {
-                let classes = match self.store.value(set) {
-                    Value::Set(events) if self.is_fixed(set) => {
-                        Some(classes(by_location, events, &self.store.locations))
-                    }
-                    _ => None,
-                };
-                Source::Orders {
-                    by_location,
-                    set,
-                    base,
-                    classes,
-                }
-            }
+            Some((by_location, set, base)) => Source::Orders {
+                by_location,
+                set,
+                base,
+            },
         }
     }
 
     fn lay_stages(&self, live: &[CheckStep], stages: &mut Stages) {
-        let choices = &self.store.plan.choices;
+        let choices = &self.typed.plan.choices;
         let open: Vec<usize> = (0..choices.len())
-            .filter(|index| !self.is_fixed(choices[*index].choice))
+            .filter(|index| !self.is_known(choices[*index].choice))
             .collect();
         let mut levels = vec![1];
         levels.extend(open.iter().map(|index| *index as u32 + 2));
         let mut done = self.fresh();
-        let mut costs: Vec<(usize, CheckStep)> = live
+        let mut costs: Vec<(u32, CheckStep)> = live
             .iter()
             .map(|check| (self.cost(check), *check))
             .collect();
@@ -258,11 +247,11 @@ impl Layout<'_> {
 
     fn polarities(&self, open_from: u32) -> Vec<Polarity> {
         let fixed = |id: Id| self.level(id) < open_from;
-        polarities(&self.store.plan.nodes, &fixed)
+        polarities(&self.typed.plan.nodes, &fixed)
     }
 
     /// The checks of a level that fail for good once they fail.
-    fn prunable(&self, costs: &[(usize, CheckStep)], level: u32) -> Vec<Due> {
+    fn prunable(&self, costs: &[(u32, CheckStep)], level: u32) -> Vec<Due> {
         let polarity = self.polarities(level);
         let mut done = self.fresh();
         let mut prune = Vec::new();
@@ -270,10 +259,7 @@ impl Layout<'_> {
             .iter()
             .filter(|(_, check)| self.level(check.value) == level)
         {
-            if fails_for_good(
-                check,
-                polarity[self.store.same[check.value as usize] as usize],
-            ) {
+            if fails_for_good(check, polarity[self.typed.root(check.value) as usize]) {
                 let mut nodes = self.collect(check.value, &mut done);
                 nodes.retain(|id| self.level(*id) == level);
                 prune.push(Due {
@@ -287,18 +273,16 @@ impl Layout<'_> {
 
     fn lay_joint(&self, live: &[CheckStep], stages: &mut Stages) {
         let polarity = self.polarities(1);
-        let choices = &self.store.plan.choices;
-        let mut picked: Vec<(usize, CheckStep)> = Vec::new();
+        let choices = &self.typed.plan.choices;
+        let mut picked: Vec<(u32, CheckStep)> = Vec::new();
         let mut used = vec![false; choices.len()];
         for check in live {
-            if !fails_for_good(
-                check,
-                polarity[self.store.same[check.value as usize] as usize],
-            ) {
+            if !fails_for_good(check, polarity[self.typed.root(check.value) as usize]) {
                 continue;
             }
             let mut seen = self.fresh();
-            let cost = self.collect(check.value, &mut seen).len();
+            let nodes = self.collect(check.value, &mut seen);
+            let cost = nodes.iter().map(|id| self.typed.cost(*id)).sum();
             let of = |step: &ChoiceStep| seen[step.choice as usize];
             // A choice among listed values has no parts.
             let whole = |step: &ChoiceStep| matches!(self.source(step), Source::Values(_));
@@ -316,7 +300,7 @@ impl Layout<'_> {
         let mut bounds = Vec::new();
         for index in (0..choices.len()).rev() {
             let step = choices[index];
-            if !used[index] || self.is_fixed(step.choice) {
+            if !used[index] || self.is_known(step.choice) {
                 continue;
             }
             let source = self.source(&step);
@@ -326,7 +310,7 @@ impl Layout<'_> {
                 self.collect(*set, &mut seen);
                 let fixed_set = !seen.iter().any(|seen| *seen);
                 self.collect(*base, &mut seen);
-                let grows = polarity[self.store.same[*base as usize] as usize].up;
+                let grows = polarity[self.typed.root(*base) as usize].up;
                 let whole = |step: &ChoiceStep| matches!(self.source(step), Source::Values(_));
                 let listed = choices
                     .iter()
@@ -336,7 +320,7 @@ impl Layout<'_> {
                         .iter()
                         .enumerate()
                         .for_each(|(other, step)| used[other] |= seen[step.choice as usize]);
-                    usable = Some((source.clone(), *base));
+                    usable = Some((source, *base));
                 }
             }
             bounds.push((step, usable));

@@ -13,10 +13,11 @@ use super::ops::Outcome;
 use super::plan::{self, Plan};
 use super::polarity::polarities;
 use super::prims::Prim;
+use super::stages::{self, Stages};
 use super::value::{Fault, Value};
 use crate::graph::{Relation, Set};
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
 /// What is known of a value whatever the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +34,7 @@ pub enum Form {
 
 /// What a graph gives under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Given {
+pub enum GivenForm {
     Set,
     Relation,
     /// A set or relation that is empty in every graph.
@@ -101,24 +102,41 @@ pub struct Typed {
     pub same: Vec<Id>,
     /// For operations without a value, why; their form is `Any`.
     pub faults: Vec<Option<Fault>>,
+    /// What an operation outside every `let rec` is computed from, where it is computed.
+    pub operands: Vec<Box<[Id]>>,
     pub taken: Vec<Taken>,
+    /// `rf` and `FW`, where they come with a candidate.
+    pub candidates: Vec<Id>,
     /// How many slots there are.
     pub sets: usize,
     pub relations: usize,
+    /// The stages, by what is known of a graph.
+    stages: RwLock<HashMap<Box<[u64]>, Arc<Stages>>>,
 }
+
+/// How many sorts of graphs are remembered.
+const MAX_STAGES: usize = 5_000;
 
 impl Typed {
     /// Types a plan for graphs that give what `given` says; with `complete`, the graph also
     /// says what is read from where (`rf`), the final writes (`FW`) and, under their names,
     /// what is chosen.
-    pub fn new(plan: &Arc<Plan>, complete: bool, given: &dyn Fn(&str) -> Option<Given>) -> Typed {
+    pub fn new(
+        plan: &Arc<Plan>,
+        complete: bool,
+        given: &dyn Fn(&str) -> Option<GivenForm>,
+    ) -> Typed {
         let mut assumed = HashMap::new();
         loop {
             let mut typer = Typer::new(plan, complete, given, assumed);
             let over = typer.all();
             assumed = typer.assumed;
             if over {
-                return typer.typed;
+                let mut typed = typer.typed;
+                typed.operands = (0..typed.same.len())
+                    .map(|id| typed.operands_of(id as Id))
+                    .collect();
+                return typed;
             }
         }
     }
@@ -134,6 +152,43 @@ impl Typed {
 
     pub fn slot(&self, id: Id) -> Slot {
         self.slots[self.root(id) as usize]
+    }
+
+    fn operands_of(&self, id: Id) -> Box<[Id]> {
+        let nodes = &self.plan.nodes;
+        let outside = nodes.all[id as usize].group == 0;
+        if !outside || matches!(self.instrs[id as usize], Instr::None) {
+            return Box::default();
+        }
+        let mut found = Vec::new();
+        nodes.operands(nodes.op(id), &mut |operand| {
+            let root = self.root(operand);
+            if nodes.all[root as usize].group == 0 && !found.contains(&root) {
+                found.push(root);
+            }
+        });
+        found.into()
+    }
+
+    /// The stages of the search over graphs of which so much is known.
+    pub fn stages(&self, known: &[bool]) -> Arc<Stages> {
+        let mut key = vec![0u64; known.len().div_ceil(64)];
+        for (id, known) in known.iter().enumerate() {
+            key[id / 64] |= u64::from(*known) << (id % 64);
+        }
+        if let Ok(stages) = self.stages.read() {
+            if let Some(stages) = stages.get(&key[..]) {
+                return stages.clone();
+            }
+        }
+        let laid = Arc::new(stages::lay(self, known));
+        if let Ok(mut stages) = self.stages.write() {
+            if stages.len() >= MAX_STAGES {
+                stages.clear();
+            }
+            stages.insert(key.into(), laid.clone());
+        }
+        laid
     }
 
     /// The operations that `root` needs and that are not in `seen`, in order; they are then.
@@ -173,7 +228,7 @@ impl Typed {
 }
 
 struct Typer<'p> {
-    given: &'p dyn Fn(&str) -> Option<Given>,
+    given: &'p dyn Fn(&str) -> Option<GivenForm>,
     complete: bool,
     typed: Typed,
     /// Values of each operation's type over no events, to ask the operators for types.
@@ -188,7 +243,7 @@ impl<'p> Typer<'p> {
     fn new(
         plan: &Arc<Plan>,
         complete: bool,
-        given: &'p dyn Fn(&str) -> Option<Given>,
+        given: &'p dyn Fn(&str) -> Option<GivenForm>,
         assumed: HashMap<(u32, u32), Form>,
     ) -> Self {
         let count = plan.nodes.all.len();
@@ -200,7 +255,7 @@ impl<'p> Typer<'p> {
         Typer {
             given,
             complete,
-            samples: Store::new(plan, 0),
+            samples: Store::bare(plan),
             assumed,
             grows: plan.nodes.groups.iter().map(grows).collect(),
             typed: Typed {
@@ -210,7 +265,10 @@ impl<'p> Typer<'p> {
                 instrs: vec![Instr::None; count],
                 same: (0..count as Id).collect(),
                 faults: vec![None; count],
+                operands: Vec::new(),
+                stages: RwLock::default(),
                 taken: Vec::new(),
+                candidates: Vec::new(),
                 sets: 2,
                 relations: 3,
             },
@@ -310,12 +368,12 @@ impl<'p> Typer<'p> {
         self.typed.faults[id as usize] = Some(fault);
     }
 
-    fn takes(&mut self, id: Id, name: &str, given: Option<Given>) {
+    fn takes(&mut self, id: Id, name: &str, given: Option<GivenForm>) {
         let form = match given {
             None => return,
-            Some(Given::Nothing) => return self.is(id, Form::Nothing, Instr::None),
-            Some(Given::Set) => Form::Set,
-            Some(Given::Relation) => Form::Relation,
+            Some(GivenForm::Nothing) => return self.is(id, Form::Nothing, Instr::None),
+            Some(GivenForm::Set) => Form::Set,
+            Some(GivenForm::Relation) => Form::Relation,
         };
         self.is(id, form, Instr::None);
         let slot = self.typed.slots[id as usize];
@@ -326,6 +384,11 @@ impl<'p> Typer<'p> {
             form,
             slot,
         });
+    }
+
+    fn comes_with_candidate(&mut self, id: Id, form: Form) {
+        self.is(id, form, Instr::None);
+        self.typed.candidates.push(id);
     }
 
     fn operation(&mut self, id: Id, op: &Op) {
@@ -343,10 +406,11 @@ impl<'p> Typer<'p> {
                     self.fails(id, Fault::Unbound(*name));
                 }
             }
-            Op::ReadsFrom => self.takes(id, "rf", Some(Given::Relation)),
+            Op::ReadsFrom if self.complete => self.takes(id, "rf", Some(GivenForm::Relation)),
+            Op::ReadsFrom => self.comes_with_candidate(id, Form::Relation),
             Op::Finals => match self.complete {
-                true => self.takes(id, "FW", (self.given)("FW").or(Some(Given::Nothing))),
-                false => self.takes(id, "FW", Some(Given::Set)),
+                true => self.takes(id, "FW", (self.given)("FW").or(Some(GivenForm::Nothing))),
+                false => self.comes_with_candidate(id, Form::Set),
             },
             Op::Choice(index) => self.choice(id, *index),
             Op::Variable(group, index) => {

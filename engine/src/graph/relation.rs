@@ -76,6 +76,11 @@ impl Relation {
         }
     }
 
+    /// The relation's rows; see [`super::rows`].
+    pub fn rows(&self) -> &[u64] {
+        &self.rows
+    }
+
     /// Empties the relation and makes it range over `len` events.
     pub fn clear(&mut self, len: usize) {
         self.len = len;
@@ -84,12 +89,17 @@ impl Relation {
         self.rows.resize(len * self.stride, 0);
     }
 
+    /// Makes this the relation of these rows, keeping its memory; see [`super::rows`].
+    pub fn copy_rows(&mut self, len: usize, bits: &[u64]) {
+        self.len = len;
+        self.stride = rows::stride(len);
+        self.rows.clear();
+        self.rows.extend_from_slice(bits);
+    }
+
     /// Makes this the same as the other, keeping its memory.
     pub fn copy_from(&mut self, other: &Relation) {
-        self.len = other.len;
-        self.stride = other.stride;
-        self.rows.clear();
-        self.rows.extend_from_slice(&other.rows);
+        self.copy_rows(other.len, &other.rows);
     }
 
     /// Over how many events the relation ranges.

@@ -64,6 +64,27 @@ impl Set {
         set
     }
 
+    /// Writes the set's bits over a row; see [`super::rows`].
+    pub fn write(&self, row: &mut [u64]) {
+        for (index, word) in row.iter_mut().enumerate().take(words(self.len)) {
+            *word = self.word(index);
+        }
+    }
+
+    /// Adds the set's bits to a row.
+    pub fn add_to(&self, row: &mut [u64]) {
+        for (index, word) in row.iter_mut().enumerate().take(words(self.len)) {
+            *word |= self.word(index);
+        }
+    }
+
+    /// Takes the set's bits out of a row.
+    pub fn take_from(&self, row: &mut [u64]) {
+        for (index, word) in row.iter_mut().enumerate().take(words(self.len)) {
+            *word &= !self.word(index);
+        }
+    }
+
     /// Over how many events the set ranges.
     pub fn len(&self) -> usize {
         self.len

@@ -208,3 +208,12 @@ pub fn model(text: &str) -> Model {
         Err(error) => panic!("{error}"),
     }
 }
+
+/// How long this thread has worked so far, in microseconds: other work of the machine does not
+/// count.
+pub fn worked() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanoseconds = text.split_whitespace().next();
+    let nanoseconds = nanoseconds.and_then(|text| text.parse::<f64>().ok());
+    nanoseconds.unwrap_or(0.0) / 1e3
+}

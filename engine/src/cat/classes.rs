@@ -1,0 +1,42 @@
+//! What a choice among orders puts into order: the events of each location, or all of a set.
+use super::prims::classes_by_location;
+use crate::graph::{Relation, Set};
+
+/// The sets that are ordered one by one.
+#[derive(Clone, Debug)]
+pub struct Classes(pub Vec<Set>);
+
+impl Classes {
+    pub fn new(by_location: bool, set: &Set, locations: &[Option<u32>]) -> Classes {
+        Classes(match by_location {
+            true => classes_by_location(set, locations),
+            false => vec![set.clone()],
+        })
+    }
+
+    /// The only order that extends the base, where there are not several; or none, if there
+    /// is none.
+    pub fn only_order(&self, base: &Relation) -> Option<Option<Relation>> {
+        let mut order = Relation::new(base.len());
+        for class in &self.0 {
+            let among = base.restrict_domain(class).restrict_range(class);
+            if !among.is_acyclic() {
+                return Some(None);
+            }
+            let before = among.inverse();
+            let mut left = class.clone();
+            while !left.is_empty() {
+                let is_free = |item: &usize| !before.image(*item).meets(&left);
+                let mut free = left.iter().filter(is_free);
+                let one = free.next()?;
+                if free.next().is_some() {
+                    return None;
+                }
+                drop(free);
+                left.remove(one);
+                order.insert_all(one, &left);
+            }
+        }
+        Some(Some(order))
+    }
+}
