@@ -4,3 +4,5 @@ mod litmus;
 mod models;
 mod naive;
 mod random;
+mod speed;
+mod violations;

@@ -1,5 +1,7 @@
 //! Small random programs: loads, stores, read-modify-writes, fences, locks, loops, pointers.
-use _engine::explore::{Action, Initial, Location, Next, Source, ThreadId, Told, Wait};
+use _engine::explore::{
+    Action, Fault, Initial, Kind, Location, Next, Source, ThreadId, Told, Wait,
+};
 use _engine::program::ir::Order;
 
 /// Deterministic, so that a failure's number is enough to see it again.
@@ -45,6 +47,11 @@ pub enum Do {
     Skip,
     Create(ThreadId),
     Join(ThreadId),
+    /// An object of one location.
+    Allocate(u64),
+    Free(u64),
+    /// An error when the last value read is this one.
+    Forbid(u64),
 }
 
 #[derive(Clone, Debug)]
@@ -68,6 +75,9 @@ const BOTH: [Order; 5] = [Order::Rlx, Order::Acq, Order::Rel, Order::AcqRel, Ord
 
 /// Locks are locations apart.
 const LOCKS: u64 = 8;
+
+/// From here on nothing is there that is not allocated.
+pub const HEAP: u64 = 100;
 
 impl Program {
     /// Threads of few events, which main starts after an event of its own, or at once.
@@ -254,6 +264,21 @@ impl Source for Program {
                 }
                 (Do::Create(thread), 0) => Action::Create { thread },
                 (Do::Join(thread), 0) => Action::Join { thread },
+                (Do::Allocate(number), 0) => Action::Allocate {
+                    base: location(number).address,
+                    size: 8,
+                    zeroed: false,
+                },
+                (Do::Free(number), 0) => Action::Free {
+                    base: location(number).address,
+                },
+                (Do::Forbid(value), _) if t.read == value => {
+                    return Next::Fault(Fault {
+                        kind: Kind::Assertion,
+                        message: format!("{value} is read"),
+                        site: Some(site),
+                    })
+                }
                 _ => {
                     t.done();
                     continue;
@@ -273,9 +298,9 @@ impl Source for Program {
     }
 
     fn initial(&self, at: Location) -> Initial {
-        match at.address {
-            0x1000.. => Initial::Value(0),
-            _ => Initial::Outside,
+        match at.address < location(HEAP).address {
+            true => Initial::Value(0),
+            false => Initial::Outside,
         }
     }
 
