@@ -115,7 +115,7 @@ class Program:
         jobs: int = 0,
         porf_acyclic: bool = False,
         stop_at_first: bool = False,
-        done: Callable[[int, int], object] | None = None,
+        done: Callable[[int], object] | None = None,
     ) -> ExplorationDict:
         """Explore every execution that the model of a cat file allows, each once.
 
@@ -126,8 +126,8 @@ class Program:
         once a site and thread; condition variables do not wake spuriously. The work ends after
         so many `executions` or `seconds`, 0 for no limit, and with `stop_at_first` at the first
         violation. `jobs` threads work at a time, 0 for one a core; the GIL is released. `done` is
-        called in the calling thread from time to time, with the complete and blocked executions
-        so far. Ctrl-C ends the work at once, as does what `done` raises.
+        called in the calling thread from time to time, with the number of executions so far.
+        Ctrl-C ends the work at once, as does what `done` raises.
 
         Violated when there is a violation; Unknown when there is none and a limit cut something;
         else Safe. Raises EngineError for a model that cannot be read or applied, for one that may
@@ -170,6 +170,7 @@ class ViolationDict(TypedDict):
     kind: str  # assertion race hang uninitialised memory lock
     message: str
     site: int | None
+    executions: int  # how many show it
     witness: ExecutionDict | None
 
 class ExplorationDict(TypedDict):
@@ -177,8 +178,11 @@ class ExplorationDict(TypedDict):
     reasons: list[str]  # why not everything was explored; empty when it was
     cut_sites: list[int]  # loops that a bound cut
     violations: list[ViolationDict]  # one for each kind and place
-    complete: int  # executions in which every thread ends, each counted once
-    blocked: int  # executions in which a thread waits for what does not come
+    # how many executions end in which way, each counted once
+    complete: int  # every thread ends
+    blocked: int  # a thread waits for what does not come in this execution
+    cut: int  # a bound ends a thread
+    faulty: int  # an error ends a thread
     seconds: float
 
 class EventOfWitness(TypedDict):

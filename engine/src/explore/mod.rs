@@ -10,12 +10,16 @@ mod ends;
 mod execution;
 mod graph;
 mod judge;
+mod library;
 pub mod litmus;
 mod outcome;
 mod parallel;
+pub mod program;
 mod search;
+mod sharing;
 mod source;
 mod view;
+mod world;
 
 pub use execution::Execution;
 pub use graph::{Event, Graph, Line, Place, Slot, NONE};

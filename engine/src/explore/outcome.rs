@@ -1,6 +1,6 @@
 //! What an exploration is asked, and what it finds.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,6 +29,8 @@ pub struct Limits {
     pub events: usize,
     /// Ends the exploration when somebody sets it.
     pub stop: Option<Arc<AtomicBool>>,
+    /// Executions of every kind so far, for whoever looks on.
+    pub counted: Arc<AtomicU64>,
 }
 
 impl Default for Limits {
@@ -38,6 +40,7 @@ impl Default for Limits {
             time: Duration::MAX,
             events: 4096,
             stop: None,
+            counted: Arc::default(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Several workers on one search: who has nothing to do is given a branch that another would
 //! have explored next. What is found does not depend on who explores it.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -33,7 +33,6 @@ pub struct Shared<'s, S: Source, F> {
     /// How many workers wait for a task that nobody has given yet.
     hungry: AtomicUsize,
     over: AtomicBool,
-    executions: AtomicU64,
 }
 
 struct Tasks<T> {
@@ -65,7 +64,6 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Shared<'s, S, F> {
             wake: Condvar::new(),
             hungry: AtomicUsize::new(0),
             over: AtomicBool::new(false),
-            executions: AtomicU64::new(0),
         }
     }
 
@@ -122,7 +120,7 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Shared<'s, S, F> {
     /// Counts an execution, and looks whether a limit is reached.
     pub fn count(&self) -> Result<(), Halt> {
         let limits = &self.options.limits;
-        let count = self.executions.fetch_add(1, Ordering::Relaxed) + 1;
+        let count = limits.counted.fetch_add(1, Ordering::Relaxed) + 1;
         let stopped = || {
             let stop = limits.stop.as_ref();
             stop.is_some_and(|stop| stop.load(Ordering::Relaxed))

@@ -4,7 +4,7 @@ use super::memory::Named;
 use super::value::Dep;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
-use std::rc::Rc;
+use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -95,7 +95,7 @@ pub struct Event {
 /// An append-only list that clones share.
 #[derive(Debug, Clone, Default)]
 pub struct Log {
-    full: Vec<Rc<Vec<Event>>>,
+    full: Vec<Arc<Vec<Event>>>,
     tail: Vec<Event>,
     /// Hash of all that the thread has done and seen: with it goes the thread's whole state.
     pub history: u64,
@@ -110,7 +110,7 @@ impl Log {
         self.note((what, e.read, e.written));
         self.tail.push(event);
         if self.tail.len() == PART {
-            self.full.push(Rc::new(std::mem::take(&mut self.tail)));
+            self.full.push(Arc::new(std::mem::take(&mut self.tail)));
         }
     }
 

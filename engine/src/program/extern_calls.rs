@@ -131,8 +131,8 @@ impl View<'_, '_> {
                 Ok(Flow::Value(arg(0)))
             }
             Extern::AssertFail => {
-                let text = |v: Val| self.text(v.bits);
-                let message = format!("assertion failed: {}", text(arg(0)));
+                let text = self.shared.memory.text(arg(0).bits);
+                let message = format!("assertion failed: {text}");
                 Err(End::new(Outcome::Assertion, message, Some(call.site)))
             }
             Extern::Abort => Err(End::new(Outcome::Assertion, "abort", Some(call.site))),
@@ -164,17 +164,6 @@ impl View<'_, '_> {
         let place = self.find(at, 4, site, true)?;
         self.shared.memory.write(place, 4, Val::constant(value));
         Ok(())
-    }
-
-    fn text(&self, address: u64) -> String {
-        let mut out = Vec::new();
-        for at in address..address.saturating_add(4096) {
-            match self.shared.memory.word(at, 1) {
-                0 => break,
-                byte => out.push(byte as u8),
-            }
-        }
-        String::from_utf8_lossy(&out).into_owned()
     }
 
     fn locate(&self, e: &mut Event, place: Place, address: Val, size: u32) {
@@ -386,10 +375,9 @@ impl View<'_, '_> {
         Ok(Flow::Once(id, flag.bits))
     }
 
-    pub fn finish_once(&mut self, t: &mut Thread, flag: u64, site: SiteId) {
-        // the flag was written when the call began, so it is there
-        let _ = self.log_lock(t, site, Val::constant(flag), Kind::Unlock);
-        let _ = self.field(site, flag, 2);
+    pub fn finish_once(&mut self, t: &mut Thread, flag: u64, site: SiteId) -> Result<(), End> {
+        self.log_lock(t, site, Val::constant(flag), Kind::Unlock)?;
+        self.field(site, flag, 2)
     }
 
     fn allocate(

@@ -4,8 +4,8 @@ use super::compute;
 use super::event::Operation;
 use super::ir::*;
 use super::loops::{decide, take};
-use super::thread::{Frame, State, Thread};
-use super::value::{Deps, Val};
+use super::thread::{State, Thread};
+use super::value::{Dep, Val};
 
 /// How a run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -72,6 +72,15 @@ pub struct ExternCall<'c> {
     pub private: (bool, bool),
 }
 
+pub struct NewLocal {
+    pub size: u64,
+    pub align: u64,
+    /// Index into `Program::locals`.
+    pub local: u32,
+    pub private: bool,
+    pub site: SiteId,
+}
+
 /// What a library call does to its caller's control flow.
 pub enum Flow {
     Value(Val),
@@ -83,10 +92,21 @@ pub enum Flow {
 }
 
 /// Memory, the library and the other threads, as one thread meets them.
+///
+/// An instruction that a world stops is run again from its beginning, so a world changes nothing
+/// of the thread before the last point at which it may stop.
 pub trait World {
-    fn deps(&mut self) -> &mut Deps;
-    fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Result<Val, End>;
-    fn store(&mut self, t: &mut Thread, address: Val, value: Val, a: &Access) -> Result<(), End>;
+    /// Why an instruction is not over.
+    type Stop: From<End>;
+    fn union(&mut self, a: Dep, b: Dep) -> Dep;
+    fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Result<Val, Self::Stop>;
+    fn store(
+        &mut self,
+        t: &mut Thread,
+        address: Val,
+        value: Val,
+        access: &Access,
+    ) -> Result<(), Self::Stop>;
     fn rmw(
         &mut self,
         t: &mut Thread,
@@ -94,24 +114,28 @@ pub trait World {
         op: RmwOp,
         operand: Val,
         access: &Access,
-    ) -> Result<Val, End>;
+    ) -> Result<Val, Self::Stop>;
     /// The value read, and whether it was exchanged.
-    fn cas(&mut self, t: &mut Thread, cas: &Cas, access: &Access) -> Result<(Val, bool), End>;
-    fn fence(&mut self, t: &mut Thread, order: Order, signal: bool, site: SiteId);
-    fn external(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End>;
-    fn once_done(&mut self, t: &mut Thread, flag: u64, site: SiteId);
-    fn alloca(&mut self, t: &Thread, size: u64, align: u64, local: u32, private: bool) -> u64;
+    fn cas(
+        &mut self,
+        t: &mut Thread,
+        cas: &Cas,
+        access: &Access,
+    ) -> Result<(Val, bool), Self::Stop>;
+    fn fence(
+        &mut self,
+        t: &mut Thread,
+        order: Order,
+        signal: bool,
+        site: SiteId,
+    ) -> Result<(), Self::Stop>;
+    fn external(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Stop>;
+    fn once_done(&mut self, t: &mut Thread, flag: u64, site: SiteId) -> Result<(), Self::Stop>;
+    fn alloca(&mut self, t: &mut Thread, local: &NewLocal) -> Result<u64, Self::Stop>;
     /// How many locals the thread has; leaving a frame drops those from a mark on.
     fn locals(&self, t: &Thread) -> usize;
-    fn leave(&mut self, t: &mut Thread, mark: usize);
+    fn leave(&mut self, t: &mut Thread, mark: usize) -> Result<(), Self::Stop>;
     fn thread_local(&mut self, t: &Thread, global: u32) -> u64;
-}
-
-pub fn get(frame: &Frame, operand: Operand) -> Val {
-    match operand {
-        Operand::Slot(slot) => frame.slots[slot as usize],
-        Operand::Const(bits) => Val::constant(bits),
-    }
 }
 
 /// Runs the instruction that `thread` stands before. On an error the run has ended.
@@ -120,18 +144,13 @@ pub fn step<W: World>(
     limits: &Limits,
     thread: &mut Thread,
     world: &mut W,
-) -> Result<(), End> {
+) -> Result<(), W::Stop> {
     let Some(inst) = thread.inst(program) else {
         thread.state = State::Done;
         return Ok(());
     };
     thread.follow(inst);
-    run(program, limits, thread, world, inst).map_err(|mut end| {
-        if end.dbg == 0 {
-            end.dbg = inst.dbg;
-        }
-        end
-    })
+    run(program, limits, thread, world, inst)
 }
 
 fn run<W: World>(
@@ -140,19 +159,23 @@ fn run<W: World>(
     thread: &mut Thread,
     world: &mut W,
     inst: &Inst,
-) -> Result<(), End> {
+) -> Result<(), W::Stop> {
     let Some(top) = thread.frames.len().checked_sub(1) else {
         return Ok(());
     };
+    let base = thread.frames[top].slots;
     macro_rules! val {
         ($operand:expr) => {
-            get(&thread.frames[top], $operand)
+            match $operand {
+                Operand::Slot(slot) => thread.slots[base + slot as usize],
+                Operand::Const(bits) => Val::constant(bits),
+            }
         };
     }
     macro_rules! set {
         ($slot:expr, $val:expr) => {{
             let value = $val;
-            thread.frames[top].slots[$slot as usize] = value;
+            thread.slots[base + $slot as usize] = value;
         }};
     }
     match &inst.op {
@@ -165,10 +188,10 @@ fn run<W: World>(
         } => {
             let (a, b) = (val!(*a), val!(*b));
             let Some(result) = compute::binary(*op, *bits, a.bits, b.bits) else {
-                return Err(End::new(Outcome::Memory, "division by zero", None));
+                return Err(End::new(Outcome::Memory, "division by zero", None).into());
             };
             // r ^ r keeps its dependency: herd and the hardware see registers, not values
-            let dep = world.deps().union(a.dep, b.dep);
+            let dep = world.union(a.dep, b.dep);
             set!(*dst, Val { bits: result, dep });
         }
         Op::Icmp {
@@ -179,7 +202,7 @@ fn run<W: World>(
             b,
         } => {
             let (a, b) = (val!(*a), val!(*b));
-            let dep = world.deps().union(a.dep, b.dep);
+            let dep = world.union(a.dep, b.dep);
             let bits = u64::from(compute::compare(*predicate, *bits, a.bits, b.bits));
             set!(*dst, Val { bits, dep });
         }
@@ -198,7 +221,7 @@ fn run<W: World>(
             b,
         } => {
             let (a, b) = (val!(*a), val!(*b));
-            let dep = world.deps().union(a.dep, b.dep);
+            let dep = world.union(a.dep, b.dep);
             let over = compute::overflows(*op, *signed, *bits, a.bits, b.bits);
             let value = compute::binary(*op, *bits, a.bits, b.bits).unwrap_or(0);
             set!(*dst, Val { bits: value, dep });
@@ -227,7 +250,7 @@ fn run<W: World>(
             } else {
                 val!(*b)
             };
-            let dep = world.deps().union(condition.dep, chosen.dep);
+            let dep = world.union(condition.dep, chosen.dep);
             let bits = chosen.bits;
             set!(*dst, Val { bits, dep });
         }
@@ -246,7 +269,7 @@ fn run<W: World>(
                 let index = val!(*index);
                 let distance = compute::sext(index.bits, *bits).wrapping_mul(*stride);
                 value.bits = value.bits.wrapping_add(distance);
-                value.dep = world.deps().union(value.dep, index.dep);
+                value.dep = world.union(value.dep, index.dep);
             }
             set!(*dst, value);
         }
@@ -257,13 +280,21 @@ fn run<W: World>(
             align,
             local,
             private,
+            site,
         } => {
             let count = count.map_or(1, |c| val!(c).bits);
             let size = size.saturating_mul(count);
             if size > super::types::MAX_SIZE {
-                return Err(End::new(Outcome::Memory, "a local array too large", None));
+                return Err(End::new(Outcome::Memory, "a local array too large", None).into());
             }
-            let address = world.alloca(thread, size, *align, *local, *private);
+            let local = NewLocal {
+                size,
+                align: *align,
+                local: *local,
+                private: *private,
+                site: *site,
+            };
+            let address = world.alloca(thread, &local)?;
             set!(*dst, Val::constant(address));
         }
         Op::Load {
@@ -310,7 +341,7 @@ fn run<W: World>(
             let (value, success) = world.cas(thread, &cas, access)?;
             set!(*dst, value);
             // the outcome is decided by the value read against the one expected
-            let dep = world.deps().union(value.dep, cas.expected.dep);
+            let dep = world.union(value.dep, cas.expected.dep);
             let bits = u64::from(success);
             set!(*flag, Val { bits, dep });
         }
@@ -318,12 +349,12 @@ fn run<W: World>(
             order,
             signal,
             site,
-        } => world.fence(thread, *order, *signal, *site),
+        } => world.fence(thread, *order, *signal, *site)?,
         Op::ThreadLocal { dst, global } => {
             let address = world.thread_local(thread, *global);
             set!(*dst, Val::constant(address));
         }
-        Op::Br(edge) => return take(program, limits, thread, edge),
+        Op::Br(edge) => return Ok(take(program, limits, thread, edge)?),
         Op::CondBr {
             condition,
             then,
@@ -337,7 +368,7 @@ fn run<W: World>(
             } else {
                 otherwise
             };
-            return take(program, limits, thread, edge);
+            return Ok(take(program, limits, thread, edge)?);
         }
         Op::Switch {
             value,
@@ -351,7 +382,7 @@ fn run<W: World>(
                 .iter()
                 .find(|c| c.0 == value.bits)
                 .map_or(default, |c| &c.1);
-            return take(program, limits, thread, edge);
+            return Ok(take(program, limits, thread, edge)?);
         }
         Op::Call {
             callee,
@@ -364,19 +395,19 @@ fn run<W: World>(
                 Callee::Direct(id) => *id,
                 Callee::Through(operand) => {
                     let target = val!(*operand);
-                    thread.ctrl = world.deps().union(thread.ctrl, target.dep);
+                    thread.ctrl = world.union(thread.ctrl, target.dep);
                     match program.function_at(target.bits) {
                         Some(id) if !program.functions[id as usize].code.is_empty() => id,
                         _ => {
                             let message = "a call through a pointer to no function of the program";
-                            return Err(End::new(Outcome::Memory, message, None));
+                            return Err(End::new(Outcome::Memory, message, None).into());
                         }
                     }
                 }
             };
             if thread.frames.len() >= limits.frames {
                 let message = format!("more than {} calls inside one another", limits.frames);
-                return Err(End::new(Outcome::Bound, message, None));
+                return Err(End::new(Outcome::Bound, message, None).into());
             }
             if top == 0 && thread.operation == Operation::Start {
                 thread.operation = Operation::Called(target);
@@ -411,10 +442,8 @@ fn run<W: World>(
                 }
                 Flow::Wait => return Ok(()),
                 Flow::ExitThread(value) => {
-                    world.leave(thread, 0);
-                    thread.frames.clear();
-                    thread.result = value.bits;
-                    thread.state = State::Done;
+                    world.leave(thread, 0)?;
+                    thread.end(value.bits);
                     return Ok(());
                 }
                 Flow::Once(target, flag) => {
@@ -432,40 +461,39 @@ fn run<W: World>(
         }
         Op::Ret(values) => {
             let values: Vec<Val> = values.iter().map(|v| val!(*v)).collect();
-            leave(thread, world, &values);
-            return Ok(());
+            return leave(thread, world, &values);
         }
         Op::Unreachable => {
             let message = "a point that the compiler holds to be unreachable is reached";
-            return Err(End::new(Outcome::Memory, message, None));
+            return Err(End::new(Outcome::Memory, message, None).into());
         }
     }
     thread.frames[top].pc += 1;
     Ok(())
 }
 
-fn leave<W: World>(thread: &mut Thread, world: &mut W, values: &[Val]) {
-    let Some(frame) = thread.frames.pop() else {
-        return;
+fn leave<W: World>(thread: &mut Thread, world: &mut W, values: &[Val]) -> Result<(), W::Stop> {
+    let Some(frame) = thread.frames.last().copied() else {
+        return Ok(());
     };
-    world.leave(thread, frame.mark);
     if let Some((flag, site)) = frame.once {
-        world.once_done(thread, flag, site);
+        world.once_done(thread, flag, site)?;
     }
-    match thread.frames.last_mut() {
-        Some(caller) => {
-            for (k, value) in values.iter().take(frame.results as usize).enumerate() {
-                caller.slots[frame.dst as usize + k] = *value;
-            }
-            caller.pc += 1;
-            if let (1, Operation::Called(_)) = (thread.frames.len(), thread.operation) {
-                thread.operation = Operation::Start;
-                thread.call = 0;
-            }
-        }
-        None => {
-            thread.result = values.first().map_or(0, |v| v.bits);
-            thread.state = State::Done;
-        }
+    world.leave(thread, frame.mark)?;
+    if thread.frames.len() == 1 {
+        thread.end(values.first().map_or(0, |v| v.bits));
+        return Ok(());
     }
+    thread.pop();
+    for (k, value) in values.iter().take(frame.results as usize).enumerate() {
+        thread.set(frame.dst + k as Slot, *value);
+    }
+    if let Some(caller) = thread.frames.last_mut() {
+        caller.pc += 1;
+    }
+    if let (1, Operation::Called(_)) = (thread.frames.len(), thread.operation) {
+        thread.operation = Operation::Start;
+        thread.call = 0;
+    }
+    Ok(())
 }

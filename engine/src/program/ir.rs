@@ -236,6 +236,7 @@ pub enum Op {
         /// Index into `Program::locals`.
         local: u32,
         private: bool,
+        site: SiteId,
     },
     Load {
         dst: Slot,

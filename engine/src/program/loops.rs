@@ -1,18 +1,19 @@
 //! Branches and loops: what a branch depends on, which loops wait, which are bounded.
-use super::interp::{get, End, Limits, Outcome, World};
+use super::interp::{End, Limits, Outcome, World};
 use super::ir::{Edge, Program};
+use super::memory::scatter;
 use super::thread::{Round, State, Thread};
 use super::value::{Dep, Val};
 
 /// A branch depends on `dep`; says to the loops that it may leave whether anything shared does.
 pub fn decide<W: World>(thread: &mut Thread, world: &mut W, dep: Dep, exits: &[u32]) {
     if dep != 0 {
-        thread.ctrl = world.deps().union(thread.ctrl, dep);
+        thread.ctrl = world.union(thread.ctrl, dep);
         return;
     }
-    if let Some(frame) = thread.frames.last_mut() {
+    if let Some(frame) = thread.frames.last() {
         for exit in exits {
-            if let Some(Some(round)) = frame.loops.get_mut(*exit as usize) {
+            if let Some(round) = &mut thread.rounds[frame.rounds + *exit as usize] {
                 round.counted = true;
             }
         }
@@ -29,34 +30,29 @@ pub fn take(
     edge: &Edge,
 ) -> Result<(), End> {
     let (epoch, private, reads) = (thread.epoch, thread.private, thread.reads.len());
-    let Some(frame) = thread.frames.last_mut() else {
-        return Ok(());
-    };
     match &edge.moves[..] {
         [] => {}
-        [(dst, operand)] => frame.slots[*dst as usize] = get(frame, *operand),
+        [(dst, operand)] => thread.set(*dst, thread.get(*operand)),
         moves => {
-            let values: Vec<Val> = moves.iter().map(|m| get(frame, m.1)).collect();
+            let values: Vec<Val> = moves.iter().map(|m| thread.get(m.1)).collect();
             for ((dst, _), value) in moves.iter().zip(values) {
-                frame.slots[*dst as usize] = value;
+                thread.set(*dst, value);
             }
         }
     }
+    let Some(frame) = thread.frames.last_mut() else {
+        return Ok(());
+    };
     frame.pc = edge.pc;
     let Some(header) = edge.header else {
         return Ok(());
     };
     let info = &program.functions[frame.function as usize].loops[header as usize];
-    let index = header as usize;
-    if frame.loops.len() <= index {
-        frame.loops.resize(index + 1, None);
-    }
-    let live: Vec<u64> = info
-        .live
-        .iter()
-        .map(|s| frame.slots[*s as usize].bits)
-        .collect();
-    let round = match &mut frame.loops[index] {
+    let registers = &thread.slots[frame.slots..];
+    let live = info.live.iter().fold(0, |hash, slot| {
+        scatter(hash ^ registers[*slot as usize].bits)
+    });
+    let round = match &mut thread.rounds[frame.rounds + header as usize] {
         Some(round) if edge.back => round,
         slot => {
             *slot = Some(Round {

@@ -383,6 +383,12 @@ impl<'a> Lower<'_, '_, 'a> {
         if !align.is_power_of_two() || align > MAX_SIZE {
             return Err(Error::invalid("an alignment"));
         }
+        let private = self.private(&Value::Local(name));
+        // where it begins and ends matters only to those who see it
+        let site = match private {
+            true => 0,
+            false => self.site(inst, "call", Order::Na),
+        };
         let op = Op::Alloca {
             dst: self.dst(inst),
             size: self.l.module.types.size(ty)?,
@@ -392,7 +398,8 @@ impl<'a> Lower<'_, '_, 'a> {
             },
             align,
             local: self.l.program.locals.len() as u32 - 1,
-            private: self.private(&Value::Local(name)),
+            private,
+            site,
         };
         self.emit(inst, op);
         Ok(())

@@ -117,11 +117,7 @@ impl Machine {
     }
 
     fn value(&self, t: usize, operand: Operand) -> u64 {
-        match (operand, self.threads[t].frames.last()) {
-            (Operand::Const(bits), _) => bits,
-            (Operand::Slot(slot), Some(frame)) => frame.slots[slot as usize].bits,
-            _ => 0,
-        }
+        self.threads[t].get(operand).bits
     }
 
     pub fn is_done(&self, t: usize) -> bool {
@@ -276,7 +272,12 @@ impl Machine {
             shared: &mut self.shared,
             context,
         };
-        let result = interp::step(program, &limits, thread, &mut view);
+        let dbg = thread.inst(program).map_or(0, |i| i.dbg);
+        let result =
+            interp::step(program, &limits, thread, &mut view).map_err(|end| match end.dbg {
+                0 => End { dbg, ..end },
+                _ => end,
+            });
         context.events += (thread.log.len() - before) as u64;
         if thread.state == State::Done && self.shared.done[t].is_none() {
             self.shared.done[t] = Some(thread.result);

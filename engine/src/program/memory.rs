@@ -3,9 +3,10 @@
 //! An address says which thread allocated the object and is the same in every run that allocates
 //! in the same order; heap addresses are never used twice, so a use after free is always found
 //! (and an ABA by reuse never happens). Cloning shares everything until it is written.
-use super::ir::Program;
-use super::value::{Dep, Deps, Val};
-use std::rc::Rc;
+use super::interp::NewLocal;
+use super::ir::{Program, SiteId};
+use super::value::{Dep, Val};
+use std::sync::Arc;
 
 const CHUNK: usize = 128;
 
@@ -26,6 +27,16 @@ pub enum Named {
     ThreadLocal(u32),
 }
 
+/// Who else may use an object, as far as exploring needs to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sharing {
+    /// Nobody but the thread whose memory this is.
+    Own,
+    /// At most one thread; the number says which object it is.
+    Alone(u32),
+    Shared,
+}
+
 #[derive(Debug, Clone)]
 pub struct Object {
     pub base: u64,
@@ -35,21 +46,24 @@ pub struct Object {
     pub constant: bool,
     /// A local variable that no other code sees.
     pub private: bool,
+    pub sharing: Sharing,
+    /// Where a local variable begins.
+    pub site: SiteId,
     /// Bytes that were never written count as written zeros.
     zeroed: bool,
-    chunks: Vec<Option<Rc<Chunk>>>,
+    chunks: Vec<Option<Arc<Chunk>>>,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Arena {
     next: u64,
-    objects: Vec<Rc<Object>>,
+    objects: Vec<Arc<Object>>,
 }
 
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
     /// Globals, then heap, stack and thread-locals of each thread.
-    arenas: Vec<Rc<Arena>>,
+    arenas: Vec<Arc<Arena>>,
     /// Hash of all bytes.
     pub hash: u64,
 }
@@ -81,19 +95,21 @@ impl Memory {
             if global.size == 0 || global.thread_local {
                 continue;
             }
-            globals.objects.push(Rc::new(Object {
+            globals.objects.push(Arc::new(Object {
                 base: global.address,
                 size: global.size,
                 named: Named::Global(k as u32),
                 freed: false,
                 constant: global.constant,
                 private: false,
+                sharing: Sharing::Own,
+                site: 0,
                 zeroed: true,
                 chunks: chunks(&global.image),
             }));
         }
         Memory {
-            arenas: vec![Rc::new(globals)],
+            arenas: vec![Arc::new(globals)],
             hash: 0,
         }
     }
@@ -102,7 +118,7 @@ impl Memory {
         let thread = (self.arenas.len() - 1) / 3;
         for area in [Area::Heap, Area::Stack, Area::ThreadLocal] {
             let base = ((area as u64) << 8 | thread as u64) << SHIFT;
-            self.arenas.push(Rc::new(Arena {
+            self.arenas.push(Arc::new(Arena {
                 next: base,
                 objects: Vec::new(),
             }));
@@ -128,44 +144,74 @@ impl Memory {
         zeroed: bool,
         private: bool,
     ) -> u64 {
-        let arena = Rc::make_mut(&mut self.arenas[arena]);
-        let align = align.max(16);
-        let base = arena.next.div_ceil(align) * align;
+        let base = self.next(arena, align);
+        let arena = Arc::make_mut(&mut self.arenas[arena]);
         // no object begins where another ends
         arena.next = base + size + 16;
-        arena.objects.push(Rc::new(Object {
+        arena.objects.push(Arc::new(Object {
             base,
             size,
             named,
             freed: false,
             constant: false,
             private,
+            sharing: Sharing::Own,
+            site: 0,
             zeroed,
             chunks: Vec::new(),
         }));
         base
     }
 
+    /// Where the next object of an arena will begin.
+    fn next(&self, arena: usize, align: u64) -> u64 {
+        let align = align.max(16);
+        self.arenas[arena].next.div_ceil(align) * align
+    }
+
+    pub fn next_allocation(&self, thread: usize, align: u64) -> u64 {
+        self.next(1 + 3 * thread, align)
+    }
+
+    pub fn next_local(&self, thread: usize, align: u64) -> u64 {
+        self.next(2 + 3 * thread, align)
+    }
+
+    pub fn share(&mut self, base: u64, sharing: Sharing) {
+        if let Ok(place) = self.locate(base) {
+            self.object_mut(place).sharing = sharing;
+        }
+    }
+
+    pub fn objects(&self) -> impl Iterator<Item = &Object> {
+        self.arenas
+            .iter()
+            .flat_map(|a| a.objects.iter().map(|o| &**o))
+    }
+
+    /// The thread's locals from number `mark` on.
+    pub fn locals_from(&self, thread: usize, mark: usize) -> impl Iterator<Item = &Object> {
+        let locals = &self.arenas[2 + 3 * thread].objects;
+        locals[mark.min(locals.len())..].iter().map(|o| &**o)
+    }
+
+    /// How many threads there is room for.
+    pub fn threads(&self) -> usize {
+        self.arenas.len() / 3
+    }
+
     pub fn allocate(&mut self, thread: usize, size: u64, align: u64, zeroed: bool) -> u64 {
         self.add(1 + 3 * thread, size, align, Named::Heap, zeroed, false)
     }
 
-    pub fn push_local(
-        &mut self,
-        thread: usize,
-        size: u64,
-        align: u64,
-        local: u32,
-        private: bool,
-    ) -> u64 {
-        self.add(
-            2 + 3 * thread,
-            size,
-            align,
-            Named::Local(local),
-            false,
-            private,
-        )
+    pub fn push_local(&mut self, thread: usize, local: &NewLocal) -> u64 {
+        let named = Named::Local(local.local);
+        let arena = 2 + 3 * thread;
+        let base = self.add(arena, local.size, local.align, named, false, local.private);
+        if let Ok(place) = self.locate(base) {
+            self.object_mut(place).site = local.site;
+        }
+        base
     }
 
     /// How many locals the thread's frames hold now.
@@ -178,9 +224,14 @@ impl Memory {
         if self.locals(thread) <= mark {
             return;
         }
-        let arena = Rc::make_mut(&mut self.arenas[2 + 3 * thread]);
+        let arena = Arc::make_mut(&mut self.arenas[2 + 3 * thread]);
+        let mut known = false;
         for object in arena.objects.drain(mark..).rev() {
-            arena.next = object.base;
+            // addresses that others may still know of are not used again
+            known |= object.sharing == Sharing::Shared;
+            if !known {
+                arena.next = object.base;
+            }
             for (k, chunk) in object.chunks.iter().enumerate() {
                 for (offset, byte) in chunk.iter().flat_map(|c| c.bytes.iter().enumerate()) {
                     let address = object.base + (k * CHUNK + offset) as u64;
@@ -223,8 +274,29 @@ impl Memory {
     }
 
     fn object_mut(&mut self, place: Place) -> &mut Object {
-        let arena = Rc::make_mut(&mut self.arenas[place.arena]);
-        Rc::make_mut(&mut arena.objects[place.object])
+        let arena = Arc::make_mut(&mut self.arenas[place.arena]);
+        Arc::make_mut(&mut arena.objects[place.object])
+    }
+
+    /// The object at an address, or just before it; also one that has ended.
+    pub fn object_at(&self, address: u64) -> Option<&Object> {
+        Some(self.object(self.locate(address).ok()?))
+    }
+
+    /// The zero-terminated text at an address.
+    pub fn text(&self, address: u64) -> String {
+        let bytes = (address..address.saturating_add(4096)).map(|at| self.word(at, 1) as u8);
+        let text: Vec<u8> = bytes.take_while(|byte| *byte != 0).collect();
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
+    /// Whether an address is in some thread's heap, stack or thread-local variables, and whose.
+    pub fn is_of_thread(address: u64) -> bool {
+        matches!(address >> SHIFT >> 8, 1..=3)
+    }
+
+    pub fn thread_of(address: u64) -> usize {
+        (address >> SHIFT & 0xff) as usize
     }
 
     /// Base and size of the object at an address.
@@ -287,8 +359,31 @@ impl Memory {
         }
     }
 
+    /// Finds what the program accesses; what is wrong with it, in words.
+    pub fn access(
+        &self,
+        program: &Program,
+        address: u64,
+        size: u64,
+        write: bool,
+    ) -> Result<Place, Fault> {
+        let place = self.find(address, size).map_err(|message| {
+            // say whose object it is where that is known
+            match self.find(address, 0).map(|p| self.object(p).named) {
+                Ok(Named::Global(k)) => {
+                    format!("{message}, {}", program.globals[k as usize].name)
+                }
+                _ => message,
+            }
+        })?;
+        if write && self.object(place).constant {
+            return Err("write to a constant".to_string());
+        }
+        Ok(place)
+    }
+
     /// Up to 8 bytes as a number. Bytes that were never written are zeros.
-    pub fn read(&self, place: Place, size: u32, deps: &mut Deps) -> Val {
+    pub fn read(&self, place: Place, size: u32, mut union: impl FnMut(Dep, Dep) -> Dep) -> Val {
         let object = self.object(place);
         let mut value = Val::default();
         let (mut last, mut bits) = (0, 0u64);
@@ -297,7 +392,7 @@ impl Memory {
             bits = bits << 8 | u64::from(byte);
             if dep != last {
                 last = dep;
-                value.dep = deps.union(value.dep, dep);
+                value.dep = union(value.dep, dep);
             }
         }
         value.bits = bits;
@@ -317,10 +412,12 @@ impl Memory {
         }
     }
 
+    /// Whether some of the bytes were ever written: a structure that is read as one number may
+    /// have padding.
     pub fn written(&self, place: Place, size: u32) -> bool {
         let object = self.object(place);
         object.zeroed
-            || (place.offset..place.offset + u64::from(size)).all(|offset| {
+            || (place.offset..place.offset + u64::from(size)).any(|offset| {
                 let (chunk, at) = (offset as usize / CHUNK, offset as usize % CHUNK);
                 matches!(object.chunks.get(chunk), Some(Some(c)) if c.written >> at & 1 == 1)
             })
@@ -360,13 +457,13 @@ fn set_byte(object: &mut Object, offset: u64, byte: u8, dep: Dep) -> u64 {
         object.chunks.resize(chunk + 1, None);
     }
     let slot = object.chunks[chunk].get_or_insert_with(|| {
-        Rc::new(Chunk {
+        Arc::new(Chunk {
             bytes: [0; CHUNK],
             written: 0,
             deps: None,
         })
     });
-    let chunk = Rc::make_mut(slot);
+    let chunk = Arc::make_mut(slot);
     let address = object.base + offset;
     let changed = mixed(address, chunk.bytes[at]) ^ mixed(address, byte);
     chunk.bytes[at] = byte;
@@ -384,19 +481,24 @@ pub fn mixed(address: u64, byte: u8) -> u64 {
     if byte == 0 {
         return 0;
     }
-    let mut x = address ^ (u64::from(byte) << 56) ^ 0x9e37_79b9_7f4a_7c15;
+    scatter(address ^ (u64::from(byte) << 56))
+}
+
+/// Splitmix64's finaliser: every bit of the result depends on every bit of the argument.
+pub fn scatter(x: u64) -> u64 {
+    let mut x = x ^ 0x9e37_79b9_7f4a_7c15;
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)
 }
 
-fn chunks(image: &[u8]) -> Vec<Option<Rc<Chunk>>> {
+fn chunks(image: &[u8]) -> Vec<Option<Arc<Chunk>>> {
     image
         .chunks(CHUNK)
         .map(|part| {
             let mut bytes = [0; CHUNK];
             bytes[..part.len()].copy_from_slice(part);
-            Some(Rc::new(Chunk {
+            Some(Arc::new(Chunk {
                 bytes,
                 written: u128::MAX,
                 deps: None,

@@ -32,7 +32,7 @@ pub mod sites;
 mod tell;
 pub mod thread;
 pub mod trace;
-mod types;
+pub mod types;
 mod usage;
 pub mod value;
 

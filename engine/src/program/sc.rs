@@ -1,33 +1,18 @@
 //! Accesses on sequentially consistent memory, and the events that they leave.
 use super::compute;
 use super::event::{Kind, Update};
-use super::interp::{Cas, End, ExternCall, Flow, Outcome, World};
+use super::interp::{Cas, End, ExternCall, Flow, NewLocal, Outcome, World};
 use super::ir::*;
 use super::machine::{event, View};
-use super::memory::{Named, Place};
+use super::memory::Place;
 use super::thread::Thread;
-use super::value::{Deps, Val};
+use super::value::{Dep, Val};
 
 impl View<'_, '_> {
     pub fn find(&self, address: u64, size: u64, site: SiteId, write: bool) -> Result<Place, End> {
-        let fault = |message: String| End::new(Outcome::Memory, message, Some(site));
-        let place = self.shared.memory.find(address, size).map_err(|message| {
-            // say whose object it is where that is known
-            fault(match self.shared.memory.find(address, 0) {
-                Ok(place) => match self.shared.memory.object(place).named {
-                    Named::Global(k) => {
-                        let name = &self.context.program.globals[k as usize].name;
-                        format!("{message}, {name}")
-                    }
-                    _ => message,
-                },
-                Err(_) => message,
-            })
-        })?;
-        if write && self.shared.memory.object(place).constant {
-            return Err(fault("write to a constant".to_string()));
-        }
-        Ok(place)
+        let memory = &self.shared.memory;
+        let found = memory.access(self.context.program, address, size, write);
+        found.map_err(|message| End::new(Outcome::Memory, message, Some(site)))
     }
 
     /// Finds what an access is to; one that fails is noted here, as its order may be what is wrong.
@@ -101,8 +86,10 @@ impl View<'_, '_> {
 }
 
 impl World for View<'_, '_> {
-    fn deps(&mut self) -> &mut Deps {
-        &mut self.context.deps
+    type Stop = End;
+
+    fn union(&mut self, a: Dep, b: Dep) -> Dep {
+        self.context.deps.union(a, b)
     }
 
     fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Result<Val, End> {
@@ -110,7 +97,7 @@ impl World for View<'_, '_> {
         let mut value = self
             .shared
             .memory
-            .read(place, access.size, &mut self.context.deps);
+            .read(place, access.size, |a, b| self.context.deps.union(a, b));
         if self.silent(place, access) {
             value.dep = self.context.deps.union(value.dep, address.dep);
             return Ok(value);
@@ -156,7 +143,7 @@ impl World for View<'_, '_> {
         let mut old = self
             .shared
             .memory
-            .read(place, access.size, &mut self.context.deps);
+            .read(place, access.size, |a, b| self.context.deps.union(a, b));
         old.bits = compute::mask(old.bits, access.bits);
         let new = compute::rmw(op, access.bits, old.bits, operand.bits);
         if self.silent(place, access) {
@@ -188,7 +175,7 @@ impl World for View<'_, '_> {
         let mut old = self
             .shared
             .memory
-            .read(place, access.size, &mut self.context.deps);
+            .read(place, access.size, |a, b| self.context.deps.union(a, b));
         old.bits = compute::mask(old.bits, access.bits);
         let equal = old.bits == cas.expected.bits;
         let spurious = equal && cas.weak && self.context.variant == 1;
@@ -227,7 +214,13 @@ impl World for View<'_, '_> {
         Ok((old, success))
     }
 
-    fn fence(&mut self, t: &mut Thread, order: Order, signal: bool, site: SiteId) {
+    fn fence(
+        &mut self,
+        t: &mut Thread,
+        order: Order,
+        signal: bool,
+        site: SiteId,
+    ) -> Result<(), End> {
         let kind = if signal {
             Kind::SignalFence
         } else {
@@ -235,28 +228,29 @@ impl World for View<'_, '_> {
         };
         let e = event(t, site, kind, order);
         t.log.push(e);
+        Ok(())
     }
 
     fn external(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
         self.library(t, call)
     }
 
-    fn once_done(&mut self, t: &mut Thread, flag: u64, site: SiteId) {
-        self.finish_once(t, flag, site);
+    fn once_done(&mut self, t: &mut Thread, flag: u64, site: SiteId) -> Result<(), End> {
+        self.finish_once(t, flag, site)
     }
 
-    fn alloca(&mut self, t: &Thread, size: u64, align: u64, local: u32, private: bool) -> u64 {
-        let memory = &mut self.shared.memory;
-        memory.push_local(t.id, size, align, local, private)
+    fn alloca(&mut self, t: &mut Thread, local: &NewLocal) -> Result<u64, End> {
+        Ok(self.shared.memory.push_local(t.id, local))
     }
 
     fn locals(&self, t: &Thread) -> usize {
         self.shared.memory.locals(t.id)
     }
 
-    fn leave(&mut self, t: &mut Thread, mark: usize) {
+    fn leave(&mut self, t: &mut Thread, mark: usize) -> Result<(), End> {
         let memory = &mut self.shared.memory;
         memory.pop_locals(t.id, mark, |address, byte| t.mix(address, byte));
+        Ok(())
     }
 
     fn thread_local(&mut self, t: &Thread, global: u32) -> u64 {

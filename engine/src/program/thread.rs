@@ -1,30 +1,32 @@
 //! A thread: its frames, its log, and what tells a spinning loop from one that gets somewhere.
 use super::event::{Log, Operation};
-use super::ir::{FuncId, Inst, Program, SiteId, Slot, NO_CALL, SAME_CALL};
+use super::ir::{FuncId, Inst, Operand, Program, SiteId, Slot, NO_CALL, SAME_CALL};
 use super::memory::mixed;
 use super::value::{Dep, Val};
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub struct Frame {
     pub function: FuncId,
     pub pc: u32,
-    pub slots: Vec<Val>,
+    /// Where the frame's registers and loops begin in the thread's.
+    pub slots: usize,
+    pub rounds: usize,
     /// Where the caller wants the results.
     pub dst: Slot,
     pub results: u32,
     /// Locals of the thread when the frame was entered.
     pub mark: usize,
-    pub loops: Vec<Option<Round>>,
     /// A `call_once` flag to be set when the frame returns.
     pub once: Option<(u64, SiteId)>,
 }
 
 /// What was so when a loop's header was last reached.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub struct Round {
     pub epoch: u64,
     pub private: u64,
-    pub live: Vec<u64>,
+    /// Hash of the registers that live across the header.
+    pub live: u64,
     pub reads: usize,
     pub count: u32,
     /// In this round a branch could have left the loop on a value that no shared read decides.
@@ -65,6 +67,9 @@ pub struct Thread {
     pub id: usize,
     pub start: FuncId,
     pub frames: Vec<Frame>,
+    /// Registers and loops of all frames, so that a copy of the thread is a few copies of bytes.
+    pub slots: Vec<Val>,
+    pub rounds: Vec<Option<Round>>,
     pub log: Log,
     /// Reads that decided a branch so far.
     pub ctrl: Dep,
@@ -93,6 +98,8 @@ impl Thread {
             id,
             start,
             frames: Vec::new(),
+            slots: Vec::new(),
+            rounds: Vec::new(),
             log: Log::default(),
             ctrl: 0,
             state: State::Running,
@@ -116,19 +123,54 @@ impl Thread {
         mark: usize,
     ) {
         let target = &program.functions[function as usize];
-        let mut slots = vec![Val::default(); target.slots as usize];
+        let (slots, rounds) = (self.slots.len(), self.rounds.len());
         let count = args.len().min(target.params as usize);
-        slots[..count].copy_from_slice(&args[..count]);
+        self.slots.extend_from_slice(&args[..count]);
+        self.slots
+            .resize(slots + target.slots as usize, Val::default());
+        self.rounds.resize(rounds + target.loops.len(), None);
         self.frames.push(Frame {
             function,
             pc: 0,
             slots,
+            rounds,
             dst: dst.0,
             results: dst.1,
             mark,
-            loops: Vec::new(),
             once: None,
         });
+    }
+
+    /// Drops the last frame.
+    pub fn pop(&mut self) {
+        if let Some(frame) = self.frames.pop() {
+            self.slots.truncate(frame.slots);
+            self.rounds.truncate(frame.rounds);
+        }
+    }
+
+    /// The thread ends with this result.
+    pub fn end(&mut self, result: u64) {
+        self.frames.clear();
+        self.slots.clear();
+        self.rounds.clear();
+        self.result = result;
+        self.state = State::Done;
+    }
+
+    /// What an operand is in the last frame.
+    pub fn get(&self, operand: Operand) -> Val {
+        match (operand, self.frames.last()) {
+            (Operand::Const(bits), _) => Val::constant(bits),
+            (Operand::Slot(slot), Some(frame)) => self.slots[frame.slots + slot as usize],
+            (Operand::Slot(_), None) => Val::default(),
+        }
+    }
+
+    pub fn set(&mut self, slot: Slot, value: Val) {
+        if let Some(frame) = self.frames.last() {
+            self.slots[frame.slots + slot as usize] = value;
+        }
     }
 
     pub fn inst<'p>(&self, program: &'p Program) -> Option<&'p Inst> {
@@ -142,10 +184,8 @@ impl Thread {
     pub fn progress(&mut self) {
         self.epoch += 1;
         self.reads.clear();
-        for frame in &mut self.frames {
-            for round in frame.loops.iter_mut().flatten() {
-                round.reads = 0;
-            }
+        for round in self.rounds.iter_mut().flatten() {
+            round.reads = 0;
         }
     }
 

@@ -18,9 +18,9 @@ use std::thread;
 use std::time::Duration;
 
 /// The stack of a worker: deeply nested tests must not end the process.
-const STACK: usize = 64 << 20;
+pub const STACK: usize = 64 << 20;
 /// How long a wait for an answer lasts before Ctrl-C is looked for.
-const PATIENCE: Duration = Duration::from_millis(50);
+pub const PATIENCE: Duration = Duration::from_millis(50);
 /// Answers that come within so long are taken together: a thread that is woken for each of
 /// thousands costs as much as deciding them.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -364,7 +364,7 @@ fn limit_text(limit: Limit, limits: &Limits) -> String {
     }
 }
 
-fn raised(wrong: Wrong) -> PyErr {
+pub fn raised(wrong: Wrong) -> PyErr {
     EngineError::new_err(wrong)
 }
 
@@ -379,7 +379,7 @@ fn litmus_error(e: &LitmusError) -> Wrong {
     (kind, message, place, excerpt, advice)
 }
 
-fn cat_error(e: &CatError) -> Wrong {
+pub fn cat_error(e: &CatError) -> Wrong {
     let file = Path::new(&e.file).display();
     let place = match e.line {
         0 => e.file.clone(),

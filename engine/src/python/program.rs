@@ -1,5 +1,6 @@
 //! Programs as Python sees them.
 use super::EngineError;
+use crate::explore::{self, Limits};
 use crate::program::error::Error;
 use crate::program::event::{Kind, Operation};
 use crate::program::ir::{Order, Program as Lowered};
@@ -10,6 +11,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::Duration;
 
 fn engine_error(error: Error) -> PyErr {
     EngineError::new_err((error.kind.name(), error.message, error.place))
@@ -84,6 +87,47 @@ impl Program {
             gc.call_method0("enable")?;
         }
         made
+    }
+
+    #[pyo3(signature = (model, *, folders=Vec::new(), loops=4, executions=0, seconds=0.0, jobs=0,
+                        porf_acyclic=false, stop_at_first=false, done=None))]
+    #[allow(clippy::too_many_arguments)] // each has its name in Python
+    fn explore<'py>(
+        &self,
+        py: Python<'py>,
+        model: PathBuf,
+        folders: Vec<PathBuf>,
+        loops: u32,
+        executions: u64,
+        seconds: f64,
+        jobs: usize,
+        porf_acyclic: bool,
+        stop_at_first: bool,
+        done: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let time = match seconds {
+            0.0 => Duration::MAX,
+            seconds => Duration::try_from_secs_f64(seconds).map_err(|_| {
+                PyValueError::new_err("seconds must be a number that is not negative")
+            })?,
+        };
+        let limits = Limits {
+            executions: if executions == 0 {
+                u64::MAX
+            } else {
+                executions
+            },
+            time,
+            ..Limits::default()
+        };
+        let options = explore::Options {
+            workers: jobs,
+            first: stop_at_first,
+            limits,
+            porf_acyclic,
+        };
+        let model = super::explore::model(py, &model, &folders)?;
+        super::explore::explore(py, &self.inner, &model, loops, options, done)
     }
 }
 

@@ -1,0 +1,183 @@
+//! Explorations of programs, as Python sees them.
+use super::litmus::{cat_error, raised, PATIENCE, STACK};
+use super::EngineError;
+use crate::cat::Model;
+use crate::explore::program::ProgramSource;
+use crate::explore::{Exploration, ExploreError, Kind, Limit, Options, Violation};
+use crate::program::ir::{Program, SiteId};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{channel, RecvTimeoutError};
+use std::sync::Arc;
+use std::thread;
+
+pub fn model(py: Python<'_>, model: &Path, folders: &[PathBuf]) -> PyResult<Model> {
+    py.allow_threads(|| Model::load(model, folders))
+        .map_err(|error| raised(cat_error(&error)))
+}
+
+/// Explores a program; see the stub for what comes back.
+pub fn explore<'py>(
+    py: Python<'py>,
+    program: &Program,
+    model: &Model,
+    loops: u32,
+    mut options: Options,
+    done: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    options.limits.stop = Some(stop.clone());
+    let options = &options;
+    let result = thread::scope(|scope| {
+        let (sender, receiver) = channel();
+        let work = move || {
+            let all = || ProgramSource::new(program, loops).explore(model, options);
+            // nobody listens any more only where an error has ended the wait
+            let _ = sender.send(catch_unwind(AssertUnwindSafe(all)));
+        };
+        thread::Builder::new()
+            .stack_size(STACK)
+            .spawn_scoped(scope, work)?;
+        let mut receiver = receiver;
+        loop {
+            let waiting = &mut receiver;
+            match py.allow_threads(move || waiting.recv_timeout(PATIENCE)) {
+                Ok(result) => return Ok(Some(result)),
+                Err(RecvTimeoutError::Disconnected) => return Ok(None),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            let told = py.check_signals().and_then(|()| match &done {
+                Some(done) => {
+                    let count = options.limits.counted.load(Ordering::Relaxed);
+                    done.call1((count,)).map(|_| ())
+                }
+                None => Ok(()),
+            });
+            if let Err(error) = told {
+                stop.store(true, Ordering::Relaxed);
+                // the scope waits for the work to end
+                py.allow_threads(move || drop(receiver.recv()));
+                return Err(error);
+            }
+        }
+    })?;
+    match result {
+        Some(Ok(Ok(found))) => dict(py, program, &found, options),
+        Some(Ok(Err(error))) => Err(failed(program, error)),
+        Some(Err(panic)) => {
+            let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
+            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+            let fault = format!("a fault of the engine: {}", text.unwrap_or_default());
+            broken(py, program, &fault, options)
+        }
+        None => broken(py, program, "a fault of the engine", options),
+    }
+}
+
+fn failed(program: &Program, error: ExploreError) -> PyErr {
+    match error {
+        ExploreError::Model(error) => raised(cat_error(&error)),
+        ExploreError::Unsuitable(message) => raised((
+            "unsupported",
+            message,
+            String::new(),
+            String::new(),
+            String::new(),
+        )),
+        ExploreError::Unsupported { message, site } => {
+            let place = site.map_or(String::new(), |s| program.sites[s as usize].place());
+            EngineError::new_err(("unsupported", message, place))
+        }
+    }
+}
+
+/// An exploration of which nothing is known.
+fn broken<'py>(
+    py: Python<'py>,
+    program: &Program,
+    reason: &str,
+    options: &Options,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = dict(py, program, &Exploration::default(), options)?;
+    dict.set_item(intern!(py, "result"), "Unknown")?;
+    dict.set_item(intern!(py, "reasons"), [reason])?;
+    Ok(dict)
+}
+
+fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Assertion => "assertion",
+        Kind::Race => "race",
+        Kind::Hang => "hang",
+        Kind::Uninitialised => "uninitialised",
+        Kind::Memory => "memory",
+        Kind::Lock => "lock",
+    }
+}
+
+fn dict<'py>(
+    py: Python<'py>,
+    program: &Program,
+    found: &Exploration,
+    options: &Options,
+) -> PyResult<Bound<'py, PyDict>> {
+    let mut reasons: Vec<String> = Vec::new();
+    let place = |site: SiteId| program.sites[site as usize].place();
+    for cut in &found.cuts {
+        let at = cut
+            .site
+            .map_or(String::new(), |s| format!(" at {}", place(s)));
+        reasons.push(format!("{}{at}", cut.message));
+    }
+    let limits = &options.limits;
+    match found.limit {
+        Some(Limit::Executions) => {
+            reasons.push(format!("limit of {} executions", limits.executions));
+        }
+        Some(Limit::Seconds) => {
+            reasons.push(format!("time limit of {} s", limits.time.as_secs_f64()));
+        }
+        Some(Limit::Stopped) => reasons.push("stopped".to_owned()),
+        None => {}
+    }
+    let mut sites: Vec<SiteId> = found.cuts.iter().filter_map(|c| c.site).collect();
+    sites.sort_unstable();
+    sites.dedup();
+    let result = match (found.violations.is_empty(), reasons.is_empty()) {
+        (false, _) => "Violated",
+        (true, false) => "Unknown",
+        (true, true) => "Safe",
+    };
+    let violations = PyList::empty(py);
+    for violation in &found.violations {
+        violations.append(violation_dict(py, violation)?)?;
+    }
+    let counts = &found.counts;
+    let dict = PyDict::new(py);
+    dict.set_item(intern!(py, "result"), result)?;
+    dict.set_item(intern!(py, "reasons"), reasons)?;
+    dict.set_item(intern!(py, "cut_sites"), sites)?;
+    dict.set_item(intern!(py, "violations"), violations)?;
+    dict.set_item(intern!(py, "complete"), counts.complete)?;
+    dict.set_item(intern!(py, "blocked"), counts.blocked)?;
+    dict.set_item(intern!(py, "cut"), counts.cut)?;
+    dict.set_item(intern!(py, "faulty"), counts.faulty)?;
+    dict.set_item(intern!(py, "seconds"), found.seconds)?;
+    Ok(dict)
+}
+
+fn violation_dict<'py>(py: Python<'py>, violation: &Violation) -> PyResult<Bound<'py, PyDict>> {
+    let fault = &violation.fault;
+    let dict = PyDict::new(py);
+    dict.set_item(intern!(py, "kind"), kind(fault.kind))?;
+    dict.set_item(intern!(py, "message"), &fault.message)?;
+    dict.set_item(intern!(py, "site"), fault.site)?;
+    dict.set_item(intern!(py, "executions"), violation.count)?;
+    let nothing: Option<u32> = None;
+    dict.set_item(intern!(py, "witness"), nothing)?;
+    Ok(dict)
+}
