@@ -8,7 +8,6 @@ error that names the place.
 from __future__ import annotations
 
 import contextlib
-import importlib.metadata
 import importlib.util
 import os
 import platform
@@ -69,7 +68,9 @@ def _zig() -> Clang:
             "no C compiler: the Python package ziglang is not installed",
             advice="pip install ziglang, or name an installed clang in WEAKSPOT_CLANG",
         )
-    name = f"ziglang {importlib.metadata.version('ziglang')}"
+    from importlib.metadata import version  # slow to import, and most commands compile nothing
+
+    name = f"ziglang {version('ziglang')}"
     return Clang(
         command=[sys.executable, "-m", "ziglang", "cc", *FLAGS, *ZIG_FLAGS],
         identity=name,

@@ -167,7 +167,9 @@ class Test(msgspec.Struct, frozen=True):
 
 
 _HEADER = re.compile(r"\s*(?:\(\*.*?\*\)\s*)*(?P<arch>[A-Za-z0-9_]+)[ \t]+(?P<name>\S+)", re.S)
-_CONDITION = re.compile(r"(~\s*exists\b|\bexists\b|\bforall\b)(?![^(]*\*\)).*\Z", re.S)
+# two letters to look for are found many times sooner than two words and a sign
+_CONDITION = re.compile(r"(?:exists|forall)\b(?<=\bexists|\bforall)(?![^(]*\*\))")
+_COMMENT = re.compile(r"\(\*.*?\*\)", re.S)
 ARCHITECTURES = ("C", "X86", "X86_64", "AArch64", "ARM", "PPC", "RISCV", "MIPS", "LISA", "BPF")
 
 
@@ -175,7 +177,10 @@ def _condition(text: str) -> str:
     match = _CONDITION.search(text)
     if not match:
         return ""
-    return " ".join(re.sub(r"\(\*.*?\*\)", " ", match.group(0), flags=re.S).split())
+    start = match.start()
+    if match[0] == "exists" and text[:start].rstrip().endswith("~"):
+        start = text.rindex("~", 0, start)
+    return " ".join(_COMMENT.sub(" ", text[start:]).split())
 
 
 def read_test(path: Path) -> Test:

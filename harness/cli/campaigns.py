@@ -10,6 +10,7 @@ from weakspot.harness.cli.shared import (
     CHECKERS,
     RUNNERS,
     command,
+    json_lines,
     model_option,
     results_folder,
     say,
@@ -95,7 +96,7 @@ def test(
 
     from weakspot.harness import campaign, judge, once
     from weakspot.harness.record import Plan
-    from weakspot.harness.report import html, tables, terminal, text
+    from weakspot.harness.report import html, terminal, text
 
     plan = Plan(
         what=what,
@@ -121,7 +122,7 @@ def test(
             f"interrupted; what was done is kept in {stopped.folder}; run the same command to go on"
         ) from None
     if as_json:
-        say(tables.json_lines(record.findings))
+        say(json_lines(record.findings))
     else:
         text.campaign(record, terminal.console(), report=str(page), everything=all_tests)
     return judge.exit_code(record)

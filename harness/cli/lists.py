@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from weakspot.harness.cli.shared import command, say
+from weakspot.harness.cli.shared import command, json_lines, say
 from weakspot.harness.edge import FINDINGS, NOTHING_FOUND
 
 
@@ -19,11 +19,11 @@ Example:
 def doctor(as_json: bool) -> int:
     """What is installed, and what is lost without the rest."""
     from weakspot.harness import doctor
-    from weakspot.harness.report import tables, terminal
+    from weakspot.harness.report import terminal
 
     lines = doctor.report()
     if as_json:
-        say(tables.json_lines(lines))
+        say(json_lines(lines))
     else:
         doctor.render(lines, terminal.console())
     return FINDINGS if doctor.missing_required(lines) else NOTHING_FOUND
@@ -64,11 +64,10 @@ Examples:
 def models(names: tuple[str, ...], as_path: bool, as_json: bool) -> int:
     """The memory models."""
     from weakspot.harness import listing, models
-    from weakspot.harness.report import tables
 
     found = [models.resolve(name) for name in names] or list(models.load().values())
     if as_json:
-        say(tables.json_lines(found))
+        say(json_lines(found))
     elif as_path:
         say(str(model.path) for model in found)
     else:

@@ -12,6 +12,7 @@ from weakspot.harness.cli.shared import (
     RUNNERS,
     command,
     gathered,
+    json_lines,
     judged,
     model_option,
     output_options,
@@ -126,7 +127,6 @@ def check(
     Undefined, where the model sees a data race."""
     from weakspot.harness import once
     from weakspot.harness.herdlog import format_verdicts
-    from weakspot.harness.report import tables, terminal
 
     wanted = once.models(models)
     material = gathered(what, [model.name for model in wanted], once.generator(defines, include))
@@ -141,10 +141,12 @@ def check(
 
     def show(record: Record) -> None:
         if form == "json":
-            say(tables.json_lines((*record.explorations, *record.verdicts)))
+            say(json_lines((*record.explorations, *record.verdicts)))
         elif form == "herd":
             say([format_verdicts(record.verdicts)], end="")
         else:
+            from weakspot.harness.report import tables, terminal
+
             tables.verdicts(record, terminal.console(), witnesses=witnesses)
 
     answers = once.Answers(what, material)
@@ -199,7 +201,6 @@ def run(
     """Run tests on hardware, and count the outcomes."""
     from weakspot.harness import machines, once
     from weakspot.harness.herdlog import format_histograms
-    from weakspot.harness.report import tables, terminal
 
     place = machines.resolve(machine)
     material = gathered(what, (), once.generator(defines, include))
@@ -207,10 +208,12 @@ def run(
 
     def show(record: Record) -> None:
         if form == "json":
-            say(tables.json_lines(record.histograms))
+            say(json_lines(record.histograms))
         elif form == "herd":
             say([format_histograms(record.histograms)], end="")
         else:
+            from weakspot.harness.report import tables, terminal
+
             tables.histograms(record, terminal.console())
 
     answers = once.Answers(what, material)

@@ -15,6 +15,8 @@ import click
 from weakspot.harness.edge import Command, listed, some_time
 
 if TYPE_CHECKING:
+    import msgspec
+
     from weakspot.harness.campaign import Progress
     from weakspot.harness.material import Generator, Material
     from weakspot.harness.record import Record
@@ -100,6 +102,14 @@ def say(lines: Iterable[str], end: str = "\n") -> None:
         sys.stdout.write(f"{line}{end}")
 
 
+def json_lines(values: Iterable[msgspec.Struct]) -> Iterator[str]:
+    """Verdicts, explorations, histograms or findings, one JSON object a line."""
+    import msgspec
+
+    for value in values:
+        yield msgspec.json.encode(value).decode()
+
+
 def results_folder() -> Path:
     """Where campaigns are written by default."""
     from weakspot.harness import campaign
@@ -111,9 +121,10 @@ def results_folder() -> Path:
 def watched() -> Iterator[Progress]:
     """A bar for a person; nothing for a pipe or a log."""
     from weakspot.harness import campaign
-    from weakspot.harness.report import terminal
 
     if sys.stderr.isatty():
+        from weakspot.harness.report import terminal
+
         with terminal.progress() as progress:
             yield progress
     else:
@@ -133,8 +144,10 @@ def gathered(what: Sequence[str], models: Sequence[str], generator: Generator) -
 def judged(record: Record, *, aside: bool) -> int:
     """Say what was found, beside the answers where a program reads these; the exit code."""
     from weakspot.harness import judge
-    from weakspot.harness.report import terminal, text
 
     errors = [each for each in record.findings if each.severity == "error" and not each.recorded]
-    text.findings(errors, terminal.console(sys.stderr if aside else sys.stdout))
+    if errors:
+        from weakspot.harness.report import terminal, text
+
+        text.findings(errors, terminal.console(sys.stderr if aside else sys.stdout))
     return judge.exit_code(record)

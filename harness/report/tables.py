@@ -4,9 +4,8 @@ lines: the values' own JSON form, one object a line."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
-import msgspec
 from rich.console import Console
 from rich.text import Text
 
@@ -17,12 +16,6 @@ from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import bar, columns, style
 from weakspot.harness.verdict import Histogram, State, Verdict
 from weakspot.harness.words import rounded, stated
-
-
-def json_lines(values: Iterable[msgspec.Struct]) -> Iterator[str]:
-    """Verdicts, explorations, histograms or findings, one JSON object a line."""
-    for value in values:
-        yield msgspec.json.encode(value).decode()
 
 
 def verdicts(record: Record, out: Console, *, witnesses: bool = False) -> None:

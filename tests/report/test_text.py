@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
+from weakspot.harness.cli.shared import json_lines
 from weakspot.harness.findings import KINDS
 from weakspot.harness.record import Record
 from weakspot.harness.report import tables, terminal, text
@@ -138,14 +139,14 @@ def test_a_test_that_did_not_run_says_why() -> None:
 
 def test_json_lines_are_one_object_a_line_with_the_agreed_names() -> None:
     record = small()
-    found = [json.loads(line) for line in tables.json_lines(record.verdicts)]
+    found = [json.loads(line) for line in json_lines(record.verdicts)]
     assert {"test", "model", "checker", "observation", "condition_holds", "states", "flags"} <= set(
         found[0]
     )
-    (first, *_) = (json.loads(line) for line in tables.json_lines(record.histograms))
+    (first, *_) = (json.loads(line) for line in json_lines(record.histograms))
     assert {"test", "machine", "runner", "histogram", "target", "target_independent"} <= set(first)
     assert set(first["histogram"][0]) == {"state", "count"}
-    (finding, *_) = (json.loads(line) for line in tables.json_lines(record.findings))
+    (finding, *_) = (json.loads(line) for line in json_lines(record.findings))
     assert {"id", "severity", "message", "sites", "evidence", "fix"} <= set(finding)
 
 
