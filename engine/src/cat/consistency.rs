@@ -323,6 +323,15 @@ impl Consistency {
         })
     }
 
+    /// Whether an axiom says, in so many words, that each thread sees each location change in
+    /// coherence order: an access that comes after another one in its thread is not before it
+    /// in the location's coherence order.
+    pub fn states_coherence(&self) -> bool {
+        let axioms = &self.code.axioms;
+        let mut checks = axioms.iter().map(|due| &due.check);
+        checks.any(|check| growth::states_coherence(&self.code.typed, check))
+    }
+
     fn start(&mut self, code: &Code) {
         self.done = 0;
         self.failing = None;

@@ -7,6 +7,7 @@
 //! old events, stays, only grows, or may change in any way.
 use super::ast::*;
 use super::node::{Id, Nodes, Op};
+use super::plan::CheckStep;
 use super::prims::Prim;
 use super::typed::{Form, Typed};
 
@@ -154,6 +155,63 @@ pub fn covers(typed: &Typed, id: Id, part: &dyn Fn(&Op) -> bool) -> bool {
             }
             _ => false,
         }
+}
+
+/// Whether an axiom says, in so many words, that each thread sees each location change in
+/// coherence order: `acyclic` of a union, or `irreflexive` of a path of program order and then
+/// `(rf | co | fr)+`.
+pub fn states_coherence(typed: &Typed, check: &CheckStep) -> bool {
+    let op = |id: Id| typed.plan.nodes.op(typed.root(id));
+    let given = |id: Id, name: &str| matches!(op(id), Op::Given(found) if typed.plan.names.text(*found) == name);
+    let is_po = |found: &Op| match found {
+        Op::Given(name) => typed.plan.names.text(*name) == "po",
+        Op::Binary(Binary::Intersection, a, b) => {
+            given(*a, "po") && given(*b, "loc") || given(*a, "loc") && given(*b, "po")
+        }
+        _ => false,
+    };
+    let is_rf = |found: &Op| matches!(found, Op::ReadsFrom);
+    let is_co = |found: &Op| match found {
+        Op::Choice(index) => {
+            let step = &typed.plan.choices[*index as usize];
+            matches!(typed.plan.names.text(step.name), "co" | "mo")
+        }
+        _ => false,
+    };
+    let is_path = |found: &Op| match found {
+        Op::Sequence(back, co) => {
+            let from_read =
+                |found: &Op| matches!(found, Op::Unary(Unary::Inverse, rf) if is_rf(op(*rf)));
+            from_read(op(*back)) && is_co(op(*co))
+        }
+        _ => false,
+    };
+    let is_fr = |found: &Op| match found {
+        Op::Binary(Binary::Difference, path, identity) => {
+            is_path(op(*path)) && matches!(op(*identity), Op::Identity)
+        }
+        path => is_path(path),
+    };
+    let communicates = |id: Id| {
+        covers(typed, id, &is_rf) && covers(typed, id, &is_co) && covers(typed, id, &is_fr)
+    };
+    let closed = |id: Id| matches!(op(id), Op::Unary(Unary::Plus | Unary::Star, _));
+    let whole = |id: Id| covers(typed, id, &is_po) && communicates(id);
+    if check.negated || check.role != Role::Axiom {
+        return false;
+    }
+    match (check.claim, op(check.value)) {
+        (Claim::Acyclic, _) => whole(check.value),
+        (Claim::Irreflexive, Op::Unary(Unary::Plus, all)) => whole(*all),
+        (Claim::Irreflexive, Op::Sequence(order, back)) => {
+            let back = match op(*back) {
+                Op::Unary(Unary::Optional, back) => *back,
+                _ => *back,
+            };
+            covers(typed, *order, &is_po) && closed(back) && communicates(back)
+        }
+        _ => false,
+    }
 }
 
 /// Whether each event leads to itself.

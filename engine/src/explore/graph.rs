@@ -317,6 +317,37 @@ impl Graph {
         self.writes(location).last().unwrap_or(NONE)
     }
 
+    /// The write before which, in coherence order, no later access of the thread comes: of the
+    /// accesses of a location before `slot` in its thread, what the last writes or reads from.
+    pub fn known_write(&self, slot: Slot) -> Slot {
+        let location = self.event(slot).location;
+        let mut before = self.event(slot).before;
+        while before != NONE {
+            let event = self.event(before);
+            if event.location == location {
+                return if event.is_write() {
+                    before
+                } else {
+                    event.source
+                };
+            }
+            before = event.before;
+        }
+        NONE
+    }
+
+    /// Whether a write comes after another in coherence order.
+    pub fn is_later(&self, location: u32, write: Slot, than: Slot) -> bool {
+        let mut at = than;
+        while at != NONE || than == NONE {
+            at = self.following(location, at);
+            if at == write || at == NONE {
+                break;
+            }
+        }
+        at != NONE && at == write
+    }
+
     /// Whether a read-modify-write stands between a write and the next of its location.
     pub fn is_taken(&self, location: u32, write: Slot) -> bool {
         let next = self.following(location, write);

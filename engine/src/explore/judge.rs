@@ -24,6 +24,9 @@ pub struct Judge {
     rows: Vec<u64>,
     /// How many graphs were judged.
     pub judged: u64,
+    /// Whether every thread sees each location change in coherence order, so that what would
+    /// be otherwise need not be judged.
+    pub coherent: bool,
 }
 
 impl Judge {
@@ -69,6 +72,7 @@ impl Judge {
                 .filter(takes_relation)
                 .map(|index| (index, RELATIONS[index]))
                 .collect(),
+            coherent: consistency.states_coherence(),
             consistency,
             view: View::default(),
             rows: Vec::new(),

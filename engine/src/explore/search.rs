@@ -93,7 +93,7 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
                     let write = execution.push(thread, &told, location);
                     execution.go_on(source, write);
                     self.revisit(execution, write)?;
-                    match self.place(execution, write)? {
+                    match self.place(execution, write, None)? {
                         Some(known) => sure = known,
                         None => return Ok(()),
                     }
@@ -142,32 +142,29 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
         location: u32,
     ) -> Result<(), Halt> {
         let last = execution.graph.last_write(location);
-        let mut write = NONE;
+        let slot = execution.push(thread, told, location);
+        let mut write = match self.judge.coherent {
+            true => execution.graph.known_write(slot),
+            false => NONE,
+        };
         while write != last {
-            let slot = self.read_from(execution, thread, told, location, write);
+            self.read_from(execution, slot, write);
             if let Some(sure) = self.ask(execution)? {
                 self.branch(execution, sure)?;
             }
             execution.truncate(slot as usize);
             write = execution.graph.following(location, write);
+            execution.push(thread, told, location);
         }
-        self.read_from(execution, thread, told, location, last);
+        self.read_from(execution, slot, last);
         Ok(())
     }
 
-    fn read_from(
-        &mut self,
-        execution: &mut Execution<S::Thread>,
-        thread: ThreadId,
-        told: &Told,
-        location: u32,
-        write: Slot,
-    ) -> Slot {
-        let slot = execution.push(thread, told, location);
+    fn read_from(&mut self, execution: &mut Execution<S::Thread>, read: Slot, write: Slot) {
+        let location = execution.graph.event(read).location;
         let value = execution.value_of(location, write);
-        execution.graph.set_source(slot, write, value);
-        execution.go_on(self.shared.source, slot);
-        slot
+        execution.graph.set_source(read, write, value);
+        execution.go_on(self.shared.source, read);
     }
 
     /// Whether the graph may be consistent: none if not, else whether it is known to be.
@@ -181,33 +178,43 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
 
     /// Puts a new write into coherence order, and explores what follows for every place but the
     /// last possible, where it is in the end; none if it cannot be there, else whether the graph
-    /// is known to be consistent.
+    /// is known to be consistent. `reader`: a read that was added before and reads from it.
     fn place(
         &mut self,
         execution: &mut Execution<S::Thread>,
         write: Slot,
+        reader: Option<Slot>,
     ) -> Result<Option<bool>, Halt> {
         let len = execution.graph.len();
         let event = *execution.graph.event(write);
+        let location = event.location;
+        let (mut previous, mut seen) = (NONE, NONE);
+        if self.judge.coherent {
+            previous = execution.graph.known_write(write);
+            seen = reader.map_or(NONE, |reader| execution.graph.known_write(reader));
+        }
         if event.pair != NONE {
-            let previous = execution.graph.event(event.pair).source;
-            if execution.graph.is_taken(event.location, previous) {
+            let source = execution.graph.event(event.pair).source;
+            let graph = &mut execution.graph;
+            if graph.is_taken(location, source) || graph.is_later(location, seen, source) {
                 return Ok(None);
             }
-            execution.graph.order_after(write, previous);
-            return match execution.graph.event(write).after {
+            graph.order_after(write, source);
+            return match graph.event(write).after {
                 NONE => Ok(Some(false)),
                 _ => self.ask(execution),
             };
         }
-        let mut previous = NONE;
+        if execution.graph.is_later(location, seen, previous) {
+            previous = seen;
+        }
         loop {
-            let next = execution.graph.following(event.location, previous);
+            let next = execution.graph.following(location, previous);
             if next == NONE {
                 execution.graph.order_after(write, previous);
                 return Ok(Some(false));
             }
-            if !execution.graph.is_taken(event.location, previous) {
+            if !execution.graph.is_taken(location, previous) {
                 execution.graph.order_after(write, previous);
                 if let Some(sure) = self.ask(execution)? {
                     self.branch(execution, sure)?;
@@ -237,10 +244,8 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
             }
             let mut new = self.spare.pop().unwrap_or_else(Execution::empty);
             let (read, moved) = execution.restrict(slot, write, &mut self.moved, &mut new);
-            let value = new.value_of(new.graph.event(moved).location, moved);
-            new.graph.set_source(read, moved, value);
-            new.go_on(self.shared.source, read);
-            if let Some(sure) = self.place(&mut new, moved)? {
+            self.read_from(&mut new, read, moved);
+            if let Some(sure) = self.place(&mut new, moved, Some(read))? {
                 self.branch(&mut new, sure)?;
             }
             self.spare.push(new);

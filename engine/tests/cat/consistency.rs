@@ -270,6 +270,9 @@ fn what_axioms_say_of_every_graph() {
     // Of its axioms none says it alone.
     assert!(!compiled("tso").shows_porf_acyclic());
     assert!(!compiled("c11").shows_porf_acyclic());
+    for name in ["sc", "tso", "rc11", "clr2"] {
+        assert!(compiled(name).states_coherence(), "{name}");
+    }
 
     let text = "empty [RMW]; rf \\ (rf; po) as shrinks\n~empty rf as needs\nempty R \\ range rf as unread\nempty po \\ rf as stays\nempty (_ * _) & (po \\ (po; po)) as gaps";
     let open = Compiled::new(&model(text), &graph, &[], false).consistency;
