@@ -181,7 +181,7 @@ install_engine() {
 }
 
 engine_hash() {
-  (cd "$clone" && find pyproject.toml engine/Cargo.* engine/src engine/python/__init__.py -type f \
+  (cd "$clone" && find pyproject.toml engine/Cargo.* engine/build.rs engine/src engine/python/__init__.py -type f \
     -print0 | sort -z | xargs -0 sha256sum) | sha256sum | cut -c 1-32
 }
 

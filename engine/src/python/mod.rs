@@ -17,7 +17,8 @@ create_exception!(
 
 #[pymodule]
 fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    let version = concat!(env!("CARGO_PKG_VERSION"), "+", env!("ENGINE_SOURCES"));
+    m.add("__version__", version)?;
     m.add("EngineError", m.py().get_type::<EngineError>())?;
     m.add_class::<program::Program>()?;
     m.add_function(wrap_pyfunction!(litmus::check, m)?)?;

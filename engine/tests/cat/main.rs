@@ -1,8 +1,8 @@
 //! The cat language, construct by construct.
 mod choices;
 mod consistency;
+mod deep;
 mod errors;
-mod fuzz;
 mod graphs;
 mod herd;
 mod language;
