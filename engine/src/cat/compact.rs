@@ -6,6 +6,7 @@ use super::plan::{CheckStep, ChoiceStep, Step};
 /// The source of a choice among orders is kept, though its value is not needed.
 pub fn compact(nodes: &mut Nodes, steps: &mut [Step], choices: &mut [ChoiceStep], roots: &[Id]) {
     let mut seen = vec![false; nodes.all.len()];
+    let mut needed = vec![false; nodes.groups.len()];
     let mut waiting = roots.to_vec();
     while let Some(id) = waiting.pop() {
         if std::mem::replace(&mut seen[id as usize], true) {
@@ -14,6 +15,7 @@ pub fn compact(nodes: &mut Nodes, steps: &mut [Step], choices: &mut [ChoiceStep]
         nodes.operands(nodes.op(id), &mut |operand| waiting.push(operand));
         // What a fixpoint repeats stands inside it.
         if let Op::Fix(group) = *nodes.op(id) {
+            needed[group as usize] = true;
             let group = &nodes.groups[group as usize];
             waiting.extend(group.variables.iter().chain(group.inner.iter().flatten()));
         }
@@ -42,12 +44,18 @@ pub fn compact(nodes: &mut Nodes, steps: &mut [Step], choices: &mut [ChoiceStep]
         captured.retain(|(_, id)| is_kept(id));
         captured.iter_mut().for_each(|(_, id)| *id = number(*id));
     }
-    for Group {
-        variables,
-        bodies,
-        inner,
-    } in &mut nodes.groups
-    {
+    for (group, needed) in nodes.groups.iter_mut().zip(needed) {
+        let Group {
+            variables,
+            bodies,
+            inner,
+        } = group;
+        if !needed {
+            // what it speaks of is gone
+            variables.clear();
+            bodies.clear();
+            inner.clear();
+        }
         let all = variables
             .iter_mut()
             .chain(bodies)

@@ -197,6 +197,14 @@ fn definitions_and_functions() {
 }
 
 #[test]
+fn a_fixpoint_that_nothing_uses_is_left_out() {
+    relation(
+        "let found = po\nlet rec a = po | rf | (b; a) and b = a | b\nlet rec c = c | 0",
+        |g| rel(g, "po"),
+    );
+}
+
+#[test]
 fn recursion() {
     relation("let rec found = po | loc | found; found", |g| {
         rel(g, "po").union(&rel(g, "loc")).closure()
