@@ -6,6 +6,8 @@ line prints it as one screen and exits with code 2.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 class WeakspotError(Exception):
     """An error its user can mend.
@@ -53,3 +55,15 @@ class MissingTool(WeakspotError):
 
 class ToolFailed(WeakspotError):
     """A program that was started did not do its work."""
+
+
+def excerpt(path: Path, line: int, column: int) -> str | None:
+    """The line of a file with a mark below the column (0 when it is not known), for an error to
+    show; None when the file has no such line."""
+    if not path.is_file():
+        return None
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    if not 0 < line <= len(lines):
+        return None
+    mark = " " * (column - 1) + "^" if column else ""
+    return f"{lines[line - 1].expandtabs(4)}\n{mark}"

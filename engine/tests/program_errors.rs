@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 fn refused(body: &str) -> (ErrorKind, String, String) {
     let text = format!(
-        "declare i32 @rand()\ndefine i32 @main() !dbg !4 {{\n{body}\n  ret i32 0\n}}\n\
+        "declare i32 @rand()\ndeclare i32 @_ZNSt3__112basic_stringIcE6lengthEv()\ndefine i32 @main() !dbg !4 {{\n{body}\n  ret i32 0\n}}\n\
          !3 = !DIFile(filename: \"a.c\", directory: \"\")\n\
          !4 = distinct !DISubprogram(name: \"main\", file: !3, line: 1)\n\
          !5 = !DILocation(line: 7, column: 9, scope: !6)\n\
@@ -23,6 +23,10 @@ fn unsupported_constructs_are_named_at_their_line() {
     for (body, name) in [
         ("%x = fadd double 1.0, 2.0, !dbg !5", "fadd"),
         ("%x = call i32 @rand(), !dbg !5", "rand"),
+        (
+            "%x = call i32 @_ZNSt3__112basic_stringIcE6lengthEv(), !dbg !5",
+            "std::basic_string<char>::length,",
+        ),
         (
             "%x = add <2 x i32> zeroinitializer, zeroinitializer, !dbg !5",
             "<2 x i32>",

@@ -125,7 +125,7 @@ impl World<'_> {
                 let text = self.own.memory.text(at);
                 ends(Outcome::Assertion, &format!("assertion failed: {text}"))
             }
-            Extern::Abort => ends(Outcome::Assertion, "abort"),
+            Extern::Abort(words) => ends(Outcome::Assertion, words),
             Extern::Trap => ends(Outcome::Assertion, "trap"),
             Extern::Exit => match at as u32 {
                 0 => ends(Outcome::Complete, ""),

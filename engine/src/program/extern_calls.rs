@@ -135,7 +135,7 @@ impl View<'_, '_> {
                 let message = format!("assertion failed: {text}");
                 Err(End::new(Outcome::Assertion, message, Some(call.site)))
             }
-            Extern::Abort => Err(End::new(Outcome::Assertion, "abort", Some(call.site))),
+            Extern::Abort(words) => Err(End::new(Outcome::Assertion, words, Some(call.site))),
             Extern::Trap => Err(End::new(Outcome::Assertion, "trap", Some(call.site))),
             Extern::Exit => match arg(0).bits as u32 {
                 0 => Err(End::new(Outcome::Complete, "", None)),

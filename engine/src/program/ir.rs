@@ -341,7 +341,8 @@ pub enum Extern {
     Memcpy,
     Memset,
     AssertFail,
-    Abort,
+    /// Ends the program; the words say what did.
+    Abort(&'static str),
     Trap,
     Exit,
     /// Does nothing and gives the constant.

@@ -3,6 +3,7 @@ use super::ast::{Expr, Module, Typed, Value};
 use super::compute;
 use super::error::{Error, Result};
 use super::ir::{FuncId, Function, Global, Program, FUNCTION_BASE};
+use super::lower_cxx::demangled;
 use super::lower_fn::lower_function;
 use super::names::Shapes;
 use super::types::{Type, TypeId, MAX_SIZE};
@@ -49,11 +50,11 @@ impl<'m, 'a> Lowering<'m, 'a> {
             let name = function
                 .dbg
                 .and_then(|d| self.module.metadata.get(d))
-                .map(|n| n.text("name"))
+                .map(|n| self.module.metadata.name(n))
                 .filter(|n| !n.is_empty())
-                .unwrap_or(function.name);
+                .unwrap_or_else(|| function.name.to_string());
             self.program.functions.push(Function {
-                name: name.to_string(),
+                name,
                 params: function.params.len() as u32,
                 slots: 0,
                 code: Vec::new(),
@@ -122,7 +123,10 @@ impl<'m, 'a> Lowering<'m, 'a> {
                 )));
             }
             self.program.globals.push(Global {
-                name: if name.is_empty() { global.name } else { name }.to_string(),
+                name: match name {
+                    "" => demangled(global.name),
+                    name => name.to_string(),
+                },
                 shape,
                 address,
                 size,

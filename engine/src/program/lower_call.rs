@@ -2,6 +2,7 @@
 use super::ast::{Inst, Typed, Value};
 use super::error::{Error, Result};
 use super::ir::*;
+use super::lower_cxx;
 use super::lower_fn::Lower;
 use super::types::{Type, TypeId};
 
@@ -63,6 +64,9 @@ const IGNORED_INTRINSICS: &[&str] = &[
     "llvm.returnaddress",
     "llvm.frameaddress",
 ];
+
+/// What a library function does, the kind and order of its site, and its arguments.
+pub type Meaning = (Extern, &'static str, Order, Vec<Operand>);
 
 impl<'a> Lower<'_, '_, 'a> {
     pub fn call_inst(
@@ -205,7 +209,7 @@ impl<'a> Lower<'_, '_, 'a> {
         let arg = |k: usize| given.get(k).copied().unwrap_or(Operand::Const(0));
         let zero = Operand::Const(0);
         use Extern::*;
-        let (function, kind, order, args) = match name {
+        let (function, kind, order, args): Meaning = match name {
             "pthread_create" => (
                 ThreadCreate,
                 "create",
@@ -283,29 +287,23 @@ impl<'a> Lower<'_, '_, 'a> {
                 return Ok(());
             }
             "pthread_once" | "call_once" => (Once, "lock", Order::Acq, given),
-            "malloc" | "_Znwm" | "_Znam" => (Malloc, "call", Order::Na, given),
+            "malloc" => (Malloc, "call", Order::Na, given),
             "calloc" => (Calloc, "call", Order::Na, given),
             "realloc" => (Realloc, "call", Order::Na, given),
             "aligned_alloc" | "memalign" => (AlignedAlloc, "call", Order::Na, given),
-            "_ZnwmSt11align_val_t" | "_ZnamSt11align_val_t" => {
-                (AlignedAlloc, "call", Order::Na, vec![arg(1), arg(0)])
-            }
             "posix_memalign" => (PosixMemalign, "call", Order::Na, given),
             "free" => (Free, "call", Order::Na, given),
-            name if name.starts_with("_ZdlPv") || name.starts_with("_ZdaPv") => {
-                (Free, "call", Order::Na, given)
-            }
             "memcpy" | "memmove" => return self.copy_memory(inst, Memcpy, args, given),
             "memset" => return self.copy_memory(inst, Memset, args, given),
             "__assert_fail" => (AssertFail, "assert", Order::Na, given),
-            "abort" => (Abort, "assert", Order::Na, given),
+            "abort" => (Abort("abort"), "assert", Order::Na, vec![]),
             "exit" | "_Exit" | "_exit" | "quick_exit" => (Exit, "call", Order::Na, given),
             name if IGNORED.contains(&name) => (Ignored(0), "", Order::Na, vec![]),
-            _ => {
-                return Err(Error::unsupported(format!(
-                    "the function {name}, which is called and not defined"
-                )))
-            }
+            _ => lower_cxx::meaning(name, &given).ok_or_else(|| {
+                let name = lower_cxx::demangled(name);
+                let message = format!("the function {name}, which is called and not defined");
+                Error::unsupported(message)
+            })?,
         };
         if let Ignored(value) = function {
             self.ignored(inst, value);

@@ -1,11 +1,11 @@
 //! One function: names become registers, blocks become flat code, allocas learn who sees them.
 use super::ast::{Block, Function, Inst, Kind, Typed, Value};
-use super::bits::BitSet;
 use super::cfg::{Graph, Usage};
 use super::error::{Error, Result};
+use super::fold::Folded;
 use super::ir::*;
 use super::lower::Lowering;
-use super::metadata::is_system;
+use super::metadata::{is_system, Position};
 use super::sites;
 use super::types::{Type, TypeId};
 use super::usage::usage;
@@ -27,6 +27,7 @@ pub struct Lower<'l, 'm, 'a> {
     pub roots: FxHashMap<&'a str, &'a str>,
     pub escaped: FxHashSet<&'a str>,
     blocks: FxHashMap<&'m str, usize>,
+    pub folded: Folded<'m, 'a>,
     current: usize,
     code: Vec<super::ir::Inst>,
     /// Positions of this function's text where an inlined call stands.
@@ -41,14 +42,17 @@ pub fn lower_function(l: &mut Lowering, id: FuncId) -> Result<()> {
         return Err(Error::unsupported(error).at(place));
     }
     let name = function.name;
+    let names = function.blocks.iter().enumerate();
+    let blocks = names.map(|(k, block)| (block.name.as_str(), k)).collect();
     let mut lower = Lower {
+        folded: Folded::new(&l.module.types, function, &blocks)?,
+        blocks,
         l,
         function,
         places: FxHashMap::default(),
         slots: 0,
         roots: FxHashMap::default(),
         escaped: FxHashSet::default(),
-        blocks: FxHashMap::default(),
         current: 0,
         code: Vec::new(),
         call_places: FxHashSet::default(),
@@ -65,10 +69,7 @@ pub fn lower_function(l: &mut Lowering, id: FuncId) -> Result<()> {
 impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
     fn run(&mut self, id: FuncId) -> Result<()> {
         let function = self.function;
-        for (k, block) in function.blocks.iter().enumerate() {
-            self.blocks.insert(&block.name, k);
-        }
-        let reached = self.reached()?;
+        let reached: Vec<usize> = self.folded.reached.iter().map(|b| b as usize).collect();
         for (ty, name) in &function.params {
             if self.l.module.types.scalars(*ty)?.len() != 1 {
                 return Err(Error::unsupported("a structure as a parameter"));
@@ -90,7 +91,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                     self.places.insert(name, Place { slot, count: 2 });
                 }
                 for p in inst.dbg.map(|d| self.l.module.metadata.chain(d)).iter() {
-                    if let Some((outer, inner)) = p.split_last() {
+                    if let Some((outer, inner)) = outermost(p) {
                         if inner.iter().any(|p| !is_system(&p.file)) {
                             self.call_places.insert((outer.line, outer.column));
                         }
@@ -133,24 +134,6 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             ranges[*index] = (start, self.code.len());
         }
         self.finish(id, &reached, &starts, &ranges)
-    }
-
-    /// Blocks that control can get to, in the order of the text.
-    fn reached(&self) -> Result<Vec<usize>> {
-        let mut seen = BitSet::default();
-        let mut work = vec![0];
-        while let Some(index) = work.pop() {
-            if !seen.insert(index as u32) {
-                continue;
-            }
-            let Some(block) = self.function.blocks.get(index) else {
-                return Err(Error::invalid("a function without blocks"));
-            };
-            for name in block.insts.last().map(targets).unwrap_or_default() {
-                work.push(self.block(name)?);
-            }
-        }
-        Ok(seen.iter().map(|b| b as usize).collect())
     }
 
     fn block(&self, name: &str) -> Result<usize> {
@@ -205,11 +188,12 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
     /// All scalars of a value, in order.
     pub fn operands(&mut self, ty: TypeId, value: &Value<'a>) -> Result<Vec<Operand>> {
         match value {
-            Value::Local(name) => match self.places.get(name) {
-                Some(place) => Ok((0..place.count)
+            Value::Local(name) => match (self.folded.constant(name), self.places.get(name)) {
+                (Some(bits), _) => Ok(vec![Operand::Const(bits)]),
+                (None, Some(place)) => Ok((0..place.count)
                     .map(|k| Operand::Slot(place.slot + k))
                     .collect()),
-                None => Err(Error::invalid(format!("%{name} is not defined"))),
+                (None, None) => Err(Error::invalid(format!("%{name} is not defined"))),
             },
             Value::Zero | Value::Undef => {
                 let count = self.l.module.types.scalars(ty)?.len();
@@ -274,7 +258,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
     /// The outermost inlined call around a position: the operation that its events belong to.
     fn call(&mut self, dbg: u32) -> u32 {
         let chain = self.l.module.metadata.chain(dbg);
-        let Some((outer, inner)) = chain.split_last() else {
+        let Some((outer, inner)) = outermost(&chain) else {
             return SAME_CALL;
         };
         match inner.iter().rev().find(|p| !is_system(&p.file)) {
@@ -322,6 +306,12 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             let Some((value, _)) = incoming.iter().find(|i| i.1 == from) else {
                 return Err(Error::invalid(format!("a phi of %{name} without %{from}")));
             };
+            if inst
+                .result
+                .is_some_and(|name| self.folded.constant(name).is_some())
+            {
+                continue;
+            }
             let place = self.result(inst);
             for (k, operand) in self.operands(*ty, value)?.into_iter().enumerate() {
                 moves.push((place.slot + k as u32, operand));
@@ -469,19 +459,11 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
     }
 }
 
-fn targets<'x>(inst: &'x Inst<'_>) -> Vec<&'x str> {
-    match &inst.kind {
-        Kind::Br(to) => vec![to],
-        Kind::CondBr {
-            then, otherwise, ..
-        } => vec![then, otherwise],
-        Kind::Switch { default, cases, .. } => {
-            let mut out: Vec<&str> = cases.iter().map(|c| c.1).collect();
-            out.push(default);
-            out
-        }
-        _ => Vec::new(),
-    }
+/// The outermost of the user's positions, and those inside it. A thread's function may be inlined
+/// into the library's that starts it.
+fn outermost(chain: &[Position]) -> Option<(&Position, &[Position])> {
+    let users = chain.iter().rposition(|p| !is_system(&p.file));
+    chain[..users.map_or(chain.len(), |k| k + 1)].split_last()
 }
 
 fn edges(op: &mut Op) -> Vec<&mut Edge> {

@@ -7,6 +7,17 @@ use super::types::{Type, TypeId, MAX_SIZE};
 
 impl<'a> Lower<'_, '_, 'a> {
     pub fn instruction(&mut self, inst: &Inst<'a>) -> Result<()> {
+        if inst
+            .result
+            .is_some_and(|name| self.folded.constant(name).is_some())
+        {
+            return Ok(());
+        }
+        if let [to] = self.folded.targets(inst)[..] {
+            let edge = self.edge(to)?;
+            self.emit(inst, Op::Br(edge));
+            return Ok(());
+        }
         match &inst.kind {
             Kind::Phi { .. } => Ok(()),
             Kind::Alloca { ty, count, align } => self.alloca(inst, *ty, count.as_ref(), *align),
@@ -77,11 +88,6 @@ impl<'a> Lower<'_, '_, 'a> {
                     site,
                 };
                 self.emit(inst, op);
-                Ok(())
-            }
-            Kind::Br(to) => {
-                let edge = self.edge(to)?;
-                self.emit(inst, Op::Br(edge));
                 Ok(())
             }
             Kind::CondBr {
@@ -434,7 +440,7 @@ fn rmw_op(name: &str) -> Option<RmwOp> {
     })
 }
 
-fn predicate_of(name: &str) -> Option<Predicate> {
+pub fn predicate_of(name: &str) -> Option<Predicate> {
     Some(match name {
         "eq" => Predicate::Eq,
         "ne" => Predicate::Ne,

@@ -87,6 +87,24 @@ impl<'a> Metadata<'a> {
         None
     }
 
+    /// A function's name as its author would say it: `push`, `Queue::push`, `main::lambda`.
+    pub fn name(&self, subprogram: &Node<'a>) -> String {
+        let name = plain(subprogram.text("name"));
+        let scope = subprogram.node("scope").and_then(|id| self.get(id));
+        let Some(class) = scope.filter(|s| s.kind == "DICompositeType") else {
+            return name.to_string();
+        };
+        match plain(class.text("name")) {
+            "" if name == "operator()" => {
+                let around = class.node("scope").and_then(|id| self.subprogram(id));
+                let around = around.map(|s| format!("{}::", self.name(s)));
+                format!("{}lambda", around.unwrap_or_default())
+            }
+            "" => name.to_string(),
+            class => format!("{class}::{name}"),
+        }
+    }
+
     fn file(&self, node: &Node<'a>) -> String {
         node.node("file")
             .and_then(|id| self.get(id))
@@ -116,9 +134,7 @@ impl<'a> Metadata<'a> {
                 file,
                 line: node.int("line") as u32,
                 column: node.int("column") as u32,
-                function: subprogram
-                    .map(|s| s.text("name").to_string())
-                    .unwrap_or_default(),
+                function: subprogram.map(|s| self.name(s)).unwrap_or_default(),
                 inlined_at: at.unwrap_or(0),
             });
             next = at;
@@ -137,17 +153,16 @@ impl<'a> Metadata<'a> {
     }
 }
 
-/// Whether a file comes with the compiler: the user's line is the first outside such files.
+/// Whether a file comes with the compiler: the front end names such files `<stdatomic.h>`. The
+/// user's line is the first outside them.
 pub fn is_system(file: &str) -> bool {
-    [
-        "/libcxx/",
-        "/libcxxabi/",
-        "/lib/include/",
-        "/lib/libc/",
-        "/usr/include/",
-        "/usr/lib/",
-        "/include/c++/",
-    ]
-    .iter()
-    .any(|part| file.contains(part))
+    file.starts_with('<')
+}
+
+/// A name without its template arguments.
+fn plain(name: &str) -> &str {
+    match name.find('<') {
+        Some(at) if name.ends_with('>') && !name.starts_with("operator") => &name[..at],
+        _ => name,
+    }
 }

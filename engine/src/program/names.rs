@@ -163,8 +163,9 @@ impl Shapes {
                     let Some(member) = member.filter(|m| rest - m.offset + size <= m.size) else {
                         break;
                     };
-                    // reserved names are the C++ library's way to the one value inside
-                    if !member.name.is_empty() && !member.name.starts_with("__") {
+                    // a reserved name is the C++ library's way to the one value inside
+                    let passed = member.name.starts_with("__") && members.len() == 1;
+                    if !member.name.is_empty() && !passed {
                         if !name.is_empty() {
                             name.push('.');
                         }

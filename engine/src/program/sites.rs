@@ -8,7 +8,8 @@ pub struct Site {
     pub line: u32,
     pub column: u32,
     pub function: String,
-    /// Innermost call first: `function@file:line:column`, the function that contains the call.
+    /// The user's calls, innermost first: `function@file:line:column`, the function that contains
+    /// the call.
     pub chain: Vec<String>,
     /// R W RMW CAS F SF lock unlock create join loop assert …
     pub kind: &'static str,
@@ -36,13 +37,14 @@ pub fn site(
         .position(|p| !is_system(&p.file))
         .unwrap_or_default();
     let step = |p: &Position| format!("{}@{}:{}:{}", p.function, p.file, p.line, p.column);
+    let calls = chain.iter().skip(start + 1).filter(|p| !is_system(&p.file));
     match chain.get(start) {
         Some(p) => Site {
             file: p.file.clone(),
             line: p.line,
             column: p.column,
             function: p.function.clone(),
-            chain: chain[start + 1..].iter().map(step).collect(),
+            chain: calls.map(step).collect(),
             kind,
             order,
         },
