@@ -1,8 +1,8 @@
 """The compiler: found, run on one file, its errors read.
 
-In: the name of a clang or none, the path of a C file and options. Out: the raw text of LLVM IR
-and the names of the user's files that went into it; what the compiler refuses is raised as an
-error that names the place.
+In: the name of a clang or none, the path of a C or C++ file and options. Out: the raw text of
+LLVM IR and the names of the user's files that went into it; what the compiler refuses is raised
+as an error that names the place.
 """
 
 from __future__ import annotations
@@ -30,16 +30,30 @@ COMPILE_SECONDS = 60.0
 
 FLAGS = [
     *("-S", "-emit-llvm", "-g", "-O0", "-Xclang", "-disable-O0-optnone"),
-    *("-fno-discard-value-names", "-fgnu89-inline", "-fno-sanitize=all", "-fno-stack-protector"),
+    *("-fno-discard-value-names", "-fno-sanitize=all", "-fno-stack-protector"),
     *("-fno-color-diagnostics", "-w", "-H", "-Xclang", "-fmacro-prefix-map=./=", "-DWEAKSPOT=1"),
 ]
 ZIG_FLAGS = ["-target", "x86_64-linux-musl", "-mcx16"]
 
+HEADERS = Path(__file__).parent / "headers"
+"""C++ headers that are read in place of the library's."""
+
+SUFFIXES = {".c": "c", **dict.fromkeys((".cpp", ".cc", ".cxx", ".c++", ".C"), "c++")}
+"""The language of a source by its name's end."""
+
+LANGUAGE_FLAGS = {
+    "c": ["-x", "c", "-fgnu89-inline"],
+    "c++": [*("-x", "c++", "-std=gnu++20"), f"-I{HEADERS}", *("-include", "weakspot_runtime.h")],
+}
+LEAN = "-D_LIBCPP_REMOVE_TRANSITIVE_INCLUDES"
+"""libc++'s headers without what they need not include: half the time or less."""
+
 
 class Clang(msgspec.Struct, frozen=True):
-    """A clang: how it is started, what tells it from another, where its own headers lie."""
+    """A clang: how it is started for a language, what tells it from another, where its own headers
+    lie."""
 
-    command: list[str]
+    commands: dict[str, list[str]]
     identity: str
     name: str
     headers: list[str]
@@ -50,6 +64,8 @@ class Clang(msgspec.Struct, frozen=True):
 
     def system_name(self, name: str) -> str | None:
         """`<stdatomic.h>` for /…/include/stdatomic.h below one of `headers`."""
+        if name.startswith(f"{HEADERS}/"):
+            return f"<{name[len(str(HEADERS)) + 1 :]}>"
         if not any(name.startswith(f"{folder}/") for folder in self.headers):
             return None
         return f"<{name.rpartition('/include/')[2] or posixpath.basename(name)}>"
@@ -71,8 +87,9 @@ def _zig() -> Clang:
     from importlib.metadata import version  # slow to import, and most commands compile nothing
 
     name = f"ziglang {version('ziglang')}"
+    zig = [sys.executable, "-m", "ziglang"]
     return Clang(
-        command=[sys.executable, "-m", "ziglang", "cc", *FLAGS, *ZIG_FLAGS],
+        commands={"c": [*zig, "cc", *ZIG_FLAGS], "c++": [*zig, "c++", *ZIG_FLAGS]},
         identity=name,
         name=name,
         headers=[str(Path(spec.origin).parent / "lib")],
@@ -90,7 +107,7 @@ def _system_clang(asked: str) -> Clang:
     status = program.stat()
     wide = ["-mcx16"] if platform.machine() in ("x86_64", "AMD64") else []
     return Clang(
-        command=[found, *FLAGS, *wide],
+        commands={"c": [found, *wide], "c++": [found, "-stdlib=libc++", *wide]},
         identity=f"{program} {status.st_size} {status.st_mtime_ns}",
         name=found,
         headers=["/usr/include", "/usr/local/include", "/usr/lib", "/opt", str(program.parents[1])],
@@ -100,14 +117,20 @@ def _system_clang(asked: str) -> Clang:
 def run(clang: Clang, path: Path, options: Sequence[str]) -> tuple[str, list[str]]:
     """The raw IR text, and the names of the user's files that went into it."""
     name = path.name if not path.name.startswith("-") else f"./{path.name}"
+    language = SUFFIXES[path.suffix]
     with _scratch_folder() as scratch:
         out = scratch / "out.ll"
-        command = [*clang.command, *options, "-o", str(out), name]
         # zig insists on a cache folder although it only writes passing files into it
         environment = {**os.environ, "LC_ALL": "C", "ZIG_GLOBAL_CACHE_DIR": str(scratch / "zig")}
-        status, stderr = _execute(command, path, environment)
-        if status != 0 or not out.exists():
-            raise _compile_error(stderr, path, status)
+        # a source may rely on what a header includes by the way: it then gets the headers whole
+        for lean in ([LEAN], []) if language == "c++" else ([],):
+            flags = [*FLAGS, *options, *lean, *LANGUAGE_FLAGS[language]]
+            command = [*clang.commands[language], *flags, "-o", str(out), name]
+            status, stderr = _execute(command, path, environment)
+            if status == 0 and out.exists():
+                break
+        else:
+            raise _compile_error(stderr, clang, path, status)
         text = out.read_text(encoding="utf-8", errors="surrogateescape")
     return text, sorted({path.name, *_included(stderr, clang)})
 
@@ -174,7 +197,7 @@ _DIAGNOSTIC = re.compile(
 )
 
 
-def _compile_error(stderr: str, path: Path, status: int) -> BadInput | ToolFailed:
+def _compile_error(stderr: str, clang: Clang, path: Path, status: int) -> BadInput | ToolFailed:
     first = _DIAGNOSTIC.search(stderr)
     if first is None:
         lines = _INCLUDED.sub("", stderr).strip().splitlines()
@@ -185,18 +208,42 @@ def _compile_error(stderr: str, path: Path, status: int) -> BadInput | ToolFaile
             excerpt="\n".join(lines[1:8]) or None,
             advice="the compiler must be a clang; `weakspot doctor` shows which one is used",
         )
-    where = os.path.normpath(path.parent / first["file"])
+    place, after = _users_place(stderr, first, clang)
     message = first["message"]
     more = len(_DIAGNOSTIC.findall(stderr)) - 1
     advice = f"{more} more error{'s' if more > 1 else ''} in this file" if more else None
     if message.endswith("file not found"):
         advice = "name the folder that holds it as an include folder"
+    name, _, rest = place.partition(":")
     return BadInput(
         message,
-        place=f"{where}:{first['line']}:{first['column']}",
-        excerpt=_excerpt(stderr[first.end() + 1 :]),
+        place=f"{os.path.normpath(path.parent / name)}:{rest}",
+        excerpt=_excerpt(after),
         advice=advice,
     )
+
+
+_NOTE = re.compile(r"^(?P<place>(?P<file>[^\n:]+):\d+:\d+): note: .*$", re.MULTILINE)
+_INCLUDED_FROM = re.compile(
+    r"^In file included from (?P<place>(?P<file>[^\n:]+):\d+):$", re.MULTILINE
+)
+
+
+def _users_place(stderr: str, error: re.Match[str], clang: Clang) -> tuple[str, str]:
+    """Where the user's text led to an error, and what clang wrote after that place: the place of
+    the error, or else of the first note in a user's file, or else of the include."""
+    own = f"{error['file']}:{error['line']}:{error['column']}"
+    if clang.system_name(error["file"]) is None:
+        return own, stderr[error.end() + 1 :]
+    following = _DIAGNOSTIC.search(stderr, error.end())
+    end = following.start() if following else len(stderr)
+    for note in _NOTE.finditer(stderr, error.end(), end):
+        if clang.system_name(note["file"]) is None:
+            return note["place"], stderr[note.end() + 1 :]
+    for include in _INCLUDED_FROM.finditer(stderr, 0, error.start()):
+        if clang.system_name(include["file"]) is None:
+            return include["place"], ""
+    return own, stderr[error.end() + 1 :]
 
 
 def _excerpt(after: str) -> str | None:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from weakspot.errors import ToolFailed
+from weakspot.errors import ToolFailed, Unsupported, excerpt
 from weakspot.generators.clang import Clang
 
 
@@ -46,6 +46,36 @@ def _escape(text: str) -> str:
         chr(byte) if 0x20 <= byte < 0x7F and byte not in b'"\\' else f"\\{byte:02X}"
         for byte in os.fsencode(text)
     )
+
+
+def refuse_handlers(text: str, folder: Path) -> None:
+    """Raise Unsupported for a handler of exceptions, `catch`: a thrown exception ends the program
+    here. `text` is what `relative_names` gave; `folder` is the source's."""
+    for found in re.finditer(r"^ .*call ptr @__cxa_begin_catch\(.*!dbg !(\d+)", text, re.MULTILINE):
+        location = _node(text, found[1])
+        line, column = (int(_field(location, name) or 0) for name in ("line", "column"))
+        scope = _node(text, _field(location, "scope"))
+        name = re.search(r'filename: "([^"]*)"', _node(text, _field(scope, "file")))
+        path = folder / _unescape(name[1] if name else "")
+        raise Unsupported(
+            "an exception is handled here, and weakspot does not follow exceptions",
+            place=f"{os.path.normpath(path)}:{line}:{column}",
+            excerpt=excerpt(path, line, column),
+            advice="leave the handler out with #ifndef WEAKSPOT: an exception that is thrown then "
+            "ends the program, and weakspot says where",
+        )
+
+
+def _node(text: str, number: str) -> str:
+    """The line of a metadata node."""
+    found = re.search(rf"^!{number or '-'} = (.*)$", text, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def _field(node: str, name: str) -> str:
+    """A field that is a number or names a node by its number."""
+    found = re.search(rf"\b{name}: !?(\d+)", node)
+    return found[1] if found else ""
 
 
 _DEFINE = re.compile(r'^define (?P<head>.*?)@(?P<name>"[^"]*"|[-\w$.]+)\(', re.MULTILINE)

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from weakspot import _engine
-from weakspot.errors import BadInput, Unsupported
+from weakspot.errors import BadInput, Unsupported, excerpt
 from weakspot.generators.build import build, merge
 from weakspot.generators.cycles import cycles
 from weakspot.generators.litmus import Site, Test
@@ -99,22 +99,18 @@ def _place(
 ) -> BadInput | Unsupported:
     """An engine error as one that shows the source line."""
     kind, message, place = (*map(str, error.args), "", "", "")[:3]
-    excerpt = None
+    shown = None
     name, line, column = (*place.split(":"), "", "")[:3]
     path = files.get(name, source.parent / name)
-    if name and line.isdigit() and path.is_file():
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-        if 0 < int(line) <= len(lines):
-            text = lines[int(line) - 1].expandtabs(4)
-            mark = " " * (int(column) - 1) + "^" if column.isdigit() and int(column) else ""
-            excerpt = f"{text}\n{mark}"
+    if name and line.isdigit() and column.isdigit() and path.is_file():
+        shown = excerpt(path, int(line), int(column))
         place = f"{path}:{line}:{column}"
     if kind == "unsupported":
         return Unsupported(
             message,
             place=place or str(source),
-            excerpt=excerpt,
+            excerpt=shown,
             advice="guard it with #ifndef WEAKSPOT, which is defined while weakspot reads a "
-            "source, or write it with what C11 offers",
+            "source, or write it in another way",
         )
-    return BadInput(message, place=place or str(source), excerpt=excerpt)
+    return BadInput(message, place=place or str(source), excerpt=shown)

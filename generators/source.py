@@ -1,9 +1,9 @@
-"""C source to clean LLVM IR text: one module, calls inlined, locals in registers, nothing lost.
+"""Source to clean LLVM IR text: one module, calls inlined, locals in registers, nothing lost.
 
-In: the path of a C file. Out: the text of a verified LLVM module in which each memory operation
-of the source stands once per call path, with its memory order, its volatile and its dependencies.
-Locals are registers, `main` and the functions that threads start stay functions, and the
-`inlinedAt` chain of a debug location tells through which calls an operation was reached.
+In: the path of a C or C++ file. Out: the text of a verified LLVM module in which each memory
+operation of the source stands once per call path, with its memory order, its volatile and its
+dependencies. Locals are registers, `main` and the functions that threads start stay functions, and
+the `inlinedAt` chain of a debug location tells through which calls an operation was reached.
 
 Three rules keep what is there to be checked:
 
@@ -13,6 +13,10 @@ Three rules keep what is there to be checked:
   threading): each of them removes dependencies or plain accesses;
 - clang at -O0, where `assert` stays and nothing is optimised before we look. There, only the rules
   of GNU C89 keep the body of an `inline` function that is not static.
+
+C++ is read as GNU C++20 with libc++, and with headers of our own in place of the heavy ones for
+threads and locks (`headers/`). An exception may be thrown, which ends the program; what would catch
+it is refused.
 
 The text depends on the source alone: files are named relative to the source's folder, headers of
 the compiler and of the C library as `<name>`.
@@ -28,10 +32,8 @@ from pathlib import Path
 import msgspec
 
 from weakspot import __version__
-from weakspot.errors import BadInput, Unsupported
+from weakspot.errors import BadInput
 from weakspot.generators import clang, ircache, irtext
-
-_CPP_SUFFIXES = {".cpp", ".cc", ".cxx", ".c++", ".C", ".hpp", ".hh", ".hxx"}
 
 
 class Ir(msgspec.Struct, frozen=True):
@@ -53,14 +55,14 @@ def compile_source(
     include: Sequence[Path] = (),
     compiler: str | None = None,
 ) -> Ir:
-    """Compile one C file to clean LLVM IR.
+    """Compile one C or C++ file to clean LLVM IR.
 
     `defines` are `NAME` or `NAME=VALUE`; `include` are folders, searched after the file's own.
     `compiler` is the path or name of a clang, by default what WEAKSPOT_CLANG names, and else the
     clang in PyPI's ziglang. `WEAKSPOT` is defined as 1 for the source to know.
 
-    Raises BadInput when the source cannot be read or does not compile, Unsupported for C++,
-    MissingTool without a compiler and ToolFailed when the compiler or LLVM fails.
+    Raises BadInput when the source cannot be read or does not compile, Unsupported for handlers
+    of exceptions, MissingTool without a compiler, ToolFailed when the compiler or LLVM fails.
     """
     path = Path(path)
     _check_source(path)
@@ -76,14 +78,16 @@ def compile_source(
         options.append(f"-I{os.path.relpath(directory, folder)}")
 
     searched = [folder, *(Path(directory) for directory in include)]
-    paths = [os.environ.get(name, "") for name in ("CPATH", "C_INCLUDE_PATH")]
+    paths = [os.environ.get(name, "") for name in ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")]
     key = ircache.digest(
         __version__, _own_text(), found.identity, str(path.absolute()), *paths, *options
     )
     cached = ircache.read(key, folder, searched)
     if cached is None:
         raw, names = clang.run(found, path, options)
-        text = irtext.clean(irtext.relative_names(raw, found, folder), found)
+        raw = irtext.relative_names(raw, found, folder)
+        irtext.refuse_handlers(raw, folder)
+        text = irtext.clean(raw, found)
         cached = ircache.entry(text, found.describe(raw), names, folder, searched)
         ircache.write(key, cached)
     files = {name: Path(os.path.normpath(folder / name)) for name in cached.names}
@@ -94,19 +98,12 @@ def _check_source(path: Path) -> None:
     if not path.exists():
         raise BadInput(f"no such file: {path}", advice="check the path and the spelling")
     if not path.is_file():
-        raise BadInput(f"not a file: {path}", advice="name one C source file")
-    if path.suffix in _CPP_SUFFIXES:
-        raise Unsupported(
-            "C++ sources are not supported yet",
-            place=str(path),
-            advice="write the operations in a C11 header with <stdatomic.h>; "
-            "C++ and C have the same atomics and the same memory model",
-        )
-    if path.suffix != ".c":
+        raise BadInput(f"not a file: {path}", advice="name one C or C++ source file")
+    if path.suffix not in clang.SUFFIXES:
         raise BadInput(
-            f"not a C source file: {path.name}",
+            f"not a C or C++ source file: {path.name}",
             place=str(path),
-            advice="expected a name that ends in .c",
+            advice=f"expected a name that ends in {', '.join(clang.SUFFIXES)}",
         )
     try:
         with path.open("rb"):
@@ -127,5 +124,6 @@ def _define(text: str) -> str:
 
 def _own_text() -> str:
     """The front end itself: a changed pass, flag or entry makes every cached answer stale."""
-    files = (__file__, clang.__file__, irtext.__file__, ircache.__file__)
-    return "\0".join(Path(file).read_text(encoding="utf-8") for file in files)
+    modules = [Path(file) for file in (__file__, clang.__file__, irtext.__file__, ircache.__file__)]
+    headers = sorted(file for file in clang.HEADERS.rglob("*") if file.is_file())
+    return "\0".join(file.read_text(encoding="utf-8") for file in (*modules, *headers))

@@ -120,10 +120,13 @@ def test_what_is_not_supported_is_named_at_its_line(run, folder: Path) -> None:
     is_one_screen(ended)
     assert "asm.c:2:" in ended.err
     assert "help: " in ended.err
-    (folder / "queue.cpp").write_text("int main() { return 0; }\n")
-    ended = run("gen", "queue.cpp")
+    (folder / "handler.cpp").write_text(
+        "int main() {\n  try {\n    throw 1;\n  } catch (int) {\n  }\n}\n"
+    )
+    ended = run("gen", "handler.cpp")
     is_one_screen(ended)
-    assert "C++" in ended.err
+    assert "handler.cpp:4:" in ended.err
+    assert "} catch (int) {" in ended.err
 
 
 def test_a_compiler_that_is_missing(run) -> None:

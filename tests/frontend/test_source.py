@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from weakspot.errors import BadInput, MissingTool, ToolFailed, Unsupported
+from weakspot.errors import BadInput, MissingTool, ToolFailed
 from weakspot.generators import clang, ircache, irtext, source
 from weakspot.generators.source import Ir, compile_source
 
@@ -329,19 +329,14 @@ def test_a_missing_header_comes_with_advice(tmp_path: Path) -> None:
     assert "include folder" in (caught.value.advice or "")
 
 
-@pytest.mark.parametrize("name", ["gone.c", "folder.c", "notes.txt"])
-def test_a_path_that_is_no_c_file_is_bad_input(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["gone.c", "folder.c", "notes.txt", "queue.hpp"])
+def test_a_path_that_is_no_source_is_bad_input(tmp_path: Path, name: str) -> None:
     (tmp_path / "folder.c").mkdir()
+    (tmp_path / "queue.hpp").write_text("")
     (tmp_path / "notes.txt").write_text("")
     with pytest.raises(BadInput) as caught:
         compile_source(tmp_path / name)
     assert caught.value.advice
-
-
-def test_cpp_is_unsupported_for_now(tmp_path: Path) -> None:
-    (tmp_path / "p.cpp").write_text("int main() {}\n")
-    with pytest.raises(Unsupported, match="C\\+\\+"):
-        compile_source(tmp_path / "p.cpp")
 
 
 @pytest.mark.parametrize("define", ["-DX", "", "1X=2", "X\n=1", "X Y"])

@@ -16,6 +16,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = {
+    "weakspot/generators/headers": (ROOT / "generators" / "headers", ("*",)),
     "weakspot/litmus": (ROOT / "litmus", ("*.c", "*.h", "*.toml", "*.litmus")),
     "weakspot/models": (ROOT / "models", ("*.cat", "*.toml")),
     "weakspot/harness/report/site": (ROOT / "harness" / "report" / "site", ("*",)),
