@@ -1,7 +1,7 @@
 //! What an execution that cannot go on shows.
 
 use super::execution::Execution;
-use super::graph::Slot;
+use super::graph::{Graph, Slot};
 use super::outcome::{Counts, Cut, End, ExploreError, Violation};
 use super::source::{Action, Fault, Kind, Next, Source, Wait};
 use crate::cat::Remarks;
@@ -15,12 +15,14 @@ pub struct Findings {
 
 impl Findings {
     /// Counts a consistent execution none of whose threads can go on: how it ended, if it is
-    /// counted, and whether it violates something.
+    /// counted, and whether it violates something. `unordered`: a free that the model does not
+    /// order with every use.
     pub fn conclude<S: Source>(
         &mut self,
         source: &S,
         execution: &Execution<S::Thread>,
         remarks: &Remarks,
+        unordered: Option<Slot>,
     ) -> Result<Option<(End, bool)>, ExploreError> {
         let (mut faulty, mut cut, mut waiting) = (false, false, false);
         let mut violated = false;
@@ -51,7 +53,15 @@ impl Findings {
                 Next::Blocked { .. } | Next::Event(_) => waiting = true,
             }
         }
-        for fault in misused_objects(source, execution) {
+        let mut misused = misused_objects(source, execution);
+        if let (true, Some(free)) = (misused.is_empty(), unordered) {
+            misused.push(Fault {
+                kind: Kind::Memory,
+                message: "use unordered with a free".to_owned(),
+                site: Some(execution.graph.event(free).site),
+            });
+        }
+        for fault in misused {
             self.violate(execution, fault);
             violated = true;
         }
@@ -126,7 +136,7 @@ impl Findings {
 }
 
 /// What the model calls undefined, or flags.
-fn race(remarks: &Remarks) -> Option<Fault> {
+pub fn race(remarks: &Remarks) -> Option<Fault> {
     let names: Vec<&str> = remarks
         .undefined_by
         .iter()
@@ -189,6 +199,30 @@ fn hangs<T: Clone>(execution: &Execution<T>) -> Vec<Fault> {
     faults
 }
 
+fn extent<S: Source>(source: &S, graph: &Graph, base: u64) -> Option<u64> {
+    let allocated = graph.events.iter().find_map(|event| match event.action {
+        Action::Allocate { base: at, size, .. } if at == base => Some(size),
+        _ => None,
+    });
+    allocated.or_else(|| source.extent(base))
+}
+
+/// Each free with each location that it ends.
+pub fn freed<S: Source>(source: &S, graph: &Graph) -> Vec<(Slot, u32)> {
+    let mut found = Vec::new();
+    for (slot, event) in graph.events.iter().enumerate() {
+        let Action::Free { base } = event.action else {
+            continue;
+        };
+        let size = extent(source, graph, base).unwrap_or(0);
+        let inside = |at: u64| base <= at && at - base < size;
+        let places = graph.places.iter().enumerate();
+        let places = places.filter(|(_, place)| inside(place.at.address));
+        found.extend(places.map(|(number, _)| (slot as Slot, number as u32)));
+    }
+    found
+}
+
 /// Objects that are used after their end, or unordered with it, and objects that end twice or
 /// never began.
 fn misused_objects<S: Source>(source: &S, execution: &Execution<S::Thread>) -> Vec<Fault> {
@@ -206,11 +240,7 @@ fn misused_objects<S: Source>(source: &S, execution: &Execution<S::Thread>) -> V
         let Action::Free { base } = event.action else {
             continue;
         };
-        let object = slots().find_map(|(_, event)| match event.action {
-            Action::Allocate { base: at, size, .. } if at == base => Some(size),
-            _ => None,
-        });
-        let Some(size) = object.or_else(|| source.extent(base)) else {
+        let Some(size) = extent(source, graph, base) else {
             fault("free of what was not allocated", free);
             continue;
         };

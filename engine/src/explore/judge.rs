@@ -1,6 +1,6 @@
 //! What a cat model says of a graph.
 
-use super::graph::Graph;
+use super::graph::{Graph, Slot};
 use super::outcome::ExploreError;
 use super::view::{View, EMPTY, SETS, TAGS};
 use crate::cat::{CatError, Complete, Consistency, Model, Remarks};
@@ -82,7 +82,7 @@ impl Judge {
 
     pub fn is_consistent(&mut self, graph: &Graph) -> Result<bool, CatError> {
         self.judged += 1;
-        self.show(graph);
+        self.show(graph, &[]);
         self.consistency.consistent()
     }
 
@@ -90,16 +90,28 @@ impl Judge {
     /// be consistent.
     pub fn remarks(&mut self, graph: &Graph, sure: bool) -> Result<Option<Remarks>, CatError> {
         self.judged += 1;
-        self.show(graph);
+        self.show(graph, &[]);
         match sure || self.consistency.consistent()? {
             true => self.consistency.remarks().map(Some),
             false => Ok(None),
         }
     }
 
+    /// What the model says beside of a consistent graph where these frees write plainly to these
+    /// locations, as the end of an object does: what may not run beside that is a race.
+    pub fn remarks_on_frees(
+        &mut self,
+        graph: &Graph,
+        freed: &[(Slot, u32)],
+    ) -> Result<Remarks, CatError> {
+        self.judged += 1;
+        self.show(graph, freed);
+        self.consistency.remarks()
+    }
+
     /// Lays the graph out for the model.
-    fn show(&mut self, graph: &Graph) {
-        self.view.fill(graph);
+    fn show(&mut self, graph: &Graph, freed: &[(Slot, u32)]) {
+        self.view.fill(graph, freed);
         let n = self.view.events.len();
         self.consistency.begin(n);
         self.show_sets();

@@ -17,7 +17,7 @@
 //!
 //! [`Graph::is_maximal`]: super::graph::Graph::is_maximal
 
-use super::ends::Findings;
+use super::ends::{self, Findings};
 use super::execution::Execution;
 use super::graph::{Slot, NONE};
 use super::judge::Judge;
@@ -269,7 +269,18 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
             return Ok(());
         };
         let source = self.shared.source;
-        let Some((end, violated)) = self.found.conclude(source, execution, &remarks)? else {
+        let freed = ends::freed(source, &execution.graph);
+        let unordered = match freed.first() {
+            Some((free, _)) if ends::race(&remarks).is_none() => {
+                let remarks = self.judge.remarks_on_frees(&execution.graph, &freed)?;
+                ends::race(&remarks).map(|_| *free)
+            }
+            _ => None,
+        };
+        let found = self
+            .found
+            .conclude(source, execution, &remarks, unordered)?;
+        let Some((end, violated)) = found else {
             return Ok(());
         };
         (self.shared.each)(execution, end);

@@ -80,6 +80,8 @@ pub struct View {
     /// Where the location of each starts in `orders`.
     pub starts: Vec<u32>,
     index: Vec<Index>,
+    /// The plain writes that frees are, with their locations.
+    freed: Vec<(u32, Index)>,
     joins: Vec<Slot>,
     begins: Vec<Begin>,
 }
@@ -105,10 +107,12 @@ fn order_tag(order: Order) -> u32 {
 }
 
 impl View {
-    /// Writes the view of a graph over this one.
-    pub fn fill(&mut self, graph: &Graph) {
+    /// Writes the view of a graph over this one. A free that is listed with a location is a plain
+    /// write there, the last one.
+    pub fn fill(&mut self, graph: &Graph, freed: &[(Slot, u32)]) {
         self.events.clear();
         self.index.clear();
+        self.freed.clear();
         self.joins.clear();
         self.begins.clear();
         self.begins.resize(graph.threads.len(), Begin::Free);
@@ -123,6 +127,9 @@ impl View {
         let mut hidden = graph.places.len() as u32;
         for (slot, event) in graph.events.iter().enumerate() {
             self.see(graph, slot as Slot, event, &mut hidden);
+            for (_, location) in freed.iter().filter(|(free, _)| *free == slot as Slot) {
+                self.free(graph, event.thread, *location, &mut hidden);
+            }
         }
         for (slot, event) in graph.events.iter().enumerate() {
             if event.is_read() {
@@ -141,6 +148,8 @@ impl View {
             let index = &self.index;
             let writes = graph.writes(number).map(|slot| index[slot as usize]);
             self.orders.extend(writes);
+            let here = self.freed.iter().filter(|(place, _)| *place == number);
+            self.orders.extend(here.map(|(_, index)| *index));
         }
         self.starts.push(self.orders.len() as u32);
     }
@@ -196,6 +205,17 @@ impl View {
             source: None,
         });
         self.index.push(seen);
+    }
+
+    fn free(&mut self, graph: &Graph, thread: ThreadId, location: u32, hidden: &mut u32) {
+        self.order_before(graph, thread, hidden);
+        let seen = self.add(Seen {
+            thread: Some(thread),
+            location: Some(location),
+            tags: tag::WRITE | tag::PLAIN,
+            source: None,
+        });
+        self.freed.push((location, seen));
     }
 
     /// The write that a thread's start is; of starts in a row the first. None when nothing

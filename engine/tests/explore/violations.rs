@@ -238,6 +238,37 @@ fn many(threads: usize) -> Program {
 }
 
 #[test]
+fn memory_that_is_handed_back_without_an_order_may_end_too_early() {
+    let x = HEAP;
+    let handed = |write, read| {
+        started(&[
+            &[
+                Do::Allocate(x),
+                Do::Store(0, 1, Rel),
+                Do::Await(1, 1, read),
+                Do::Free(x),
+            ],
+            &[
+                Do::Await(0, 1, Acq),
+                Do::Store(x, 1, Rlx),
+                Do::Store(1, 1, write),
+            ],
+        ])
+    };
+    for (write, read) in [(Rlx, Acq), (Rel, Rlx), (Rlx, Rlx)] {
+        let found = under("rc11", &handed(write, read));
+        assert_eq!(kinds(&found), [Kind::Memory], "{write:?} {read:?}");
+        assert_eq!(
+            found.violations[0].fault.message,
+            "use unordered with a free"
+        );
+        for name in ["sc", "tso"] {
+            assert_eq!(kinds(&under(name, &handed(write, read))), []);
+        }
+    }
+}
+
+#[test]
 fn several_workers_find_what_one_finds() {
     let readers: &[Do] = &[Do::Load(0, Rlx), Do::Load(0, Acq), Do::Forbid(0)];
     let writer: &[Do] = &[Do::Store(0, 1, Rlx), Do::Add(0, Rel)];
