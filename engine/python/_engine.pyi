@@ -139,21 +139,24 @@ class EventOfExecution(TypedDict):
     # the first seven as in EventOfWitness; locations are named as in EventDict
     thread: int | None
     label: str
-    kind: str  # R W RMW F LOCK UNLOCK CREATE JOIN MALLOC FREE
+    kind: str  # R W RMW F LOCK UNLOCK FREE
     order: str  # na rlx acq rel acq_rel sc
     location: str
     read: str
     written: str
     site: int | None  # index into Program.sites; None for initial values
-    operation: str  # the thread's top-level call that the event belongs to; "" if none
 
 class WaitDict(TypedDict):
     thread: int
-    what: str  # what it waits for: "a lock", "a condition", "another thread's write" …
+    what: str  # what it waits for: "a lock", "a condition", "its loop to end" …
     site: int
 
 class ExecutionDict(TypedDict):
-    """An execution that violates something, without the events that it does not need."""
+    """An execution that violates something, without the events that it does not need.
+
+    Kept are the events that the violation's values depend on, those of the cycle and the fences
+    between them; of a race the two accesses and the way from one to the other, if there is one.
+    """
 
     functions: list[str]  # the start function of each thread
     events: list[EventOfExecution]  # thread by thread in program order, initial values first
@@ -169,9 +172,9 @@ class ExecutionDict(TypedDict):
 class ViolationDict(TypedDict):
     kind: str  # assertion race hang uninitialised memory lock
     message: str
-    site: int | None
+    site: int | None  # of a race, the first access
     executions: int  # how many show it
-    witness: ExecutionDict | None
+    witness: ExecutionDict
 
 class ExplorationDict(TypedDict):
     result: str  # Safe Violated Unknown

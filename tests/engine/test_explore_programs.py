@@ -13,7 +13,7 @@ from weakspot._engine import EngineError, Program
 from weakspot.generators.source import compile_source
 
 if TYPE_CHECKING:
-    from weakspot._engine import ExplorationDict
+    from weakspot._engine import ExecutionDict, ExplorationDict
 
 MODELS = Path(__file__).parents[2] / "models"
 
@@ -514,6 +514,70 @@ def test_a_linked_queue_as_a_stranger_writes_it_goes_through(tmp_path: Path) -> 
         "    pthread_mutex_unlock(&q->lock);\n    void *item", "    void *item"
     )
     violated(explored(program(tmp_path, unlocked), "sc"), "hang", "a lock")
+
+
+def told(witness: ExecutionDict) -> dict[int, list[str]]:
+    """The events of each thread, as "W x 1"; initial values are left out."""
+    columns: dict[int, list[str]] = {}
+    for event in witness["events"]:
+        if event["thread"] is not None:
+            value = event["written"] or event["read"]
+            text = f"{event['kind']} {event['location']} {value}".strip()
+            columns.setdefault(event["thread"], []).append(text)
+    return columns
+
+
+def around(witness: ExecutionDict) -> str:
+    labels = [event["label"] for event in witness["events"]]
+    return " ".join(f"{labels[a]}-{kind}-{labels[b]}" for a, b, kind in witness["cycle"])
+
+
+def test_a_witness_is_the_cycle_and_what_the_assertion_reads(tmp_path: Path) -> None:
+    noise = "STORE(z, 1); LOAD(z);"
+    text = SB.replace("STORE(x, 1)", f"{noise} STORE(x, 1)").replace("x, y;", "x, y, z;")
+    noisy = program(tmp_path, text, "one", "two", after="LOAD(z); assert(a || b); LOAD(z);")
+    found = explored(noisy, "tso")
+    (violation,) = found["violations"]
+    witness = violation["witness"]
+    assert told(witness) == {
+        0: ["R a 0", "R b 0"],
+        1: ["W x 1", "R y 0", "W a 0"],
+        2: ["W y 1", "R x 0", "W b 0"],
+    }
+    assert around(witness) == "c-po-d d-fr-f f-po-g g-fr-c"
+    assert witness["functions"] == ["main", "one", "two"]
+    sites = {event["label"]: event["site"] for event in witness["events"]}
+    place = noisy.sites[sites["c"] or 0]
+    assert (place["file"], place["function"]) == ("program.c", "one")
+
+
+def test_the_witness_of_a_race_is_how_the_two_accesses_are_not_ordered(tmp_path: Path) -> None:
+    text = MP.replace("atomic_int x, y;", "int x; atomic_int y, z;").replace("STORE(x, 1)", "x = 1")
+    text = text.replace("LOAD(x)", "LOAD(z) + (a ? x : 0)")
+    (violation,) = explored(program(tmp_path, text, "one", "two"), "rc11")["violations"]
+    witness = violation["witness"]
+    assert told(witness) == {1: ["W x 1", "W y 1"], 2: ["R y 1", f"R x {violated_read(witness)}"]}
+    first, second = witness["conflict"] or (0, 0)
+    assert {witness["events"][end]["location"] for end in (first, second)} == {"x"}
+    assert violation["message"].startswith("data-race on x between program.c:")
+
+
+def violated_read(witness: ExecutionDict) -> str:
+    (value,) = (e["read"] for e in witness["events"] if (e["kind"], e["location"]) == ("R", "x"))
+    return value
+
+
+def test_the_witness_of_a_lost_signal_shows_it_before_the_wait(tmp_path: Path) -> None:
+    bad = program(tmp_path, COND.replace("WAIT", ""), "one", "two")
+    (violation,) = explored(bad, "sc")["violations"]
+    witness = violation["witness"]
+    assert told(witness) == {1: ["RMW c 2", "R c 2"], 2: ["R c 0"]}
+    labels = [event["label"] for event in witness["events"]]
+    assert [(labels[a], labels[b]) for a, b in witness["fr"]] == [("c", "a")]
+    assert [(wait["thread"], wait["what"]) for wait in witness["waits"]] == [
+        (0, "the end of a thread"),
+        (1, "a condition"),
+    ]
 
 
 def test_two_jobs_find_what_one_does(tmp_path: Path) -> None:

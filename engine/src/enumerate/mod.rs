@@ -17,7 +17,7 @@ mod machine;
 mod prepared;
 mod solver;
 mod threads;
-mod witness;
+pub mod witness;
 
 pub use answer::{Answer, Observation};
 pub use decide::decide;

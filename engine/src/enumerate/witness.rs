@@ -146,7 +146,7 @@ fn events(
 }
 
 /// `a` … `z`, `aa`, …
-fn label(mut number: usize) -> String {
+pub fn label(mut number: usize) -> String {
     let mut letters = Vec::new();
     loop {
         letters.push(char::from(b'a' + (number % 26) as u8));
@@ -174,7 +174,7 @@ fn order(dialect: Dialect, kind: &str, tags: &[&str], held: u64) -> String {
 }
 
 /// A shortest cycle, by the first relation that has each pair.
-fn cycle(relations: &[(&'static str, &Relation)], n: usize) -> Vec<Edge> {
+pub fn cycle(relations: &[(&'static str, &Relation)], n: usize) -> Vec<Edge> {
     let mut all = Relation::new(n);
     relations.iter().for_each(|(_, r)| all.union_with(r));
     let shortest = (0..n)

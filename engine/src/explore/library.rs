@@ -209,7 +209,10 @@ impl World<'_> {
         }
         let (result, _) = self.ask(Action::Join { thread }, call.site)?;
         if out.bits != 0 {
-            self.set_plain(t, call, out.bits, size.bits as u32, result)?;
+            let dep = self.answered();
+            let value = Val { bits: result, dep };
+            let to = spot(out.bits, size.bits as u32, call.site);
+            self.write(t, to, Order::Na, false, value)?;
         }
         self.own.joined |= 1 << thread;
         t.progress();

@@ -17,8 +17,10 @@ mod parallel;
 pub mod program;
 mod search;
 mod sharing;
+mod slice;
 mod source;
 mod view;
+pub mod witness;
 mod world;
 
 pub use execution::Execution;

@@ -22,12 +22,12 @@ const MAX_FRAMES: usize = 200;
 
 /// A thread of a program between two events. Copies share all until they go on.
 #[derive(Clone)]
-pub struct ProgramThread(Arc<Running>);
+pub struct ProgramThread(pub(super) Arc<Running>);
 
 #[derive(Clone)]
-struct Running {
-    thread: Thread,
-    own: Own,
+pub(super) struct Running {
+    pub thread: Thread,
+    pub own: Own,
     /// The last event that was told has no answer.
     open: bool,
     steps: u64,
@@ -191,7 +191,10 @@ impl<'p> ProgramSource<'p> {
             }
             let mut world = World::new(self, &mut run.own);
             match interp::step(self.program, &self.limits, &mut run.thread, &mut world) {
-                Ok(()) => run.own.answers.clear(),
+                Ok(()) => {
+                    run.own.told += run.own.answers.len();
+                    run.own.answers.clear();
+                }
                 Err(Stop::Asked(told)) => return Some(Next::Event(told)),
                 Err(Stop::Blocked(wait, site)) => return Some(Next::Blocked { wait, site }),
                 Err(Stop::Fault(kind, message, site)) => {

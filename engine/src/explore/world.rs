@@ -14,8 +14,10 @@ use crate::program::thread::Thread;
 use crate::program::value::{Dep, Val};
 use std::sync::Arc;
 
-/// What a value that comes from shared memory depends on. Which reads does not matter here.
+/// What a value that comes from shared memory depends on. Which reads does not matter here, but
+/// for the one that is marked when a thread is run again.
 pub const SHARED: Dep = 1;
+pub const MARKED: Dep = 2;
 
 #[derive(Clone, Copy)]
 pub struct Held {
@@ -46,6 +48,12 @@ pub struct Own {
     pub unchanged: bool,
     /// A write is to leave no trace: it is being found out whether it does.
     pub quiet: bool,
+    /// Events of the instructions that are over.
+    pub told: usize,
+    /// The event whose answer is marked.
+    pub mark: Option<usize>,
+    /// What the instruction under way depends on.
+    pub uses: Dep,
 }
 
 impl Own {
@@ -61,6 +69,9 @@ impl Own {
             alone: false,
             unchanged: false,
             quiet: false,
+            told: 0,
+            mark: None,
+            uses: 0,
         }
     }
 
@@ -190,6 +201,14 @@ impl<'a> World<'a> {
         }
     }
 
+    /// What the last answer depends on.
+    pub fn answered(&self) -> Dep {
+        match self.own.mark {
+            Some(mark) if mark + 1 == self.own.told + self.asked => SHARED | MARKED,
+            _ => SHARED,
+        }
+    }
+
     fn settle(&self, t: &mut Thread) {
         let held = self.own.held.iter();
         t.private = held.fold(self.own.memory.hash, |hash, held| {
@@ -252,7 +271,8 @@ impl<'a> World<'a> {
                 .iter()
                 .rev()
                 .fold(0, |bits, b| bits << 8 | u64::from(b.0));
-            return Ok(Val { bits, dep: SHARED });
+            let dep = bytes.iter().fold(SHARED, |dep, b| dep | b.1);
+            return Ok(Val { bits, dep });
         }
         let at = self.whole(spot)?;
         let How {
@@ -270,7 +290,8 @@ impl<'a> World<'a> {
         if new {
             t.saw(address, size, bits);
         }
-        Ok(Val { bits, dep: SHARED })
+        let dep = self.answered();
+        Ok(Val { bits, dep })
     }
 
     pub fn write(
@@ -333,10 +354,11 @@ impl<'a> World<'a> {
             if new {
                 t.saw(address, size, bits);
             }
+            let dep = self.answered();
             bytes.extend(
                 bits.to_le_bytes()[..size as usize]
                     .iter()
-                    .map(|b| (*b, SHARED)),
+                    .map(|b| (*b, dep)),
             );
         }
         Ok(bytes)
@@ -421,6 +443,7 @@ impl interp::World for World<'_> {
     }
 
     fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Result<Val, Stop> {
+        self.own.uses = address.dep;
         let how = How {
             order: access.order,
             exclusive: false,
@@ -438,6 +461,7 @@ impl interp::World for World<'_> {
         value: Val,
         access: &Access,
     ) -> Result<(), Stop> {
+        self.own.uses = address.dep | value.dep;
         self.write(t, self.spot(address, access), access.order, false, value)
     }
 
@@ -449,6 +473,7 @@ impl interp::World for World<'_> {
         operand: Val,
         access: &Access,
     ) -> Result<Val, Stop> {
+        self.own.uses = address.dep | operand.dep;
         let spot = self.spot(address, access);
         let how = How {
             order: access.order,
@@ -470,6 +495,7 @@ impl interp::World for World<'_> {
     }
 
     fn cas(&mut self, t: &mut Thread, cas: &Cas, access: &Access) -> Result<(Val, bool), Stop> {
+        self.own.uses = cas.address.dep | cas.expected.dep | cas.desired.dep;
         let spot = self.spot(cas.address, access);
         let how = How {
             order: cas.failure,
@@ -502,6 +528,7 @@ impl interp::World for World<'_> {
         signal: bool,
         site: SiteId,
     ) -> Result<(), Stop> {
+        self.own.uses = 0;
         if !signal && !self.own.alone {
             self.ask(Action::Fence { order }, site)?;
         }
@@ -509,6 +536,7 @@ impl interp::World for World<'_> {
     }
 
     fn external(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Stop> {
+        self.own.uses = call.args.iter().fold(0, |dep, arg| dep | arg.dep);
         self.library(t, call)
     }
 

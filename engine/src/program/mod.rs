@@ -31,7 +31,7 @@ mod parse_meta;
 mod parse_value;
 mod sc;
 pub mod sites;
-mod tell;
+pub mod tell;
 pub mod thread;
 pub mod trace;
 pub mod types;

@@ -18,11 +18,14 @@ impl<'p> Teller<'p> {
         Teller {
             shared_only,
             shared: shared_objects(runs),
-            names: Names {
+            // by the thread that allocated them, then by order
+            names: Names::new(
                 program,
-                heap: heap_names(runs),
-                known: FxHashMap::default(),
-            },
+                runs.iter()
+                    .flat_map(|r| r.threads.iter().flatten())
+                    .filter(|e| e.named == Named::Heap)
+                    .map(|e| e.object),
+            ),
         }
     }
 
@@ -75,30 +78,30 @@ fn shared_objects(runs: &[RawRun]) -> FxHashSet<u64> {
     users.into_iter().filter_map(shared).collect()
 }
 
-/// Heap objects numbered by the thread that allocated them, then by order.
-fn heap_names(runs: &[RawRun]) -> FxHashMap<u64, usize> {
-    let mut objects: Vec<u64> = Vec::new();
-    for e in runs.iter().flat_map(|r| r.threads.iter().flatten()) {
-        if e.named == Named::Heap {
-            objects.push(e.object);
-        }
-    }
-    objects.sort_unstable();
-    objects.dedup();
-    objects
-        .into_iter()
-        .enumerate()
-        .map(|(k, o)| (o, k))
-        .collect()
-}
-
-struct Names<'p> {
+/// Names of locations, as the source has them.
+pub struct Names<'p> {
     program: &'p Program,
     heap: FxHashMap<u64, usize>,
     known: FxHashMap<(u64, u32, Named), String>,
 }
 
-impl Names<'_> {
+impl<'p> Names<'p> {
+    /// `heap`: the objects from the heap that are to be numbered, by where they begin.
+    pub fn new(program: &'p Program, heap: impl Iterator<Item = u64>) -> Names<'p> {
+        let mut objects: Vec<u64> = heap.collect();
+        objects.sort_unstable();
+        objects.dedup();
+        Names {
+            program,
+            heap: objects
+                .into_iter()
+                .enumerate()
+                .map(|(k, o)| (o, k))
+                .collect(),
+            known: FxHashMap::default(),
+        }
+    }
+
     fn name(&mut self, e: &Event) -> String {
         let key = (e.address, e.size, e.named);
         if let Some(known) = self.known.get(&key) {
@@ -109,9 +112,15 @@ impl Names<'_> {
             Kind::Lock | Kind::Unlock => 1,
             _ => u64::from(e.size),
         };
-        let offset = e.address - e.object;
+        let name = self.of(e.named, e.object, e.address - e.object, size);
+        self.known.insert(key, name.clone());
+        name
+    }
+
+    /// The name of `size` bytes at `offset` of the object that begins at `object`.
+    pub fn of(&self, named: Named, object: u64, offset: u64, size: u64) -> String {
         let program = self.program;
-        let name = match e.named {
+        match named {
             Named::Nothing => String::new(),
             Named::Global(k) => {
                 let global = &program.globals[k as usize];
@@ -124,11 +133,11 @@ impl Names<'_> {
                 let name = program
                     .shapes
                     .name(&global.name, global.shape, offset, size);
-                format!("{name}@{}", e.object >> 36 & 0xff)
+                format!("{name}@{}", object >> 36 & 0xff)
             }
             Named::Local(k) => {
                 let local = &program.locals[k as usize];
-                let thread = e.object >> 36 & 0xff;
+                let thread = object >> 36 & 0xff;
                 let root = match (thread, local.name.as_str()) {
                     (0, "") => format!("main.local{k}"),
                     (0, name) => name.to_string(),
@@ -138,12 +147,10 @@ impl Names<'_> {
                 program.shapes.name(&root, local.shape, offset, size)
             }
             Named::Heap => {
-                let root = format!("heap{}", self.heap.get(&e.object).copied().unwrap_or(0));
+                let root = format!("heap{}", self.heap.get(&object).copied().unwrap_or(0));
                 program.shapes.name(&root, None, offset, size)
             }
-        };
-        self.known.insert(key, name.clone());
-        name
+        }
     }
 }
 

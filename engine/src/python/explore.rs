@@ -3,6 +3,7 @@ use super::litmus::{cat_error, raised, PATIENCE, STACK};
 use super::EngineError;
 use crate::cat::Model;
 use crate::explore::program::ProgramSource;
+use crate::explore::witness::{Shown, Witness};
 use crate::explore::{Exploration, ExploreError, Kind, Limit, Options, Violation};
 use crate::program::ir::{Program, SiteId};
 use pyo3::intern;
@@ -35,7 +36,13 @@ pub fn explore<'py>(
     let result = thread::scope(|scope| {
         let (sender, receiver) = channel();
         let work = move || {
-            let all = || ProgramSource::new(program, loops).explore(model, options);
+            let all = || {
+                let mut source = ProgramSource::new(program, loops);
+                let found = source.explore(model, options)?;
+                let witnesses = found.violations.iter().map(|v| Witness::new(&source, v));
+                let witnesses: Vec<Witness> = witnesses.collect();
+                Ok((found, witnesses))
+            };
             // nobody listens any more only where an error has ended the wait
             let _ = sender.send(catch_unwind(AssertUnwindSafe(all)));
         };
@@ -66,7 +73,7 @@ pub fn explore<'py>(
         }
     })?;
     match result {
-        Some(Ok(Ok(found))) => dict(py, program, &found, options),
+        Some(Ok(Ok((found, witnesses)))) => dict(py, program, &found, &witnesses, options),
         Some(Ok(Err(error))) => Err(failed(program, error)),
         Some(Err(panic)) => {
             let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
@@ -102,7 +109,7 @@ fn broken<'py>(
     reason: &str,
     options: &Options,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let dict = dict(py, program, &Exploration::default(), options)?;
+    let dict = dict(py, program, &Exploration::default(), &[], options)?;
     dict.set_item(intern!(py, "result"), "Unknown")?;
     dict.set_item(intern!(py, "reasons"), [reason])?;
     Ok(dict)
@@ -123,6 +130,7 @@ fn dict<'py>(
     py: Python<'py>,
     program: &Program,
     found: &Exploration,
+    witnesses: &[Witness],
     options: &Options,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut reasons: Vec<String> = Vec::new();
@@ -153,8 +161,8 @@ fn dict<'py>(
         (true, true) => "Safe",
     };
     let violations = PyList::empty(py);
-    for violation in &found.violations {
-        violations.append(violation_dict(py, violation)?)?;
+    for (violation, witness) in found.violations.iter().zip(witnesses) {
+        violations.append(violation_dict(py, program, violation, witness)?)?;
     }
     let counts = &found.counts;
     let dict = PyDict::new(py);
@@ -170,14 +178,67 @@ fn dict<'py>(
     Ok(dict)
 }
 
-fn violation_dict<'py>(py: Python<'py>, violation: &Violation) -> PyResult<Bound<'py, PyDict>> {
+fn violation_dict<'py>(
+    py: Python<'py>,
+    program: &Program,
+    violation: &Violation,
+    witness: &Witness,
+) -> PyResult<Bound<'py, PyDict>> {
     let fault = &violation.fault;
+    let (mut message, mut site) = (fault.message.clone(), fault.site);
+    if let (None, Some((a, b))) = (site, witness.conflict) {
+        let (a, b) = (&witness.events[a], &witness.events[b]);
+        let place = |shown: &Shown| {
+            let site = shown.site.map(|s| program.sites[s as usize].place());
+            site.unwrap_or_default()
+        };
+        message = format!(
+            "{message} on {} between {} and {}",
+            a.location,
+            place(a),
+            place(b)
+        );
+        site = a.site;
+    }
     let dict = PyDict::new(py);
     dict.set_item(intern!(py, "kind"), kind(fault.kind))?;
-    dict.set_item(intern!(py, "message"), &fault.message)?;
-    dict.set_item(intern!(py, "site"), fault.site)?;
+    dict.set_item(intern!(py, "message"), message)?;
+    dict.set_item(intern!(py, "site"), site)?;
     dict.set_item(intern!(py, "executions"), violation.count)?;
-    let nothing: Option<u32> = None;
-    dict.set_item(intern!(py, "witness"), nothing)?;
+    dict.set_item(intern!(py, "witness"), witness_dict(py, witness)?)?;
+    Ok(dict)
+}
+
+fn witness_dict<'py>(py: Python<'py>, witness: &Witness) -> PyResult<Bound<'py, PyDict>> {
+    let events = PyList::empty(py);
+    for event in &witness.events {
+        let dict = PyDict::new(py);
+        dict.set_item(intern!(py, "thread"), event.thread)?;
+        dict.set_item(intern!(py, "label"), &event.label)?;
+        dict.set_item(intern!(py, "kind"), event.kind)?;
+        dict.set_item(intern!(py, "order"), event.order)?;
+        dict.set_item(intern!(py, "location"), &event.location)?;
+        dict.set_item(intern!(py, "read"), &event.read)?;
+        dict.set_item(intern!(py, "written"), &event.written)?;
+        dict.set_item(intern!(py, "site"), event.site)?;
+        events.append(dict)?;
+    }
+    let waits = PyList::empty(py);
+    for wait in &witness.waits {
+        let dict = PyDict::new(py);
+        dict.set_item(intern!(py, "thread"), wait.thread)?;
+        dict.set_item(intern!(py, "what"), &wait.what)?;
+        dict.set_item(intern!(py, "site"), wait.site)?;
+        waits.append(dict)?;
+    }
+    let dict = PyDict::new(py);
+    dict.set_item(intern!(py, "functions"), &witness.functions)?;
+    dict.set_item(intern!(py, "events"), events)?;
+    dict.set_item(intern!(py, "rf"), &witness.rf)?;
+    dict.set_item(intern!(py, "co"), &witness.co)?;
+    dict.set_item(intern!(py, "fr"), &witness.fr)?;
+    dict.set_item(intern!(py, "cycle"), &witness.cycle)?;
+    dict.set_item(intern!(py, "conflict"), witness.conflict)?;
+    dict.set_item(intern!(py, "waits"), waits)?;
     Ok(dict)
 }

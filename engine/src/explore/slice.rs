@@ -1,0 +1,149 @@
+//! Which events of an execution another event, or the end of a thread, depends on.
+//!
+//! Threads are run again with the answers of the execution, one of them marked at a time: what
+//! the mark reaches through registers, memory of the thread's own and branches depends on it. A
+//! branch counts for all that comes after it, so that too much is kept and never too little.
+use super::graph::{Graph, Slot, NONE};
+use super::program::{ProgramSource, ProgramThread};
+use super::source::{Action, Next, Source, ThreadId};
+use super::world::MARKED;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+pub struct Slice<'a> {
+    source: &'a ProgramSource<'a>,
+    pub graph: &'a Graph,
+    /// The events of each thread in program order.
+    pub lines: Vec<Vec<Slot>>,
+    /// What the threads do after their last event.
+    pub ends: Vec<Next>,
+    /// For each event that was marked, which events of its thread, and its end, depend on it.
+    reach: FxHashMap<Slot, Vec<bool>>,
+    pub needed: BTreeSet<Slot>,
+    /// Events, or ends, all of whose reasons are needed.
+    met: BTreeSet<(ThreadId, usize)>,
+}
+
+impl<'a> Slice<'a> {
+    pub fn new(source: &'a ProgramSource<'a>, graph: &'a Graph) -> Slice<'a> {
+        let mut lines = vec![Vec::new(); graph.threads.len()];
+        for slot in 0..graph.len() as Slot {
+            lines[graph.event(slot).thread].push(slot);
+        }
+        for line in &mut lines {
+            line.sort_by_key(|slot| graph.event(*slot).index);
+        }
+        let mut slice = Slice {
+            source,
+            graph,
+            lines,
+            ends: Vec::new(),
+            reach: FxHashMap::default(),
+            needed: BTreeSet::new(),
+            met: BTreeSet::new(),
+        };
+        for thread in 0..slice.lines.len() {
+            let there = thread == 0 || graph.threads[thread].creator != NONE;
+            slice.ends.push(match there {
+                true => slice.run(thread, slice.lines[thread].len(), None).2,
+                false => Next::Done(0),
+            });
+        }
+        slice
+    }
+
+    /// Runs a thread up to its event number `stop`; which events the mark reaches, and what the
+    /// thread would do then.
+    fn run(
+        &self,
+        thread: ThreadId,
+        stop: usize,
+        mark: Option<usize>,
+    ) -> (ProgramThread, Vec<bool>, Next) {
+        let mut now = match thread {
+            0 => self.source.main(),
+            _ => {
+                let create = self.graph.event(self.graph.threads[thread].creator);
+                let (creator, ..) = self.run(create.thread, create.index as usize, None);
+                self.source.created(&creator, thread)
+            }
+        };
+        Arc::make_mut(&mut now.0).own.mark = mark;
+        let mut reached = Vec::new();
+        loop {
+            let next = self.source.next(&mut now);
+            let run = &now.0;
+            reached.push((run.own.uses | run.thread.ctrl) & MARKED != 0);
+            let number = reached.len() - 1;
+            if number >= stop || !matches!(next, Next::Event(_)) {
+                return (now, reached, next);
+            }
+            let event = self.graph.event(self.lines[thread][number]);
+            if let Action::Read { .. } | Action::Join { .. } | Action::Choose { .. } = event.action
+            {
+                self.source.answer(&mut now, event.value);
+            }
+        }
+    }
+
+    /// The function that a thread starts with.
+    pub fn start(&self, thread: ThreadId) -> String {
+        if thread > 0 && self.graph.threads[thread].creator == NONE {
+            return String::new();
+        }
+        let (now, ..) = self.run(thread, 0, None);
+        let program = self.source.program;
+        program.functions[now.0.thread.start as usize].name.clone()
+    }
+
+    fn reaches(&mut self, slot: Slot, to: usize) -> bool {
+        if !self.reach.contains_key(&slot) {
+            let event = self.graph.event(slot);
+            let stop = self.lines[event.thread].len();
+            let (_, reached, _) = self.run(event.thread, stop, Some(event.index as usize));
+            self.reach.insert(slot, reached);
+        }
+        // where a thread went another way, everything may depend on it
+        self.reach[&slot].get(to).copied().unwrap_or(true)
+    }
+
+    /// Keeps what the event of that number, or the end, depends on.
+    pub fn explain(&mut self, thread: ThreadId, number: usize) {
+        if !self.met.insert((thread, number)) {
+            return;
+        }
+        let creator = self.graph.threads[thread].creator;
+        if creator != NONE {
+            let create = self.graph.event(creator);
+            self.explain(create.thread, create.index as usize);
+        }
+        for before in 0..number {
+            let slot = self.lines[thread][before];
+            let answered = matches!(
+                self.graph.event(slot).action,
+                Action::Read { .. } | Action::Join { .. }
+            );
+            if answered && self.reaches(slot, number) {
+                self.need(slot);
+            }
+        }
+    }
+
+    /// Keeps an event and what it depends on.
+    pub fn need(&mut self, slot: Slot) {
+        if !self.needed.insert(slot) {
+            return;
+        }
+        let event = *self.graph.event(slot);
+        self.explain(event.thread, event.index as usize);
+        if event.pair != NONE {
+            self.need(event.pair);
+        }
+        match event.action {
+            Action::Read { .. } if event.source != NONE => self.need(event.source),
+            Action::Join { thread } => self.explain(thread, self.lines[thread].len()),
+            _ => {}
+        }
+    }
+}
