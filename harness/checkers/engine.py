@@ -15,6 +15,7 @@ from weakspot.errors import BadInput, MissingTool
 from weakspot.generators.litmus import Test
 from weakspot.harness import models, tools
 from weakspot.harness.checkers import askable, other_dialect, unknown
+from weakspot.harness.herdhash import herd_hash
 from weakspot.harness.herdlog import LOOP
 from weakspot.harness.models import Model
 from weakspot.harness.tools import Tool
@@ -142,6 +143,7 @@ class Engine(msgspec.Struct, frozen=True):
             condition=answer["condition"],
             witnesses=(answer["positive"], answer["negative"]) if decided else None,
             reason=" ".join(reason.split()),
+            hash=herd_hash(test),
             witness=_witness(answer["witness"]),
             forbidden_by=answer["forbidden_by"],
         )

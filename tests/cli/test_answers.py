@@ -17,7 +17,7 @@ from samples import SB
 from weakspot.generators.litmus import Test
 from weakspot.harness.golden import promote
 
-#: reads neither end nor answer: herd7 has no limit of its own here
+#: stores alone: there are as many executions as ways to order them
 ENDLESS = """\
 C endless
 { }
@@ -31,8 +31,7 @@ exists (x=1)
 """
 
 
-def test_a_test_that_is_allowed_is_no_finding(run, need) -> None:
-    need("herd7")
+def test_a_test_that_is_allowed_is_no_finding(run) -> None:
     ended = run("check", "SB.litmus", "--model", "sc,tso")
     assert ended.code == 0
     assert ended.err == ""
@@ -40,8 +39,7 @@ def test_a_test_that_is_allowed_is_no_finding(run, need) -> None:
     assert "Sometimes" in ended.out
 
 
-def test_an_answer_that_a_limit_cut_is_inconclusive(run, folder: Path, need) -> None:
-    need("herd7")
+def test_an_answer_that_a_limit_cut_is_inconclusive(run, folder: Path) -> None:
     stores = "\n".join(
         f"  atomic_store_explicit({place}, {value}, memory_order_relaxed);"
         for value in range(1, 9)
@@ -53,8 +51,7 @@ def test_an_answer_that_a_limit_cut_is_inconclusive(run, folder: Path, need) -> 
     assert "time limit" in ended.out
 
 
-def test_an_assertion_that_fails_is_a_finding(run, need) -> None:
-    need("herd7")
+def test_an_assertion_that_fails_is_a_finding(run) -> None:
     ended = run("check", "wrong.c", "--model", "sc")
     assert ended.code == 1
     assert "WS101" in ended.out
@@ -65,8 +62,7 @@ def test_an_assertion_that_fails_is_a_finding(run, need) -> None:
     assert all(json.loads(line) for line in beside.out.splitlines())
 
 
-def test_a_finding_wins_over_what_is_inconclusive(run, folder: Path, need) -> None:
-    need("herd7")
+def test_a_finding_wins_over_what_is_inconclusive(run, folder: Path) -> None:
     (folder / "arm.litmus").write_text(
         "AArch64 arm\n{ 0:X1=x; }\n P0 ;\n MOV W0,#1 ;\n STR W0,[X1] ;\nexists (x=1)\n"
     )
@@ -74,8 +70,7 @@ def test_a_finding_wins_over_what_is_inconclusive(run, folder: Path, need) -> No
     assert run("check", "arm.litmus", "wrong.c", "-m", "rc11").code == 1
 
 
-def test_verdicts_are_one_object_a_line(run, need) -> None:
-    need("herd7")
+def test_verdicts_are_one_object_a_line(run) -> None:
     ended = run("check", "SB.litmus", "-m", "sc,tso", "--json")
     values = [json.loads(line) for line in ended.out.splitlines()]
     assert [(value["test"], value["model"], value["observation"]) for value in values] == [
@@ -86,8 +81,7 @@ def test_verdicts_are_one_object_a_line(run, need) -> None:
         assert all(key in value for value in values)
 
 
-def test_a_herd_log_reads_as_herd7_writes_it(run, need) -> None:
-    need("herd7")
+def test_a_herd_log_reads_as_herd7_writes_it(run) -> None:
     ended = run("check", "SB.litmus", "-m", "tso", "--format", "herd")
     assert ended.out.startswith("Test SB Allowed\nStates 4\n")
     assert "\nObservation SB Sometimes 1 3\n" in ended.out
@@ -147,8 +141,7 @@ def test_promoting_replaces_every_golden_test(tmp_path: Path) -> None:
     assert (tmp_path / "tests" / "LB.litmus").read_text().startswith("C LB\n")
 
 
-def test_a_campaign_ends_with_its_report(run, folder: Path, need) -> None:
-    need("herd7")
+def test_a_campaign_ends_with_its_report(run, folder: Path) -> None:
     ended = run("test", "SB.litmus", "mp.c", "--for", "0")
     assert ended.code == 0, ended.err
     page = Path(ended.out.rpartition("report: ")[2].strip())
@@ -163,15 +156,13 @@ def test_a_campaign_ends_with_its_report(run, folder: Path, need) -> None:
     assert (folder / "site" / "index.html").is_file()
 
 
-def test_results_go_where_they_are_told(run, folder: Path, need) -> None:
-    need("herd7")
+def test_results_go_where_they_are_told(run, folder: Path) -> None:
     assert run("test", "SB.litmus", "--for", "0", WEAKSPOT_RESULTS="there").code == 0
     assert len(list((folder / "there").iterdir())) == 1
     assert not (folder / "results").exists()
 
 
-def test_fresh_begins_anew_and_never_in_a_campaign(run, need) -> None:
-    need("herd7")
+def test_fresh_begins_anew_and_never_in_a_campaign(run) -> None:
     arguments = ("test", "SB.litmus", "--for", "0", "-m", "sc", "-o", "one")
     assert run(*arguments).code == 0
     assert run(*arguments).code == 0
@@ -180,8 +171,7 @@ def test_fresh_begins_anew_and_never_in_a_campaign(run, need) -> None:
     assert "leave --fresh out" in ended.err
 
 
-def test_findings_as_json(run, need) -> None:
-    need("herd7")
+def test_findings_as_json(run) -> None:
     ended = run("test", "wrong.c", "--for", "0", "-m", "sc", "--json")
     found = [json.loads(line) for line in ended.out.splitlines()]
     assert [each["id"] for each in found if each["severity"] == "error"] == ["WS101"]
@@ -221,15 +211,13 @@ def test_output_that_cannot_be_written_is_said() -> None:
     assert done.stderr.splitlines() == ["error: No space left on device"]
 
 
-def test_no_colours_and_no_bars_into_a_pipe(run, need) -> None:
-    need("herd7")
+def test_no_colours_and_no_bars_into_a_pipe(run) -> None:
     for variables in ({}, {"NO_COLOR": None, "TERM": "xterm-256color"}):
         ended = run("check", "SB.litmus", "-m", "sc,tso", **variables)
         assert "\x1b" not in ended.out + ended.err
 
 
-def test_an_interrupted_check_prints_what_it_has(folder: Path, need) -> None:
-    need("herd7")
+def test_an_interrupted_check_prints_what_it_has(folder: Path) -> None:
     stores = "\n".join(
         f"  atomic_store_explicit({place}, {value}, memory_order_relaxed);"
         for value in range(1, 12)
@@ -237,7 +225,7 @@ def test_an_interrupted_check_prints_what_it_has(folder: Path, need) -> None:
     )
     (folder / "zz.litmus").write_text(ENDLESS.replace("STORES", stores))
     child = started(folder, "check", "SB.litmus", "zz.litmus", "-m", "sc", "--json")
-    time.sleep(3)
+    time.sleep(8)  # a loaded machine takes seconds to start
     child.send_signal(signal.SIGINT)
     out, err = child.communicate(timeout=60)
     assert child.returncode == 130
@@ -245,8 +233,7 @@ def test_an_interrupted_check_prints_what_it_has(folder: Path, need) -> None:
     assert [json.loads(line)["test"] for line in out.splitlines()] == ["SB"]
 
 
-def test_an_interrupted_campaign_goes_on_with_the_same_command(run, folder: Path, need) -> None:
-    need("herd7")
+def test_an_interrupted_campaign_goes_on_with_the_same_command(run, folder: Path) -> None:
     for number in range(40):
         (folder / f"SB{number}.litmus").write_text(SB.replace("C SB", f"C SB{number}"))
     arguments = ("test", ".", "--timeout", "9s", "-m", "sc,tso,rc11,c11", "--for", "0")

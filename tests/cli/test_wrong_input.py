@@ -32,16 +32,14 @@ def test_an_unknown_structure_gets_a_suggestion(run) -> None:
     assert "did you mean store_buffering?" in ended.err
 
 
-def test_an_unknown_model_gets_a_suggestion(run, need) -> None:
-    need("herd7")
+def test_an_unknown_model_gets_a_suggestion(run) -> None:
     for command in (["check"], ["test", "--for", "0"]):
         ended = run(*command, "SB.litmus", "--model", "rc1")
         is_one_screen(ended)
         assert "did you mean rc11?" in ended.err
 
 
-def test_a_cat_file_that_is_not_there(run, need) -> None:
-    need("herd7")
+def test_a_cat_file_that_is_not_there(run) -> None:
     ended = run("check", "SB.litmus", "--model", "./mine.cat")
     is_one_screen(ended)
     assert "mine.cat" in ended.err

@@ -1,4 +1,4 @@
-"""The engine's version names its sources, so that stored answers are of the engine that gave them."""
+"""The engine's version names its sources: stored answers are of the engine that gave them."""
 
 from __future__ import annotations
 

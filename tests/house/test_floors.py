@@ -26,8 +26,8 @@ FLOORS = tuple(
         ),
         (
             "words, logs, machines",
-            "harness.findings harness.words harness.agreement harness.herdlog harness.machines. "
-            "harness.journal harness.record harness.condition",
+            "harness.findings harness.words harness.agreement harness.herdlog harness.herdhash "
+            "harness.machines. harness.journal harness.record harness.condition",
         ),
         ("the corpus and the models", "harness.structures harness.models"),
         ("programs that are started", "harness.process harness.tools"),

@@ -1,0 +1,166 @@
+"""The digest by which herdtools7 knows a test, the `Hash=` of its logs: mcompare7 and msum7 take
+two logs to speak of one test only if it is equal.
+
+It is the MD5 of the MD5s of the initial state, the program and the observed locations, each
+printed in one way (herdtools7 7.58: lib/testHash.ml, lib/CTestHash.ml). Of C the program's text
+counts as it stands. Of assembly it is printed anew: only a text that diy7 wrote is known to be
+what would be printed, and only its hash is told here. A test that carries its hash keeps it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from hashlib import md5
+
+from weakspot.generators.litmus import Test
+
+_COMMENT = re.compile(r"\(\*.*?\*\)", re.S)
+_METADATA = re.compile(r"^(\w+)[ \t]*=[ \t]*(.*?)[ \t]*$", re.M)
+_END = re.compile(r"^\s*(?:locations|filter|exists|~\s*exists|forall|final)\b", re.M)
+_DECLARED = re.compile(
+    r"(?P<type>[\w ]*?)\s*(?P<star>\*?)\s*(?P<place>\[\w+\]|\d+\s*:\s*%?\w+|\w+)"
+)
+_ARRAY = re.compile(r"(?P<type>[\w ]+?)\s*(?P<place>\w+)\s*\[(?P<size>\d+)\]")
+_OBSERVED = re.compile(r"\d+\s*:\s*%?\w+|\[\w+\]|\b[A-Za-z_]\w*(?=\s*!?=)")
+_LISTED = re.compile(r"\s*locations\s*\[(?P<places>(?:[^\[\];]|\[\w+\]|;)*)\]")
+_FUNCTION = re.compile(r"\bP(?P<number>\d+)\s*\((?P<parameters>[^()]*)\)\s*\{")
+_PARAMETER = re.compile(r"(?P<type>\w+)\s*(?P<stars>\*+)\s*(?P<name>\w+)")
+_BRACE = re.compile(r"[{}]")
+_LABEL = re.compile(r"\b([A-Za-z_]\w*)\s*:")
+_TOLD = {"variant", "tthm"}
+"""Metadata that is part of the digest too; diy7 writes none of it."""
+
+_Place = tuple[int, int, str]  # registers by thread and name, then locations by name
+
+
+def herd_hash(test: Test) -> str:
+    """herd7's hash of the test; "" where it cannot be told for sure."""
+    begin = test.text.find("{")
+    metadata = {key.lower(): value for key, value in _METADATA.findall(test.text[:begin])}
+    if "hash" in metadata:
+        return str(metadata["hash"])
+    written_by_diy = metadata.get("generator", "").startswith("diy")
+    if metadata.keys() & _TOLD or not (test.arch == "C" or written_by_diy):
+        return ""
+    try:
+        return _digest(test, begin)
+    except ValueError:
+        return ""
+
+
+def _digest(test: Test, begin: int) -> str:
+    close = _closing(test.text, begin)
+    end = _END.search(test.text, close)
+    if end is None:
+        raise ValueError("no final condition")
+    program = test.text[close : end.start()]
+    parts = (
+        _initial(_COMMENT.sub(" ", test.text[begin + 1 : close - 1])),
+        _functions(program) if test.arch == "C" else _columns(_COMMENT.sub(" ", program)),
+        _observed(_COMMENT.sub(" ", test.text[end.start() :])),
+    )
+    return md5(b"".join(md5(part.encode()).digest() for part in parts)).hexdigest()
+
+
+def _closing(text: str, begin: int) -> int:
+    """The place after the brace that closes the one at `begin`."""
+    depth = 0
+    for brace in _BRACE.finditer(text, begin):
+        depth += 1 if brace[0] == "{" else -1
+        if not depth:
+            return brace.end()
+    raise ValueError("a brace is open")
+
+
+def _place(written: str) -> _Place:
+    bare = re.sub(r"[\[\]\s%]", "", written)
+    thread, colon, register = bare.partition(":")
+    return (0, int(thread), register) if colon else (1, 0, bare)
+
+
+def _name(place: _Place) -> str:
+    kind, thread, name = place
+    return name if kind else f"{thread}:{name}"
+
+
+def _type(written: str) -> str:
+    """herd7 has atomic_int for `_Atomic int`, and what it does with other atomic types varies."""
+    if written.startswith("atomic_") and written != "atomic_int":
+        raise ValueError(written)
+    return "_Atomic int" if written == "atomic_int" else written
+
+
+def _declared(written: str) -> str:
+    if "tomic" in written:
+        raise ValueError(written)
+    return " ".join(written.split())
+
+
+def _initial(text: str) -> str:
+    given: dict[_Place, str] = {}
+    for declaration in filter(None, map(str.strip, text.split(";"))):
+        left, _, value = (part.strip() for part in declaration.partition("="))
+        if array := _ARRAY.fullmatch(left):
+            place = _place(array["place"])
+            given[place] = f"{_declared(array['type'])} {_name(place)}[{array['size']}]"
+            continue
+        match = _DECLARED.fullmatch(left)
+        if match is None or not re.fullmatch(r"[\w-]*", value):
+            raise ValueError(declaration)
+        place = _place(match["place"])
+        before = f"{_declared(match['type'])} {match['star']}" if match["type"] else match["star"]
+        given[place] = f"{before}{_name(place)}={value or 0}"
+    return "; ".join(given[place] for place in sorted(given))
+
+
+def _functions(text: str) -> str:
+    """C's threads; what stands between their braces as it stands."""
+    printed = []
+    for match in _FUNCTION.finditer(text):
+        body = text[match.end() : _closing(text, match.end() - 1) - 1]
+        if re.search(r"//|/\*|\(\*|\"", body):
+            raise ValueError("braces that are none")
+        parameters = []
+        for written in filter(None, map(str.strip, match["parameters"].split(","))):
+            parameter = _PARAMETER.fullmatch(written)
+            if parameter is None:
+                raise ValueError(written)
+            parameters.append(f"{_type(parameter['type'])}{parameter['stars']} {parameter['name']}")
+        printed.append(f"P{match['number']}({', '.join(parameters)}) {{\n{body}\n}}\n")
+    return "|".join(f" {function} " for function in printed) + ";\n"
+
+
+def _columns(text: str) -> str:
+    """Assembly: a column a thread without its gaps, labels named in their order."""
+    rows = [[cell.strip() for cell in row.split("|")] for row in text.split(";")[1:]]
+    rows = [row for row in rows if any(row)]
+    labels = sorted({label for row in rows for cell in row for label in _LABEL.findall(cell)})
+    if labels:
+        number = {label: f"L{at:02}" for at, label in enumerate(labels)}
+        known = re.compile(r"\b(" + "|".join(labels) + r")\b")
+        rows = [[known.sub(lambda found: number[found[1]], cell) for cell in row] for row in rows]
+    columns = [[cell for cell in column if cell] for column in zip(*rows, strict=True)]
+    return "".join(_lines(columns))
+
+
+def _lines(columns: list[list[str]]) -> Iterator[str]:
+    widths = [max(map(len, column), default=0) for column in columns]
+    for at in range(max(map(len, columns), default=0)):
+        cells = [column[at] if at < len(column) else "" for column in columns]
+        yield (
+            "|".join(f" {cell:<{width}} " for cell, width in zip(cells, widths, strict=True))
+            + ";\n"
+        )
+
+
+def _observed(text: str) -> str:
+    """What `locations` lists and the condition mentions, not what `filter` does."""
+    found: set[_Place] = set()
+    if listed := _LISTED.match(text):
+        text = text[listed.end() :]
+        for written in filter(None, map(str.strip, listed["places"].split(";"))):
+            found.add(_place(written.split()[0] if " " in written else written))
+    condition = re.search(r"(?:exists|forall|final)\b.*", text, re.S)
+    found.update(map(_place, _OBSERVED.findall(condition[0] if condition else "")))
+    return "; ".join(map(_name, sorted(found)))
