@@ -55,8 +55,11 @@ struct Code {
     typed: Typed,
     /// The axioms, what is cheap first.
     axioms: Vec<Due>,
-    /// Flags, `undefined_unless` and assertions, in the model's order.
+    /// Flags, `undefined_unless` and assertions, in the model's order; what they need that no
+    /// axiom does.
     others: Vec<Due>,
+    /// What they need, of what axioms need too.
+    shared: Vec<Id>,
     /// Of each set and relation that may be given, where it goes and whether it is read.
     sets: Vec<Entry>,
     relations: Vec<Entry>,
@@ -90,6 +93,8 @@ pub struct Remarks {
     pub undefined: bool,
     /// The names of those that fail, in the model's order.
     pub undefined_by: Vec<String>,
+    /// A pair for which the first of them fails, where it asks that there be none.
+    pub conflict: Option<(usize, usize)>,
 }
 
 impl Model {
@@ -143,7 +148,14 @@ impl Code {
             check,
         };
         let axioms: Vec<Due> = axioms.into_iter().map(&mut due).collect();
+        let mut for_others = HashSet::new();
+        let needed = others.iter();
+        let shared: Vec<Id> = needed
+            .flat_map(|check| typed.needed(check.value, &mut for_others))
+            .collect();
         let others: Vec<Due> = others.into_iter().map(&mut due).collect();
+        let own: HashSet<Id> = others.iter().flat_map(|due| due.nodes.clone()).collect();
+        let shared = shared.into_iter().filter(|id| !own.contains(id)).collect();
         let place = |name: &&str, form: Form| {
             let mut found = typed.taken.iter();
             let found = found.find(|taken| taken.name == *name && taken.form == form);
@@ -164,6 +176,7 @@ impl Code {
             files,
             axioms,
             others,
+            shared,
             typed,
         }
     }
@@ -265,10 +278,11 @@ impl Consistency {
         if self.done == 0 {
             self.start(&code);
         }
-        let before = &code.axioms[self.done..];
-        let nodes = before.iter().flat_map(|due| &due.nodes);
-        nodes.for_each(|id| self.values.compute(&code.typed, *id));
-        self.done = code.axioms.len();
+        if self.done < code.axioms.len() {
+            code.shared
+                .iter()
+                .for_each(|id| self.values.compute(&code.typed, *id));
+        }
         let mut remarks = Remarks::default();
         for due in &code.others {
             let holds = self.check(&code, due)?;
@@ -276,6 +290,7 @@ impl Consistency {
                 (Role::UndefinedUnless, _) if !holds => {
                     remarks.undefined = true;
                     remarks.undefined_by.push(code.name(&due.check));
+                    remarks.conflict = remarks.conflict.or_else(|| self.pair(&code, &due.check));
                 }
                 (Role::Flag, Some(_)) if holds => remarks.flags.push(code.name(&due.check)),
                 (Role::Assert, _) if !holds => {
@@ -287,6 +302,16 @@ impl Consistency {
         remarks.flags.sort_unstable();
         remarks.flags.dedup();
         Ok(remarks)
+    }
+
+    /// The least pair of what a check asks to be empty.
+    fn pair(&self, code: &Code, check: &CheckStep) -> Option<(usize, usize)> {
+        if check.claim != Claim::Empty || check.negated {
+            return None;
+        }
+        let pairs = self.values.relation(&code.typed, check.value).ok()?;
+        let least = pairs.iter().min();
+        least
     }
 
     /// What the model says of its axioms, whatever the graph, in the order of checking.
@@ -321,6 +346,21 @@ impl Consistency {
                 && covers(&is_po)
                 && covers(&|op| matches!(op, Op::ReadsFrom))
         })
+    }
+
+    /// Whether the model says anything beside its axioms.
+    pub fn has_remarks(&self) -> bool {
+        !self.code.others.is_empty()
+    }
+
+    /// Whether a consistent graph stays so when it grows by an event at the end of a thread
+    /// that no event is after: one that reads from the last write of its location, or is the
+    /// last in coherence order.
+    pub fn keeps_maximal(&self) -> bool {
+        let axioms = &self.code.axioms;
+        let mut checks = axioms.iter().map(|due| &due.check);
+        let keeps = growth::keeps_maximal(&self.code.typed);
+        checks.all(keeps)
     }
 
     /// Whether an axiom says, in so many words, that each thread sees each location change in

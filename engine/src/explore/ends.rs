@@ -2,9 +2,9 @@
 
 use super::execution::Execution;
 use super::graph::{Graph, Slot};
+use super::judge::Race;
 use super::outcome::{Counts, Cut, End, ExploreError, Violation};
 use super::source::{Action, Fault, Kind, Next, Source, Wait};
-use crate::cat::Remarks;
 
 #[derive(Default)]
 pub struct Findings {
@@ -21,7 +21,7 @@ impl Findings {
         &mut self,
         source: &S,
         execution: &Execution<S::Thread>,
-        remarks: &Remarks,
+        race: Option<Race>,
         unordered: Option<Slot>,
     ) -> Result<Option<(End, bool)>, ExploreError> {
         let (mut faulty, mut cut, mut waiting) = (false, false, false);
@@ -37,7 +37,7 @@ impl Findings {
             match next {
                 Next::Done(_) => {}
                 Next::Fault(fault) => {
-                    self.violate(execution, fault.clone());
+                    self.violate(execution, fault.clone(), None);
                     faulty = true;
                 }
                 Next::Cut { message, site } => {
@@ -62,11 +62,11 @@ impl Findings {
             });
         }
         for fault in misused {
-            self.violate(execution, fault);
+            self.violate(execution, fault, None);
             violated = true;
         }
-        if let Some(fault) = race(remarks) {
-            self.violate(execution, fault);
+        if let Some(race) = race {
+            self.violate(execution, race.fault, race.conflict);
             violated = true;
         }
         let end = match (faulty, cut, waiting) {
@@ -78,14 +78,19 @@ impl Findings {
         self.counts.count(end);
         if end == End::Blocked {
             for fault in hangs(execution) {
-                self.violate(execution, fault);
+                self.violate(execution, fault, None);
                 violated = true;
             }
         }
         Ok(Some((end, violated || faulty)))
     }
 
-    fn violate<T>(&mut self, execution: &Execution<T>, fault: Fault) {
+    fn violate<T>(
+        &mut self,
+        execution: &Execution<T>,
+        fault: Fault,
+        conflict: Option<(Slot, Slot)>,
+    ) {
         let same =
             |seen: &&mut Violation| (seen.fault.kind, seen.fault.site) == (fault.kind, fault.site);
         match self.violations.iter_mut().find(same) {
@@ -94,6 +99,7 @@ impl Findings {
                 fault,
                 count: 1,
                 graph: execution.graph.clone(),
+                conflict,
             }),
         }
     }
@@ -122,6 +128,7 @@ impl Findings {
                     seen.count += violation.count;
                     if violation.graph.len() < seen.graph.len() {
                         seen.graph = violation.graph;
+                        seen.conflict = violation.conflict;
                     }
                 }
                 None => self.violations.push(violation),
@@ -133,21 +140,6 @@ impl Findings {
             }
         }
     }
-}
-
-/// What the model calls undefined, or flags.
-pub fn race(remarks: &Remarks) -> Option<Fault> {
-    let names: Vec<&str> = remarks
-        .undefined_by
-        .iter()
-        .chain(&remarks.flags)
-        .map(String::as_str)
-        .collect();
-    (!names.is_empty()).then(|| Fault {
-        kind: Kind::Race,
-        message: names.join(", "),
-        site: None,
-    })
 }
 
 /// The threads that wait for ever. A thread that waits goes on only when one of the reads of its

@@ -2,6 +2,7 @@
 
 use super::graph::{Graph, Slot};
 use super::outcome::ExploreError;
+use super::source::{Fault, Kind};
 use super::view::{View, EMPTY, SETS, TAGS};
 use crate::cat::{CatError, Complete, Consistency, Model, Remarks};
 
@@ -12,6 +13,12 @@ const NO_PAIRS: [&str; 2] = ["rmw", "amo"];
 
 /// What orders by dependencies, which exploration does not follow.
 const DEPENDENCIES: [&str; 5] = ["addr", "data", "ctrl", "depend", "control"];
+
+/// A race, and the accesses that nothing orders.
+pub struct Race {
+    pub fault: Fault,
+    pub conflict: Option<(Slot, Slot)>,
+}
 
 #[derive(Clone)]
 pub struct Judge {
@@ -27,6 +34,10 @@ pub struct Judge {
     /// Whether every thread sees each location change in coherence order, so that what would
     /// be otherwise need not be judged.
     pub coherent: bool,
+    /// Whether a consistent graph stays so with an event that nothing is after.
+    pub lasting: bool,
+    /// Whether the model says anything beside that a graph is consistent.
+    remarks: bool,
 }
 
 impl Judge {
@@ -73,6 +84,8 @@ impl Judge {
                 .map(|index| (index, RELATIONS[index]))
                 .collect(),
             coherent: consistency.states_coherence(),
+            lasting: consistency.keeps_maximal(),
+            remarks: consistency.has_remarks(),
             consistency,
             view: View::default(),
             rows: Vec::new(),
@@ -89,6 +102,9 @@ impl Judge {
     /// What the model says beside; none when the graph is inconsistent. `sure`: it is known to
     /// be consistent.
     pub fn remarks(&mut self, graph: &Graph, sure: bool) -> Result<Option<Remarks>, CatError> {
+        if sure && !self.remarks {
+            return Ok(Some(Remarks::default()));
+        }
         self.judged += 1;
         self.show(graph, &[]);
         match sure || self.consistency.consistent()? {
@@ -107,6 +123,26 @@ impl Judge {
         self.judged += 1;
         self.show(graph, freed);
         self.consistency.remarks()
+    }
+
+    /// What the model calls undefined, or flags, of the graph that it was asked about last.
+    pub fn race(&self, graph: &Graph, remarks: &Remarks) -> Option<Race> {
+        let names = remarks.undefined_by.iter().chain(&remarks.flags);
+        let names: Vec<&str> = names.map(String::as_str).collect();
+        if names.is_empty() {
+            return None;
+        }
+        let slot = |shown: usize| self.view.slot(shown);
+        let conflict = remarks.conflict;
+        let conflict = conflict.and_then(|(one, other)| Some((slot(one)?, slot(other)?)));
+        Some(Race {
+            fault: Fault {
+                kind: Kind::Race,
+                message: names.join(", "),
+                site: conflict.map(|(one, other)| graph.event(one.max(other)).site),
+            },
+            conflict,
+        })
     }
 
     /// Lays the graph out for the model.

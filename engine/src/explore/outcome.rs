@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::graph::Graph;
+use super::graph::{Graph, Slot};
 use super::source::Fault;
 use crate::cat::CatError;
 use crate::program::ir::SiteId;
@@ -112,6 +112,8 @@ pub struct Violation {
     pub count: u64,
     /// The first execution found with it.
     pub graph: Graph,
+    /// Of a race, the two accesses in that execution that nothing orders.
+    pub conflict: Option<(Slot, Slot)>,
 }
 
 #[derive(Debug, Default)]

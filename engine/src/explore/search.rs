@@ -8,9 +8,10 @@
 //! revisit may make it: the one in which all that the revisit throws away is what the search
 //! adds when no revisit is ahead ([`Graph::is_maximal`]).
 //!
-//! An event that nothing comes after, of which a read reads the last write and a write is the
-//! last, has no outgoing edge; whether its graph is consistent is asked later, at the latest when
-//! the execution ends. For all else it is asked at once.
+//! Nothing leads from an event at the end of its thread that reads from the last write of its
+//! location or is the last. With most models a consistent graph stays consistent with it
+//! ([`Judge::lasting`], found in the model's text); with others it is asked later, at the latest
+//! when the execution ends. For all else it is asked at once.
 //!
 //! The write of a read-modify-write stands right after what its read reads from: that is what
 //! makes it one operation, in C11 and on every machine.
@@ -38,6 +39,15 @@ impl<E: Into<ExploreError>> From<E> for Halt {
     }
 }
 
+/// Where a write is put in the end.
+enum Placed {
+    Nowhere,
+    /// Last in coherence order.
+    Last,
+    /// Elsewhere; whether the graph is known to be consistent.
+    Asked(bool),
+}
+
 pub struct Worker<'s, S: Source, F> {
     pub shared: &'s Shared<'s, S, F>,
     pub judge: Judge,
@@ -59,7 +69,7 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
     }
 
     /// Explores all that begins as this execution, which may end otherwise. `sure`: its graph is
-    /// known to be consistent.
+    /// known to be consistent, but for reads that are halfway through a read-modify-write.
     pub fn visit(
         &mut self,
         execution: &mut Execution<S::Thread>,
@@ -67,6 +77,13 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
     ) -> Result<(), Halt> {
         let source = self.shared.source;
         loop {
+            if !sure && self.judge.lasting && !execution.is_halfway() {
+                // what is found now spares it every execution that begins so
+                sure = true;
+                if !self.judge.is_consistent(&execution.graph)? {
+                    return Ok(());
+                }
+            }
             let Some((thread, told)) = execution.schedule() else {
                 return self.finish(execution, sure);
             };
@@ -78,6 +95,7 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
             }
             match told.action {
                 Action::Read { at, .. } | Action::Write { at, .. } => {
+                    let places = execution.graph.places.len();
                     let location = match execution.locate(source, &told, at) {
                         Ok(location) => location,
                         Err(fault) => {
@@ -86,19 +104,24 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
                         }
                     };
                     if let Action::Read { .. } = told.action {
-                        self.read(execution, thread, &told, location)?;
-                        sure = false;
-                        continue;
+                        self.read(execution, thread, &told, location, sure)?;
+                        sure &= self.judge.lasting;
+                    } else {
+                        let write = execution.push(thread, &told, location);
+                        execution.go_on(source, write);
+                        self.revisit(execution, write, sure)?;
+                        match self.place(execution, write, None)? {
+                            Placed::Nowhere => return Ok(()),
+                            Placed::Asked(known) => sure = known,
+                            Placed::Last => sure &= self.judge.lasting,
+                        }
                     }
-                    let write = execution.push(thread, &told, location);
-                    execution.go_on(source, write);
-                    self.revisit(execution, write)?;
-                    match self.place(execution, write, None)? {
-                        Some(known) => sure = known,
-                        None => return Ok(()),
-                    }
+                    // from a new initial write much may lead
+                    sure &= places == execution.graph.places.len();
                 }
                 Action::Choose { ways } => {
+                    // a weak compare-exchange that fails leaves a read alone
+                    sure &= !execution.is_halfway();
                     for way in (0..ways).rev() {
                         let slot = execution.push(thread, &told, NONE);
                         execution.graph.set_value(slot, u64::from(way));
@@ -117,12 +140,12 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
                     let slot = execution.push(thread, &told, NONE);
                     execution.graph.set_value(slot, result);
                     execution.go_on(source, slot);
-                    sure = false;
+                    sure &= self.judge.lasting;
                 }
                 Action::Fence { .. } | Action::Create { .. } => {
                     let slot = execution.push(thread, &told, NONE);
                     execution.go_on(source, slot);
-                    sure = false;
+                    sure &= self.judge.lasting;
                 }
                 Action::Allocate { .. } | Action::Free { .. } => {
                     let slot = execution.push(thread, &told, NONE);
@@ -140,6 +163,7 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
         thread: ThreadId,
         told: &Told,
         location: u32,
+        sure: bool,
     ) -> Result<(), Halt> {
         let last = execution.graph.last_write(location);
         let slot = execution.push(thread, told, location);
@@ -149,7 +173,7 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
         };
         while write != last {
             self.read_from(execution, slot, write);
-            if let Some(sure) = self.ask(execution)? {
+            if let Some(sure) = self.ask(execution, sure)? {
                 self.branch(execution, sure)?;
             }
             execution.truncate(slot as usize);
@@ -167,24 +191,28 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
         execution.go_on(self.shared.source, read);
     }
 
-    /// Whether the graph may be consistent: none if not, else whether it is known to be.
-    fn ask(&mut self, execution: &Execution<S::Thread>) -> Result<Option<bool>, Halt> {
+    /// Whether the graph may be consistent: none if not, else whether it is known to be, which
+    /// for one that is halfway through a read-modify-write is `before`.
+    fn ask(
+        &mut self,
+        execution: &Execution<S::Thread>,
+        before: bool,
+    ) -> Result<Option<bool>, Halt> {
         if execution.is_halfway() {
-            return Ok(Some(false));
+            return Ok(Some(before));
         }
         let consistent = self.judge.is_consistent(&execution.graph)?;
         Ok(consistent.then_some(true))
     }
 
     /// Puts a new write into coherence order, and explores what follows for every place but the
-    /// last possible, where it is in the end; none if it cannot be there, else whether the graph
-    /// is known to be consistent. `reader`: a read that was added before and reads from it.
+    /// last possible, where it is in the end. `reader`: a read that was added before and reads from it.
     fn place(
         &mut self,
         execution: &mut Execution<S::Thread>,
         write: Slot,
         reader: Option<Slot>,
-    ) -> Result<Option<bool>, Halt> {
+    ) -> Result<Placed, Halt> {
         let len = execution.graph.len();
         let event = *execution.graph.event(write);
         let location = event.location;
@@ -197,13 +225,16 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
             let source = execution.graph.event(event.pair).source;
             let graph = &mut execution.graph;
             if graph.is_taken(location, source) || graph.is_later(location, seen, source) {
-                return Ok(None);
+                return Ok(Placed::Nowhere);
             }
             graph.order_after(write, source);
-            return match graph.event(write).after {
-                NONE => Ok(Some(false)),
-                _ => self.ask(execution),
-            };
+            return Ok(match graph.event(write).after {
+                NONE => Placed::Last,
+                _ => match self.ask(execution, false)? {
+                    Some(sure) => Placed::Asked(sure),
+                    None => Placed::Nowhere,
+                },
+            });
         }
         if execution.graph.is_later(location, seen, previous) {
             previous = seen;
@@ -212,11 +243,11 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
             let next = execution.graph.following(location, previous);
             if next == NONE {
                 execution.graph.order_after(write, previous);
-                return Ok(Some(false));
+                return Ok(Placed::Last);
             }
             if !execution.graph.is_taken(location, previous) {
                 execution.graph.order_after(write, previous);
-                if let Some(sure) = self.ask(execution)? {
+                if let Some(sure) = self.ask(execution, false)? {
                     self.branch(execution, sure)?;
                     execution.truncate(len);
                 }
@@ -226,8 +257,14 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
         }
     }
 
-    /// Has earlier reads read from a new write, which is in no coherence order yet.
-    fn revisit(&mut self, execution: &Execution<S::Thread>, write: Slot) -> Result<(), Halt> {
+    /// Has earlier reads read from a new write, which is in no coherence order yet. `sure`: the
+    /// graph without the write is known to be consistent, and so is what remains of it.
+    fn revisit(
+        &mut self,
+        execution: &Execution<S::Thread>,
+        write: Slot,
+        sure: bool,
+    ) -> Result<(), Halt> {
         let graph = &execution.graph;
         let location = graph.event(write).location;
         for slot in (0..write).rev() {
@@ -245,7 +282,12 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
             let mut new = self.spare.pop().unwrap_or_else(Execution::empty);
             let (read, moved) = execution.restrict(slot, write, &mut self.moved, &mut new);
             self.read_from(&mut new, read, moved);
-            if let Some(sure) = self.place(&mut new, moved, Some(read))? {
+            let sure = match self.place(&mut new, moved, Some(read))? {
+                Placed::Nowhere => None,
+                Placed::Asked(sure) => Some(sure),
+                Placed::Last => Some(sure && self.judge.lasting),
+            };
+            if let Some(sure) = sure {
                 self.branch(&mut new, sure)?;
             }
             self.spare.push(new);
@@ -269,17 +311,17 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
             return Ok(());
         };
         let source = self.shared.source;
+        let race = self.judge.race(&execution.graph, &remarks);
         let freed = ends::freed(source, &execution.graph);
         let unordered = match freed.first() {
-            Some((free, _)) if ends::race(&remarks).is_none() => {
+            Some((free, _)) if race.is_none() => {
                 let remarks = self.judge.remarks_on_frees(&execution.graph, &freed)?;
-                ends::race(&remarks).map(|_| *free)
+                let race = self.judge.race(&execution.graph, &remarks);
+                race.map(|_| *free)
             }
             _ => None,
         };
-        let found = self
-            .found
-            .conclude(source, execution, &remarks, unordered)?;
+        let found = self.found.conclude(source, execution, race, unordered)?;
         let Some((end, violated)) = found else {
             return Ok(());
         };

@@ -154,6 +154,12 @@ impl View {
         self.starts.push(self.orders.len() as u32);
     }
 
+    /// The first event of the graph that is this one.
+    pub fn slot(&self, event: usize) -> Option<Slot> {
+        let found = self.index.iter().position(|index| *index as usize == event);
+        found.map(|slot| slot as Slot)
+    }
+
     fn add(&mut self, seen: Seen) -> Index {
         self.events.push(seen);
         self.events.len() as Index - 1

@@ -120,6 +120,7 @@ fn compare(model: &Model, choices: &[&str], graph: &Graph, rf: &Relation) {
                 flags: solution.flags.iter().map(|flag| flag.to_string()).collect(),
                 undefined: solution.undefined,
                 undefined_by: Vec::new(),
+                conflict: None,
             };
             all.push((own(solution.choices), Some(remarks)));
             ControlFlow::Continue(())
@@ -145,7 +146,9 @@ fn compare(model: &Model, choices: &[&str], graph: &Graph, rf: &Relation) {
             if let Some(expected) = expected {
                 let mut remarks = compiled.consistency.remarks().unwrap();
                 assert_eq!(remarks.undefined, !remarks.undefined_by.is_empty());
+                assert!(remarks.undefined || remarks.conflict.is_none());
                 remarks.undefined_by.clear();
+                remarks.conflict = None;
                 assert_eq!(&remarks, expected);
             }
         }
@@ -272,6 +275,7 @@ fn what_axioms_say_of_every_graph() {
     assert!(!compiled("c11").shows_porf_acyclic());
     for name in ["sc", "tso", "rc11", "clr2"] {
         assert!(compiled(name).states_coherence(), "{name}");
+        assert!(compiled(name).keeps_maximal(), "{name}");
     }
 
     let text = "empty [RMW]; rf \\ (rf; po) as shrinks\n~empty rf as needs\nempty R \\ range rf as unread\nempty po \\ rf as stays\nempty (_ * _) & (po \\ (po; po)) as gaps";

@@ -120,7 +120,15 @@ fn plain_accesses_that_nothing_orders_are_a_race_where_the_model_says_so() {
             Do::Load(0, Na),
         ],
     ]);
-    assert_eq!(kinds(&under("rc11", &racy)), [Kind::Race]);
+    let found = under("rc11", &racy);
+    assert_eq!(kinds(&found), [Kind::Race]);
+    let race = &found.violations[0];
+    let (one, other) = race.conflict.expect("two accesses");
+    let site = |slot: u32| race.graph.events[slot as usize].site;
+    let mut sites = [site(one), site(other)];
+    sites.sort_unstable();
+    assert_eq!(sites, [16, 35], "the store and the load of x");
+    assert!(sites.contains(&race.fault.site.expect("a place")));
     assert_eq!(kinds(&under("sc", &racy)), []);
     let ordered = started(&[
         &[Do::Store(0, 1, Na), Do::Store(1, 1, Rel)],
