@@ -165,7 +165,18 @@ class Test(msgspec.Struct, frozen=True):
         )
         return tuple(found)
 
+    @property
+    def thread_sites(self) -> tuple[tuple[str, ...], ...]:
+        """By thread, `file:line` of its accesses and fences in order, as the first origin in the
+        text's metadata tells; () for a test that names none."""
+        match = _ORIGIN.search(self.text)
+        if match is None:
+            return ()
+        threads = match["threads"].split(" || ")
+        return tuple(tuple(thread.partition(" ")[2].split(",")) for thread in threads)
 
+
+_ORIGIN = re.compile(r"^Origin1=[^:\n]*: (?P<threads>.*\S)", re.M)  # as Origin.__str__ writes it
 _HEADER = re.compile(r"\s*(?:\(\*.*?\*\)\s*)*(?P<arch>[A-Za-z0-9_]+)[ \t]+(?P<name>\S+)", re.S)
 # two letters to look for are found many times sooner than two words and a sign
 _CONDITION = re.compile(r"(?:exists|forall)\b(?<=\bexists|\bforall)(?![^(]*\*\))")

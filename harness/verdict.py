@@ -14,7 +14,8 @@ State = dict[str, str]
 class WitnessEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     """An event of a witness. `thread` is None for the initial value of a location, which has no
     label. `kind`: R, W, RMW, F, LOCK, UNLOCK; `order` as the model's sets name it: rlx, sc,
-    mfence. `read` and `written` are values, empty for what the event does not do."""
+    mfence. `read` and `written` are values, empty for what the event does not do. `site` is the
+    `file:line` that the event comes from, where the test says."""
 
     thread: int | None
     label: str
@@ -23,6 +24,7 @@ class WitnessEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     location: str = ""
     read: str = ""
     written: str = ""
+    site: str = ""
 
 
 class Witness(msgspec.Struct, frozen=True, kw_only=True):

@@ -144,7 +144,7 @@ class Engine(msgspec.Struct, frozen=True):
             witnesses=(answer["positive"], answer["negative"]) if decided else None,
             reason=" ".join(reason.split()),
             hash=herd_hash(test),
-            witness=_witness(answer["witness"]),
+            witness=_witness(answer["witness"], test),
             forbidden_by=answer["forbidden_by"],
         )
 
@@ -175,11 +175,15 @@ def _folders(model: Model) -> list[str]:
     return [str(folder) for folder in (library, own) if folder is not None]
 
 
-def _witness(found: WitnessDict | None) -> Witness | None:
+def _witness(found: WitnessDict | None, test: Test) -> Witness | None:
     if found is None:
         return None
+    sites = _sites(found, test)
     return Witness(
-        events=tuple(WitnessEvent(**event) for event in found["events"]),
+        events=tuple(
+            WitnessEvent(**event, site=sites.get(number, ""))
+            for number, event in enumerate(found["events"])
+        ),
         rf=tuple(found["rf"]),
         co=tuple(found["co"]),
         fr=tuple(found["fr"]),
@@ -187,6 +191,16 @@ def _witness(found: WitnessDict | None) -> Witness | None:
         state=found["state"],
         axiom=found["axiom"],
     )
+
+
+def _sites(found: WitnessDict, test: Test) -> dict[int, str]:
+    """The site of each event by its number, of the threads that did all they have sites for."""
+    sites: dict[int, str] = {}
+    for thread, of_thread in enumerate(test.thread_sites):
+        done = [n for n, event in enumerate(found["events"]) if event["thread"] == thread]
+        if len(done) == len(of_thread):
+            sites.update(zip(done, of_thread, strict=True))
+    return sites
 
 
 def _bad_test(wrong: Wrong) -> BadInput:

@@ -20,13 +20,14 @@ _COMMUNICATION = {"Rfe": "rf", "Fre": "fr", "Coe": "co", "Wse": "co"}
 
 
 class Node(msgspec.Struct, frozen=True):
-    """A box: an access, or a fence, which has no frame."""
+    """A box: an access, or a fence, which has no frame. `site` stands below it, where known."""
 
     x: float
     y: float
     label: str
     order: str
     fence: bool
+    site: str = ""
 
     @property
     def left(self) -> float:
@@ -116,7 +117,8 @@ def draw_witness(witness: Witness) -> Drawing | None:
         event = witness.events[number]
         x = _MARGIN + _COLUMN * column + _WIDTH / 2
         label = f"{event.label}: {_access(event)}"
-        nodes[number] = Node(x, 64 + _ROW * row, label, event.order, fence=event.kind == "F")
+        fence = event.kind == "F"
+        nodes[number] = Node(x, 64 + _ROW * row, label, event.order, fence, event.site)
     arrows = []
     for one, other in itertools.pairwise(place):
         if place[one][0] == place[other][0]:

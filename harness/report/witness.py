@@ -45,7 +45,8 @@ def columns(witness: Witness | None) -> list[str]:
     cells = [[""] * width for _ in range(height)]
     for number, (column, row) in place.items():
         event = witness.events[number]
-        cells[row][column] = f"{event.label}  {described(event)}"
+        site = f"  {event.site}" if event.site else ""
+        cells[row][column] = f"{event.label}  {described(event)}{site}"
     gutters = [[_GAP] * width for _ in range(height)]
     drawn = set()
     for source, target in witness.rf:

@@ -81,6 +81,29 @@ def test_a_witness_is_the_execution_with_the_outcome() -> None:
     )
 
 
+def test_the_events_of_a_generated_test_name_their_sites() -> None:
+    origin = "Origin1=flags/both: first flags.c:7,flags.c:8 || second flags.c:14,flags.c:15\n"
+    (verdict,) = checked([made(SB.replace("{}", origin + "{}"))], "rc11")
+    found = verdict.witness
+    assert found is not None
+    assert [event.site for event in found.events if event.thread is not None] == [
+        *("flags.c:7", "flags.c:8", "flags.c:14", "flags.c:15")
+    ]
+    assert "a  store x = 1 (rlx)  flags.c:7      c  store y = 1 (rlx)  flags.c:14" in (
+        witness.columns(found)
+    )
+    drawing = draw_witness(found)
+    assert drawing is not None
+    assert [node.site for node in drawing.nodes][:2] == ["flags.c:7", "flags.c:8"]
+    # a thread that did not do all that it has sites for is not named by guess
+    (verdict,) = checked(
+        [made(SB.replace("{}", origin.replace("c:7,", "c:6,flags.c:7,") + "{}"))], "rc11"
+    )
+    assert verdict.witness is not None
+    sites = {event.thread: event.site for event in verdict.witness.events}
+    assert (sites[0], sites[1]) == ("", "flags.c:15")
+
+
 def test_a_forbidden_outcome_names_the_axiom_that_kills_it() -> None:
     (verdict,) = checked([made(MP)], "rc11")
     assert verdict.observation == "Never"
