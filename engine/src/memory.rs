@@ -1,7 +1,8 @@
 //! How much memory a thread holds, counted by the allocator: whatever it is that grows, a
 //! decision can tell that it grows too far, and another thread's does not matter.
 
-use std::alloc::{GlobalAlloc, Layout, System};
+use mimalloc::MiMalloc;
+use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 
 thread_local! {
@@ -20,34 +21,34 @@ fn count(allocated: usize, freed: usize) {
     let _ended = HELD.try_with(|held| held.set(held.get().wrapping_add(change)));
 }
 
-/// The system's allocator, counted.
+/// mimalloc, counted.
 struct Counting;
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-// The trait is unsafe; every call goes to the system's allocator as it came, and counting neither
+// The trait is unsafe; every call goes to mimalloc as it came, and counting neither
 // allocates nor looks at the memory.
 #[allow(unsafe_code)]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size(), 0);
-        System.alloc(layout)
+        MiMalloc.alloc(layout)
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(layout.size(), 0);
-        System.alloc_zeroed(layout)
+        MiMalloc.alloc_zeroed(layout)
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         count(0, layout.size());
-        System.dealloc(at, layout);
+        MiMalloc.dealloc(at, layout);
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(size, layout.size());
-        System.realloc(at, layout, size)
+        MiMalloc.realloc(at, layout, size)
     }
 }
 

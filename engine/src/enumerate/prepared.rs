@@ -1,12 +1,14 @@
 //! A path with its dependencies, and where its events go in a candidate.
 
+use std::cell::OnceCell;
+
 use super::dependencies::{dependencies, Dependencies, Order};
 use super::event::{Act, Id, Operand, Path};
 
 pub struct Prepared {
     pub path: Path,
     pub order: Order,
-    pub deps: Dependencies,
+    deps: OnceCell<Dependencies>,
     /// The events a model sees, in order: all but registers'.
     pub visible: Vec<Id>,
     /// The atomic load-store pairs.
@@ -25,7 +27,6 @@ impl Prepared {
     pub fn new(path: Path, allowed: PairAllowed, registers: bool) -> Prepared {
         let order = Order::new(&path);
         let rmw = pairs(&path, &order, allowed, |o| o);
-        let deps = dependencies(&path, &order, &rmw);
         let visible = (0..path.events.len())
             .filter(|id| registers || !path.events[*id].act.is_register())
             .collect();
@@ -37,12 +38,18 @@ impl Prepared {
         Prepared {
             path,
             order,
-            deps,
+            deps: OnceCell::new(),
             visible,
             rmw,
             rmw_fixed,
             allowed,
         }
+    }
+
+    /// Computed for a model that asks: those of C and x86 do not.
+    pub fn deps(&self) -> &Dependencies {
+        let compute = || dependencies(&self.path, &self.order, &self.rmw);
+        self.deps.get_or_init(compute)
     }
 }
 
