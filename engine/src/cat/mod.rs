@@ -13,6 +13,7 @@
 //! ```
 mod ast;
 mod classes;
+mod coherence;
 mod compact;
 mod compile;
 mod consistency;
@@ -165,6 +166,10 @@ pub struct Solution<'a> {
     pub flags: &'a [&'a str],
     /// Whether an `undefined_unless` fails: the program has no meaning.
     pub undefined: bool,
+    /// How many solutions these are; see [`Prepared::tally`].
+    pub count: u64,
+    /// Of solutions told together, the last writes in their orders, as far as they matter.
+    pub lasts: Option<&'a [usize]>,
 }
 
 /// What to do with each solution; `Break` ends the search.
@@ -339,7 +344,22 @@ impl Prepared {
         finals: Option<&Set>,
         visit: &mut Visit,
     ) -> Result<(), CatError> {
-        self.search(rf, finals, visit).map_err(|error| *error)
+        self.search(rf, finals, None, visit).map_err(|error| *error)
+    }
+
+    /// As [`Prepared::solutions`], for those who need not see the choices, but for which of the
+    /// writes in `observed` are the last in a coherence order. Solutions that do not differ in
+    /// that are told together where they can be counted without being listed: these have `lasts`
+    /// instead of choices.
+    pub fn tally(
+        &mut self,
+        rf: &Relation,
+        finals: Option<&Set>,
+        observed: &Set,
+        visit: &mut Visit,
+    ) -> Result<(), CatError> {
+        self.search(rf, finals, Some(observed), visit)
+            .map_err(|error| *error)
     }
 
     /// Whether some solution may extend these parts of a reads-from relation and a

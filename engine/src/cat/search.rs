@@ -1,6 +1,7 @@
 //! The search over choices.
 use super::ast::*;
 use super::classes::Classes;
+use super::coherence::{Said, Tame, TooMany};
 use super::error::CatError;
 use super::node::{Id, Op};
 use super::plan::CheckStep;
@@ -19,7 +20,9 @@ const WATCH: u64 = 64;
 
 /// What a search does with what it finds.
 enum Goal<'g, 'v> {
-    Solve(&'g mut Visit<'v>),
+    /// Every solution; where it is enough to know the last of these writes in each order,
+    /// solutions may be told together.
+    Solve(&'g mut Visit<'v>, Option<&'g Set>),
     /// Every way to choose that some axiom fails: which fails it first.
     Explain(&'g mut dyn FnMut(&str, &Solution)),
 }
@@ -38,6 +41,7 @@ impl Prepared {
         &mut self,
         rf: &Relation,
         finals: Option<&Set>,
+        observed: Option<&Set>,
         visit: &mut Visit,
     ) -> Found<()> {
         if self.never.is_some() {
@@ -45,7 +49,8 @@ impl Prepared {
         }
         self.open(rf, finals);
         let stages = self.stages.clone();
-        self.stage(&stages, 0, &mut Goal::Solve(visit)).map(|_| ())
+        let goal = &mut Goal::Solve(visit, observed);
+        self.stage(&stages, 0, goal).map(|_| ())
     }
 
     pub(super) fn explain(
@@ -94,7 +99,107 @@ impl Prepared {
                 _ => self.values.store.values[step.choice as usize] = Value::Relation(bound),
             }
         }
+        if let (Some((tame, nodes)), None) = (&stages.joint.tame, co) {
+            self.compute(nodes);
+            let said = self.say(&stages, tame)?;
+            match said {
+                Said::Impossible => return Ok(false),
+                Said::Orders(_) => return self.hold(&stages.joint.others),
+                Said::Unclear => {}
+            }
+        }
         self.hold(&stages.joint.checks)
+    }
+
+    /// What the axioms on the last choice say of its orders.
+    fn say(&self, stages: &Stages, tame: &Tame) -> Found<Said> {
+        let choice = stages
+            .all
+            .iter()
+            .rev()
+            .find_map(|stage| stage.choice.as_ref());
+        let Some(Choice {
+            step,
+            source: Source::Orders { base, .. },
+            ..
+        }) = choice
+        else {
+            return Ok(Said::Unclear);
+        };
+        let Some(classes) = &self.classes[self.choice_index(step.choice)] else {
+            return Ok(Said::Unclear);
+        };
+        let (typed, rows) = (&self.typed, &self.values.rows);
+        let base = self.relation(*base)?;
+        let is_rf = |id: &&Id| *typed.plan.nodes.op(**id) == Op::ReadsFrom;
+        let rf = match typed.candidates.iter().find(is_rf) {
+            Some(id) => rows.relation(typed.slot(*id)),
+            None => &[],
+        };
+        Ok(tame.say(typed, &self.values, rf, base.rows(), &classes.0))
+    }
+
+    /// Tells the orders of the last choice together, by the last writes that matter; none where
+    /// they are to be listed.
+    fn count(
+        &mut self,
+        stages: &Arc<Stages>,
+        observed: &Set,
+        visit: &mut Visit,
+    ) -> Found<Option<ControlFlow<()>>> {
+        let Some(tame) = &stages.tame else {
+            return Ok(None);
+        };
+        let classes = match self.say(stages, tame)? {
+            Said::Unclear => return Ok(None),
+            Said::Impossible => return Ok(Some(ControlFlow::Continue(()))),
+            Said::Orders(classes) => classes,
+        };
+        // The last writes so far, and in how many ways.
+        let mut ways: Vec<(Vec<usize>, u64)> = vec![(Vec::new(), 1)];
+        for blocks in &classes {
+            let ends = blocks.ends(&mut || self.spend())?;
+            let ends = ends
+                .iter()
+                .zip(&blocks.last)
+                .filter(|(count, _)| **count > 0);
+            let mut told: Vec<(Option<usize>, u64)> = Vec::new();
+            for (count, last) in ends {
+                let last = observed.contains(*last).then_some(*last);
+                match told.iter_mut().find(|(known, _)| *known == last) {
+                    Some((_, sum)) => *sum = sum.checked_add(*count).ok_or(TooMany)?,
+                    None => told.push((last, *count)),
+                }
+            }
+            if blocks.last.is_empty() {
+                continue;
+            }
+            let mut longer = Vec::new();
+            for (lasts, count) in &ways {
+                for (last, more) in &told {
+                    self.spend()?;
+                    let mut lasts = lasts.clone();
+                    lasts.extend(last);
+                    longer.push((lasts, count.checked_mul(*more).ok_or(TooMany)?));
+                }
+            }
+            ways = longer;
+        }
+        let (flags, undefined) = self.remarks(stages)?;
+        for (lasts, count) in &ways {
+            let solution = Solution {
+                co: None,
+                choices: &[],
+                flags: &flags,
+                undefined,
+                count: *count,
+                lasts: Some(lasts),
+            };
+            if visit(&solution).is_break() {
+                return Ok(Some(ControlFlow::Break(())));
+            }
+        }
+        Ok(Some(ControlFlow::Continue(())))
     }
 
     /// Sets what comes with a candidate.
@@ -172,7 +277,7 @@ impl Prepared {
         self.spend()?;
         let stage = &stages.all[index];
         match goal {
-            Goal::Solve(_) => {
+            Goal::Solve(..) => {
                 if !self.hold(&stage.checks)? {
                     return Ok(ControlFlow::Continue(()));
                 }
@@ -182,10 +287,15 @@ impl Prepared {
             }
         }
         self.compute(&stage.rest);
-        match &stage.choice {
-            None => self.leaf(stages, goal),
-            Some(choice) => self.choose(stages, index, choice, goal),
+        let Some(choice) = &stage.choice else {
+            return self.leaf(stages, goal);
+        };
+        if let (Goal::Solve(visit, Some(observed)), 2) = (&mut *goal, stages.all.len() - index) {
+            if let Some(flow) = self.count(stages, observed, visit)? {
+                return Ok(flow);
+            }
         }
+        self.choose(stages, index, choice, goal)
     }
 
     fn choose(
@@ -279,7 +389,7 @@ impl Prepared {
             self.values.rows.insert_all(chains.slot, *event, &rest);
             let over = last && rest.count() < 2;
             let prune =
-                matches!(goal, Goal::Solve(_)) && !over && (free.len() > 1 || rest.is_empty());
+                matches!(goal, Goal::Solve(..)) && !over && (free.len() > 1 || rest.is_empty());
             let mut flow = ControlFlow::Continue(());
             let choice = stages.all[index].choice.as_ref();
             let due = choice.map_or(&[][..], |choice| &choice.prune);
@@ -309,6 +419,8 @@ impl Prepared {
                                 choices: &choices,
                                 flags: &[],
                                 undefined: false,
+                                count: 1,
+                                lasts: None,
                             },
                         );
                         break;
@@ -316,33 +428,42 @@ impl Prepared {
                 }
                 Ok(ControlFlow::Continue(()))
             }
-            Goal::Solve(visit) => {
-                for check in &stages.asserts {
-                    if !self.holds(check)? {
-                        let names = &self.typed.plan.names;
-                        return Err(Box::new(self.files.assertion(names, check)));
-                    }
-                }
-                let (mut flags, mut undefined) = (Vec::new(), false);
-                for check in &stages.flags {
-                    let holds = self.holds(check)?;
-                    match (check.role, check.name) {
-                        (Role::UndefinedUnless, _) => undefined |= !holds,
-                        (_, Some(name)) if holds => flags.push(self.typed.plan.names.text(name)),
-                        _ => {}
-                    }
-                }
-                flags.sort_unstable();
-                flags.dedup();
+            Goal::Solve(visit, _) => {
+                let (flags, undefined) = self.remarks(stages)?;
                 let choices = self.choices();
                 Ok(visit(&Solution {
                     co: order_of(&choices),
                     choices: &choices,
                     flags: &flags,
                     undefined,
+                    count: 1,
+                    lasts: None,
                 }))
             }
         }
+    }
+
+    /// The flags raised, and whether the program has no meaning; an assertion that fails is an
+    /// error.
+    fn remarks(&self, stages: &Stages) -> Found<(Vec<&str>, bool)> {
+        for check in &stages.asserts {
+            if !self.holds(check)? {
+                let names = &self.typed.plan.names;
+                return Err(Box::new(self.files.assertion(names, check)));
+            }
+        }
+        let (mut flags, mut undefined) = (Vec::new(), false);
+        for check in &stages.flags {
+            let holds = self.holds(check)?;
+            match (check.role, check.name) {
+                (Role::UndefinedUnless, _) => undefined |= !holds,
+                (_, Some(name)) if holds => flags.push(self.typed.plan.names.text(name)),
+                _ => {}
+            }
+        }
+        flags.sort_unstable();
+        flags.dedup();
+        Ok((flags, undefined))
     }
 
     /// Notes the relations chosen, as they are told.
@@ -393,6 +514,14 @@ impl Prepared {
     /// The error of a fault in the value of `root`, at the operation it comes from.
     pub(super) fn error(&self, root: Id, at: Place, fault: Fault) -> Box<CatError> {
         Box::new(self.values.error(&self.files, root, at, fault))
+    }
+}
+
+impl From<TooMany> for Box<CatError> {
+    fn from(_: TooMany) -> Self {
+        let mut error = CatError::placeless("more executions than can be counted", "");
+        error.limit = true;
+        Box::new(error)
     }
 }
 

@@ -4,6 +4,7 @@
 //! each with the operations that none before needed; then the operations that only later
 //! stages need; then the next choice.
 use super::ast::*;
+use super::coherence::{Forms, Tame};
 use super::node::{Id, Op};
 use super::plan::{self, CheckStep, ChoiceStep, Step};
 use super::polarity::{polarities, Polarity};
@@ -51,6 +52,10 @@ pub struct Stage {
 pub struct Joint {
     pub bounds: Vec<(Vec<Id>, ChoiceStep, Option<Source>)>,
     pub checks: Vec<Due>,
+    /// What the axioms on the last choice say of its orders, where that only ever grows, with
+    /// the operations that say it; and the checks that are left then.
+    pub tame: Option<(Tame, Vec<Id>)>,
+    pub others: Vec<Due>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -58,6 +63,8 @@ pub struct Stages {
     /// The checks whose outcome is fixed.
     pub decided: Vec<CheckStep>,
     pub all: Vec<Stage>,
+    /// What the axioms on the last choice say of its orders, where nothing else depends on it.
+    pub tame: Option<Tame>,
     /// What flags and `undefined_unless` need after the last stage.
     pub flag_nodes: Vec<Id>,
     /// Flags and `undefined_unless`, in the model's order.
@@ -113,6 +120,7 @@ pub fn lay(typed: &Typed, known: &[bool]) -> Stages {
         }
     }
     layout.lay_stages(&live, &mut stages);
+    stages.tame = layout.tame(&live, &stages);
     layout.lay_joint(&live, &mut stages);
     stages
 }
@@ -271,6 +279,28 @@ impl Layout<'_> {
         prune
     }
 
+    /// What the axioms on the last choice say of its orders, if nothing else depends on it.
+    fn tame(&self, live: &[CheckStep], stages: &Stages) -> Option<Tame> {
+        let choice = stages
+            .all
+            .iter()
+            .rev()
+            .find_map(|stage| stage.choice.as_ref())?;
+        let last = self.level(choice.step.choice);
+        let depends = |id: Id| self.level(id) >= last;
+        let mut others = stages.flags.iter().chain(&stages.asserts);
+        let orders = matches!(choice.source, Source::Orders { .. });
+        if !orders || others.any(|check| depends(check.value)) {
+            return None;
+        }
+        let forms = Forms {
+            typed: self.typed,
+            choice: self.typed.root(choice.step.choice),
+            depends: &depends,
+        };
+        forms.tame(live.iter().filter(|check| depends(check.value)))
+    }
+
     fn lay_joint(&self, live: &[CheckStep], stages: &mut Stages) {
         let polarity = self.polarities(1);
         let choices = &self.typed.plan.choices;
@@ -331,6 +361,28 @@ impl Layout<'_> {
                 None => (Vec::new(), None),
             };
             stages.joint.bounds.push((nodes, step, source));
+        }
+        let grows = |id: &Id| polarity[self.typed.root(*id) as usize].up;
+        if let Some(tame) = &stages.tame {
+            let operands = tame.operands();
+            if operands.iter().all(grows) {
+                let mut done = done.clone();
+                let mut nodes: Vec<Id> = Vec::new();
+                for id in operands {
+                    nodes.extend(self.collect(id, &mut done));
+                }
+                let last = choices.iter().map(|step| self.level(step.choice)).max();
+                let others = picked
+                    .iter()
+                    .filter(|(_, check)| Some(self.level(check.value)) < last);
+                stages.joint.others = others
+                    .map(|(_, check)| Due {
+                        check: *check,
+                        nodes: self.collect(check.value, &mut done),
+                    })
+                    .collect();
+                stages.joint.tame = Some((tame.clone(), nodes));
+            }
         }
         for (_, check) in picked {
             let nodes = self.collect(check.value, &mut done);

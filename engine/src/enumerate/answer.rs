@@ -67,14 +67,14 @@ impl Answer {
         }
     }
 
-    /// Counts an allowed execution.
-    pub fn add(&mut self, state: &[Value], holds: bool) {
+    /// Counts so many allowed executions with this final state.
+    pub fn add(&mut self, state: &[Value], holds: bool, count: u64) {
         if !self.states.contains(state) {
             self.states.insert(state.to_vec());
         }
         match holds {
-            true => self.positive += 1,
-            false => self.negative += 1,
+            true => self.positive += count,
+            false => self.negative += count,
         }
     }
 

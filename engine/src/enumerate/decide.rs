@@ -334,9 +334,18 @@ impl Run<'_> {
                 return Ok(Go::On);
             }
         }
-        let result = stage.solutions(rf, set.as_ref(), &mut |solution| {
+        let observed = options.iter().flatten().copied();
+        let observed = Set::of(c.events.len(), observed);
+        let result = stage.tally(rf, set.as_ref(), &observed, &mut |solution| {
             match (finals, solution.co) {
                 (Some(finals), _) => conclude(finals, solution),
+                (None, _) if solution.lasts.is_some() => {
+                    let lasts = solution.lasts.unwrap_or_default();
+                    let is_last = |w: &Index| lasts.contains(w);
+                    let last = |writes: &Vec<Index>| writes.iter().copied().find(is_last);
+                    let finals: Vec<Index> = options.iter().filter_map(last).collect();
+                    conclude(&finals, solution);
+                }
                 (None, Some(co)) => {
                     let last = |writes: &Vec<Index>| {
                         let is_last = |w: &Index| !writes.iter().any(|v| co.contains(*w, *v));
@@ -414,7 +423,7 @@ impl State<'_, '_> {
         let mut state: Vec<Value> = answer.observables.iter().map(|o| self.value(o)).collect();
         name_open(&mut state);
         let holds = self.test.condition.prop.holds(&|o| self.value(o));
-        answer.add(&state, holds);
+        answer.add(&state, holds, solution.count);
         answer.undefined |= solution.undefined;
         for flag in solution.flags {
             if !answer.flags.contains(*flag) {

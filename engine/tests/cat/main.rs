@@ -9,3 +9,4 @@ mod language;
 mod models;
 mod relations;
 mod speed;
+mod tally;
