@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from hashlib import md5
 
 from weakspot.generators.litmus import Test
 
 _COMMENT = re.compile(r"\(\*.*?\*\)", re.S)
-_METADATA = re.compile(r"^(\w+)[ \t]*=[ \t]*(.*?)[ \t]*$", re.M)
+_METADATA = re.compile(r"^(hash|variant|tthm)[ \t]*=[ \t]*(.*?)[ \t]*$", re.M | re.I)
 _END = re.compile(r"^\s*(?:locations|filter|exists|~\s*exists|forall|final)\b", re.M)
 _DECLARED = re.compile(
     r"(?P<type>[\w ]*?)\s*(?P<star>\*?)\s*(?P<place>\[\w+\]|\d+\s*:\s*%?\w+|\w+)"
@@ -37,11 +38,12 @@ _Place = tuple[int, int, str]  # registers by thread and name, then locations by
 def herd_hash(test: Test) -> str:
     """herd7's hash of the test; "" where it cannot be told for sure."""
     begin = test.text.find("{")
-    metadata = {key.lower(): value for key, value in _METADATA.findall(test.text[:begin])}
-    if "hash" in metadata:
-        return str(metadata["hash"])
-    written_by_diy = metadata.get("generator", "").startswith("diy")
-    if metadata.keys() & _TOLD or not (test.arch == "C" or written_by_diy):
+    for key, value in _METADATA.findall(test.text, 0, begin):
+        if key.lower() == "hash":
+            return str(value)
+        if key.lower() in _TOLD:
+            return ""
+    if test.arch != "C" and "\nGenerator=diy" not in test.text[:begin]:
         return ""
     try:
         return _digest(test, begin)
@@ -56,11 +58,16 @@ def _digest(test: Test, begin: int) -> str:
         raise ValueError("no final condition")
     program = test.text[close : end.start()]
     parts = (
-        _initial(_COMMENT.sub(" ", test.text[begin + 1 : close - 1])),
-        _functions(program) if test.arch == "C" else _columns(_COMMENT.sub(" ", program)),
-        _observed(_COMMENT.sub(" ", test.text[end.start() :])),
+        _initial(_bare(test.text[begin + 1 : close - 1])),
+        _functions(program) if test.arch == "C" else _columns(_bare(program)),
+        _observed(_bare(test.text[end.start() :])),
     )
     return md5(b"".join(md5(part.encode()).digest() for part in parts)).hexdigest()
+
+
+def _bare(text: str) -> str:
+    """Without comments."""
+    return _COMMENT.sub(" ", text) if "(*" in text else text
 
 
 def _closing(text: str, begin: int) -> int:
@@ -73,6 +80,7 @@ def _closing(text: str, begin: int) -> int:
     raise ValueError("a brace is open")
 
 
+@lru_cache(maxsize=1024)
 def _place(written: str) -> _Place:
     bare = re.sub(r"[\[\]\s%]", "", written)
     thread, colon, register = bare.partition(":")
@@ -98,20 +106,22 @@ def _declared(written: str) -> str:
 
 
 def _initial(text: str) -> str:
-    given: dict[_Place, str] = {}
-    for declaration in filter(None, map(str.strip, text.split(";"))):
-        left, _, value = (part.strip() for part in declaration.partition("="))
-        if array := _ARRAY.fullmatch(left):
-            place = _place(array["place"])
-            given[place] = f"{_declared(array['type'])} {_name(place)}[{array['size']}]"
-            continue
-        match = _DECLARED.fullmatch(left)
-        if match is None or not re.fullmatch(r"[\w-]*", value):
-            raise ValueError(declaration)
-        place = _place(match["place"])
-        before = f"{_declared(match['type'])} {match['star']}" if match["type"] else match["star"]
-        given[place] = f"{before}{_name(place)}={value or 0}"
+    given = dict(map(_declaration, filter(None, map(str.strip, text.split(";")))))
     return "; ".join(given[place] for place in sorted(given))
+
+
+@lru_cache(maxsize=1024)
+def _declaration(text: str) -> tuple[_Place, str]:
+    left, _, value = (part.strip() for part in text.partition("="))
+    if array := _ARRAY.fullmatch(left):
+        place = _place(array["place"])
+        return place, f"{_declared(array['type'])} {_name(place)}[{array['size']}]"
+    match = _DECLARED.fullmatch(left)
+    if match is None or not re.fullmatch(r"[\w-]*", value):
+        raise ValueError(text)
+    place = _place(match["place"])
+    before = f"{_declared(match['type'])} {match['star']}" if match["type"] else match["star"]
+    return place, f"{before}{_name(place)}={value or 0}"
 
 
 def _functions(text: str) -> str:
@@ -121,21 +131,28 @@ def _functions(text: str) -> str:
         body = text[match.end() : _closing(text, match.end() - 1) - 1]
         if re.search(r"//|/\*|\(\*|\"", body):
             raise ValueError("braces that are none")
-        parameters = []
-        for written in filter(None, map(str.strip, match["parameters"].split(","))):
-            parameter = _PARAMETER.fullmatch(written)
-            if parameter is None:
-                raise ValueError(written)
-            parameters.append(f"{_type(parameter['type'])}{parameter['stars']} {parameter['name']}")
-        printed.append(f"P{match['number']}({', '.join(parameters)}) {{\n{body}\n}}\n")
+        parameters = _parameters(match["parameters"])
+        printed.append(f"P{match['number']}({parameters}) {{\n{body}\n}}\n")
     return "|".join(f" {function} " for function in printed) + ";\n"
+
+
+@lru_cache(maxsize=1024)
+def _parameters(text: str) -> str:
+    printed = []
+    for written in filter(None, map(str.strip, text.split(","))):
+        parameter = _PARAMETER.fullmatch(written)
+        if parameter is None:
+            raise ValueError(written)
+        printed.append(f"{_type(parameter['type'])}{parameter['stars']} {parameter['name']}")
+    return ", ".join(printed)
 
 
 def _columns(text: str) -> str:
     """Assembly: a column a thread without its gaps, labels named in their order."""
-    rows = [[cell.strip() for cell in row.split("|")] for row in text.split(";")[1:]]
+    text = text.partition(";")[2]
+    labels = sorted(set(_LABEL.findall(text))) if ":" in text else []
+    rows = [[cell.strip() for cell in row.split("|")] for row in text.split(";")]
     rows = [row for row in rows if any(row)]
-    labels = sorted({label for row in rows for cell in row for label in _LABEL.findall(cell)})
     if labels:
         number = {label: f"L{at:02}" for at, label in enumerate(labels)}
         known = re.compile(r"\b(" + "|".join(labels) + r")\b")
