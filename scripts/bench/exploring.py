@@ -83,15 +83,14 @@ def last_zero(n: int) -> str:
 
 
 def indexer(n: int) -> str:
-    """Threads put their numbers into a table, from where the last digit says on."""
-    size = 4
+    """Threads put their numbers into a table: two begin at each place, and go on to a free one."""
     bodies = [
-        f"int at = {w % size}; int free = 0;\n"
+        f"int at = {w // 2}; int free = 0;\n"
         f"    while (!atomic_compare_exchange_strong(&table[at], &free, {w + 1})) "
-        f"{{ at = (at + 1) % {size}; free = 0; }}"
+        f"{{ at = (at + 1) % {n}; free = 0; }}"
         for w in range(n)
     ]
-    return program(f"atomic_int table[{size}];", bodies)
+    return program(f"atomic_int table[{n}];", bodies)
 
 
 def locks(n: int) -> str:
@@ -106,6 +105,6 @@ FAMILIES = (
     Family("fibonacci", range(2, 6), fibonacci),
     Family("rotation", range(3, 9), rotation),
     Family("last zero", range(3, 11), last_zero),
-    Family("indexer", range(4, 8), indexer),
+    Family("indexer", range(2, 6), indexer),
     Family("locks", range(3, 7), locks, math.factorial),
 )
