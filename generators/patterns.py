@@ -19,7 +19,7 @@ from weakspot.errors import Unsupported
 from weakspot.generators.litmus import Order, Site
 
 if TYPE_CHECKING:
-    from weakspot._engine import EventDict, RunDict, SiteDict, TraceDict
+    from weakspot._engine import EventDict, RunDict, TraceDict
 
 
 class Access(msgspec.Struct, frozen=True):
@@ -101,17 +101,16 @@ _RMW_OPS = {
 }
 
 
-def pattern(trace: TraceDict, sites: Sequence[SiteDict]) -> Pattern:
+def pattern(trace: TraceDict, sites: Sequence[Site]) -> Pattern:
     """The access pattern of all runs together. Raises Unsupported for an operation that C11 does
     not have."""
-    named = [site_of(site) for site in sites]
     count = max((len(run["threads"]) for run in trace["runs"]), default=0)
     found: list[dict[Segment, Reach]] = [{} for _ in range(count)]
     for run in trace["runs"]:
         order = _Creation(run)
         for thread, events in enumerate(run["threads"]):
             meets = [order.concurrent(thread, index) for index in range(len(events))]
-            for segment, start, end in _segments(_steps(events, named)):
+            for segment, start, end in segments(events, sites):
                 if meets[start] and meets[end]:
                     known = found[thread].get(segment, Reach())
                     reach = Reach(known.first | meets[start], known.last | meets[end])
@@ -119,16 +118,29 @@ def pattern(trace: TraceDict, sites: Sequence[SiteDict]) -> Pattern:
     return Pattern(tuple(found))
 
 
-def site_of(site: SiteDict) -> Site:
-    return Site(
-        file=site["file"],
-        line=site["line"],
-        column=site["column"],
-        function=site["function"],
-        kind=site["kind"],
-        order=site["order"],
-        chain=tuple(site["chain"]),
-    )
+class Habits(msgspec.Struct, frozen=True):
+    """What a program's events are in every run, by the number of their sites: what a
+    read-modify-write does, as a trace names it; the operation that an event belongs to; and
+    which accesses depend on an earlier read (control and address dependencies)."""
+
+    updates: dict[int, str] = {}
+    operations: dict[int, str] = {}
+    dependent: frozenset[tuple[int, int]] = frozenset()
+
+
+def habits(trace: TraceDict) -> Habits:
+    updates: dict[int, str] = {}
+    operations: dict[int, str] = {}
+    dependent: set[tuple[int, int]] = set()
+    for run in trace["runs"]:
+        for events in run["threads"]:
+            for event in events:
+                operations[event["site"]] = event["operation"]
+                if event["op"]:
+                    updates[event["site"]] = event["op"]
+                for earlier in (*event["ctrl"], *event["addr"]):
+                    dependent.add((events[earlier]["site"], event["site"]))
+    return Habits(updates, operations, frozenset(dependent))
 
 
 class _Step(msgspec.Struct, frozen=True):
@@ -190,8 +202,14 @@ def _order(text: str) -> Order:
             raise ValueError(f"unknown memory order {text!r} from the engine")
 
 
-def _segments(steps: Sequence[_Step]) -> Iterator[tuple[Segment, int, int]]:
-    """Every segment of one thread's steps, with the event indices of its first and last access."""
+def segments(
+    events: Sequence[EventDict], sites: Sequence[Site]
+) -> Iterator[tuple[Segment, int, int]]:
+    """Every segment of one thread's events, with the indices of its first and last access.
+
+    Raises Unsupported for an operation that C11 does not have.
+    """
+    steps = _steps(events, sites)
     accesses = [(at, step) for at, step in enumerate(steps) if step.access is not None]
     for number, (at, first) in enumerate(accesses):
         assert first.access is not None

@@ -1,9 +1,11 @@
-"""The main job as a plan and its execution: tests × models × checkers, tests × machines × runners.
+"""The main job as a plan and its execution: programs × models, tests × models × checkers, tests ×
+machines × runners.
 
-A job is named by what its answer depends on: the test's content, the model's file, the checker
-and its version. A job whose answer is in the campaign's folder is not done again, so a campaign
-that was cut, whatever cut it, is finished by the same command. Checks come first; what runs on
-hardware comes after them and alone, since it is all about timing.
+A job is named by what its answer depends on: the program's or the test's content, the model's
+file, the checker and its version. A job whose answer is in the campaign's folder is not done
+again, so a campaign that was cut, whatever cut it, is finished by the same command. Programs are
+explored first, since a violation makes a test of its own; then tests are checked; what runs on
+hardware comes last and alone, since it is all about timing.
 """
 
 from __future__ import annotations
@@ -24,11 +26,12 @@ from weakspot.harness import machines, models
 from weakspot.harness.checkers import Checker
 from weakspot.harness.checkers.cbmc import Cbmc
 from weakspot.harness.checkers.engine import Engine
+from weakspot.harness.checkers.explore import Bounds, EngineExplorer, Explorer
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.judge import judge
 from weakspot.harness.machines import Machine
 from weakspot.harness.machines.profile import profile
-from weakspot.harness.material import Generator, Material, from_source, gather
+from weakspot.harness.material import Generator, Material, Subject, from_source, gather, joined
 from weakspot.harness.models import Model
 from weakspot.harness.record import (
     FORMAT,
@@ -39,13 +42,12 @@ from weakspot.harness.record import (
     Plan,
     Record,
     digest,
-    in_order,
     key,
 )
 from weakspot.harness.runners import Runner
 from weakspot.harness.runners.litmus7 import Litmus7
 from weakspot.harness.store import Store, latest_unfinished, load, new_folder
-from weakspot.harness.verdict import Histogram, Verdict
+from weakspot.harness.verdict import Exploration, Histogram, Verdict
 
 RESULTS = Path("results")
 """Where campaigns are written by default."""
@@ -60,6 +62,9 @@ class Progress(Protocol):
     def advance(self, count: int = 1) -> None:
         """So many jobs of the phase are done."""
 
+    def at(self, text: str) -> None:
+        """What the phase is at: a job that takes its time, or how far that is."""
+
     def message(self, text: str) -> None:
         """Something worth a line."""
 
@@ -70,6 +75,8 @@ class Quiet:
     def start(self, total: int, what: str) -> None: ...
 
     def advance(self, count: int = 1) -> None: ...
+
+    def at(self, text: str) -> None: ...
 
     def message(self, text: str) -> None: ...
 
@@ -83,6 +90,7 @@ class Tools(msgspec.Struct, frozen=True, kw_only=True):
     profile: Callable[[Machine], object]
     model: Callable[[str], Model]
     generator: Generator = from_source
+    explorer: Explorer = EngineExplorer()
     corpus: Path | None = None
 
 
@@ -153,6 +161,7 @@ def run(
         work = _Work(plan, store, tools, progress)
         try:
             work.gather(under)
+            work.explore()
             work.check()
             work.run(places)
             work.finish()
@@ -213,6 +222,22 @@ def _now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S%z")
 
 
+def explored(
+    explorer: Explorer, subject: Subject, model: Model, bounds: Bounds, progress: Progress
+) -> Exploration:
+    """Explore one program under one model, and say how far that is."""
+    what = f"{subject.name} under {model.name}"
+    progress.at(what)
+    return explorer.explore(
+        subject.generated,
+        model,
+        bounds,
+        structure=subject.structure,
+        scenario=subject.scenario,
+        done=lambda count: progress.at(f"{what}: {count:,} executions"),
+    )
+
+
 class _Check(msgspec.Struct, frozen=True):
     """The tests that one checker is to be asked about under one model, by the jobs' keys."""
 
@@ -226,7 +251,7 @@ class _Work:
 
     def __init__(self, plan: Plan, store: Store, tools: Tools, progress: Progress) -> None:
         self.plan, self.store, self.tools, self.progress = plan, store, tools, progress
-        self.material = Material(structures=(), entries=(), explorations=(), sources=())
+        self.material = Material(structures=(), entries=(), programs=(), sources=())
         self.models: dict[str, Model] = {}
         self.digests: dict[str, str] = {}
         self.versions: dict[str, str] = {}
@@ -244,17 +269,38 @@ class _Work:
             report=lambda _: self.progress.advance(),
             root=self.tools.corpus,
         )
-        wanted = in_order(name for entry in self.material.entries for name in entry.models)
-        under = named or _models(wanted, self.tools)
+        under = named or _models(self.material.models, self.tools)
         self.digests = {name: model_digest(model.path) for name, model in under.items()}
         self.models = under
         self.versions.update(compiler=", ".join(self.material.compilers))
+        self._subjects()
+
+    def explore(self) -> None:
+        """Explore every program that is not yet; what violates something becomes a test too."""
+        explorer = self.tools.explorer
+        mute: Counter[str] = Counter()
+        jobs: dict[str, tuple[Subject, Model]] = {}
+        for subject in self.material.programs:
+            for name in subject.models:
+                if reason := explorer.applicable(self.models[name]):
+                    mute[reason] += 1
+                    continue
+                digest = subject.generated.program.digest
+                job = key(digest, self.digests[name], explorer.version, subject.name)
+                if job not in self.store.done:
+                    jobs[job] = subject, self.models[name]
+        for reason, count in mute.items():
+            self.note(f"not explored, {count} times: {reason}")
+        self.progress.start(len(jobs), "exploring")
+        bounds = Bounds(self.plan.loops, self.plan.executions, self.plan.seconds_explore)
+        for job, (subject, model) in jobs.items():
+            self.store.exploration(job, explored(explorer, subject, model, bounds, self.progress))
+            self.progress.advance()
+        self.material = joined(self.material, load(self.store.folder).explorations)
+        self._subjects()
+
+    def _subjects(self) -> None:
         self.store.subjects(self.material.structures, self.material.entries, self.material.sources)
-        for exploration in self.material.explorations:
-            timeless = msgspec.structs.replace(exploration, seconds=0.0)
-            name = key(exploration.program, digest(repr(timeless)))
-            if name not in self.store.done:
-                self.store.exploration(name, exploration)
         self.describe()
 
     def check(self) -> None:
@@ -356,6 +402,9 @@ class _Work:
                     for name, model in self.models.items()
                 ),
                 machines=tuple(known.values()),
+                programs={
+                    each.name: each.generated.program.digest for each in self.material.programs
+                },
                 notes=tuple(self.notes),
             )
         )

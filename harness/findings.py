@@ -70,6 +70,14 @@ KINDS: dict[str, Kind] = {
             "publish the address with a release, and read it with an acquire.",
         ),
         Kind(
+            "WS105",
+            "mutex misused",
+            "error",
+            "A thread unlocks a mutex that it does not hold, or locks one that it holds: the "
+            "program's behaviour is undefined.",
+            "let the thread that locks unlock, on every path.",
+        ),
+        Kind(
             "WS201",
             "disallowed outcome seen",
             "error",

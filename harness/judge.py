@@ -15,9 +15,17 @@ import msgspec
 from weakspot.harness import recorded
 from weakspot.harness.agreement import answers, contradicts, observation, within
 from weakspot.harness.findings import KINDS
-from weakspot.harness.record import ModelNote, Record, program
-from weakspot.harness.verdict import Evidence, Finding, Histogram, Verdict
-from weakspot.harness.words import answered, counted, rounded, stated, times, told
+from weakspot.harness.record import ModelNote, Record, in_order, program
+from weakspot.harness.recorded import explored_as
+from weakspot.harness.verdict import (
+    Evidence,
+    Exploration,
+    Finding,
+    Histogram,
+    Verdict,
+    Violation,
+)
+from weakspot.harness.words import answered, counted, reasoned, rounded, stated, times, told
 
 _VIOLATIONS = {
     "assertion": "WS101",
@@ -25,6 +33,7 @@ _VIOLATIONS = {
     "hang": "WS103",
     "uninitialised": "WS104",
     "memory": "WS104",
+    "lock": "WS105",
 }
 _GRAVITY = {"error": 0, "warning": 1, "note": 2}
 
@@ -61,22 +70,31 @@ def exit_code(record: Record) -> int:
 def undecided(record: Record) -> tuple[str, ...]:
     """What was asked and not answered, one a line: a test under a model that every checker gave
     up on, a program that a claim is about, or a user's own, of which not all was explored."""
+    claimed = {
+        (program(structure.name, claim.scenario), model): expected
+        for structure in record.structures
+        for claim in structure.claims
+        for model, expected in claim.explored.items()
+    }
     found = [
         f"{test} under {model}: {verdicts[0].reason or 'unknown'}"
         for (test, model), verdicts in record.verdicts_of.items()
         if all(verdict.observation == "Unknown" for verdict in verdicts)
     ]
-    asked = {
+    own = {
         program(structure.name, scenario.name)
         for structure in record.structures
         for scenario in structure.scenarios
         if not structure.recorded
-        or any(claim.interleavings for claim in structure.claims if claim.scenario == scenario.name)
     }
     found += [
-        f"{exploration.program} under {exploration.model}: {exploration.how or 'unknown'}"
+        f"{exploration.program} under {exploration.model}: {reasoned(exploration)}"
         for exploration in record.explorations
-        if exploration.result == "Unknown" and exploration.program in asked
+        if exploration.result == "Unknown"
+        and (
+            exploration.program in own
+            or claimed.get((exploration.program, exploration.model), "Unknown") != "Unknown"
+        )
     ]
     return tuple(found)
 
@@ -119,26 +137,77 @@ def _models_that(record: Record, test: str, *, forbid: bool) -> tuple[str, ...]:
 # --- programs ---------------------------------------------------------------------------------
 
 
+def violations(record: Record, finding: Finding) -> list[tuple[Exploration, Violation]]:
+    """The violations that a finding tells of, a model each."""
+    return [
+        (exploration, violation)
+        for exploration in record.explorations_of.get(finding.subject, ())
+        for violation in exploration.violations
+        if _VIOLATIONS[violation.kind] == finding.id
+        and finding.message == _message(exploration, violation)
+        and finding.sites[:1] == violation.sites[:1]
+        and any(told(exploration) == evidence.text for evidence in finding.evidence)
+    ]
+
+
 def _explorations(record: Record) -> Iterator[Finding]:
-    """WS101 and its kin: a violation is an error unless a claim says that it is there."""
-    recorded = {
-        program(structure.name, claim.scenario)
+    """WS101 and its kin: one finding a violation, whatever models allow it; it is an error
+    unless a claim says that it is there, or another that is there too: what goes wrong in one
+    way often goes wrong in several, and after a data race in any."""
+    known = {
+        (program(structure.name, claim.scenario), model)
         for structure in record.structures
         for claim in structure.claims
-        if claim.interleavings == "Violated"
+        for exploration in record.explorations_of.get(program(structure.name, claim.scenario), ())
+        for model, expected in claim.explored.items()
+        if model == exploration.model
+        and exploration.result == "Violated"
+        and explored_as(exploration, expected)
     }
-    for exploration in record.explorations:
-        for violation in exploration.violations:
-            name = _VIOLATIONS.get(violation.kind, "WS101")
+    for name, explorations in record.explorations_of.items():
+        found: dict[_Same, list[tuple[Exploration, Violation]]] = {}
+        for exploration in explorations:
+            for violation in exploration.violations:
+                recorded = (name, exploration.model) in known
+                message = _message(exploration, violation)
+                key = (violation.kind, message, violation.sites[:1], recorded)
+                found.setdefault(key, []).append((exploration, violation))
+        for (kind, message, _, recorded), given in found.items():
             yield Finding(
-                id=name,
+                id=_VIOLATIONS[kind],
                 severity="error",
-                message=f"{exploration.program}: {violation.message}",
-                subject=exploration.program,
-                sites=violation.sites,
-                evidence=(Evidence("exploration", told(exploration)),),
-                recorded=exploration.program in recorded,
+                message=message,
+                subject=name,
+                sites=in_order(site for _, violation in given for site in violation.sites),
+                evidence=tuple(
+                    Evidence("exploration", told(exploration)) for exploration, _ in given
+                ),
+                fix="" if recorded else _mending(_VIOLATIONS[kind], explorations, given),
+                recorded=recorded,
             )
+
+
+_Same = tuple[str, str, tuple[str, ...], bool]  # kind, message, place, and whether it is recorded
+
+
+def _message(exploration: Exploration, violation: Violation) -> str:
+    return f"{exploration.program}: {violation.message}"
+
+
+def _mending(
+    name: str, explorations: Sequence[Exploration], given: Sequence[tuple[Exploration, Violation]]
+) -> str:
+    """Whether a memory order is to blame: what happens under sc none repairs."""
+    violated = {exploration.model for exploration, _ in given}
+    tests = in_order(violation.test for _, violation in given if violation.test)
+    cycle = f"; its cycle is the test {', '.join(tests)}" if tests else ""
+    if name == "WS102":  # sequential consistency knows of no races
+        return KINDS[name].advice.rstrip(".") + cycle
+    if "sc" in violated:
+        return "it happens under sequential consistency too: no memory order repairs it"
+    if any(each.model == "sc" and each.result != "Unknown" for each in explorations):
+        return f"it does not happen under sequential consistency: an order is too weak{cycle}"
+    return f"see whether it happens under sc too: then no memory order repairs it{cycle}"
 
 
 # --- disallowed outcomes ----------------------------------------------------------------------

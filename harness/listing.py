@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 import msgspec
 from rich.text import Text
 
 from weakspot.harness.material import Material
 from weakspot.harness.models import Model
-from weakspot.harness.record import Drift, Entry
+from weakspot.harness.record import Drift, Entry, Record, in_order
+from weakspot.harness.recorded import Decided, decided
 from weakspot.harness.report.terminal import columns
 from weakspot.harness.report.text import where
-from weakspot.harness.structures import Claim, Structure
+from weakspot.harness.structures import Structure
 
 
 def tests(entries: Iterable[Entry]) -> list[Text]:
@@ -22,13 +23,14 @@ def tests(entries: Iterable[Entry]) -> list[Text]:
 
 
 def notes(material: Material) -> Iterator[str]:
-    """What generating showed of the programs themselves."""
-    for each in material.explorations:
-        for violation in each.violations:
-            place = f" ({', '.join(violation.sites)})" if violation.sites else ""
-            yield f"note: {each.program}: {violation.kind}: {violation.message}{place}"
-        if each.result == "Unknown":
-            yield f"note: {each.program}: {each.how}: more tests may exist"
+    """Which programs were not traced whole."""
+    for each in material.programs:
+        made = each.generated
+        if not made.exhaustive or made.bounded:
+            loops = ", ".join(in_order(map(str, made.bounded)))
+            cut = f"loops bounded at {loops}" if loops else ""
+            how = "; ".join(filter(None, ("" if made.exhaustive else made.how, cut)))
+            yield f"note: {each.name}: {how}: more tests may exist"
 
 
 def drifts(found: Iterable[tuple[Structure, Drift]], *, promoted: bool) -> Iterator[str]:
@@ -48,9 +50,9 @@ def drifts(found: Iterable[tuple[Structure, Drift]], *, promoted: bool) -> Itera
             yield from (f"  {label:<8} {name}" for name in names)
 
 
-def structures(found: Sequence[Structure], *, claims: bool, alone: bool) -> Iterator[str]:
+def structures(found: Sequence[Structure], *, alone: bool) -> Iterator[str]:
     """A line a structure; one that was asked for by name in full."""
-    if not alone and not claims:
+    if not alone:
         width = max((len(each.name) for each in found), default=0)
         for each in found:
             yield f"{each.name:<{width}}  {each.title}"
@@ -67,25 +69,69 @@ def structures(found: Sequence[Structure], *, claims: bool, alone: bool) -> Iter
             label = "scenarios" if number == 0 else ""
             line = f"  {label:<9}  {scenario.name:<{width}}  {scenario.file}{defines}"
             yield f"{line}  {scenario.about}".rstrip()
-        if claims:
-            for claim in each.claims:
-                yield from _claim(claim)
-        else:
-            yield f"  claims     {len(each.claims)}; --claims shows them"
+        yield f"  claims     {len(each.claims)}; --claims shows them"
         yield ""
 
 
-def _claim(claim: Claim) -> Iterator[str]:
-    yield f"  {claim.where}"
-    yield from textwrap.wrap(
-        f"claims: {claim.says}", 96, initial_indent="    ", subsequent_indent="      "
-    )
-    if claim.interleavings:
-        yield f"    true: {claim.scenario} is {claim.interleavings} under sequential consistency"
+def claims(
+    found: Sequence[Structure], record: Record | None, campaign: Path | None
+) -> Iterator[str | Text]:
+    """Every claim with what is recorded of it and who decided that: a row for each answer."""
+    rows: list[list[str | Text]] = []
+    says: dict[int, str] = {}
+    undecided = 0
+    for structure in found:
+        for claim in structure.claims:
+            given = decided(record, structure.name, claim)
+            groups: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+            for each in given:
+                answer, colour = _answer(each)
+                groups.setdefault((answer, colour, each.by), []).append(each.under)
+            undecided += any(not each.by for each in given)
+            for number, ((answer, colour, by), under) in enumerate(groups.items()):
+                rows.append(
+                    [
+                        structure.name if number == 0 else "",
+                        (claim.scenario if number == 0 else ""),
+                        (claim.test if number == 0 else ""),
+                        Text(answer, style=colour),
+                        " ".join(under),
+                        ", ".join(by) or Text("not decided", style="yellow"),
+                    ]
+                )
+            says[len(rows) - 1] = f"{claim.says} ({claim.where})"
+    head = ["structure", "scenario", "test", "recorded", "under", "decided by"]
+    title, *lines = columns([head, *rows])
+    yield title
+    for number, line in enumerate(lines):
+        yield line
+        # the claim itself stands below its rows
+        if number in says:
+            yield Text(f"    {says[number]}", style="dim")
+    total = sum(len(structure.claims) for structure in found)
+    told = f"{total - undecided} of {total} claims decided"
+    if campaign is None:
+        yield f"{told}: there is no campaign yet; `weakspot test all` makes one"
     else:
-        said = ", ".join(f"{model} {verdict}" for model, verdict in claim.verdict.items())
-        seen = f"; seen on {', '.join(claim.seen)}" if claim.seen else ""
-        yield f"    true: {claim.test}: {said}{seen}"
+        more = "; `weakspot test all` decides the others" if undecided else ""
+        yield f"{told} in {campaign}{more}"
+
+
+def _answer(each: Decided) -> tuple[str, str]:
+    """What is recorded, and beside it what was found if that is another; a colour."""
+    if each.fits is False:
+        return f"{each.recorded}, but found {each.found}", "red"
+    if each.found and each.found != each.recorded and not each.by:
+        return f"{each.recorded} ({each.found})", "yellow"
+    return each.recorded, ""
+
+
+def json_claims(found: Iterable[Structure], record: Record | None) -> Iterator[str]:
+    """A JSON object for each claim and model, or machine."""
+    for structure in found:
+        for claim in structure.claims:
+            for each in decided(record, structure.name, claim):
+                yield msgspec.json.encode(each).decode()
 
 
 def json_structures(found: Iterable[Structure]) -> Iterator[str]:

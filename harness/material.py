@@ -14,7 +14,7 @@ import msgspec
 
 from weakspot.errors import BadInput
 from weakspot.generators import Generated, generate, merge
-from weakspot.generators.litmus import Test, read_test
+from weakspot.generators.litmus import Site, Test, read_test
 from weakspot.harness import models
 from weakspot.harness import structures as corpus
 from weakspot.harness.record import (
@@ -28,7 +28,7 @@ from weakspot.harness.record import (
 )
 from weakspot.harness.store import file_names
 from weakspot.harness.structures import Scenario, Structure
-from weakspot.harness.verdict import Exploration, Violation
+from weakspot.harness.verdict import Exploration
 
 #: the models of a C test that comes from no structure; of another architecture's, see below
 LANGUAGE_MODELS = ("sc", "tso", "rc11")
@@ -39,14 +39,33 @@ Generator = Callable[[Structure, Scenario], Generated]
 Report = Callable[[str], None]
 
 
+class Subject(msgspec.Struct, frozen=True, kw_only=True):
+    """A program to explore: a scenario, as it was generated from, and the names of the models."""
+
+    structure: str
+    scenario: str
+    generated: Generated
+    models: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return program(self.structure, self.scenario)
+
+
 class Material(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a campaign is about. `compilers` are those that read the sources."""
 
     structures: tuple[StructureNote, ...]
     entries: tuple[Entry, ...]
-    explorations: tuple[Exploration, ...]
+    programs: tuple[Subject, ...]
     sources: tuple[Source, ...]
     compilers: tuple[str, ...] = ()
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that programs and tests bring with them."""
+        programs = (name for each in self.programs for name in each.models)
+        return in_order((*programs, *(name for each in self.entries for name in each.models)))
 
 
 def from_source(structure: Structure, scenario: Scenario) -> Generated:
@@ -106,9 +125,8 @@ def gather(
     """
     named, files = resolve(what, root)
     notes: list[StructureNote] = []
-    explorations: list[Exploration] = []
-    compilers: list[str] = []
-    tests: list[tuple[Test, str, tuple[str, ...]]] = []
+    programs: list[Subject] = []
+    tests: list[_Placed] = []
     sources: dict[tuple[str, str], Source] = {}
     for structure in named:
         made: list[Test] = []
@@ -116,21 +134,28 @@ def gather(
             report(program(structure.name, scenario.name))
             generated = generator(structure, scenario)
             made.extend(generated.tests)
-            explorations.append(explored(structure.name, scenario.name, generated))
-            compilers.append(generated.compiler)
+            programs.append(
+                Subject(
+                    structure=structure.name,
+                    scenario=scenario.name,
+                    generated=generated,
+                    models=tuple(under) or structure.models,
+                )
+            )
+            lines = generated.program.sites
+            sources.update(_sources(structure.name, structure.folder, lines, sources))
         merged = merge(_agreed(made))
         by_hand = structure.hand_written() if structure.recorded else ()
         for test in (*merged, *by_hand):
-            tests.append((test, structure.name, tuple(under) or structure.models))
-            sources.update(_sources(structure, test, sources))
+            tests.append((test, (structure.name,), tuple(under) or structure.models))
         notes.append(_note(structure, merged, under))
-    tests.extend((test, "", tuple(under) or default_models(test)) for test in files)
+    tests.extend((test, (), tuple(under) or default_models(test)) for test in files)
     return Material(
         structures=tuple(notes),
         entries=tuple(_entries(tests)),
-        explorations=tuple(explorations),
+        programs=tuple(programs),
         sources=tuple(sources.values()),
-        compilers=in_order(compilers),
+        compilers=in_order(each.generated.program.compiler for each in programs),
     )
 
 
@@ -141,32 +166,14 @@ def default_models(test: Test) -> tuple[str, ...]:
     return tuple(model.name for model in models.load().values() if test.arch in model.dialects)
 
 
-def explored(structure: str, scenario: str, generated: Generated) -> Exploration:
-    """The interleavings that the generator ran, as an Exploration under sequential consistency.
-
-    Interleavings that were only sampled prove nothing: Unknown, unless one of them went wrong.
-    """
-    kinds = {"deadlock": "hang"}
-    violations = tuple(
-        Violation(
-            kinds.get(failure.kind, failure.kind),
-            failure.message,
-            (str(failure.site),) if failure.site else (),
-        )
-        for failure in generated.failures
-    )
-    how = generated.how or "all interleavings"
-    if generated.bounded:
-        how += f", loops bounded at {', '.join(map(str, generated.bounded))}"
-    return Exploration(
-        program=program(structure, scenario),
-        model="sc",
-        result="Violated" if violations else "Safe" if generated.exhaustive else "Unknown",
-        violations=violations,
-        complete=generated.interleavings,
-        seconds=generated.seconds,
-        how=how,
-    )
+def joined(material: Material, explorations: Iterable[Exploration]) -> Material:
+    """The material with the tests that violations gave among its own."""
+    found: list[_Placed] = [(each.test, each.structures, each.models) for each in material.entries]
+    programs = {each.name: each for each in material.programs}
+    for exploration in explorations:
+        subject = programs[exploration.program]
+        found += [(test, (subject.structure,), subject.models) for test in exploration.tests]
+    return msgspec.structs.replace(material, entries=tuple(_entries(found)))
 
 
 def content(test: Test) -> str:
@@ -233,12 +240,15 @@ def _agreed(tests: Iterable[Test]) -> list[Test]:
     return kept
 
 
-def _entries(tests: Sequence[tuple[Test, str, tuple[str, ...]]]) -> Iterator[Entry]:
+_Placed = tuple[Test, tuple[str, ...], tuple[str, ...]]  # with its structures and its models
+
+
+def _entries(tests: Sequence[_Placed]) -> Iterator[Entry]:
     merged = {test.name: test for test in merge(_agreed(test for test, _, _ in tests))}
     where: dict[str, list[str]] = {name: [] for name in merged}
     under: dict[str, list[str]] = {name: [] for name in merged}
-    for test, structure, names in tests:
-        where[test.name] += [structure] if structure else []
+    for test, structures, names in tests:
+        where[test.name] += structures
         under[test.name] += names
     for (name, test), file in zip(merged.items(), file_names(merged), strict=True):
         yield Entry(
@@ -251,15 +261,13 @@ def _entries(tests: Sequence[tuple[Test, str, tuple[str, ...]]]) -> Iterator[Ent
 
 
 def _sources(
-    structure: Structure, test: Test, known: dict[tuple[str, str], Source]
+    structure: str, folder: Path, sites: Iterable[Site], known: Container[tuple[str, str]]
 ) -> dict[tuple[str, str], Source]:
-    """The source files that a test's sites point into; a system header has none."""
+    """The source files that a program's sites point into; a system header has none."""
     found = {}
-    for origin in test.origins:
-        for site in (site for sites in origin.sites for site in sites):
-            where = (structure.name, site.file)
-            path = structure.folder / site.file
-            if where not in known and where not in found and path.is_file():
-                text = path.read_text(encoding="utf-8", errors="replace")
-                found[where] = Source(structure.name, site.file, text)
+    for name in in_order(site.file for site in sites):
+        path = folder / name
+        if (structure, name) not in known and path.is_file():
+            text = path.read_text(encoding="utf-8", errors="replace")
+            found[structure, name] = Source(structure, name, text)
     return found

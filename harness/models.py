@@ -17,6 +17,7 @@ import msgspec
 
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import ARCHITECTURES
+from weakspot.harness import tools
 
 Role = Literal["reference", "language", "hardware", "paper"]
 
@@ -60,6 +61,14 @@ def dialects(model: Model) -> tuple[str, ...]:
         return ()
     word = re.match(r"\s*(?:\(\*.*?\*\)\s*)*(\w+)", text, re.S)
     return (word[1],) if word and word[1] in ARCHITECTURES else ()
+
+
+def include_folders(model: Model) -> list[Path]:
+    """Where to look for what a user's cat file includes: as herd7 does, then among our own."""
+    if model.path.parent == folder():
+        return []
+    library = tools.herd_libdir()
+    return [each for each in (library, folder()) if each is not None]
 
 
 def folder() -> Path:

@@ -1,4 +1,5 @@
-"""Checking and running without a campaign's folder: what `check` and `run` print and forget.
+"""Exploring, checking and running without a campaign's folder: what `check` and `run` print and
+forget.
 
 The answers are collected in a Record in memory, the same value that a campaign's folder holds,
 so that the same judge judges them and the same reports show them.
@@ -17,12 +18,13 @@ from weakspot import __version__
 from weakspot.errors import BadInput, MissingTool
 from weakspot.generators import Generated, generate
 from weakspot.harness import tools
-from weakspot.harness.campaign import Progress, checker_named, runner_named
+from weakspot.harness.campaign import Progress, checker_named, explored, runner_named
 from weakspot.harness.checkers import Checker, unknown
 from weakspot.harness.checkers.engine import Engine
+from weakspot.harness.checkers.explore import Bounds, Explorer
 from weakspot.harness.judge import judge
 from weakspot.harness.machines import Machine
-from weakspot.harness.material import Generator, Material, from_source
+from weakspot.harness.material import Generator, Material, from_source, joined
 from weakspot.harness.models import Model, resolve
 from weakspot.harness.record import (
     FORMAT,
@@ -37,7 +39,7 @@ from weakspot.harness.record import (
 from weakspot.harness.runners import Runner
 from weakspot.harness.store import MANIFEST, new_folder, read_manifest
 from weakspot.harness.structures import Scenario, Structure
-from weakspot.harness.verdict import Histogram, Verdict
+from weakspot.harness.verdict import Exploration, Histogram, Verdict
 
 
 def generator(defines: Sequence[str], include: Sequence[Path]) -> Generator:
@@ -112,8 +114,8 @@ def models(names: Sequence[str]) -> list[Model]:
 
 
 def models_of(material: Material) -> list[Model]:
-    """The models that the tests bring with them."""
-    return [resolve(name) for name in in_order(n for each in material.entries for n in each.models)]
+    """The models that the programs and the tests bring with them."""
+    return [resolve(name) for name in material.models]
 
 
 def new_campaign(output: Path | None, *, fresh: bool, root: Path) -> Path | None:
@@ -134,17 +136,13 @@ def new_campaign(output: Path | None, *, fresh: bool, root: Path) -> Path | None
     return output
 
 
-def newest_campaign(root: Path) -> Path:
-    """The campaign below `root` that began last; BadInput when there is none."""
+def newest_campaign(root: Path) -> Path | None:
+    """The campaign below `root` that began last, if there is one."""
     found = []
     for path in root.glob(f"*/{MANIFEST}"):
         with contextlib.suppress(BadInput):
             found.append((read_manifest(path.parent).started, path.parent))
-    if not found:
-        raise BadInput(
-            "there is no campaign yet", place=str(root), advice="weakspot test all makes one"
-        )
-    return max(found)[1]
+    return max(found)[1] if found else None
 
 
 class Answers:
@@ -153,10 +151,38 @@ class Answers:
     def __init__(self, what: Sequence[str], material: Material) -> None:
         self.what, self.material = tuple(what), material
         self.checked = False
+        self.notes: list[str] = []
+        self.explorations: list[Exploration] = []
         self.models: dict[str, Model] = {}
         self.machines: list[MachineNote] = []
         self.verdicts: dict[tuple[str, str, str], Verdict] = {}
         self.histograms: dict[tuple[str, str, str], Histogram] = {}
+
+    def explore(
+        self,
+        models: Iterable[Model],
+        explorer: Explorer,
+        bounds: Bounds,
+        progress: Progress,
+    ) -> None:
+        """Explore each program under its models; what violates something becomes a test too."""
+        self.checked = True
+        self.models |= {model.name: model for model in models}
+        asked = {model.name: explorer.applicable(model) for model in self.models.values()}
+        jobs = [
+            (subject, self.models[name])
+            for subject in self.material.programs
+            for name in subject.models
+            if not asked[name]
+        ]
+        if self.material.programs:
+            reasons = in_order(filter(None, asked.values()))
+            self.notes += [f"not explored: {reason}" for reason in reasons]
+        progress.start(len(jobs), "exploring")
+        for subject, model in jobs:
+            self.explorations.append(explored(explorer, subject, model, bounds, progress))
+            progress.advance()
+        self.material = joined(self.material, self.explorations)
 
     def check(
         self,
@@ -168,7 +194,7 @@ class Answers:
         """Ask each checker about each test under its models. A test that no checker can be asked
         about is Unknown, with the reason."""
         self.checked = True
-        self.models = {model.name: model for model in models}
+        self.models |= {model.name: model for model in models}
         jobs: list[tuple[Checker, Model, list[Entry]]] = []
         for model in self.models.values():
             wanted = [each for each in self.material.entries if model.name in each.models]
@@ -224,12 +250,13 @@ class Answers:
                     for model in self.models.values()
                 ),
                 machines=tuple(self.machines),
+                notes=tuple(self.notes),
             ),
             # what was not asked about is not judged
             structures=self.material.structures if self.checked else (),
             entries=self.material.entries,
             sources=self.material.sources,
-            explorations=self.material.explorations if self.checked else (),
+            explorations=tuple(self.explorations),
             verdicts=tuple(
                 sorted(
                     self.verdicts.values(), key=lambda each: (place[each.test], under[each.model])

@@ -18,7 +18,7 @@ from weakspot.generators.litmus import Test
 from weakspot.harness.structures import Claim, Scenario
 from weakspot.harness.verdict import Exploration, Finding, Histogram, Verdict
 
-FORMAT = 1
+FORMAT = 2
 """The version of the campaign folder; a folder of another version is refused."""
 
 
@@ -27,7 +27,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     `what` is as the user gave it: structures, C files, litmus files, folders. Without `models`
     each structure has its own. `seconds_check` limits the check of one test under one model,
-    `seconds_run` is how long one test runs on one machine.
+    `seconds_run` is how long one test runs on one machine; `loops`, `executions` and
+    `seconds_explore` are where exploring one program under one model ends.
     """
 
     what: tuple[str, ...]
@@ -37,6 +38,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     runners: tuple[str, ...] = ()
     seconds_check: float = 20.0
     seconds_run: float = 1.0
+    loops: int = 4
+    executions: int = 0
+    seconds_explore: float = 20.0
 
 
 class ModelNote(msgspec.Struct, frozen=True):
@@ -64,7 +68,8 @@ class MachineNote(msgspec.Struct, frozen=True):
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """campaign.json. `finished` is empty until every job of the plan is done; `notes` say what
-    was left out and why (a tool that is not installed, a test that a checker cannot read)."""
+    was left out and why (a tool that is not installed, a test that a checker cannot read).
+    `programs` are digests by name: a changed source is another program."""
 
     format: int
     weakspot: str
@@ -74,6 +79,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     tools: dict[str, str] = {}
     models: tuple[ModelNote, ...] = ()
     machines: tuple[MachineNote, ...] = ()
+    programs: dict[str, str] = {}
     notes: tuple[str, ...] = ()
 
 
@@ -163,6 +169,14 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         found: defaultdict[str, list[Histogram]] = defaultdict(list)
         for histogram in self.histograms:
             found[histogram.test].append(histogram)
+        return {key: tuple(values) for key, values in found.items()}
+
+    @cached_property
+    def explorations_of(self) -> dict[str, tuple[Exploration, ...]]:
+        """The explorations of a program, one a model."""
+        found: defaultdict[str, list[Exploration]] = defaultdict(list)
+        for exploration in self.explorations:
+            found[exploration.program].append(exploration)
         return {key: tuple(values) for key, values in found.items()}
 
     def tests_of(self, structure: str) -> tuple[Entry, ...]:

@@ -7,14 +7,16 @@ compared, and that is said; a recorded sighting that did not happen again is a n
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
 
 from weakspot.harness.agreement import answers
 from weakspot.harness.findings import KINDS
-from weakspot.harness.record import Record, StructureNote, program
-from weakspot.harness.structures import Claim
-from weakspot.harness.verdict import Evidence, Finding, Observation, Verdict
-from weakspot.harness.words import answered, counted, rounded, said, told
+from weakspot.harness.record import Record, StructureNote, in_order, program
+from weakspot.harness.structures import Claim, Explored
+from weakspot.harness.verdict import Evidence, Exploration, Finding, Observation, Verdict
+from weakspot.harness.words import answered, counted, outcome, rounded, said, told
 
 
 def compare(record: Record) -> Iterator[Finding]:
@@ -24,8 +26,8 @@ def compare(record: Record) -> Iterator[Finding]:
             yield _drift(structure)
         unchecked: Counter[str] = Counter()
         for claim in structure.claims:
-            if claim.interleavings:
-                yield from _interleavings(record, structure, claim)
+            if claim.explored:
+                yield from _explored(record, structure, claim, unchecked)
             else:
                 yield from _verdicts(record, structure, claim, unchecked)
                 yield from _sight(record, structure, claim)
@@ -33,8 +35,8 @@ def compare(record: Record) -> Iterator[Finding]:
             yield Finding(
                 id="WS001",
                 severity="note",
-                message=f"{structure.name}: {model} was not checked in this run, so {count} "
-                f"recorded {'verdict is' if count == 1 else 'verdicts are'} not compared",
+                message=f"{structure.name}: {model} was not asked in this run, so {count} "
+                f"recorded {'answer is' if count == 1 else 'answers are'} not compared",
                 subject=structure.name,
             )
 
@@ -60,20 +62,31 @@ def _drift(structure: StructureNote) -> Finding:
     )
 
 
-def _interleavings(record: Record, structure: StructureNote, claim: Claim) -> Iterator[Finding]:
+def _explored(
+    record: Record, structure: StructureNote, claim: Claim, unchecked: Counter[str]
+) -> Iterator[Finding]:
     name = program(structure.name, claim.scenario)
-    found = [each for each in record.explorations if each.program == name and each.model == "sc"]
-    if not found:
-        yield _mismatch(structure, claim, f"{name}: its interleavings were not explored")
-    for exploration in found:
-        if exploration.result not in ("Unknown", claim.interleavings):
+    found = {each.model: each for each in record.explorations_of.get(name, ())}
+    for model, expected in claim.explored.items():
+        exploration = found.get(model)
+        if exploration is None:
+            unchecked[model] += 1
+        elif explored_as(exploration, expected) is False:
             yield _mismatch(
                 structure,
                 claim,
-                f"{name}: recorded as {claim.interleavings} under sequential consistency, "
-                f"found {exploration.result}",
+                f"{name} under {model}: recorded as {expected}, found {outcome(exploration)}",
                 Evidence("exploration", told(exploration)),
             )
+
+
+def explored_as(exploration: Exploration, expected: Explored) -> bool | None:
+    """Whether an exploration gave what is recorded; None where a limit left that open."""
+    if exploration.result == "Violated":
+        return any(f"Violated: {each.kind}" == expected for each in exploration.violations)
+    if exploration.result == expected:
+        return True
+    return None if exploration.result == "Unknown" else False
 
 
 def _verdicts(
@@ -151,3 +164,74 @@ def _mismatch(structure: StructureNote, claim: Claim, message: str, *evidence: E
         evidence=(Evidence("claim", said(structure, claim)), *evidence),
         fix=KINDS["WS001"].advice,
     )
+
+
+# --- who decided what -------------------------------------------------------------------------
+
+
+class Decided(msgspec.Struct, frozen=True, kw_only=True):
+    """What a claim records of one model, or of one kind of machine, and what a campaign found.
+
+    `by` are those who answered: exploration, the names of checkers, the names of machines that
+    saw the outcome; nobody where the campaign did not decide it. `fits` is None then, and where a
+    limit left it open.
+    """
+
+    structure: str
+    scenario: str
+    test: str
+    where: str
+    says: str
+    under: str  # a model, or the machine of a sighting
+    recorded: str
+    found: str
+    fits: bool | None
+    by: tuple[str, ...]
+
+
+def decided(record: Record | None, structure: str, claim: Claim) -> tuple[Decided, ...]:
+    """Who decided a claim, model by model; nobody without a campaign."""
+
+    def entry(
+        under: str, recorded: str, found: str, fits: bool | None, by: Iterable[str]
+    ) -> Decided:
+        return Decided(
+            structure=structure,
+            scenario=claim.scenario,
+            test=claim.test,
+            where=claim.where,
+            says=claim.says,
+            under=under,
+            recorded=recorded,
+            found=found,
+            fits=fits,
+            by=tuple(by),
+        )
+
+    made = []
+    explored = record.explorations_of if record else {}
+    given = {each.model: each for each in explored.get(program(structure, claim.scenario), ())}
+    for model, expected in claim.explored.items():
+        each = given.get(model)
+        if each is None:
+            made.append(entry(model, expected, "", None, ()))
+        else:
+            met = explored_as(each, expected)
+            made.append(
+                entry(model, expected, outcome(each), met, () if met is None else ("exploration",))
+            )
+    for model, observation in claim.verdict.items():
+        verdicts = record.verdicts_of.get((claim.test, model), ()) if record else ()
+        said = answers(verdicts)
+        wrong = [verdict for verdict in said if not fits(verdict, observation)]
+        answer = (wrong or said)[0].observation if said else ""
+        by = in_order(verdict.checker for verdict in said)
+        made.append(entry(model, observation, answer, not wrong if said else None, by))
+    for arch in claim.seen:
+        runs = record.histograms_of.get(claim.test, ()) if record else ()
+        tried = [each for each in runs if each.arch == arch and not each.emulated]
+        shown = [each for each in tried if each.target]
+        found = "seen" if shown else "not seen" if tried else ""
+        by = in_order(each.machine for each in shown)
+        made.append(entry(arch, "seen", found, True if shown else None, by))
+    return tuple(made)

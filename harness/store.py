@@ -36,7 +36,6 @@ from weakspot.harness.record import (
     Record,
     Source,
     StructureNote,
-    program,
 )
 from weakspot.harness.verdict import Exploration, Finding, Histogram, Verdict
 
@@ -176,12 +175,6 @@ def load(folder: Path) -> Record:
     entries = rows(folder / "tests" / "tests.jsonl", Entry)
     tests = {entry.name: entry.digest for entry in entries}
     models = {model.name: model.digest for model in manifest.models}
-    structures = _structures(folder)
-    programs = {
-        program(structure.name, scenario.name)
-        for structure in structures
-        for scenario in structure.scenarios
-    }
     verdicts = {
         (each.test, each.model, each.checker): each
         for key, each in answers("verdicts.jsonl", Verdict)
@@ -194,12 +187,12 @@ def load(folder: Path) -> Record:
     }
     explorations = {
         (each.program, each.model): each
-        for _, each in answers("explorations.jsonl", Exploration)
-        if each.program in programs
+        for key, each in answers("explorations.jsonl", Exploration)
+        if key.split(":")[:2] == [manifest.programs.get(each.program), models.get(each.model)]
     }
     return Record(
         manifest=manifest,
-        structures=structures,
+        structures=_structures(folder),
         entries=entries,
         sources=rows(folder / "sources.jsonl", Source),
         verdicts=tuple(verdicts.values()),

@@ -54,10 +54,9 @@ class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What somebody says of a structure, and what is true.
 
-    `says` is the claim, `where` the place it is made. What is true is one of three: by model, the
+    `says` is the claim, `where` the place it is made. What is true is either, by model, the
     `verdict` of a `test`, with `seen`, the kinds of machine whose hardware shows the test's
-    outcome; by model, what the scenario is when it is `explored`; or what its `interleavings`
-    give, which is its behaviour under sequential consistency.
+    outcome; or, by model, what the scenario is when it is `explored`.
     """
 
     where: str
@@ -67,7 +66,6 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     verdict: dict[str, Observation] = {}
     seen: tuple[str, ...] = ()
     explored: dict[str, Explored] = {}
-    interleavings: Literal["", "Safe", "Violated"] = ""
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -231,9 +229,9 @@ def _check_claim(
         advice = f"scenarios here: {', '.join(scenarios) or 'none'}"
         advice = _suggest(claim.scenario, scenarios) or advice
         raise text.wrong("claim", index, "scenario", message, advice)
-    if sum(map(bool, (claim.test, claim.explored, claim.interleavings))) != 1:
+    if bool(claim.test) == bool(claim.explored):
         message = "a claim is about one test, or about the explored program"
-        advice = "give either test and verdict, or explored, or interleavings"
+        advice = "give either test and verdict, or explored"
         raise text.wrong("claim", index, "test", message, advice)
     if bool(claim.test) != bool(claim.verdict):
         message = "a test needs a verdict, and a verdict needs a test"

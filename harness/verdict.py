@@ -7,15 +7,17 @@ from typing import Literal
 
 import msgspec
 
+from weakspot.generators.litmus import Test
+
 Observation = Literal["Never", "Sometimes", "Always", "Undefined", "Unknown"]
 State = dict[str, str]
 
 
 class WitnessEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     """An event of a witness. `thread` is None for the initial value of a location, which has no
-    label. `kind`: R, W, RMW, F, LOCK, UNLOCK; `order` as the model's sets name it: rlx, sc,
-    mfence. `read` and `written` are values, empty for what the event does not do. `site` is the
-    `file:line` that the event comes from, where the test says."""
+    label. `kind`: R, W, RMW, F, LOCK, UNLOCK, of a program also FREE; `order` as the model's sets
+    name it: rlx, sc, mfence. `read` and `written` are values, empty for what the event does not
+    do. `site` is the `file:line` that the event comes from, where that is known."""
 
     thread: int | None
     label: str
@@ -104,26 +106,67 @@ class Histogram(msgspec.Struct, frozen=True, kw_only=True):
     hash: str = ""  # litmus7's digest of the parsed test, the same as herd7's
 
 
-class Violation(msgspec.Struct, frozen=True):
-    """`kind`: assertion, race, hang, uninitialised, memory."""
+class Wait(msgspec.Struct, frozen=True):
+    """Where a thread stands for ever, and for what: "a lock", "another thread's write"."""
 
-    kind: str
+    thread: int
+    what: str
+    site: str
+
+
+class Execution(Witness, frozen=True, kw_only=True):
+    """A witness of a whole program, without the events that the violation does not need.
+
+    `functions` are the start functions of the threads. `conflict` are the two accesses that
+    race, `waits` who stands where when the program hangs.
+    """
+
+    functions: tuple[str, ...] = ()
+    conflict: tuple[int, int] | None = None
+    waits: tuple[Wait, ...] = ()
+
+
+Result = Literal["Safe", "Violated", "Unknown"]
+ViolationKind = Literal["assertion", "race", "hang", "uninitialised", "memory", "lock"]
+
+
+class Violation(msgspec.Struct, frozen=True, kw_only=True):
+    """What a program does wrong. `sites` are `file:line` of the place, of both accesses that
+    race, of all threads that hang. `test` names the litmus test that the witness's critical
+    cycle makes; it is empty where threads that simply take turns do the same."""
+
+    kind: ViolationKind
     message: str
     sites: tuple[str, ...] = ()
+    test: str = ""
+    witness: Execution | None = None
 
 
 class Exploration(msgspec.Struct, frozen=True, kw_only=True):
-    """What exploring a Program under a Model gave. `how` says by which method and within which
-    bound; Safe means no violation within it."""
+    """What exploring a Program under a Model gave.
+
+    Safe: no execution that the model allows violates anything. `reasons` say what was cut, where
+    and by which bound; without a violation the result is then Unknown. Each
+    execution is counted once: `complete` where every thread ends, `blocked` where one waits for
+    what does not come in it, `cut` where a bound ends one, `faulty` where an error does. `tests`
+    are the litmus tests that violations name.
+    """
 
     program: str
     model: str
-    result: Literal["Safe", "Violated", "Unknown"]
+    result: Result
     violations: tuple[Violation, ...] = ()
     complete: int = 0
     blocked: int = 0
+    cut: int = 0
+    faulty: int = 0
     seconds: float = 0.0
-    how: str = ""
+    reasons: tuple[str, ...] = ()
+    tests: tuple[Test, ...] = ()
+
+    @property
+    def executions(self) -> int:
+        return self.complete + self.blocked + self.cut + self.faulty
 
 
 class Evidence(msgspec.Struct, frozen=True):

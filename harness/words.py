@@ -32,17 +32,25 @@ def counted(histogram: Histogram) -> str:
 
 
 def told(exploration: Exploration) -> str:
-    return f"{exploration.result} under {exploration.model}: {executed(exploration)}"
+    why = f": {reasoned(exploration)}" if exploration.reasons else ""
+    return f"{outcome(exploration)} under {exploration.model}, {executed(exploration)}{why}"
+
+
+def outcome(exploration: Exploration) -> str:
+    """`Violated: assertion, race`, as claims say it."""
+    kinds = ", ".join(dict.fromkeys(each.kind for each in exploration.violations))
+    return f"{exploration.result}: {kinds}" if kinds else exploration.result
 
 
 def executed(exploration: Exploration) -> str:
-    """How many executions there were, and by which method."""
-    count = f"{exploration.complete:,}"
-    if exploration.how.startswith((f"{count} ", f"{exploration.complete} ")):
-        return exploration.how
-    blocked = f", {exploration.blocked:,} blocked" if exploration.blocked else ""
-    how = f", {exploration.how}" if exploration.how else ""
-    return f"{count} execution{'' if exploration.complete == 1 else 's'}{blocked}{how}"
+    """`1,204 executions (3 blocked) in 0.1 s`"""
+    blocked = f" ({exploration.blocked:,} blocked)" if exploration.blocked else ""
+    plural = "" if exploration.executions == 1 else "s"
+    return f"{exploration.executions:,} execution{plural}{blocked} in {exploration.seconds:.1f} s"
+
+
+def reasoned(exploration: Exploration) -> str:
+    return "; ".join(exploration.reasons) or "unknown"
 
 
 def times(count: int) -> str:

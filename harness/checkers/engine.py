@@ -78,7 +78,7 @@ class Engine(msgspec.Struct, frozen=True):
             _engine.check(
                 [_given(test) for test in asked],
                 str(model.path),
-                folders=_folders(model),
+                folders=[str(folder) for folder in models.include_folders(model)],
                 seconds=seconds,
                 candidates=self.candidates,
                 memory=self.memory,
@@ -164,15 +164,6 @@ def validate(tests: Sequence[Test]) -> None:
 
 def _given(test: Test) -> tuple[str, str]:
     return test.path or f"{test.name}.litmus", test.text
-
-
-def _folders(model: Model) -> list[str]:
-    """Where to look for what a user's cat file includes: as herd7 does, then among our own."""
-    own = models.folder()
-    if model.path.parent == own:
-        return []
-    library = tools.herd_libdir()
-    return [str(folder) for folder in (library, own) if folder is not None]
 
 
 def _witness(found: WitnessDict | None, test: Test) -> Witness | None:

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import click
 
+from weakspot.errors import BadInput
 from weakspot.harness.cli.shared import (
     CHECKERS,
     RUNNERS,
+    bound_options,
     command,
     json_lines,
     model_option,
@@ -71,6 +73,7 @@ Examples:
     show_default=True,
     help="Who decides.",
 )
+@bound_options
 @timeout_option
 @click.option("--all-tests", is_flag=True, help="List every test, not only those worth a look.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings, one JSON object a line.")
@@ -83,13 +86,16 @@ def test(
     seconds: float,
     machines: tuple[str, ...],
     checkers: tuple[str, ...],
+    explore_seconds: float,
+    executions: int,
+    loops: int,
     timeout: float,
     all_tests: bool,
     as_json: bool,
     defines: tuple[str, ...],
     include: tuple[Path, ...],
 ) -> int:
-    """The main job: gen, check, run, judge, report.
+    """The main job: gen, explore, check, run, judge, report.
 
     Prints what is worth knowing first and writes a site with everything."""
     import msgspec
@@ -106,6 +112,9 @@ def test(
         runners=RUNNERS if seconds else (),
         seconds_check=timeout,
         seconds_run=seconds,
+        loops=loops,
+        executions=executions,
+        seconds_explore=explore_seconds,
     )
     tools = msgspec.structs.replace(
         campaign.installed(), generator=once.generator(defines, include)
@@ -153,7 +162,16 @@ def report(campaigns: tuple[Path, ...], output: Path | None, show: bool) -> int:
 
     if output is not None and len(campaigns) > 1:
         raise click.UsageError("-o goes with one campaign.")
-    for folder in campaigns or (once.newest_campaign(results_folder()),):
+    if not campaigns:
+        newest = once.newest_campaign(results_folder())
+        if newest is None:
+            raise BadInput(
+                "there is no campaign yet",
+                place=str(results_folder()),
+                advice="weakspot test all makes one",
+            )
+        campaigns = (newest,)
+    for folder in campaigns:
         page = html.build(store.load(folder), output or folder)
         say([str(page)])
         if show:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
-from weakspot.harness.cli.shared import command, json_lines, say
+from weakspot.harness.cli.shared import command, json_lines, results_folder, say
 from weakspot.harness.edge import FINDINGS, NOTHING_FOUND
 
 
@@ -31,23 +33,46 @@ def doctor(as_json: bool) -> int:
 
 @command(
     epilog="""\
+A claim is decided by a campaign: an exploration, a checker, or a machine that saw the outcome.
+
 Examples:
   weakspot structures
-  weakspot structures duffy_wsq --claims"""
+  weakspot structures duffy_wsq             its scenarios
+  weakspot structures --claims              every claim, and who decided it
+  weakspot structures duffy_wsq --claims --in results/2026-11-21-1402"""
 )
 @click.argument("names", nargs=-1, metavar="[NAME…]")
-@click.option("--claims", is_flag=True, help="Who claims what of them, and what is true.")
+@click.option("--claims", is_flag=True, help="Who claims what of them, and who decided it.")
+@click.option(
+    "--in",
+    "campaign",
+    metavar="CAMPAIGN",
+    type=click.Path(path_type=Path),
+    help="The campaign whose answers --claims shows.  [default: the newest below results/]",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-def structures(names: tuple[str, ...], claims: bool, as_json: bool) -> int:
+def structures(names: tuple[str, ...], claims: bool, campaign: Path | None, as_json: bool) -> int:
     """The structures of the corpus."""
-    from weakspot.harness import listing, structures
+    from weakspot.harness import listing, once, store, structures
+    from weakspot.harness.report import terminal
 
+    if campaign is not None and not claims:
+        raise click.UsageError("--in goes with --claims.")
     found = [structures.find(name) for name in names] or structures.structures()
-    say(
-        listing.json_structures(found)
-        if as_json
-        else listing.structures(found, claims=claims, alone=bool(names))
-    )
+    if not claims:
+        say(
+            listing.json_structures(found)
+            if as_json
+            else listing.structures(found, alone=bool(names))
+        )
+        return NOTHING_FOUND
+    campaign = campaign or once.newest_campaign(results_folder())
+    record = store.load(campaign) if campaign else None
+    if as_json:
+        say(listing.json_claims(found, record))
+    else:
+        for line in listing.claims(found, record, campaign):
+            terminal.console().print(line)
     return NOTHING_FOUND
 
 

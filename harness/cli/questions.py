@@ -10,6 +10,7 @@ import click
 from weakspot.harness.cli.shared import (
     CHECKERS,
     RUNNERS,
+    bound_options,
     command,
     gathered,
     json_lines,
@@ -85,11 +86,14 @@ def gen(
 @command(
     epilog="""\
 A test whose condition holds is no finding by itself: `exists` asks whether something can be.
-Findings are checkers that disagree, claims that are not met and assertions that fail.
+Findings are programs that fail an assertion, race, hang or misuse memory, checkers that disagree,
+and claims that are not met. A program that a limit cut is inconclusive: exit code 3.
 
 Examples:
   weakspot check SB.litmus --model sc,tso,rc11
-  weakspot check my_queue.c -D CAPACITY=2 -I include --checker all
+  weakspot check my_queue.c -D CAPACITY=2 -I include
+  weakspot check my_queue.c --loops 8 --seconds 2m     go further where a limit cut something
+  weakspot check my_queue.c -o tests                   the litmus tests of what is violated
   weakspot check SB.litmus -m rc11 --witness     why it is possible, or why not
   weakspot check tests/ -m rc11 --format herd | tee rc11.log     a log for mcompare7
   weakspot check duffy_wsq --json | jq .observation"""
@@ -108,6 +112,14 @@ Examples:
     is_flag=True,
     help="Show an execution with the outcome, or what forbids it.",
 )
+@click.option(
+    "-o",
+    "--output",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Write the tests of violations here.",
+)
+@bound_options
 @timeout_option
 @source_options
 @output_options
@@ -116,16 +128,23 @@ def check(
     models: tuple[str, ...],
     checker: str | None,
     witnesses: bool,
+    output: Path | None,
+    explore_seconds: float,
+    executions: int,
+    loops: int,
     timeout: float,
     defines: tuple[str, ...],
     include: tuple[Path, ...],
     form: str | None,
 ) -> int:
-    """Decide tests under memory models.
+    """Decide programs and tests under memory models.
 
-    Each answer is Never, Sometimes or Always, of the proposition in the test's condition, or
-    Undefined, where the model sees a data race."""
-    from weakspot.harness import once
+    Every execution of a program is explored: it is Safe, Violated, or Unknown where a limit cut
+    something. Of a test the answer is Never, Sometimes or Always, of the proposition in its
+    condition, or Undefined, where the model sees a data race."""
+    from weakspot.generators import merge
+    from weakspot.harness import golden, once
+    from weakspot.harness.checkers.explore import Bounds, EngineExplorer
     from weakspot.harness.herdlog import format_verdicts
 
     wanted = once.models(models)
@@ -147,6 +166,7 @@ def check(
         else:
             from weakspot.harness.report import tables, terminal
 
+            tables.explorations(record, terminal.console())
             tables.verdicts(record, terminal.console(), witnesses=witnesses)
 
     answers = once.Answers(what, material)
@@ -154,6 +174,11 @@ def check(
         keeping("what was answered until then is printed", lambda: show(answers.record())),
         watched() as progress,
     ):
+        bounds = Bounds(loops=loops, executions=executions, seconds=explore_seconds)
+        answers.explore(wanted, EngineExplorer(), bounds, progress)
+        if output is not None:
+            found = (test for each in answers.explorations for test in each.tests)
+            golden.write(output, merge(found))
         answers.check(wanted, asked, timeout, progress)
     show(record := answers.record())
     return judged(record, aside=form in ("json", "herd"))

@@ -80,6 +80,37 @@ def timeout_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
+def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in (
+        click.option(
+            "--seconds",
+            "explore_seconds",
+            callback=some_time,
+            metavar="DURATION",
+            default="20s",
+            show_default=True,
+            help="The limit of exploring one program under one model.",
+        ),
+        click.option(
+            "--executions",
+            type=click.IntRange(min=0),
+            default=0,
+            metavar="N",
+            help="Explore so many executions of a program at most.  [default: all]",
+        ),
+        click.option(
+            "--loops",
+            type=click.IntRange(min=1),
+            default=4,
+            show_default=True,
+            metavar="N",
+            help="Follow a loop for so many rounds; one that only waits is not bounded.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
 def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option(
@@ -149,5 +180,5 @@ def judged(record: Record, *, aside: bool) -> int:
     if errors:
         from weakspot.harness.report import terminal, text
 
-        text.findings(errors, terminal.console(sys.stderr if aside else sys.stdout))
+        text.findings(record, errors, terminal.console(sys.stderr if aside else sys.stdout))
     return judge.exit_code(record)

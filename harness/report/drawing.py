@@ -12,15 +12,16 @@ import itertools
 import msgspec
 
 from weakspot.generators.litmus import Cas, Fence, Guard, Load, Rmw, Statement, Store, Test
-from weakspot.harness.report.witness import places
+from weakspot.harness.report.witness import heading, places
 from weakspot.harness.verdict import Witness, WitnessEvent
 
-_COLUMN, _ROW, _WIDTH, _HEIGHT, _MARGIN = 236, 78, 148, 36, 44
+_GUTTER, _ROW, _WIDTH, _HEIGHT, _MARGIN = 88, 78, 148, 36, 44
+_LETTER = 7.9  # the width of a letter in the label of a box
 _COMMUNICATION = {"Rfe": "rf", "Fre": "fr", "Coe": "co", "Wse": "co"}
 
 
 class Node(msgspec.Struct, frozen=True):
-    """A box: an access, or a fence, which has no frame. `site` stands below it, where known."""
+    """A box: an access, or a fence, which has no frame. `site` is its `file:line`, where known."""
 
     x: float
     y: float
@@ -28,10 +29,11 @@ class Node(msgspec.Struct, frozen=True):
     order: str
     fence: bool
     site: str = ""
+    width: float = _WIDTH
 
     @property
     def left(self) -> float:
-        return self.x - _WIDTH / 2
+        return self.x - self.width / 2
 
     @property
     def top(self) -> float:
@@ -49,15 +51,14 @@ class Arrow(msgspec.Struct, frozen=True):
 
 
 class Drawing(msgspec.Struct, frozen=True):
-    """Sizes in pixels; `heads` are the middles of the columns, from the left."""
+    """Sizes in pixels; `heads` are the middles of the columns, from the left, and their names."""
 
     width: float
     height: float
-    heads: tuple[float, ...]
+    heads: tuple[tuple[float, str], ...]
     nodes: tuple[Node, ...]
     arrows: tuple[Arrow, ...]
 
-    box_width = _WIDTH
     box_height = _HEIGHT
 
 
@@ -75,7 +76,7 @@ def draw(test: Test) -> Drawing | None:
     columns: list[list[Node]] = []
     arrows: list[Arrow] = []
     for number, thread in enumerate(threads):
-        x = _MARGIN + _COLUMN * number + _WIDTH / 2
+        x = _MARGIN + (_GUTTER + _WIDTH) * number + _WIDTH / 2
         nodes = [
             Node(x, 64 + _ROW * row, *_label(statement), fence=isinstance(statement, Fence))
             for row, statement in enumerate(thread)
@@ -99,9 +100,9 @@ def draw(test: Test) -> Drawing | None:
         arrow = _around(kind, source, target, height) if far else _across(kind, source, target)
         arrows.append(arrow)
     return Drawing(
-        width=_MARGIN * 2 + _COLUMN * (len(columns) - 1) + _WIDTH,
+        width=_MARGIN * 2 + (_GUTTER + _WIDTH) * len(columns) - _GUTTER,
         height=height,
-        heads=tuple(nodes[0].x for nodes in columns),
+        heads=tuple((nodes[0].x, f"P{thread}") for thread, nodes in enumerate(columns)),
         nodes=tuple(node for nodes in columns for node in nodes),
         arrows=tuple(arrows),
     )
@@ -112,13 +113,25 @@ def draw_witness(witness: Witness) -> Drawing | None:
     place = places(witness)
     if not place:
         return None
-    nodes = {}
-    for number, (column, row) in place.items():
-        event = witness.events[number]
-        x = _MARGIN + _COLUMN * column + _WIDTH / 2
-        label = f"{event.label}: {_access(event)}"
-        fence = event.kind == "F"
-        nodes[number] = Node(x, 64 + _ROW * row, label, event.order, fence, event.site)
+    labels = {
+        number: (f"{event.label}: {_access(event)}", event)
+        for number, event in enumerate(witness.events)
+        if number in place
+    }
+    longest = max(len(label) + 1 + len(event.order) for label, event in labels.values())
+    width = max(_WIDTH, 16 + _LETTER * longest)
+    nodes = {
+        number: Node(
+            _MARGIN + (_GUTTER + width) * place[number][0] + width / 2,
+            64 + _ROW * place[number][1],
+            label,
+            event.order,
+            fence=event.kind == "F",
+            site=event.site,
+            width=width,
+        )
+        for number, (label, event) in labels.items()
+    }
     arrows = []
     for one, other in itertools.pairwise(place):
         if place[one][0] == place[other][0]:
@@ -132,11 +145,14 @@ def draw_witness(witness: Witness) -> Drawing | None:
                 within = place[one][0] == place[other][0]
                 draw_edge = _beside if within else _across
                 arrows.append(draw_edge(kind, nodes[one], nodes[other]))
-    columns = {column: nodes[number].x for number, (column, _) in place.items()}
+    columns = {
+        column: (nodes[number].x, heading(witness, witness.events[number].thread or 0))
+        for number, (column, _) in place.items()
+    }
     return Drawing(
-        width=_MARGIN * 2 + _COLUMN * (len(columns) - 1) + _WIDTH,
+        width=_MARGIN * 2 + (_GUTTER + width) * len(columns) - _GUTTER,
         height=64 + _ROW * max(row for _, row in place.values()) + _HEIGHT / 2 + 34,
-        heads=tuple(x for _, x in sorted(columns.items())),
+        heads=tuple(head for _, head in sorted(columns.items())),
         nodes=tuple(nodes.values()),
         arrows=tuple(arrows),
     )
@@ -153,7 +169,7 @@ def _access(event: WitnessEvent) -> str:
         case "F":
             return "fence"
         case kind:
-            return f"{kind.lower()} {event.location}"
+            return f"{kind.lower()} {event.location}".rstrip()
 
 
 def _edges(cycle: str) -> tuple[list[list[str]], list[str]]:
@@ -181,7 +197,7 @@ def _inner(words: list[str], accesses: int) -> list[str]:
 def _across(kind: str, source: Node, target: Node) -> Arrow:
     """Straight to the neighbouring column; the name stands near the source, off the crossing."""
     side = 1 if target.x > source.x else -1
-    x1, x2 = source.x + side * _WIDTH / 2, target.x - side * (_WIDTH / 2 + 5)
+    x1, x2 = source.x + side * source.width / 2, target.x - side * (target.width / 2 + 5)
     y1, y2 = source.y, target.y
     bend = side * abs(x2 - x1) * 0.3
     path = f"M {x1} {y1} C {x1 + bend} {y1}, {x2 - bend} {y2}, {x2} {y2}"
@@ -191,7 +207,7 @@ def _across(kind: str, source: Node, target: Node) -> Arrow:
 
 def _beside(kind: str, source: Node, target: Node) -> Arrow:
     """To another node of the same column, round the side of those between."""
-    x = source.x - _WIDTH / 2
+    x = source.left
     bow = 14 + 0.12 * abs(target.y - source.y)
     path = f"M {x} {source.y} C {x - bow} {source.y}, {x - bow - 4} {target.y}, {x - 5} {target.y}"
     return Arrow(kind, kind, path, x - bow + 2, (source.y + target.y) / 2)
@@ -200,7 +216,7 @@ def _beside(kind: str, source: Node, target: Node) -> Arrow:
 def _around(kind: str, source: Node, target: Node, height: float) -> Arrow:
     """Below all columns and up the left margin, back to the first thread."""
     bottom, left, round_ = height - 14, 14, 12
-    end = target.x - _WIDTH / 2 - 5
+    end = target.left - 5
     path = (
         f"M {source.x} {source.y + _HEIGHT / 2} V {bottom - round_} "
         f"q 0 {round_} {-round_} {round_} H {left + round_} q {-round_} 0 {-round_} {-round_} "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -63,6 +63,20 @@ def threads(record: Record, origin: Origin) -> tuple[Thread, ...]:
         calls = dict.fromkeys(" ← ".join(site.chain) for site in sites if site.chain)
         found.append(Thread(operation, tuple(calls), excerpts))
     return tuple(found)
+
+
+def excerpts(record: Record, structure: str, sites: Iterable[str]) -> tuple[Excerpt, ...]:
+    """The lines around `file:line` places, of files whose source is known."""
+    marked: defaultdict[str, set[int]] = defaultdict(set)
+    for site in sites:
+        file, _, line = site.rpartition(":")
+        if line.isdigit():
+            marked[file].add(int(line))
+    found = (
+        Excerpt(file, _around(_text(record, structure, file), lines))
+        for file, lines in marked.items()
+    )
+    return tuple(excerpt for excerpt in found if excerpt.lines)
 
 
 def _around(text: Sequence[str], marked: set[int]) -> tuple[Line, ...]:

@@ -2,6 +2,7 @@
 
     index.html                 what was found, the structures, every test
     report/structures/*.html   claims, scenarios, tests, source
+    report/programs/*.html     one program: what exploring it gave, and what goes wrong
     report/tests/*.html        one test: its cycle, verdicts, outcomes, places in the source
     report/data/*.js           the rows of the tables, filtered in the browser
     report/assets/             style and script
@@ -23,12 +24,13 @@ from markupsafe import Markup
 
 from weakspot.harness.journal import disk
 from weakspot.harness.judge import sightings, undecided
-from weakspot.harness.record import Entry, Record, StructureNote, program
+from weakspot.harness.record import Entry, Record, StructureNote, in_order, program
 from weakspot.harness.report.excerpts import Line, sources
 from weakspot.harness.report.text import summary, where
 from weakspot.harness.report.views import (
     Site,
     claim_views,
+    program_view,
     rows,
     scenarios,
     share,
@@ -47,10 +49,11 @@ def build(record: Record, folder: Path) -> Path:
     Raises WeakspotError when the folder cannot be written.
     """
     view = site(record)
-    pages = _Pages(folder, record)
+    pages = _Pages(folder, view)
     pages.assets()
     for structure in record.structures:
         _structure(pages, view, structure)
+        _programs(pages, view, structure)
     for entry in record.entries:
         pages.write(
             f"report/tests/{view.pages[entry.name]}",
@@ -65,8 +68,8 @@ def build(record: Record, folder: Path) -> Path:
 class _Pages:
     """A folder that pages are written into."""
 
-    def __init__(self, folder: Path, record: Record) -> None:
-        self.folder, self.record = folder, record
+    def __init__(self, folder: Path, view: Site) -> None:
+        self.folder, self.view = folder, view
         self.site = Path(str(importlib.resources.files("weakspot.harness.report"))) / "site"
         environment = Environment(
             loader=FileSystemLoader(self.site),
@@ -90,12 +93,12 @@ class _Pages:
         )
         self.templates = {
             name: environment.get_template(name)
-            for name in ("index.html.j2", "structure.html.j2", "test.html.j2")
+            for name in ("index.html.j2", "structure.html.j2", "program.html.j2", "test.html.j2")
         }
 
     def assets(self) -> None:
         with disk(self.folder):
-            for name in ("tests", "structures", "data", "assets"):
+            for name in ("tests", "programs", "structures", "data", "assets"):
                 place = self.folder / "report" / name
                 place.mkdir(parents=True, exist_ok=True)
                 for old in (*place.glob("*.html"), *place.glob("*.js")):
@@ -109,8 +112,9 @@ class _Pages:
             values,
             root="../" * path.count("/"),
             most=_MOST,
-            record=self.record,
-            manifest=self.record.manifest,
+            record=self.view.record,
+            manifest=self.view.record.manifest,
+            programs=self.view.programs,
         )
         with disk(self.folder / path):
             (self.folder / path).write_text(text, encoding="utf-8")
@@ -157,11 +161,26 @@ def _structure(pages: _Pages, view: Site, structure: StructureNote) -> None:
         columns=[model for model in structure.models if any(model in c.found for c in claims)],
         seen=any(each.seen for each in claims),
         answers=_ANSWERS,
-        scenarios=scenarios(record, structure),
+        scenarios=scenarios(view, structure),
+        explored=in_order(
+            each.model for name in names for each in record.explorations_of.get(name, ())
+        ),
         sources=sources(record, structure, view.grave),
         pages=view.pages,
         data=data,
     )
+
+
+def _programs(pages: _Pages, view: Site, structure: StructureNote) -> None:
+    for scenario in structure.scenarios:
+        page = view.programs.get(program(structure.name, scenario.name))
+        if page is not None:
+            pages.write(
+                f"report/programs/{page}",
+                "program.html.j2",
+                view=program_view(view, structure, scenario),
+                structures=view.structures,
+            )
 
 
 def _index(pages: _Pages, view: Site) -> None:
@@ -193,7 +212,8 @@ def _figures(record: Record) -> list[tuple[str, str]]:
         (len(record.structures), "structures"),
         (len(record.entries), "tests"),
         (len(record.verdicts), "verdicts"),
-        (len(record.explorations), "programs"),
+        (len(record.explorations_of), "programs"),
+        (sum(each.executions for each in record.explorations), "executions"),
         (sum(len(structure.claims) for structure in record.structures), "claims"),
         (len({each.machine for each in record.histograms}), "machines"),
         (runs, "iterations"),
@@ -222,7 +242,7 @@ def _row(view: Site, structure: StructureNote) -> dict[str, Any]:
     record = view.record
     entries = record.tests_of(structure.name)
     names = {program(structure.name, each.name) for each in structure.scenarios}
-    results = [each.result for each in record.explorations if each.program in names]
+    results = [each.result for name in names for each in record.explorations_of.get(name, ())]
     subjects = names | {structure.name} | {entry.name for entry in entries}
     subjects |= {claim.test for claim in structure.claims}
     words = (("Safe", "safe"), ("Violated", "violated"), ("Unknown", "not all explored"))

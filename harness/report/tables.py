@@ -1,5 +1,4 @@
-"""Verdicts and histograms alone, as `weakspot check` and `weakspot run` print them, and as JSON
-lines: the values' own JSON form, one object a line."""
+"""Explorations, verdicts and histograms, as `weakspot check` and `weakspot run` print them."""
 
 from __future__ import annotations
 
@@ -14,8 +13,38 @@ from weakspot.harness.condition import proposition
 from weakspot.harness.record import Record, in_order
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import bar, columns, style
-from weakspot.harness.verdict import Histogram, State, Verdict
-from weakspot.harness.words import rounded, stated
+from weakspot.harness.verdict import Exploration, Histogram, State, Verdict
+from weakspot.harness.words import outcome, reasoned, rounded, stated
+
+
+def explorations(record: Record, out: Console) -> None:
+    """A row a program, a column a model; below it what the cells cannot say."""
+    models = in_order(each.model for each in record.explorations)
+    rows: list[list[str | Text]] = [["program", *models]]
+    for name, given in record.explorations_of.items():
+        of = {each.model: each for each in given}
+        rows.append([name, *(_result(of.get(model)) for model in models)])
+    for line in columns(rows) if models else ():
+        out.print(line)
+    for each in record.explorations:
+        if each.reasons:
+            why = f"{each.program} under {each.model}: {reasoned(each)}"
+            out.print(Text(why, style="dim"))
+    for note in record.manifest.notes:
+        out.print(Text(note, style="dim"))
+    if models:
+        runs = sum(each.executions for each in record.explorations)
+        seconds = sum(each.seconds for each in record.explorations)
+        plural = "" if runs == 1 else "s"
+        out.print(Text(f"{runs:,} execution{plural} explored in {seconds:.1f} s", style="dim"))
+        if record.verdicts:
+            out.print()
+
+
+def _result(exploration: Exploration | None) -> Text:
+    if exploration is None:
+        return Text("–", style="dim")
+    return Text(outcome(exploration), style=style(exploration.result))
 
 
 def verdicts(record: Record, out: Console, *, witnesses: bool = False) -> None:
@@ -24,7 +53,8 @@ def verdicts(record: Record, out: Console, *, witnesses: bool = False) -> None:
     models = in_order(verdict.model for verdict in record.verdicts)
     tests = in_order(verdict.test for verdict in record.verdicts)
     if not tests:
-        out.print("nothing was checked")
+        if not record.explorations:
+            out.print("nothing was checked")
         return
     if len(tests) == 1:
         _one_test(record.verdicts, out)

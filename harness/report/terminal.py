@@ -18,6 +18,8 @@ _STYLES = {
     "Sometimes": "yellow",
     "Always": "cyan",
     "Undefined": "red",
+    "Safe": "green",
+    "Violated": "red",
     "Unknown": "dim",
     "error": "bold red",
     "warning": "yellow",
@@ -81,10 +83,13 @@ class RichProgress:
             BarColumn(bar_width=32),
             MofNCompleteColumn(),
             TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+            TextColumn("{task.fields[detail]}", style="dim"),
             console=out,
             transient=True,
         )
-        self._task = None if not out.is_terminal else self._progress.add_task("", visible=False)
+        self._task = (
+            None if not out.is_terminal else self._progress.add_task("", visible=False, detail="")
+        )
 
     def __enter__(self) -> RichProgress:
         self._progress.start()
@@ -97,11 +102,15 @@ class RichProgress:
         if self._task is not None:
             # a new task: reset() takes a total of None for the one there was
             self._progress.remove_task(self._task)
-            self._task = self._progress.add_task(what, total=total or None)
+            self._task = self._progress.add_task(what, total=total or None, detail="")
 
     def advance(self, count: int = 1) -> None:
         if self._task is not None:
             self._progress.advance(self._task, count)
+
+    def at(self, text: str) -> None:
+        if self._task is not None:
+            self._progress.update(self._task, detail=text)
 
     def message(self, text: str) -> None:
         self._progress.console.print(text, style="dim", markup=False)
@@ -123,6 +132,9 @@ class PlainProgress:
         self._out.print(f"{what}: {total:,}" if total else what, markup=False)
 
     def advance(self, count: int = 1) -> None:
+        pass
+
+    def at(self, text: str) -> None:
         pass
 
     def message(self, text: str) -> None:

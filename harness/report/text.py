@@ -16,8 +16,16 @@ from rich.text import Text
 
 from weakspot.harness.agreement import answers, observation
 from weakspot.harness.findings import KINDS
-from weakspot.harness.judge import sightings, undecided
-from weakspot.harness.record import Entry, MachineNote, Record, StructureNote, program
+from weakspot.harness.judge import sightings, undecided, violations
+from weakspot.harness.record import (
+    Entry,
+    MachineNote,
+    Record,
+    StructureNote,
+    in_order,
+    program,
+)
+from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import bar, columns, magnitude, style
 from weakspot.harness.verdict import Finding, Histogram
 from weakspot.harness.words import rounded
@@ -43,7 +51,7 @@ def campaign(record: Record, out: Console, *, report: str = "", everything: bool
         _tests(record, loose, "", interest, out, max(limit, _SHOWN))
         out.print()
     unrecorded = [each for each in record.findings if not each.recorded]
-    findings(unrecorded if everything else unrecorded[:_FINDINGS], out)
+    findings(record, unrecorded if everything else unrecorded[:_FINDINGS], out)
     if not everything and len(unrecorded) > _FINDINGS:
         left = _amount(len(unrecorded) - _FINDINGS, "finding")
         out.print(Text(f"and {left} more in the report", style="dim"))
@@ -54,8 +62,9 @@ def campaign(record: Record, out: Console, *, report: str = "", everything: bool
     out.print(_closing(record, report))
 
 
-def findings(found: Sequence[Finding], out: Console) -> None:
-    """Print findings as diagnostics, errors before notes."""
+def findings(record: Record, found: Sequence[Finding], out: Console) -> None:
+    """Print findings as diagnostics, errors before notes; what a program does wrong with an
+    execution that does it."""
     for finding in found:
         head = Text.assemble((f"{finding.id} ", style(finding.severity)), finding.message)
         if finding.severity != "error":
@@ -67,8 +76,16 @@ def findings(found: Sequence[Finding], out: Console) -> None:
             out.print(Text.assemble("  --> ", site))
         for evidence in finding.evidence:
             out.print(Text(f"   |  {evidence.text}"))
+        for line in _witness(record, finding):
+            out.print(Text(f"   |    {line}"))
         if finding.fix and finding.severity != "note":
             out.print(Text.assemble(("help: ", "cyan"), finding.fix))
+
+
+def _witness(record: Record, finding: Finding) -> list[str]:
+    """An execution that shows the violation, the shortest of those of the models."""
+    shown = [each.witness for _, each in violations(record, finding) if each.witness is not None]
+    return witness.columns(min(shown, key=lambda each: len(each.events))) if shown else []
 
 
 def where(entry: Entry, structure: str = "") -> str:
@@ -181,21 +198,36 @@ def _checkers(record: Record, entries: Iterable[Entry]) -> str:
 
 
 def _programs(record: Record, structure: StructureNote) -> tuple[str, str]:
-    names = {program(structure.name, scenario.name) for scenario in structure.scenarios}
-    explored = [each for each in record.explorations if each.program in names]
-    recorded = {each.subject for each in record.findings if each.recorded}
+    """`14 under sc rc11: 27 safe, 1 violated as recorded (…)`, and how much was explored."""
+    names = [program(structure.name, scenario.name) for scenario in structure.scenarios]
+    explored = [each for name in names for each in record.explorations_of.get(name, ())]
+    if not explored:
+        return "not explored", ""
+    known = {
+        (each.subject, model)
+        for each in record.findings
+        if each.recorded
+        for model in (exploration.model for exploration, _ in violations(record, each))
+    }
     safe = sum(each.result == "Safe" for each in explored)
-    violated = [each.program for each in explored if each.result == "Violated"]
-    known = [name.partition("/")[2] for name in violated if name in recorded]
+    violated = [each for each in explored if each.result == "Violated"]
+    recorded = [each for each in violated if (each.program, each.model) in known]
     parts = [f"{safe} safe"]
-    if known:
-        parts.append(f"{len(known)} violated as recorded ({', '.join(known[:3])})")
-    if len(violated) > len(known):
-        parts.append(f"{len(violated) - len(known)} violated")
+    if recorded:
+        few = in_order(each.program.partition("/")[2] for each in recorded)
+        more = " …" if len(few) > 3 else ""
+        parts.append(f"{len(recorded)} violated as recorded ({', '.join(few[:3])}{more})")
+    if len(violated) > len(recorded):
+        parts.append(f"{len(violated) - len(recorded)} violated")
     if left := len(explored) - safe - len(violated):
         parts.append(f"{left} not all explored")
-    runs = sum(each.complete for each in explored)
-    return f"{len(explored)} explored under sc: {', '.join(parts)}", f"{runs:,} interleavings"
+    models = " ".join(in_order(each.model for each in explored))
+    runs = sum(each.executions for each in explored)
+    seconds = sum(each.seconds for each in explored)
+    return (
+        f"{len({each.program for each in explored})} under {models}: {', '.join(parts)}",
+        f"{runs:,} executions in {seconds:.1f} s",
+    )
 
 
 def _claims(record: Record, structure: StructureNote) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -13,14 +14,15 @@ from weakspot.harness.agreement import answers, contradicts, observation, plain
 from weakspot.harness.condition import Proposition, proposition
 from weakspot.harness.judge import promises, sightings
 from weakspot.harness.record import Entry, Record, StructureNote, program
+from weakspot.harness.recorded import explored_as
 from weakspot.harness.report import witness
 from weakspot.harness.report.drawing import Drawing, draw, draw_witness
-from weakspot.harness.report.excerpts import Thread, threads
+from weakspot.harness.report.excerpts import Excerpt, Thread, excerpts, threads
 from weakspot.harness.report.terminal import magnitude
 from weakspot.harness.report.text import allowed_and_forbidden, where
-from weakspot.harness.structures import Claim
-from weakspot.harness.verdict import Exploration, Finding, Histogram, Verdict
-from weakspot.harness.words import rounded
+from weakspot.harness.structures import Claim, Scenario
+from weakspot.harness.verdict import Exploration, Finding, Histogram, Verdict, Violation
+from weakspot.harness.words import outcome, rounded
 
 _LETTERS = {"Never": "N", "Sometimes": "S", "Always": "A", "Undefined": "U", "Unknown": "?"}
 
@@ -74,6 +76,29 @@ class TestView(msgspec.Struct, frozen=True, kw_only=True):
     drawing: Drawing | None  # of the cycle that the test is made from
     reasons: tuple[Reason, ...]
     origins: tuple[tuple[Origin, tuple[Thread, ...]], ...]
+    shown_by: tuple[tuple[str, str], ...]  # programs with an execution of this cycle; their pages
+
+
+class ViolationView(msgspec.Struct, frozen=True, kw_only=True):
+    """What a program does wrong, under the models that allow it, with the shortest witness."""
+
+    violation: Violation
+    models: tuple[str, ...]
+    columns: tuple[str, ...]
+    drawing: Drawing | None
+    page: str  # of the test of its cycle
+    excerpts: tuple[Excerpt, ...]  # the source that the witness's events stand in
+
+
+class ProgramView(msgspec.Struct, frozen=True, kw_only=True):
+    """An explored program's page."""
+
+    name: str
+    structure: str
+    scenario: Scenario
+    explorations: tuple[Exploration, ...]
+    violations: tuple[ViolationView, ...]
+    findings: tuple[Finding, ...]
 
 
 class Compared(msgspec.Struct, frozen=True):
@@ -85,7 +110,7 @@ class Compared(msgspec.Struct, frozen=True):
 
 
 class ClaimView(msgspec.Struct, frozen=True):
-    """A claim with what was found, by model; `page` is that of its test."""
+    """A claim with what was found, by model; `page` is that of its test or its program."""
 
     claim: Claim
     page: str
@@ -98,6 +123,7 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
 
     record: Record
     pages: dict[str, str]  # a test's page
+    programs: dict[str, str]  # an explored program's page
     structures: dict[str, str]  # a structure's page
     grave: frozenset[str]  # tests seen although a model forbids them
     claimed: frozenset[str]
@@ -113,6 +139,7 @@ def site(record: Record) -> Site:
         pages={
             entry.name: entry.file.removesuffix(".litmus") + ".html" for entry in record.entries
         },
+        programs=dict(_pages(record.explorations_of)),
         structures=dict(_pages(structure.name for structure in record.structures)),
         grave=frozenset(each.histogram.test for each in sightings(record) if each.broken),
         claimed=frozenset(
@@ -233,6 +260,53 @@ def test_view(site: Site, entry: Entry) -> TestView:
         drawing=draw(entry.test),
         reasons=_reasons(verdicts),
         origins=tuple((origin, threads(record, origin)) for origin in entry.test.origins),
+        shown_by=tuple(
+            (name, page)
+            for name, page in site.programs.items()
+            if any(
+                violation.test == entry.name
+                for exploration in record.explorations_of[name]
+                for violation in exploration.violations
+            )
+        ),
+    )
+
+
+# --- a program --------------------------------------------------------------------------------
+
+
+def program_view(site: Site, structure: StructureNote, scenario: Scenario) -> ProgramView:
+    record = site.record
+    name = program(structure.name, scenario.name)
+    explorations = record.explorations_of[name]
+    found: defaultdict[tuple[str, str], list[tuple[str, Violation]]] = defaultdict(list)
+    for exploration in explorations:
+        for violation in exploration.violations:
+            found[violation.kind, violation.message].append((exploration.model, violation))
+    return ProgramView(
+        name=name,
+        structure=structure.name,
+        scenario=scenario,
+        explorations=explorations,
+        violations=tuple(_violation(site, structure.name, given) for given in found.values()),
+        findings=site.findings.get(name, ()),
+    )
+
+
+def _violation(site: Site, structure: str, given: Sequence[tuple[str, Violation]]) -> ViolationView:
+    shown = min(
+        (violation for _, violation in given),
+        key=lambda each: len(each.witness.events) if each.witness else math.inf,
+    )
+    places = [event.site for event in shown.witness.events] if shown.witness else []
+    places += shown.sites
+    return ViolationView(
+        violation=shown,
+        models=tuple(model for model, _ in given),
+        columns=tuple(witness.columns(shown.witness)),
+        drawing=draw_witness(shown.witness) if shown.witness else None,
+        page=site.pages.get(shown.test, ""),
+        excerpts=excerpts(site.record, structure, places),
     )
 
 
@@ -338,12 +412,22 @@ def claim_views(site: Site, structure: StructureNote) -> tuple[ClaimView, ...]:
 
 def _claim(site: Site, structure: StructureNote, claim: Claim) -> ClaimView:
     record = site.record
-    if claim.interleavings:
+    if claim.explored:
         name = program(structure.name, claim.scenario)
-        explored = _exploration(record, name)
-        result = explored.result if explored else "not explored"
-        fits = None if result in ("Unknown", "not explored") else result == claim.interleavings
-        return ClaimView(claim, "", {"sc": Compared(claim.interleavings, result, fits)}, ())
+        given = {each.model: each for each in record.explorations_of.get(name, ())}
+        return ClaimView(
+            claim,
+            site.programs.get(name, ""),
+            {
+                model: Compared(
+                    expected,
+                    outcome(given[model]) if model in given else "not explored",
+                    explored_as(given[model], expected) if model in given else None,
+                )
+                for model, expected in claim.explored.items()
+            },
+            (),
+        )
     found: dict[str, Compared] = {}
     wrong = [
         each.message
@@ -362,14 +446,18 @@ def _claim(site: Site, structure: StructureNote, claim: Claim) -> ClaimView:
     return ClaimView(claim, site.pages.get(claim.test, ""), found, seen)
 
 
-def _exploration(record: Record, name: str) -> Exploration | None:
-    return next((each for each in record.explorations if each.program == name), None)
-
-
-def scenarios(record: Record, structure: StructureNote) -> list[tuple[object, Exploration | None]]:
+def scenarios(
+    site: Site, structure: StructureNote
+) -> list[tuple[Scenario, str, dict[str, Exploration]]]:
+    """Each with the page of its program and the explorations by model."""
     return [
-        (scenario, _exploration(record, program(structure.name, scenario.name)))
+        (
+            scenario,
+            site.programs.get(name, ""),
+            {each.model: each for each in site.record.explorations_of.get(name, ())},
+        )
         for scenario in structure.scenarios
+        for name in (program(structure.name, scenario.name),)
     ]
 
 

@@ -1,12 +1,13 @@
 """A witness as text: a column a thread, reads-from as arrows where two columns meet, and below
-what the columns cannot show; the places of its events are those of its drawing."""
+what the columns cannot show; the places of its events are those of its drawing. An event begins
+with its line of source, where that is known."""
 
 from __future__ import annotations
 
 import itertools
 from collections import defaultdict
 
-from weakspot.harness.verdict import Verdict, Witness, WitnessEvent
+from weakspot.harness.verdict import Execution, Verdict, Witness, WitnessEvent
 from weakspot.harness.words import stated
 
 _GAP = "      "
@@ -45,8 +46,7 @@ def columns(witness: Witness | None) -> list[str]:
     cells = [[""] * width for _ in range(height)]
     for number, (column, row) in place.items():
         event = witness.events[number]
-        site = f"  {event.site}" if event.site else ""
-        cells[row][column] = f"{event.label}  {described(event)}{site}"
+        cells[row][column] = f"{event.label}  {described(event)}"
     gutters = [[_GAP] * width for _ in range(height)]
     drawn = set()
     for source, target in witness.rf:
@@ -100,7 +100,11 @@ def places(witness: Witness) -> dict[int, tuple[int, int]]:
 
 
 def described(event: WitnessEvent) -> str:
-    """`store x = 1 (rel)`"""
+    """`store x = 1 (rel)`, with its site `queue.h:57 store x = 1 (rel)`"""
+    return f"{event.site} {_done(event)}" if event.site else _done(event)
+
+
+def _done(event: WitnessEvent) -> str:
     order = f" ({event.order})" if event.order else ""
     match event.kind:
         case "R":
@@ -112,12 +116,21 @@ def described(event: WitnessEvent) -> str:
         case "F":
             return f"fence{order}"
         case kind:
-            return f"{kind.lower()} {event.location}"
+            return f"{kind.lower()} {event.location}".rstrip()
 
 
 def _head(witness: Witness, place: dict[int, tuple[int, int]], column: int) -> str:
     number = next(number for number, (at, _) in place.items() if at == column)
-    return f"P{witness.events[number].thread}"
+    thread = witness.events[number].thread
+    assert thread is not None
+    return heading(witness, thread)
+
+
+def heading(witness: Witness, thread: int) -> str:
+    """P0, or of a program the function that the thread runs."""
+    if isinstance(witness, Execution) and thread < len(witness.functions):
+        return witness.functions[thread]
+    return f"P{thread}"
 
 
 def _notes(witness: Witness, drawn: set[tuple[int, int]]) -> list[str]:
@@ -137,14 +150,28 @@ def _notes(witness: Witness, drawn: set[tuple[int, int]]) -> list[str]:
         for a, b in witness.co
         if events[a].thread is not None
     ]
+    if isinstance(witness, Execution):
+        notes += _wrong(witness)
     if witness.cycle:
         start = events[witness.cycle[0][0]]
         steps = "".join(f" ─{kind}→ {_name(events[to])}" for _, to, kind in witness.cycle)
         notes.append(f"cycle: {_name(start)}{steps}")
-    else:
+    elif not isinstance(witness, Execution) or witness.conflict is None:
         notes.append("no cycle: the threads simply take turns")
     if witness.state:
         notes.append(f"final state: {stated(witness.state)}")
+    return notes
+
+
+def _wrong(witness: Execution) -> list[str]:
+    """What goes wrong at the end of a program's execution."""
+    notes = []
+    if witness.conflict is not None:
+        one, other = (_name(witness.events[number]) for number in witness.conflict)
+        notes.append(f"{one} and {other} race: nothing orders them")
+    for wait in witness.waits:
+        who = heading(witness, wait.thread)
+        notes.append(f"{who} waits at {wait.site} for {wait.what}, which does not come")
     return notes
 
 

@@ -10,11 +10,14 @@ import msgspec
 from weakspot.errors import ToolFailed
 from weakspot.generators import Generated
 from weakspot.generators.litmus import Origin, Site, Test
+from weakspot.generators.patterns import Habits
+from weakspot.generators.program import Program
 from weakspot.harness.campaign import Tools
+from weakspot.harness.checkers.explore import Bounds
 from weakspot.harness.models import Model
 from weakspot.harness.structures import Scenario, Structure
 from weakspot.harness.tools import Tool
-from weakspot.harness.verdict import Count, Histogram, Verdict
+from weakspot.harness.verdict import Count, Exploration, Histogram, Verdict
 
 CLAIMS = """\
 title = "Two flags"
@@ -159,18 +162,64 @@ class FakeRunner:
             )
 
 
-def generated(tests: Sequence[Test]) -> Generated:
+def paper(name: str = "both", sites: Sequence[Site] = ()) -> Program:
+    """A program that nobody compiled; another name, another program."""
+    return Program(
+        source=Path(f"{name}.c"),
+        files={},
+        compiler="clang 0",
+        digest=f"{name}-digest",
+        sites=tuple(sites),
+        lowered=None,  # type: ignore[arg-type]
+    )
+
+
+def generated(tests: Sequence[Test], name: str = "both") -> Generated:
     return Generated(
+        program=paper(name),
         tests=tuple(tests),
-        failures=(),
         interleavings=6,
         exhaustive=True,
-        how="all interleavings",
+        how="",
         bounded=(),
-        sites=(),
-        compiler="clang 0",
-        seconds=0.0,
+        habits=Habits(),
     )
+
+
+class FakeExplorer:
+    """Finds every program safe but under the models it is told otherwise of; counts what it is
+    asked."""
+
+    version = "1.0"
+
+    def __init__(self, *, stop_after: int | None = None) -> None:
+        self.asked: list[tuple[str, str]] = []
+        self.refused: dict[str, str] = {}
+        self.answers: dict[str, Exploration] = {}
+        self.stop_after = stop_after
+
+    def applicable(self, model: Model) -> str:
+        return self.refused.get(model.name, "")
+
+    def explore(
+        self,
+        generated: Generated,  # noqa: ARG002
+        model: Model,
+        bounds: Bounds,  # noqa: ARG002
+        *,
+        structure: str,
+        scenario: str,
+        done: Callable[[int], object],
+    ) -> Exploration:
+        if self.stop_after is not None and len(self.asked) >= self.stop_after:
+            raise KeyboardInterrupt
+        name = f"{structure}/{scenario}"
+        self.asked.append((name, model.name))
+        done(4)
+        found = Exploration(
+            program=name, model=model.name, result="Safe", complete=6, blocked=1, seconds=0.1
+        )
+        return self.answers.get(model.name, found)
 
 
 def make_tools(
@@ -179,6 +228,7 @@ def make_tools(
     runner: FakeRunner | None = None,
     tests: Sequence[Test] = (make_test("SB"), make_test("SB+b")),
     models: Path | None = None,
+    explorer: FakeExplorer | None = None,
 ) -> Tools:
     """Tools that know one checker, one runner and the models sc and tso."""
 
@@ -198,5 +248,6 @@ def make_tools(
         profile=lambda _: {"cpu": "made of paper"},
         model=model,
         generator=generator,
+        explorer=explorer or FakeExplorer(),
         corpus=corpus,
     )

@@ -274,37 +274,96 @@ def test_silence_about_what_is_not_expected_is_not_told(values: tuple[Any, ...])
 # --- programs ---------------------------------------------------------------------------------
 
 
-def exploration(result: str, kind: str = "assertion") -> Exploration:
-    bad = (Violation(kind, "`x == 1` fails", ("both.c:2",)),) if result == "Violated" else ()
+def exploration(
+    result: str, kind: str = "assertion", model: str = "sc", test: str = ""
+) -> Exploration:
+    bad = Violation(
+        kind=kind,  # type: ignore[arg-type]
+        message="`x == 1` fails",
+        sites=("both.c:2",),
+        test=test,
+    )
     return Exploration(
         program="flags/both",
-        model="sc",
+        model=model,
         result=result,  # type: ignore[arg-type]
-        violations=bad,
+        violations=(bad,) if result == "Violated" else (),
         complete=6,
+        reasons=("the loop at both.c:5 is cut after 4 rounds",) if result == "Unknown" else (),
     )
 
 
 @pytest.mark.parametrize(
     ("kind", "name"),
-    [("assertion", "WS101"), ("race", "WS102"), ("hang", "WS103"), ("memory", "WS104")],
+    [
+        ("assertion", "WS101"),
+        ("race", "WS102"),
+        ("hang", "WS103"),
+        ("uninitialised", "WS104"),
+        ("memory", "WS104"),
+        ("lock", "WS105"),
+    ],
 )
 def test_a_violation_is_an_error_of_its_kind(kind: str, name: str) -> None:
     assert found(exploration("Violated", kind)) == [(name, "error", False)]
 
 
 def test_a_recorded_violation_is_told_as_recorded() -> None:
-    known = claim(interleavings="Violated")
+    known = claim(explored={"sc": "Violated: assertion"})
     assert found(exploration("Violated"), claims=(known,)) == [("WS101", "error", True)]
 
 
+def test_a_violation_of_another_kind_or_model_is_not_the_recorded_one() -> None:
+    known = claim(explored={"sc": "Violated: assertion"})
+    race = exploration("Violated", "race")
+    assert found(race, claims=(known,)) == [("WS001", "error", False), ("WS102", "error", False)]
+    both = exploration("Violated"), exploration("Violated", model="tso")
+    assert found(*both, claims=(known,)) == [("WS101", "error", False), ("WS101", "error", True)]
+
+
+def test_what_goes_wrong_beside_the_recorded_violation_is_recorded_with_it() -> None:
+    known = claim(explored={"sc": "Violated: assertion"})
+    both = exploration("Violated"), exploration("Violated", "race")
+    violations = tuple(violation for each in both for violation in each.violations)
+    made = msgspec.structs.replace(both[0], violations=violations)
+    assert found(made, claims=(known,)) == [("WS101", "error", True), ("WS102", "error", True)]
+
+
+def test_one_violation_under_several_models_is_one_finding() -> None:
+    under = [exploration("Violated", model=model, test="SB") for model in ("tso", "rc11")]
+    (finding,) = judge(record(exploration("Safe"), *under))
+    assert finding.message == "flags/both: `x == 1` fails"
+    assert [each.text.partition(",")[0] for each in finding.evidence] == [
+        "Violated: assertion under tso",
+        "Violated: assertion under rc11",
+    ]
+    assert finding.fix == (
+        "it does not happen under sequential consistency: an order is too weak; "
+        "its cycle is the test SB"
+    )
+
+
+def test_what_happens_under_sc_too_is_no_matter_of_orders() -> None:
+    (finding,) = judge(record(exploration("Violated"), exploration("Violated", model="rc11")))
+    assert "no memory order repairs it" in finding.fix
+
+
+def test_a_race_is_mended_by_order_whatever_sc_says() -> None:
+    found = exploration("Violated", "race", model="rc11", test="MP")
+    (finding,) = judge(record(exploration("Safe"), found))
+    assert finding.fix == (
+        "make the access atomic, or order the two by a release and an acquire; "
+        "its cycle is the test MP"
+    )
+
+
 def test_a_violation_that_is_recorded_and_gone_is_an_error() -> None:
-    known = claim(interleavings="Violated")
+    known = claim(explored={"sc": "Violated: assertion"})
     assert found(exploration("Safe"), claims=(known,)) == [("WS001", "error", False)]
 
 
 def test_a_claim_of_safety_is_not_met_by_a_violation() -> None:
-    known = claim(interleavings="Safe")
+    known = claim(explored={"sc": "Safe"})
     ids = {name for name, _, _ in found(exploration("Violated"), claims=(known,))}
     assert ids == {"WS001", "WS101"}
 
@@ -349,7 +408,7 @@ def test_a_model_that_was_not_checked_is_said_once() -> None:
     known = claim(test="SB", verdict={"tso": "Never", "clr2": "Never"})
     told = messages(verdict("Never", "tso"), claims=(known, known))
     assert told == [
-        "note: flags: clr2 was not checked in this run, so 2 recorded verdicts are not compared"
+        "note: flags: clr2 was not asked in this run, so 2 recorded answers are not compared"
     ]
 
 
@@ -392,9 +451,17 @@ def test_a_question_that_one_checker_answered_is_decided() -> None:
 
 
 def test_an_unfinished_exploration_is_undecided_only_where_it_was_asked_for() -> None:
-    known = claim(interleavings="Safe")
+    known = claim(explored={"sc": "Safe"})
     assert code(exploration("Unknown")) == 0
     assert code(exploration("Unknown"), claims=(known,)) == 3
+    left = undecided(record(exploration("Unknown"), claims=(known,)))
+    assert left == ("flags/both under sc: the loop at both.c:5 is cut after 4 rounds",)
+
+
+def test_what_is_recorded_as_unknown_leaves_nothing_open() -> None:
+    known = claim(explored={"sc": "Unknown"})
+    assert code(exploration("Unknown"), claims=(known,)) == 0
+    assert found(exploration("Safe"), claims=(known,)) == [("WS001", "error", False)]
 
 
 def test_weak_behaviour_is_a_sighting_and_no_finding() -> None:

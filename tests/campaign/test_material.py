@@ -10,10 +10,10 @@ from fakes import generated, make_structure, make_test
 
 from weakspot.errors import BadInput
 from weakspot.generators import Generated
-from weakspot.generators.litmus import Site, Test
-from weakspot.generators.pipeline import Failure
-from weakspot.harness.material import content, drift, explored, gather, resolve
+from weakspot.generators.litmus import Test
+from weakspot.harness.material import content, drift, gather, joined, resolve
 from weakspot.harness.structures import Scenario, Structure
+from weakspot.harness.verdict import Exploration
 
 
 def giving(*tests: Test) -> object:
@@ -88,17 +88,28 @@ def test_golden_files_tell_what_is_missing_added_and_changed() -> None:
 
 def test_the_sources_that_sites_point_into_are_kept(tmp_path: Path) -> None:
     corpus = make_structure(tmp_path)
-    material = gather(["flags"], generator=giving(make_test("SB")), root=corpus)  # type: ignore[arg-type]
+    test = make_test("SB")
+    made = generated([test])
+    sites = tuple(site for sites in test.origins[0].sites for site in sites)
+    program = msgspec.structs.replace(made.program, sites=sites)
+    made = msgspec.structs.replace(made, program=program)
+    material = gather(["flags"], generator=lambda *_: made, root=corpus)
     assert [(each.structure, each.file) for each in material.sources] == [("flags", "both.c")]
 
 
-def test_sampled_interleavings_prove_nothing() -> None:
-    some = msgspec.structs.replace(generated([]), exhaustive=False, how="4000 of many")
-    assert explored("flags", "both", some).result == "Unknown"
-    assert explored("flags", "both", generated([])).result == "Safe"
-    site = Site("both.c", 2, 1, "main", "R", "sc")
-    failed = msgspec.structs.replace(some, failures=(Failure("deadlock", "all wait", site),))
-    exploration = explored("flags", "both", failed)
-    assert exploration.result == "Violated"
-    assert exploration.violations[0].kind == "hang"
-    assert exploration.violations[0].sites == ("both.c:2",)
+def test_the_tests_of_violations_join_the_others(tmp_path: Path) -> None:
+    corpus = make_structure(tmp_path)
+    material = gather(["flags"], generator=giving(make_test("SB")), root=corpus)  # type: ignore[arg-type]
+    found = Exploration(
+        program="flags/both",
+        model="tso",
+        result="Violated",
+        tests=(make_test("SB", line=4), make_test("MP", line=5)),
+    )
+    entries = {entry.name: entry for entry in joined(material, [found]).entries}
+    assert list(entries) == ["MP", "SB"]
+    assert (entries["MP"].structures, entries["MP"].models) == (("flags",), ("sc", "tso"))
+    assert [str(origin.sites[0][0]) for origin in entries["SB"].test.origins] == [
+        "both.c:3",
+        "both.c:4",
+    ]

@@ -6,12 +6,20 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from fakes import FakeChecker, FakeRunner, make_structure, make_test, make_tools
+from fakes import (
+    FakeChecker,
+    FakeExplorer,
+    FakeRunner,
+    make_structure,
+    make_test,
+    make_tools,
+)
 
 from weakspot.errors import BadInput, WeakspotError
 from weakspot.harness.campaign import Stopped, model_digest, run
 from weakspot.harness.record import Plan
 from weakspot.harness.store import Store, latest_unfinished, read_manifest
+from weakspot.harness.verdict import Exploration, Violation
 
 PLAN = Plan(what=("flags",), checkers=("fake",), machines=("local",), runners=("fake-runner",))
 
@@ -145,3 +153,81 @@ def test_the_newest_cut_campaign_goes_on(corpus: Path, tmp_path: Path) -> None:
     with Store.open(tmp_path / "b") as store:
         store.describe(msgspec.structs.replace(older, started="2001-01-01T00:00:00+0000"))
     assert latest_unfinished(tmp_path, PLAN) == tmp_path / "a"
+
+
+# --- programs ---------------------------------------------------------------------------------
+
+WRONG = Exploration(
+    program="flags/both",
+    model="tso",
+    result="Violated",
+    complete=3,
+    violations=(Violation(kind="assertion", message="`x` fails", sites=("both.c:2",), test="MP"),),
+    tests=(make_test("MP"),),
+)
+
+
+def test_every_program_is_explored_once_under_each_model(corpus: Path, tmp_path: Path) -> None:
+    explorer = FakeExplorer()
+    folder, record = run(
+        PLAN, root=tmp_path / "results", tools=make_tools(corpus, FakeChecker(), explorer=explorer)
+    )
+    assert explorer.asked == [("flags/both", "sc"), ("flags/both", "tso")]
+    assert [(each.model, each.result) for each in record.explorations] == [
+        ("sc", "Safe"),
+        ("tso", "Safe"),
+    ]
+    again = FakeExplorer()
+    run(PLAN, folder=folder, tools=make_tools(corpus, FakeChecker(), explorer=again))
+    assert again.asked == []
+
+
+def test_ctrl_c_keeps_the_programs_that_were_explored(corpus: Path, tmp_path: Path) -> None:
+    root = tmp_path / "results"
+    cut = FakeExplorer(stop_after=1)
+    with pytest.raises(Stopped):
+        run(PLAN, root=root, tools=make_tools(corpus, FakeChecker(), explorer=cut))
+    again = FakeExplorer()
+    _, record = run(PLAN, root=root, tools=make_tools(corpus, FakeChecker(), explorer=again))
+    assert again.asked == [("flags/both", "tso")]
+    assert len(record.explorations) == 2
+
+
+def test_the_test_of_a_violation_is_kept_checked_and_run(corpus: Path, tmp_path: Path) -> None:
+    explorer, checker, runner = FakeExplorer(), FakeChecker(), FakeRunner()
+    explorer.answers["tso"] = WRONG
+    tools = make_tools(corpus, checker, runner, explorer=explorer)
+    folder, record = run(PLAN, root=tmp_path / "results", tools=tools)
+    assert (folder / "tests" / "MP.litmus").is_file()
+    assert ("MP", "sc") in checker.asked
+    assert "MP" in runner.ran
+    assert record.explorations_of["flags/both"][1].violations[0].test in record.entry
+    (finding,) = (each for each in record.findings if each.id == "WS101")
+    assert finding.message == "flags/both: `x` fails"
+
+
+def test_a_campaign_that_goes_on_knows_the_tests_of_its_violations(
+    corpus: Path, tmp_path: Path
+) -> None:
+    root = tmp_path / "results"
+    explorer = FakeExplorer()
+    explorer.answers["tso"] = WRONG
+    with pytest.raises(Stopped):
+        run(
+            PLAN,
+            root=root,
+            tools=make_tools(corpus, FakeChecker(stop_after=0), explorer=explorer),
+        )
+    again, checker = FakeExplorer(), FakeChecker()
+    _, record = run(PLAN, root=root, tools=make_tools(corpus, checker, explorer=again))
+    assert again.asked == []
+    assert ("MP", "tso") in checker.asked
+    assert "MP" in record.entry
+
+
+def test_a_model_that_no_program_is_explored_under_is_said(corpus: Path, tmp_path: Path) -> None:
+    explorer = FakeExplorer()
+    explorer.refused["tso"] = "tso allows cycles of po and rf"
+    _, record = run(PLAN, root=tmp_path, tools=make_tools(corpus, FakeChecker(), explorer=explorer))
+    assert explorer.asked == [("flags/both", "sc")]
+    assert "not explored, 1 times: tso allows cycles of po and rf" in record.manifest.notes

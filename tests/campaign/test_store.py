@@ -147,8 +147,8 @@ def test_a_campaign_that_was_cut_while_it_was_created_begins_again(tmp_path: Pat
 def test_a_campaign_of_another_format_is_refused(tmp_path: Path) -> None:
     folder = campaign(tmp_path / "campaign")
     text = (folder / "campaign.json").read_text()
-    (folder / "campaign.json").write_text(text.replace('"format": 1', '"format": 2'))
-    with pytest.raises(BadInput, match="format 2"):
+    (folder / "campaign.json").write_text(text.replace(f'"format": {FORMAT}', '"format": 99'))
+    with pytest.raises(BadInput, match="format 99"):
         read_manifest(folder)
 
 

@@ -45,13 +45,6 @@ def test_a_structure_is_a_folder_with_claims(tmp_path: Path) -> None:
         ('test = "SB"\n', "", 10, "one test, or about the explored", "either test and verdict"),
         (
             'test = "SB"',
-            'test = "SB"\ninterleavings = "Safe"',
-            14,
-            "one test, or about the explored",
-            "either test and verdict",
-        ),
-        (
-            'test = "SB"',
             'test = "SB"\nexplored = { sc = "Safe" }',
             14,
             "one test, or about the explored",
@@ -99,12 +92,6 @@ def test_what_cannot_be_explored_is_refused_at_its_line(
     assert message in caught.value.message
     assert (caught.value.place or "").endswith("claims.toml:14")
     assert advice in (caught.value.advice or "")
-
-
-def test_a_claim_may_be_about_the_interleavings(tmp_path: Path) -> None:
-    text = CLAIMS[: CLAIMS.index("test =")] + 'interleavings = "Violated"\n'
-    (structure,) = structures.structures(make_structure(tmp_path, text))
-    assert structure.claims[0].interleavings == "Violated"
 
 
 def test_a_name_that_is_nearly_right_is_suggested(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_the_events_of_a_generated_test_name_their_sites() -> None:
     assert [event.site for event in found.events if event.thread is not None] == [
         *("flags.c:7", "flags.c:8", "flags.c:14", "flags.c:15")
     ]
-    assert "a  store x = 1 (rlx)  flags.c:7      c  store y = 1 (rlx)  flags.c:14" in (
+    assert "a  flags.c:7 store x = 1 (rlx)      c  flags.c:14 store y = 1 (rlx)" in (
         witness.columns(found)
     )
     drawing = draw_witness(found)

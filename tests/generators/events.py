@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weakspot.generators.litmus import Site
 from weakspot.generators.patterns import Pattern, pattern
 
 Word = str | tuple[str, dict[str, Any]]
@@ -45,7 +46,7 @@ def event(text: str, index: int, **more: Any) -> dict[str, Any]:
 
 def trace_of(*threads: list[str]) -> Pattern:
     """The access pattern of one run in which these threads are started by nobody."""
-    sites: list[dict[str, Any]] = []
+    sites: list[Site] = []
     runs: list[list[dict[str, Any]]] = []
     for number, texts in enumerate(threads):
         events: list[dict[str, Any]] = []
@@ -56,15 +57,7 @@ def trace_of(*threads: list[str]) -> Pattern:
                 made["ctrl"] = [at for at, each in enumerate(events) if each["read"] is not None]
             events.append(made)
             sites.append(
-                {
-                    "file": f"t{number}.c",
-                    "line": len(events),
-                    "column": 1,
-                    "function": f"f{number}",
-                    "chain": [],
-                    "kind": made["kind"],
-                    "order": made["order"],
-                }
+                Site(f"t{number}.c", len(events), 1, f"f{number}", made["kind"], made["order"])
             )
         runs.append(events)
     run = {

@@ -12,12 +12,14 @@ from pathlib import Path
 
 from weakspot.generators import Generated
 from weakspot.generators.litmus import Test
+from weakspot.generators.patterns import Habits
+from weakspot.generators.program import Program
 from weakspot.harness.campaign import Tools, run
 from weakspot.harness.models import Model, resolve
 from weakspot.harness.record import Plan
 from weakspot.harness.structures import Scenario, Structure
 from weakspot.harness.tools import Tool
-from weakspot.harness.verdict import Verdict
+from weakspot.harness.verdict import Exploration, Verdict
 
 COUNT = 40
 PLAN = Plan(what=("flags",), checkers=("slow",))
@@ -58,21 +60,39 @@ class Slow:
             )
 
 
+class Idle:
+    """An explorer that is never asked."""
+
+    version = "1"
+
+    def applicable(self, model: Model) -> str:
+        return f"nothing is explored under {model.name} here"
+
+    def explore(self, *_: object, **__: object) -> Exploration:
+        raise AssertionError("not applicable")
+
+
 def generator(structure: Structure, scenario: Scenario) -> Generated:  # noqa: ARG001
     tests = tuple(
         Test(name=f"T{at:02}", arch="C", text=f"C T{at:02}\n{{ }}\nexists (x={at})\n")
         for at in range(COUNT)
     )
+    program = Program(
+        source=Path("main.c"),
+        files={},
+        compiler="none",
+        digest="main",
+        sites=(),
+        lowered=None,  # type: ignore[arg-type]
+    )
     return Generated(
+        program=program,
         tests=tests,
-        failures=(),
         interleavings=1,
         exhaustive=True,
-        how="all interleavings",
+        how="",
         bounded=(),
-        sites=(),
-        compiler="none",
-        seconds=0.0,
+        habits=Habits(),
     )
 
 
@@ -96,6 +116,7 @@ def main(folder: Path, log: Path) -> None:
         profile=lambda _: None,
         model=resolve,
         generator=generator,
+        explorer=Idle(),
         corpus=corpus,
     )
     run(PLAN, folder=folder, tools=tools)

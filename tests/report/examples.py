@@ -18,7 +18,16 @@ from weakspot.harness.record import (
     digest,
 )
 from weakspot.harness.structures import Claim, Scenario
-from weakspot.harness.verdict import Count, Exploration, Histogram, State, Verdict, Violation
+from weakspot.harness.verdict import (
+    Count,
+    Execution,
+    Exploration,
+    Histogram,
+    State,
+    Verdict,
+    Violation,
+    WitnessEvent,
+)
 
 QUEUE = """\
 #include <stdatomic.h>
@@ -69,6 +78,13 @@ STATES: list[State] = [{"0:r0": a, "1:r0": b} for a in "01" for b in "01"]
 
 def _site(line: int, kind: str, order: str, function: str) -> Site:
     return Site("queue.h", line, 3, function, kind, order)
+
+
+def _event(
+    thread: int, label: str, kind: str, order: str, location: str, line: int
+) -> WitnessEvent:
+    read, written = ("0", "") if kind == "R" else ("", "1")
+    return WitnessEvent(thread, label, kind, order, location, read, written, f"queue.h:{line}")
 
 
 def _test(name: str, shape: str, about: str = "") -> Test:
@@ -159,7 +175,7 @@ def judged(record: Record) -> Record:
 def manifest(**changes: object) -> Manifest:
     plan = Plan(what=("work_queue",), checkers=("herd7", "cbmc"), machines=("local",))
     made = Manifest(
-        format=1,
+        format=2,
         weakspot="0.1.0",
         plan=plan,
         started="2026-11-21T14:02:00+0100",
@@ -169,6 +185,29 @@ def manifest(**changes: object) -> Manifest:
         machines=MACHINES,
     )
     return msgspec.structs.replace(made, **changes)
+
+
+#: two thieves read one head, and both take what it points at
+TAKEN_TWICE = Violation(
+    kind="assertion",
+    message="assertion `taken == 1` fails",
+    sites=("queue.h:22",),
+    test="SB+rel-acqs",
+    witness=Execution(
+        functions=("main", "first_thief", "second_thief"),
+        events=(
+            WitnessEvent(None, "", "W", location="q.head", written="0"),
+            _event(1, "a", "R", "acq", "q.head", 22),
+            _event(1, "b", "W", "rel", "q.head", 23),
+            _event(2, "c", "R", "acq", "q.head", 22),
+            _event(2, "d", "W", "rel", "q.head", 23),
+        ),
+        rf=((0, 1), (0, 3)),
+        co=((0, 2), (2, 4)),
+        fr=((1, 2), (3, 2)),
+        cycle=((3, 2, "fr"), (2, 4, "co"), (4, 3, "po")),
+    ),
+)
 
 
 def small() -> Record:
@@ -220,7 +259,7 @@ def small() -> Record:
                 scenario="two_thieves",
                 where="part 1",
                 says="thieves need the lock",
-                interleavings="Violated",
+                explored={"sc": "Violated: assertion", "rc11": "Violated: assertion"},
             ),
         ),
     )
@@ -238,15 +277,17 @@ def small() -> Record:
                 Exploration(
                     program="work_queue/push_vs_steal", model="sc", result="Safe", complete=70
                 ),
-                Exploration(
-                    program="work_queue/two_thieves",
-                    model="sc",
-                    result="Violated",
-                    complete=322,
-                    violations=(
-                        Violation("assertion", "`taken == 1` fails", ("two_thieves.c:31",)),
-                    ),
-                    how="all interleavings",
+                *(
+                    Exploration(
+                        program="work_queue/two_thieves",
+                        model=model,
+                        result="Violated",
+                        complete=322,
+                        blocked=4,
+                        seconds=0.2,
+                        violations=(TAKEN_TWICE,),
+                    )
+                    for model in ("sc", "rc11")
                 ),
             ),
             histograms=(

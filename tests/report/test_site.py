@@ -86,10 +86,23 @@ def test_the_first_page_begins_with_what_was_seen_and_is_forbidden(tmp_path: Pat
 def test_a_structure_shows_claims_scenarios_and_marked_source(tmp_path: Path) -> None:
     page = built(small(), tmp_path)["report/structures/work_queue.html"]
     assert "thieves need the lock" in page.text
-    assert "two_thieves.c -DTHIEVES=2 Violated 322 executions" in page.text
+    assert "two_thieves.c -DTHIEVES=2 Violated assertion Violated assertion" in page.text
+    assert "../programs/work_queue_two_thieves.html" in page.links
     assert "#q=queue.h%3A16" in page.links
     source = (tmp_path / "report/structures/work_queue.html").read_text()
     assert '<div class="hot"><b>16</b>' in source
+
+
+def test_a_program_shows_what_goes_wrong_and_the_test_of_its_cycle(tmp_path: Path) -> None:
+    pages = built(small(), tmp_path)
+    page = pages["report/programs/work_queue_two_thieves.html"]
+    assert "svg" in page.tags
+    assert "assertion: assertion `taken == 1` fails Under sc rc11 , at queue.h:22" in page.text
+    assert "../tests/SB%2Brel-acqs.html" in page.links
+    assert "c queue.h:22 load q.head = 0 (acq)" in page.text
+    assert "22 int h = atomic_load_explicit(&q->head, memory_order_relaxed);" in page.text
+    test = pages["report/tests/SB+rel-acqs.html"]
+    assert "../programs/work_queue_two_thieves.html" in test.links
 
 
 def test_a_test_shows_cycle_verdicts_outcomes_and_source(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from weakspot.harness.cli.shared import json_lines
 from weakspot.harness.findings import KINDS
 from weakspot.harness.record import Record
 from weakspot.harness.report import tables, terminal, text
+from weakspot.harness.verdict import Exploration
 
 
 def piped(show: Callable[[Console], None]) -> str:
@@ -58,7 +59,8 @@ def test_a_report_of_a_structure_says_tests_programs_and_claims() -> None:
     shown = piped(lambda out: text.campaign(small(), out, report="results/x/index.html"))
     assert "work_queue  A work-stealing queue  3 scenarios  models sc tso rc11 clr2" in shown
     assert "7: 2 SB, 2 MP, 1 LB, 1 S, 1 2+2W" in shown
-    assert "2 safe, 1 violated as recorded (two_thieves)" in shown
+    assert "3 under sc rc11: 2 safe, 2 violated as recorded (two_thieves)" in shown
+    assert "1,534 executions in 0.4 s" in shown
     assert shown.rstrip().endswith("2 findings · report: results/x/index.html")
 
 
@@ -81,6 +83,47 @@ def test_a_recorded_finding_is_not_shown_as_one() -> None:
     shown = piped(lambda out: text.campaign(small(), out))
     assert "WS101" not in shown  # two_thieves is violated, as its claim says
     assert "WS401 MP+rlx+acq under tso: herd7 says Never, cbmc says Sometimes" in shown
+
+
+def test_a_violation_is_shown_with_its_execution_in_source_lines() -> None:
+    unclaimed = msgspec.structs.replace(small().structures[0], claims=())
+    record = judged(msgspec.structs.replace(small(), structures=(unclaimed,)))
+    shown = piped(lambda out: text.findings(record, record.findings[:1], out)).splitlines()
+    assert shown == [
+        "WS101 work_queue/two_thieves: assertion `taken == 1` fails  [assertion violated]",
+        "  --> queue.h:22",
+        "   |  Violated: assertion under sc, 326 executions (4 blocked) in 0.2 s",
+        "   |  Violated: assertion under rc11, 326 executions (4 blocked) in 0.2 s",
+        "   |    first_thief                               second_thief",
+        "   |    a  queue.h:22 load q.head = 0 (acq)       c  queue.h:22 load q.head = 0 (acq)",
+        "   |    b  queue.h:23 store q.head = 1 (rel)      d  queue.h:23 store q.head = 1 (rel)",
+        "   |    a reads the initial value of q.head",
+        "   |    c reads the initial value of q.head",
+        "   |    q.head: b is overwritten by d",
+        "   |    cycle: c ─fr→ b ─co→ d ─po→ c",
+        "help: it happens under sequential consistency too: no memory order repairs it",
+    ]
+
+
+def test_a_table_of_explorations_has_a_row_a_program_and_a_column_a_model() -> None:
+    record = small()
+    cut = Exploration(
+        program="work_queue/push_vs_steal",
+        model="rc11",
+        result="Unknown",
+        complete=9,
+        reasons=("a loop goes round more than 4 times at queue.h:9:3", "--loops 8 goes on"),
+    )
+    record = msgspec.structs.replace(record, explorations=(*record.explorations, cut))
+    lines = piped(lambda out: tables.explorations(record, out)).splitlines()
+    assert lines[0].split() == ["program", "sc", "rc11"]
+    assert lines[1].split() == ["work_queue/pop_vs_steal", "Safe", "–"]
+    assert lines[2].split() == ["work_queue/push_vs_steal", "Safe", "Unknown"]
+    assert lines[3].split()[1:] == ["Violated:", "assertion", "Violated:", "assertion"]
+    assert (
+        "work_queue/push_vs_steal under rc11: a loop goes round more than 4 times at queue.h:9:3; "
+        "--loops 8 goes on" in lines
+    )
 
 
 def test_the_last_line_says_how_it_went() -> None:
@@ -146,6 +189,10 @@ def test_json_lines_are_one_object_a_line_with_the_agreed_names() -> None:
     (first, *_) = (json.loads(line) for line in json_lines(record.histograms))
     assert {"test", "machine", "runner", "histogram", "target", "target_independent"} <= set(first)
     assert set(first["histogram"][0]) == {"state", "count"}
+    found = [json.loads(line) for line in json_lines(record.explorations)]
+    names = {"program", "model", "result", "violations", "complete", "blocked", "seconds"}
+    assert names <= set(found[-1])
+    assert {"kind", "message", "sites", "test"} <= set(found[-1]["violations"][0])
     (finding, *_) = (json.loads(line) for line in json_lines(record.findings))
     assert {"id", "severity", "message", "sites", "evidence", "fix"} <= set(finding)
 

@@ -1,0 +1,134 @@
+"""A program as Python holds it: what the engine made of it, its sites, its source.
+
+What the engine cannot use of it becomes an error that shows the source line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from weakspot import _engine
+from weakspot.errors import BadInput, Unsupported, excerpt
+from weakspot.generators.litmus import Site
+from weakspot.generators.source import compile_source
+
+if TYPE_CHECKING:
+    from weakspot._engine import ExplorationDict, SiteDict, TraceDict
+
+
+class Program(msgspec.Struct, frozen=True):
+    """`sites` are named by number in all that the engine says of the program. `digest` differs
+    where its LLVM IR does. `files` leads from the names of its source files to the files."""
+
+    source: Path
+    files: dict[str, Path]
+    compiler: str
+    digest: str
+    sites: tuple[Site, ...]
+    lowered: _engine.Program
+
+    def trace(self, *, loops: int, interleavings: int, seed: int) -> TraceDict:
+        """See _engine.Program.trace. Raises BadInput or Unsupported."""
+        try:
+            return self.lowered.trace(loops=loops, interleavings=interleavings, seed=seed)
+        except _engine.EngineError as error:
+            raise self._placed(error) from error
+
+    def explore(
+        self,
+        model: Path,
+        *,
+        folders: Sequence[Path],
+        loops: int,
+        executions: int,
+        seconds: float,
+        jobs: int,
+        porf_acyclic: bool,
+        done: Callable[[int], object],
+    ) -> ExplorationDict:
+        """See _engine.Program.explore. Raises BadInput or Unsupported."""
+        try:
+            return self.lowered.explore(
+                str(model),
+                folders=[str(folder) for folder in folders],
+                loops=loops,
+                executions=executions,
+                seconds=seconds,
+                jobs=jobs,
+                porf_acyclic=porf_acyclic,
+                done=done,
+            )
+        except _engine.EngineError as error:
+            raise self._placed(error) from error
+
+    def _placed(self, error: _engine.EngineError) -> BadInput | Unsupported:
+        return _placed(error, self.source, self.files)
+
+
+def read_program(
+    source: Path, *, defines: Sequence[str] = (), include: Sequence[Path] = ()
+) -> Program:
+    """Compile a C or C++ file and have the engine lower it.
+
+    Raises BadInput, Unsupported, MissingTool or ToolFailed.
+    """
+    ir = compile_source(source, defines=defines, include=include)
+    try:
+        lowered = _engine.Program(ir.text)
+    except _engine.EngineError as error:
+        raise _placed(error, source, ir.files) from error
+    return Program(
+        source=source,
+        files=ir.files,
+        compiler=ir.compiler,
+        digest=hashlib.sha256(ir.text.encode()).hexdigest()[:16],
+        sites=tuple(map(site_of, lowered.sites)),
+        lowered=lowered,
+    )
+
+
+def site_of(site: SiteDict) -> Site:
+    return Site(
+        file=site["file"],
+        line=site["line"],
+        column=site["column"],
+        function=site["function"],
+        kind=site["kind"],
+        order=site["order"],
+        chain=tuple(site["chain"]),
+    )
+
+
+def _placed(
+    error: _engine.EngineError, source: Path, files: dict[str, Path]
+) -> BadInput | Unsupported:
+    """An engine error as one that shows the source line; one about a model has its own."""
+    kind, message, place, *own = (*map(str, error.args), "", "")
+    if len(error.args) == 5:
+        shown, advice = own[:2]
+        return BadInput(
+            f"the engine cannot use the model: {message}",
+            place=place or None,
+            excerpt=shown or None,
+            advice=advice or None,
+        )
+    line_shown = None
+    name, line, column = (*place.split(":"), "", "")[:3]
+    path = files.get(name, source.parent / name)
+    if name and line.isdigit() and column.isdigit() and path.is_file():
+        line_shown = excerpt(path, int(line), int(column))
+        place = f"{path}:{line}:{column}"
+    if kind == "unsupported":
+        return Unsupported(
+            message,
+            place=place or str(source),
+            excerpt=line_shown,
+            advice="guard it with #ifndef WEAKSPOT, which is defined while weakspot reads a "
+            "source, or write it in another way",
+        )
+    return BadInput(message, place=place or str(source), excerpt=line_shown)

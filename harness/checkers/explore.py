@@ -1,0 +1,198 @@
+"""The explorer: every execution of a whole program that a model allows, by the engine.
+
+What it says of a program is an Exploration; each violation comes with the execution that shows
+it, and where that is weak with the litmus test of its critical cycle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol, cast
+
+import msgspec
+
+from weakspot.generators import Generated
+from weakspot.generators.litmus import Site, Test
+from weakspot.generators.witness import cycle_test
+from weakspot.harness import models, tools
+from weakspot.harness.models import Model
+from weakspot.harness.record import program
+from weakspot.harness.verdict import (
+    Execution,
+    Exploration,
+    Result,
+    Violation,
+    ViolationKind,
+    Wait,
+    WitnessEvent,
+)
+
+if TYPE_CHECKING:
+    from weakspot._engine import ExecutionDict, ExplorationDict, ViolationDict
+
+Done = Callable[[int], object]
+"""Told from time to time how many executions there were so far."""
+
+
+class Bounds(msgspec.Struct, frozen=True):
+    """Where exploring one program under one model ends: loops that a shared value ends after so
+    many rounds, all after so many executions (0: no limit) or seconds."""
+
+    loops: int = 4
+    executions: int = 0
+    seconds: float = 20.0
+
+
+class Explorer(Protocol):
+    """What explores programs."""
+
+    @property
+    def version(self) -> str: ...
+
+    def applicable(self, model: Model) -> str:
+        """ "" if programs can be explored under the model, else why not, in one phrase."""
+        ...
+
+    def explore(
+        self,
+        generated: Generated,
+        model: Model,
+        bounds: Bounds,
+        *,
+        structure: str,
+        scenario: str,
+        done: Done,
+    ) -> Exploration:
+        """Explore one program. Raises BadInput for a malformed cat file, and Unsupported for
+        what the program does that nobody gives a meaning to."""
+        ...
+
+
+class EngineExplorer(msgspec.Struct, frozen=True):
+    """The engine. `jobs` threads work at a time, 0 for one a core."""
+
+    jobs: int = 0
+
+    @property
+    def version(self) -> str:
+        tool = tools.engine()
+        return (tool and tool.version) or "unknown"
+
+    def applicable(self, model: Model) -> str:
+        if readable := [each for each in models.dialects(model) if each != "C"]:
+            return f"model {model.name} is for {' and '.join(readable)} tests, not for programs"
+        if not model.porf_acyclic:
+            known = "which allows" if model.name in models.load() else "which may allow"
+            return (
+                f"no program is explored under {model.name}, {known} cycles of po and rf; "
+                "its tests are checked"
+            )
+        return ""
+
+    def explore(
+        self,
+        generated: Generated,
+        model: Model,
+        bounds: Bounds,
+        *,
+        structure: str,
+        scenario: str,
+        done: Done,
+    ) -> Exploration:
+        """See Explorer."""
+        found = generated.program.explore(
+            model.path,
+            folders=models.include_folders(model),
+            loops=bounds.loops,
+            executions=bounds.executions,
+            seconds=bounds.seconds,
+            jobs=self.jobs,
+            porf_acyclic=model.porf_acyclic,
+            done=done,
+        )
+        sites = generated.program.sites
+        violations: dict[tuple[str, str, tuple[str, ...]], Violation] = {}
+        tests: dict[str, Test] = {}
+        for each in found["violations"]:
+            test = None
+            if each["witness"] is not None:
+                test = cycle_test(
+                    each["witness"],
+                    sites,
+                    generated.habits,
+                    structure=structure,
+                    scenario=scenario,
+                )
+            violation = _violation(each, sites, test)
+            # a line that several calls lead to is one place here
+            same = (violation.kind, violation.message, violation.sites)
+            if violations.setdefault(same, violation) is violation and test is not None:
+                tests[test.name] = test
+        return Exploration(
+            program=program(structure, scenario),
+            model=model.name,
+            result=cast(Result, found["result"]),
+            violations=tuple(violations.values()),
+            complete=found["complete"],
+            blocked=found["blocked"],
+            cut=found["cut"],
+            faulty=found["faulty"],
+            seconds=round(found["seconds"], 6),
+            reasons=_reasons(found, bounds),
+            tests=tuple(tests.values()),
+        )
+
+
+def _reasons(found: ExplorationDict, bounds: Bounds) -> tuple[str, ...]:
+    """What was cut, where, and how to go on."""
+    reasons = list(dict.fromkeys(found["reasons"]))
+    if found["cut_sites"]:
+        reasons.append(f"--loops {2 * bounds.loops} goes on")
+    if any(reason.startswith("time limit") for reason in reasons):
+        reasons.append(f"--seconds {2 * bounds.seconds:g} goes on")
+    if any(reason.startswith("limit of") for reason in reasons):
+        reasons.append(f"--executions {2 * bounds.executions} goes on")
+    return tuple(reasons)
+
+
+def _violation(found: ViolationDict, sites: Sequence[Site], test: Test | None) -> Violation:
+    places = [found["site"]]
+    witness = found["witness"]
+    if witness is not None:
+        places += [witness["events"][event]["site"] for event in witness["conflict"] or ()]
+        places += [wait["site"] for wait in witness["waits"]]
+    named = (str(sites[site]) for site in places if site is not None)
+    return Violation(
+        kind=cast(ViolationKind, found["kind"]),
+        message=found["message"],
+        sites=tuple(dict.fromkeys(named)),
+        test=test.name if test else "",
+        witness=_execution(witness, sites) if witness is not None else None,
+    )
+
+
+def _execution(found: ExecutionDict, sites: Sequence[Site]) -> Execution:
+    return Execution(
+        events=tuple(
+            WitnessEvent(
+                thread=event["thread"],
+                label=event["label"],
+                kind=event["kind"],
+                order=event["order"],
+                location=event["location"],
+                read=event["read"],
+                written=event["written"],
+                site="" if event["site"] is None else str(sites[event["site"]]),
+            )
+            for event in found["events"]
+        ),
+        rf=tuple(found["rf"]),
+        co=tuple(found["co"]),
+        fr=tuple(found["fr"]),
+        cycle=tuple(found["cycle"]),
+        functions=tuple(found["functions"]),
+        conflict=found["conflict"],
+        waits=tuple(
+            Wait(wait["thread"], wait["what"], str(sites[wait["site"]])) for wait in found["waits"]
+        ),
+    )

@@ -1,0 +1,199 @@
+"""Exploring a program: what the engine says of it reaches us in words of its source."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weakspot.generators.litmus import Site
+from weakspot.generators.patterns import Habits
+from weakspot.generators.pipeline import Generated
+from weakspot.generators.program import Program
+from weakspot.harness import models
+from weakspot.harness.checkers.explore import Bounds, EngineExplorer
+from weakspot.harness.verdict import Exploration
+
+SITES = tuple(
+    Site("queue.h", line, 3, "push", kind, order)
+    for line, kind, order in (
+        (10, "W", "na"),
+        (11, "W", "rlx"),
+        (20, "R", "acq"),
+        (21, "R", "na"),
+        (30, "loop", ""),
+    )
+)
+
+
+class Lowered:
+    """A program whose exploration gives what it is told to."""
+
+    def __init__(self, **given: Any) -> None:
+        self.given = {
+            "result": "Safe",
+            "reasons": [],
+            "cut_sites": [],
+            "violations": [],
+            "complete": 5,
+            "blocked": 1,
+            "cut": 0,
+            "faulty": 0,
+            "seconds": 0.25,
+            **given,
+        }
+        self.asked: dict[str, Any] = {}
+
+    def explore(self, model: str, **asked: Any) -> dict[str, Any]:
+        self.asked = {"model": model, **asked}
+        return self.given
+
+
+def explored(lowered: Lowered, model: str = "rc11", bounds: Bounds | None = None) -> Exploration:
+    program = Program(
+        source=Path("mine.c"),
+        files={},
+        compiler="",
+        digest="",
+        sites=SITES,
+        lowered=lowered,  # type: ignore[arg-type]
+    )
+    generated = Generated(
+        program=program,
+        tests=(),
+        interleavings=1,
+        exhaustive=True,
+        how="",
+        bounded=(),
+        habits=Habits(dependent=frozenset({(2, 3)})),
+    )
+    return EngineExplorer().explore(
+        generated,
+        models.resolve(model),
+        bounds or Bounds(),
+        structure="mine.c",
+        scenario="mine",
+        done=lambda *_: None,
+    )
+
+
+def event(thread: int | None, kind: str, order: str, place: str, **more: Any) -> dict[str, Any]:
+    return {
+        "thread": thread,
+        "label": "",
+        "kind": kind,
+        "order": order,
+        "location": place,
+        "read": "",
+        "written": "",
+        "site": None,
+        **more,
+    }
+
+
+RACE = {
+    "kind": "race",
+    "message": "data race on q.slot[0]",
+    "site": 3,
+    "witness": {
+        "functions": ["main", "pusher", "popper"],
+        "events": [
+            event(None, "W", "na", "q.slot[0]", written="0"),
+            event(None, "W", "na", "q.tail", written="0"),
+            event(1, "W", "na", "q.slot[0]", label="a", written="7", site=0),
+            event(1, "W", "rlx", "q.tail", label="b", written="1", site=1),
+            event(2, "R", "acq", "q.tail", label="c", read="1", site=2),
+            event(2, "R", "na", "q.slot[0]", label="d", read="0", site=3),
+        ],
+        "rf": [(3, 4), (0, 5)],
+        "co": [(0, 2), (1, 3)],
+        "fr": [(5, 2)],
+        "cycle": [(2, 3, "po"), (3, 4, "rf"), (4, 5, "po"), (5, 2, "fr")],
+        "conflict": (2, 5),
+        "waits": [],
+    },
+}
+HANG = {
+    "kind": "hang",
+    "message": "all threads wait",
+    "site": None,
+    "witness": {
+        "functions": ["main", "sleeper"],
+        "events": [event(1, "R", "acq", "q.tail", label="a", read="0", site=2)],
+        "rf": [],
+        "co": [],
+        "fr": [],
+        "cycle": [],
+        "conflict": None,
+        "waits": [{"thread": 1, "what": "another thread's write", "site": 2}],
+    },
+}
+
+
+def test_a_safe_program_is_safe_under_every_execution() -> None:
+    found = explored(Lowered())
+    assert (found.program, found.model, found.result) == ("mine.c/mine", "rc11", "Safe")
+    assert (found.complete, found.blocked, found.seconds) == (5, 1, 0.25)
+
+
+def test_the_bounds_and_the_models_promise_reach_the_engine() -> None:
+    lowered = Lowered()
+    explored(lowered, bounds=Bounds(loops=7, executions=9, seconds=3.0))
+    assert lowered.asked["model"].endswith("rc11.cat")
+    assert lowered.asked["porf_acyclic"] is True
+    assert [lowered.asked[name] for name in ("loops", "executions", "seconds")] == [7, 9, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("cut", "reason", "advice"),
+    [
+        ([4], "a loop goes round more than 4 times at queue.h:30:3", "--loops 8 goes on"),
+        ([], "time limit of 20 s", "--seconds 40 goes on"),
+        ([], "limit of 9 executions", "--executions 18 goes on"),
+    ],
+)
+def test_what_was_cut_says_how_to_go_on(cut: list[int], reason: str, advice: str) -> None:
+    lowered = Lowered(result="Unknown", cut_sites=cut, reasons=[reason, reason])
+    assert explored(lowered, bounds=Bounds(executions=9)).reasons == (reason, advice)
+
+
+def test_a_race_names_both_places_and_the_test_of_its_cycle() -> None:
+    found = explored(Lowered(result="Violated", violations=[RACE]))
+    (violation,) = found.violations
+    assert violation.sites == ("queue.h:21", "queue.h:10")
+    assert violation.test == "MP+ponarlx+ctrlacqna"
+    (test,) = found.tests
+    assert test.name == violation.test
+    assert test.sites == ("queue.h:10", "queue.h:11", "queue.h:20", "queue.h:21")
+    assert violation.witness is not None
+    assert violation.witness.events[2].site == "queue.h:10"
+    assert violation.witness.functions == ("main", "pusher", "popper")
+
+
+def test_one_line_that_several_calls_lead_to_is_one_violation() -> None:
+    found = explored(Lowered(result="Violated", violations=[RACE, RACE, HANG]))
+    assert [violation.kind for violation in found.violations] == ["race", "hang"]
+
+
+def test_a_hang_names_where_everybody_waits_and_makes_no_test() -> None:
+    found = explored(Lowered(result="Violated", violations=[HANG]))
+    (violation,) = found.violations
+    assert violation.sites == ("queue.h:20",)
+    assert (violation.test, found.tests) == ("", ())
+    assert violation.witness is not None
+    assert violation.witness.waits[0].what == "another thread's write"
+
+
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        ("rc11", ""),
+        ("c20", "no program is explored under c20, which allows cycles of po and rf"),
+        ("aarch64", "model aarch64 is for AArch64 tests, not for programs"),
+    ],
+)
+def test_a_model_that_cannot_be_explored_says_why(model: str, why: str) -> None:
+    said = EngineExplorer().applicable(models.resolve(model))
+    assert said.startswith(why)
+    assert bool(said) == bool(why)

@@ -1,0 +1,182 @@
+"""Whole programs on the command line: what goes wrong, under which model, in which lines, as which
+litmus test, and what a limit left open."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+#: a loop that a shared value ends, which no bound decides: the other thread may always be faster
+ENDLESS = """\
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+static atomic_int turns, stop;
+
+static void *count(void *unused) {
+  while (!atomic_load(&stop))
+    atomic_fetch_add(&turns, 1);
+  return unused;
+}
+
+int main(void) {
+  pthread_t counter;
+  pthread_create(&counter, 0, count, 0);
+  atomic_store(&stop, 1);
+  pthread_join(counter, 0);
+  return 0;
+}
+"""
+
+#: two threads that each want both locks
+DEADLOCK = """\
+#include <pthread.h>
+
+static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER, other = PTHREAD_MUTEX_INITIALIZER;
+
+static void *up(void *unused) {
+  pthread_mutex_lock(&one);
+  pthread_mutex_lock(&other);
+  pthread_mutex_unlock(&other);
+  pthread_mutex_unlock(&one);
+  return unused;
+}
+
+static void *down(void *unused) {
+  pthread_mutex_lock(&other);
+  pthread_mutex_lock(&one);
+  pthread_mutex_unlock(&one);
+  pthread_mutex_unlock(&other);
+  return unused;
+}
+
+int main(void) {
+  pthread_t first, second;
+  pthread_create(&first, 0, up, 0);
+  pthread_create(&second, 0, down, 0);
+  pthread_join(first, 0);
+  pthread_join(second, 0);
+  return 0;
+}
+"""
+
+
+def test_what_only_a_weak_model_allows_is_shown_with_its_execution_and_its_test(run) -> None:
+    ended = run("check", "mp.c")
+    assert ended.code == 1
+    assert "mp.c/mp" in ended.out
+    assert "WS101 mp.c/mp: " in ended.out
+    assert "Violated: assertion under rc11" in ended.out
+    assert "mp.c:8 store data = 42 (rlx)" in ended.out
+    assert "mp.c:15 load data = 0 (rlx)" in ended.out
+    assert "it does not happen under sequential consistency: an order is too weak" in ended.out
+    assert "MP+porlxrlx+poacqrlx" in ended.out
+
+
+def test_a_program_is_safe_under_the_models_that_do_not_allow_it(run) -> None:
+    ended = run("check", "mp.c", "-m", "sc,tso")
+    assert ended.code == 0
+    assert ended.out.splitlines()[0].split() == ["program", "sc", "tso"]
+    assert ended.out.splitlines()[1].split() == ["mp.c/mp", "Safe", "Safe"]
+
+
+def test_explorations_are_one_object_a_line_and_name_the_test_of_their_cycle(run) -> None:
+    ended = run("check", "mp.c", "-m", "sc,rc11", "--json")
+    values = [json.loads(line) for line in ended.out.splitlines()]
+    explored = {value["model"]: value for value in values if "program" in value}
+    assert explored["sc"]["result"] == "Safe"
+    assert explored["sc"]["complete"] > 0
+    assert explored["rc11"]["result"] == "Violated"
+    (violation,) = explored["rc11"]["violations"]
+    assert violation["kind"] == "assertion"
+    assert violation["sites"] == ["mp.c:15"]
+    assert violation["test"] in {value["test"] for value in values if "test" in value}
+
+
+def test_the_test_of_a_violation_is_written_and_allowed(run, folder: Path) -> None:
+    assert run("check", "mp.c", "-m", "rc11", "-o", "tests").code == 1
+    (path,) = (folder / "tests").iterdir()
+    assert path.name == "MP+porlxrlx+poacqrlx.litmus"
+    ended = run("check", f"tests/{path.name}", "-m", "sc,rc11", "--json")
+    values = [json.loads(line) for line in ended.out.splitlines()]
+    said = {value["model"]: value["observation"] for value in values}
+    assert said == {"sc": "Never", "rc11": "Sometimes"}
+
+
+def test_a_loop_that_a_bound_cut_is_inconclusive_and_says_how_to_go_on(run, folder: Path) -> None:
+    (folder / "endless.c").write_text(ENDLESS)
+    ended = run("check", "endless.c", "-m", "sc")
+    assert ended.code == 3
+    assert "endless.c/endless  Unknown" in ended.out
+    assert "more than 4 times at endless.c:8" in ended.out
+    assert "--loops 8 goes on" in ended.out
+    assert "--loops 4 goes on" in run("check", "endless.c", "-m", "sc", "--loops", "2").out
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--executions=1", "limit of 1 executions; --executions 2 goes on"),
+        ("--seconds=10ms", "time limit of 0.01 s; --seconds 0.02 goes on"),
+    ],
+)
+def test_a_limit_is_inconclusive_and_named(run, folder: Path, option: str, said: str) -> None:
+    (folder / "many.c").write_text(
+        ENDLESS.replace("while (!atomic_load(&stop))", "for (int i = 0; i < 9; i++)").replace(
+            "atomic_store(&stop, 1)", "for (int i = 0; i < 9; i++) atomic_fetch_add(&turns, 1)"
+        )
+    )
+    ended = run("check", "many.c", "-m", "sc", option)
+    assert ended.code == 3
+    assert "Unknown" in ended.out
+    assert said in ended.out
+
+
+def test_threads_that_wait_for_one_another_are_a_hang(run, folder: Path) -> None:
+    (folder / "deadlock.c").write_text(DEADLOCK)
+    ended = run("check", "deadlock.c", "-m", "sc")
+    assert ended.code == 1
+    assert "WS103" in ended.out
+    assert "deadlock.c:7" in ended.out
+    assert "deadlock.c:15" in ended.out
+
+
+def test_a_model_that_nobody_explores_under_is_said(run) -> None:
+    ended = run("check", "mp.c", "-m", "c20")
+    assert "not explored: no program is explored under c20" in ended.out
+    assert "MP+porlxrlx+poacqrlx" in ended.out
+
+
+def test_a_campaign_keeps_explorations_and_links_them_with_their_tests(run, folder: Path) -> None:
+    ended = run("test", "mp.c", "--for", "0", "-c", "engine", "-o", "one")
+    assert ended.code == 1
+    assert "1 under sc tso rc11: 2 safe, 1 violated" in ended.out
+    lines = (folder / "one" / "explorations.jsonl").read_text().splitlines()
+    assert [json.loads(line)["model"] for line in lines] == ["sc", "tso", "rc11"]
+    page = (folder / "one" / "report" / "programs" / "mp.c_mp.html").read_text()
+    assert "../tests/MP%2Bporlxrlx%2Bpoacqrlx.html" in page
+    test = (folder / "one" / "report" / "tests" / "MP+porlxrlx+poacqrlx.html").read_text()
+    assert "../programs/mp.c_mp.html" in test
+    again = run("test", "mp.c", "--for", "0", "-c", "engine", "-o", "one")
+    assert again.code == 1
+    assert (folder / "one" / "explorations.jsonl").read_text().splitlines() == lines
+
+
+def test_claims_are_listed_with_who_decided_them(run) -> None:
+    none = run("structures", "store_buffering", "--claims")
+    assert none.code == 0
+    assert "not decided" in none.out
+    assert "there is no campaign yet; `weakspot test all` makes one" in none.out
+    decide = ("test", "store_buffering", "--for", "0", "-c", "engine", "-o", "results/one")
+    assert run(*decide).code == 0
+    told = run("structures", "store_buffering", "--claims").out
+    assert "exploration" in told
+    assert "engine" in told
+    assert "in results/one" in told
+    lines = run("structures", "store_buffering", "--claims", "--json").out.splitlines()
+    values = [json.loads(line) for line in lines]
+    assert {"structure", "under", "recorded", "found", "fits", "by"} <= set(values[0])
+    assert all(value["fits"] for value in values if value["by"])
