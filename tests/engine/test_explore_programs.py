@@ -197,6 +197,23 @@ def test_a_wait_that_nothing_ends_is_a_hang(tmp_path: Path) -> None:
     violated(explored(program(tmp_path, text, "one", "two"), "rc11"), "hang", "thread 1")
 
 
+def test_nothing_hangs_when_main_is_over(tmp_path: Path) -> None:
+    text = """
+    atomic_int flag, done;
+    void *one(void *p) { STORE(done, 1); while (!LOAD(flag)) { } return 0; }
+    int main(void) {
+        pthread_t t;
+        pthread_create(&t, 0, one, 0);
+        while (!LOAD(done)) { }
+        END
+    }
+    """
+    over = explored(program(tmp_path, text.replace("END", "return 0;")), "rc11")
+    assert (over["result"], over["violations"], over["blocked"] > 0) == ("Safe", [], True)
+    joined = program(tmp_path, text.replace("END", "pthread_join(t, 0);"))
+    violated(explored(joined, "rc11"), "hang", "thread 1")
+
+
 COND = """
 pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; pthread_cond_t c = PTHREAD_COND_INITIALIZER;
 int ready;
@@ -557,9 +574,33 @@ def test_the_witness_of_a_race_is_how_the_two_accesses_are_not_ordered(tmp_path:
     (violation,) = explored(program(tmp_path, text, "one", "two"), "rc11")["violations"]
     witness = violation["witness"]
     assert told(witness) == {1: ["W x 1", "W y 1"], 2: ["R y 1", f"R x {violated_read(witness)}"]}
-    first, second = witness["conflict"] or (0, 0)
+    assert witness["conflict"] is not None
+    first, second = witness["conflict"]
     assert {witness["events"][end]["location"] for end in (first, second)} == {"x"}
     assert violation["message"].startswith("data-race on x between program.c:")
+
+
+def test_the_witness_of_a_wild_pointer_is_where_it_came_from(tmp_path: Path) -> None:
+    text = """
+    atomic_long other, x; _Atomic(atomic_long *) box;
+    void *one(void *p) {
+        STORE(other, 1);
+        atomic_long *q = malloc(sizeof *q);
+        STORE(*q, 1);
+        atomic_store_explicit(&box, q + 8, memory_order_release);
+        return 0;
+    }
+    void *two(void *p) {
+        LOAD(other);
+        atomic_long *q = atomic_load_explicit(&box, memory_order_acquire);
+        if (q) STORE(*q, 2);
+        return 0;
+    }
+    """
+    (violation,) = explored(program(tmp_path, text, "one", "two"), "sc")["violations"]
+    assert violation["kind"] == "memory"
+    (column, other) = told(violation["witness"]).values()
+    assert [line.split()[:2] for line in (*column, *other)] == [["W", "box"], ["R", "box"]]
 
 
 def violated_read(witness: ExecutionDict) -> str:

@@ -76,7 +76,8 @@ impl Findings {
             _ => End::Complete,
         };
         self.counts.count(end);
-        if end == End::Blocked {
+        let over = matches!(execution.next(0), Some(Next::Done(_))) && source.ends_with_main();
+        if end == End::Blocked && !over {
             for fault in hangs(execution) {
                 self.violate(execution, fault, None);
                 violated = true;

@@ -344,6 +344,10 @@ impl Source for ProgramSource<'_> {
         }
     }
 
+    fn ends_with_main(&self) -> bool {
+        true
+    }
+
     fn extent(&self, base: u64) -> Option<u64> {
         let found = self.initial.objects().find(|o| o.base == base);
         found

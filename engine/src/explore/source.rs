@@ -166,6 +166,11 @@ pub trait Source: Sync {
     /// What stands in memory when main tells its first event.
     fn initial(&self, at: Location) -> Initial;
 
+    /// Whether main's end ends all: no thread hangs after it.
+    fn ends_with_main(&self) -> bool {
+        false
+    }
+
     /// The size of the object from the heap that begins at `base` when main tells its first event.
     fn extent(&self, base: u64) -> Option<u64>;
 }

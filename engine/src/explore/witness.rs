@@ -146,7 +146,7 @@ impl Witness {
         let mut slice = Slice::new(source, graph);
         let nodes = Nodes::new(graph, &slice.lines);
         let kept = match violation.fault.kind {
-            Kind::Race => race(&slice, &nodes),
+            Kind::Race => race(&slice, &nodes, violation.conflict),
             _ => depended(&mut slice, &nodes, &violation.fault),
         };
         Teller::new(source, &slice, &nodes, kept).tell()
@@ -187,6 +187,11 @@ fn depended(slice: &mut Slice, nodes: &Nodes, fault: &Fault) -> Kept {
                         }
                     }
                 }
+                slice.explain(thread, number);
+                seeded = true;
+            }
+            // the explorer has found no memory where the event would be
+            Next::Event(told) if fault.kind == Kind::Memory && Some(told.site) == fault.site => {
                 slice.explain(thread, number);
                 seeded = true;
             }
@@ -245,46 +250,29 @@ fn order(graph: &Graph, slot: Slot) -> Order {
     }
 }
 
-/// The accesses of a race, and the way from one to the other that does not order them.
-fn race(slice: &Slice, nodes: &Nodes) -> Kept {
+/// The accesses of a race, and a shortest way from one to the other, which does not order them.
+fn race(slice: &Slice, nodes: &Nodes, conflict: Option<(Slot, Slot)>) -> Kept {
     let graph = slice.graph;
-    let n = graph.len();
-    let before = happens_before(slice, nodes);
-    let mut best: Option<(Vec<usize>, (Slot, Slot))> = None;
+    let Some((a, b)) = conflict.map(|(a, b)| (node(graph, a), node(graph, b))) else {
+        return Kept {
+            slots: (0..graph.len() as Slot).collect(),
+            cycle: Vec::new(),
+            conflict: None,
+            waits: Vec::new(),
+        };
+    };
     let mut ways = nodes.po.union(&nodes.rf);
     ways.union_with(&starts(slice));
-    for a in 0..n {
-        for b in 0..n {
-            let (x, y) = (graph.event(a as Slot), graph.event(b as Slot));
-            let conflict = x.location == y.location
-                && x.at().is_some()
-                && y.at().is_some()
-                && x.thread != y.thread
-                && (x.is_write() || y.is_write())
-                && [a, b].map(|s| order(graph, s as Slot)).contains(&Order::Na);
-            if !conflict || before.contains(a, b) || before.contains(b, a) {
-                continue;
-            }
-            let Some(way) = way(&ways, a, b).or((a < b).then(|| vec![a, b])) else {
-                continue;
-            };
-            let apart = way.len() == 2;
-            let better = best.as_ref().map_or(true, |(found, _)| {
-                (apart, way.len()) < (found.len() == 2, found.len())
-            });
-            if better {
-                best = Some((way, (a as Slot, b as Slot)));
-            }
-        }
-    }
-    let (slots, conflict) = match best {
-        Some((way, pair)) => (way.into_iter().map(|s| s as Slot).collect(), Some(pair)),
-        None => ((0..n as Slot).collect(), None),
-    };
+    let (from, to) = (a as usize, b as usize);
+    let found = way(&ways, from, to).or_else(|| way(&ways, to, from));
     Kept {
-        slots,
+        slots: found
+            .unwrap_or_else(|| vec![from, to])
+            .into_iter()
+            .map(|s| s as Slot)
+            .collect(),
         cycle: Vec::new(),
-        conflict,
+        conflict: Some((a, b)),
         waits: Vec::new(),
     }
 }
@@ -318,63 +306,6 @@ fn starts(slice: &Slice) -> Relation {
         }
     }
     all
-}
-
-/// C11's happens-before: program order, thread creation and joins, and what synchronises: release
-/// and acquire, fences, release sequences of read-modify-writes (Lahav et al., "Repairing
-/// sequential consistency in C/C++11", PLDI 2017, figure 1). The model has said that there is a
-/// race; this only finds where.
-fn happens_before(slice: &Slice, nodes: &Nodes) -> Relation {
-    let graph = slice.graph;
-    let mut all = nodes.po.union(&starts(slice));
-    let fence = |slot: Slot, wanted: [Order; 3], range: std::ops::Range<usize>| {
-        let line = &slice.lines[graph.event(slot).thread];
-        line[range]
-            .iter()
-            .filter(|s| matches!(graph.event(**s).action, Action::Fence { .. }))
-            .filter(|s| wanted.contains(&order(graph, **s)))
-            .copied()
-            .collect::<Vec<Slot>>()
-    };
-    let release = [Order::Rel, Order::AcqRel, Order::Sc];
-    let acquire = [Order::Acq, Order::AcqRel, Order::Sc];
-    for read in (0..graph.len() as Slot).filter(|s| graph.event(*s).is_read()) {
-        let event = graph.event(read);
-        let line = slice.lines[event.thread].len();
-        let mut to = fence(read, acquire, event.index as usize + 1..line);
-        if acquire.contains(&order(graph, read)) {
-            to.push(read);
-        }
-        if order(graph, read) == Order::Na || to.is_empty() {
-            continue;
-        }
-        let mut write = event.source;
-        while write != NONE && order(graph, write) != Order::Na {
-            let source = graph.event(write);
-            let mut from = fence(write, release, 0..source.index as usize);
-            if release.contains(&order(graph, write)) {
-                from.push(node(graph, write));
-            }
-            for a in &from {
-                for b in &to {
-                    all.insert(*a as usize, *b as usize);
-                }
-            }
-            write = match source.pair {
-                NONE => NONE,
-                read => graph.event(read).source,
-            };
-        }
-    }
-    // fences are in no relation of nodes
-    for line in &slice.lines {
-        for (k, a) in line.iter().enumerate() {
-            for b in &line[k + 1..] {
-                all.insert(*a as usize, *b as usize);
-            }
-        }
-    }
-    all.closure()
 }
 
 /// A shortest way from one event to another.

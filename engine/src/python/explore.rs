@@ -186,7 +186,7 @@ fn violation_dict<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let fault = &violation.fault;
     let (mut message, mut site) = (fault.message.clone(), fault.site);
-    if let (None, Some((a, b))) = (site, witness.conflict) {
+    if let Some((a, b)) = witness.conflict {
         let (a, b) = (&witness.events[a], &witness.events[b]);
         let place = |shown: &Shown| {
             let site = shown.site.map(|s| program.sites[s as usize].place());
