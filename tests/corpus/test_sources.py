@@ -12,6 +12,7 @@ import pytest
 
 import weakspot.models
 from weakspot.generators.source import compile_source
+from weakspot.harness import models
 from weakspot.harness.structures import Scenario, Structure, structures
 
 STRUCTURES = structures()
@@ -90,6 +91,16 @@ def test_every_program_of_the_folder_belongs_to_a_scenario(structure: Structure)
 def test_every_scenario_is_claimed_about(structure: Structure) -> None:
     claimed = {claim.scenario for claim in structure.claims}
     assert {scenario.name for scenario in structure.scenarios} <= claimed
+
+
+@pytest.mark.parametrize("structure", STRUCTURES, ids=lambda structure: structure.name)
+def test_every_scenario_is_explored_under_each_model_that_programs_are_explored_under(
+    structure: Structure,
+) -> None:
+    wanted = {name for name in structure.models if models.load()[name].porf_acyclic}
+    for scenario in structure.scenarios:
+        claims = [claim for claim in structure.claims if claim.scenario == scenario.name]
+        assert wanted == {model for claim in claims for model in claim.explored}, scenario.name
 
 
 @pytest.mark.parametrize("structure", STRUCTURES, ids=lambda structure: structure.name)
