@@ -66,3 +66,14 @@ fn every_construct_has_the_same_states() {
         assert!(agree("engine/tests/litmus/cases", name) > 10);
     }
 }
+
+#[test]
+#[ignore = "needs folders of tests that diy7 made: SUITES=a:b cargo test --test explore suites -- --ignored"]
+fn suites_have_the_same_states() {
+    let folders = std::env::var("SUITES").expect("SUITES names folders of C tests");
+    for folder in folders.split(':') {
+        for name in ["sc", "tso", "rc11"] {
+            assert!(agree(folder, name) > 0, "{folder} has tests of C");
+        }
+    }
+}
