@@ -113,12 +113,24 @@ fn a_site_is_the_users_line_and_its_chain_the_users_calls() {
     assert_eq!(site.place(), "q.cpp:6:7");
     assert_eq!(site.function, "Queue::push");
     assert_eq!(site.chain, ["main::lambda@q.cpp:21:9"]);
+    assert_eq!(
+        program.functions[0].name, "main::lambda",
+        "not the library's name"
+    );
     let calls: Vec<&str> = program.calls.iter().map(|c| c.function.as_str()).collect();
     assert_eq!(
         calls,
         ["Queue::push"],
         "the operation is what the thread's function calls"
     );
+}
+
+#[test]
+fn a_lambda_inside_itself_still_has_a_name() {
+    let text = "define i32 @main() !dbg !1 {\n  ret i32 0\n}\n\
+        !1 = distinct !DISubprogram(name: \"operator()\", scope: !2)\n\
+        !2 = distinct !DICompositeType(tag: DW_TAG_class_type, scope: !1)\n";
+    assert!(program(text).functions[0].name.ends_with("::lambda"));
 }
 
 #[test]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,17 @@ def test_the_queue_goes_through_gen_and_check(tmp_path: Path) -> None:
         answers[command[0]] = done.stdout
     assert "Queue::push queue.cpp:22,24" in answers["gen"]
     assert re.search(r"MP\+ponarel\+ctrlacqna +Never", answers["check"])
+
+
+def test_the_queue_is_safe_with_its_orders_and_not_below(tmp_path: Path) -> None:
+    rc11 = str(resources.files("weakspot.models") / "rc11.cat")
+    program, _ = traced(written(tmp_path, QUEUE))
+    assert program.explore(rc11)["result"] == "Safe"
+    weaker = QUEUE.replace(
+        "store(node, std::memory_order_release", "store(node, std::memory_order_relaxed"
+    )
+    program, _ = traced(written(tmp_path, weaker, "weaker.cpp"))
+    assert program.explore(rc11)["result"] == "Violated"
 
 
 def test_the_chain_of_a_site_is_the_users_calls(tmp_path: Path) -> None:
@@ -409,6 +421,22 @@ def test_locks_conditions_and_threads_do_what_their_names_say(tmp_path: Path) ->
     assert {("LOCK", "m", 11), ("LOCK", "m", 12), ("UNLOCK", "m", 12), ("UNLOCK", "m", 14)} <= found
     assert {("LOCK", "n", 19), ("LOCK", "m", 19)} <= found
     assert {("UNLOCK", "n", 21), ("UNLOCK", "m", 21)} <= found
+
+
+def test_a_thread_is_named_after_the_lambda_that_it_runs(tmp_path: Path) -> None:
+    text = """#include <thread>
+int x;
+struct Owner {
+  void start() {
+    std::thread([] { x = 1; }).join();
+  }
+};
+int main() {
+  Owner().start();
+}
+"""
+    _, trace = traced(written(tmp_path, text))
+    assert trace["functions"] == ["main", "Owner::start::lambda"]
 
 
 def test_a_lock_that_is_taken_too_late_is_found(tmp_path: Path) -> None:

@@ -76,6 +76,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             }
             self.define(name, *ty)?;
         }
+        let mut library = self.l.module.metadata.is_library(function.dbg);
         let live_blocks: Vec<&Block> = reached.iter().map(|b| &function.blocks[*b]).collect();
         for block in &live_blocks {
             for inst in &block.insts {
@@ -92,6 +93,13 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                 }
                 for p in inst.dbg.map(|d| self.l.module.metadata.chain(d)).iter() {
                     if let Some((outer, inner)) = outermost(p) {
+                        if library && !is_system(&outer.file) {
+                            // what the library calls for the user goes by the user's name
+                            library = false;
+                            self.l.program.functions[id as usize]
+                                .name
+                                .clone_from(&outer.function);
+                        }
                         if inner.iter().any(|p| !is_system(&p.file)) {
                             self.call_places.insert((outer.line, outer.column));
                         }

@@ -89,15 +89,19 @@ impl<'a> Metadata<'a> {
 
     /// A function's name as its author would say it: `push`, `Queue::push`, `main::lambda`.
     pub fn name(&self, subprogram: &Node<'a>) -> String {
+        self.name_within(subprogram, 0)
+    }
+
+    fn name_within(&self, subprogram: &Node<'a>, depth: usize) -> String {
         let name = plain(subprogram.text("name"));
         let scope = subprogram.node("scope").and_then(|id| self.get(id));
         let Some(class) = scope.filter(|s| s.kind == "DICompositeType") else {
             return name.to_string();
         };
         match plain(class.text("name")) {
-            "" if name == "operator()" => {
+            "" if name == "operator()" && depth < MAX_DEPTH => {
                 let around = class.node("scope").and_then(|id| self.subprogram(id));
-                let around = around.map(|s| format!("{}::", self.name(s)));
+                let around = around.map(|s| format!("{}::", self.name_within(s, depth + 1)));
                 format!("{}lambda", around.unwrap_or_default())
             }
             "" => name.to_string(),
@@ -110,6 +114,12 @@ impl<'a> Metadata<'a> {
             .and_then(|id| self.get(id))
             .map(|f| f.text("filename").to_string())
             .unwrap_or_default()
+    }
+
+    /// Whether a function's text comes with the compiler.
+    pub fn is_library(&self, subprogram: Option<u32>) -> bool {
+        let node = subprogram.and_then(|id| self.get(id));
+        node.is_some_and(|node| is_system(&self.file(node)))
     }
 
     /// The chain of a `DILocation`, innermost first.
