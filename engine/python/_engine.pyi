@@ -72,6 +72,59 @@ class TraceDict(TypedDict):
     bound_sites: list[int]  # loops that a bound cut
     functions: list[str]  # the start function of each thread
 
+class EventOfExecution(TypedDict):
+    # the first seven as in EventOfWitness; locations are named as in EventDict
+    thread: int | None
+    label: str
+    kind: str  # R W RMW F LOCK UNLOCK FREE
+    order: str  # na rlx acq rel acq_rel sc
+    location: str
+    read: str
+    written: str
+    site: int | None  # index into Program.sites; None for initial values
+
+class WaitDict(TypedDict):
+    thread: int
+    what: str  # what it waits for: "a lock", "a condition", "its loop to end" …
+    site: int
+
+class ExecutionDict(TypedDict):
+    """An execution that violates something, without the events that it does not need.
+
+    Kept are the events that the violation's values depend on, those of the cycle and the fences
+    between them; of a race the two accesses and the way from one to the other, if there is one.
+    """
+
+    functions: list[str]  # the start function of each thread
+    events: list[EventOfExecution]  # thread by thread in program order, initial values first
+    # pairs of indices of events; co and fr lead to the next write only
+    rf: list[tuple[int, int]]
+    co: list[tuple[int, int]]
+    fr: list[tuple[int, int]]
+    # a shortest cycle of po, rf, co, fr: from, to, which; empty for an execution without one
+    cycle: list[tuple[int, int, str]]
+    conflict: tuple[int, int] | None  # of a race: the two accesses
+    waits: list[WaitDict]  # of a hang: who stands where
+
+class ViolationDict(TypedDict):
+    kind: str  # assertion race hang uninitialised memory lock
+    message: str
+    site: int | None  # of a race, the first access
+    executions: int  # how many show it
+    witness: ExecutionDict
+
+class ExplorationDict(TypedDict):
+    result: str  # Safe Violated Unknown
+    reasons: list[str]  # why not everything was explored; empty when it was
+    cut_sites: list[int]  # loops that a bound cut
+    violations: list[ViolationDict]  # one for each kind and place
+    # how many executions end in which way, each counted once
+    complete: int  # every thread ends
+    blocked: int  # a thread waits for what does not come in this execution
+    cut: int  # a bound ends a thread
+    faulty: int  # an error ends a thread
+    seconds: float
+
 class Program:
     """A concurrent program, lowered from clean LLVM IR text.
 
@@ -134,59 +187,6 @@ class Program:
         have cycles of po and rf (`porf_acyclic` says that its author knows better than the
         analysis), and for what the program does that the engine gives no meaning to.
         """
-
-class EventOfExecution(TypedDict):
-    # the first seven as in EventOfWitness; locations are named as in EventDict
-    thread: int | None
-    label: str
-    kind: str  # R W RMW F LOCK UNLOCK FREE
-    order: str  # na rlx acq rel acq_rel sc
-    location: str
-    read: str
-    written: str
-    site: int | None  # index into Program.sites; None for initial values
-
-class WaitDict(TypedDict):
-    thread: int
-    what: str  # what it waits for: "a lock", "a condition", "its loop to end" …
-    site: int
-
-class ExecutionDict(TypedDict):
-    """An execution that violates something, without the events that it does not need.
-
-    Kept are the events that the violation's values depend on, those of the cycle and the fences
-    between them; of a race the two accesses and the way from one to the other, if there is one.
-    """
-
-    functions: list[str]  # the start function of each thread
-    events: list[EventOfExecution]  # thread by thread in program order, initial values first
-    # pairs of indices of events; co and fr lead to the next write only
-    rf: list[tuple[int, int]]
-    co: list[tuple[int, int]]
-    fr: list[tuple[int, int]]
-    # a shortest cycle of po, rf, co, fr: from, to, which; empty for an execution without one
-    cycle: list[tuple[int, int, str]]
-    conflict: tuple[int, int] | None  # of a race: the two accesses
-    waits: list[WaitDict]  # of a hang: who stands where
-
-class ViolationDict(TypedDict):
-    kind: str  # assertion race hang uninitialised memory lock
-    message: str
-    site: int | None  # of a race, the first access
-    executions: int  # how many show it
-    witness: ExecutionDict
-
-class ExplorationDict(TypedDict):
-    result: str  # Safe Violated Unknown
-    reasons: list[str]  # why not everything was explored; empty when it was
-    cut_sites: list[int]  # loops that a bound cut
-    violations: list[ViolationDict]  # one for each kind and place
-    # how many executions end in which way, each counted once
-    complete: int  # every thread ends
-    blocked: int  # a thread waits for what does not come in this execution
-    cut: int  # a bound ends a thread
-    faulty: int  # an error ends a thread
-    seconds: float
 
 class EventOfWitness(TypedDict):
     thread: int | None  # None for the initial value of a location

@@ -32,13 +32,15 @@ GOLDEN = sorted(LITMUS.glob("*/tests/*.litmus"))
 
 
 def stores(threads: int, each: int, *, loads: bool = True) -> str:
-    """Threads that store to one location; there are as many executions as ways to order them."""
+    """Threads that store to one location; there are as many executions as ways to order them.
+    Without loads they store to two in turn, so that no order can be counted without the other."""
     lines = ["C W", "{}"]
     for thread in range(threads):
-        lines.append(f"P{thread} (atomic_int* x) {{")
+        lines.append(f"P{thread} (atomic_int* x, atomic_int* y) {{")
         for store in range(each):
             value = thread * each + store + 1
-            lines.append(f"  atomic_store_explicit(x, {value}, memory_order_relaxed);")
+            place = "x" if loads or store % 2 == 0 else "y"
+            lines.append(f"  atomic_store_explicit({place}, {value}, memory_order_relaxed);")
         if loads:
             lines.append("  int r0 = atomic_load_explicit(x, memory_order_relaxed);")
         lines.append("}")
