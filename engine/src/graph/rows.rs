@@ -111,6 +111,9 @@ pub fn sequence(stride: usize, a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
     }
     for (reached, row) in out.chunks_exact_mut(stride).zip(a.chunks_exact(stride)) {
         reached.fill(0);
+        if !some(row) {
+            continue;
+        }
         for (index, word) in row.iter().enumerate() {
             for middle in Bits(*word) {
                 unite(&b[(index * 64 + middle) * stride..][..stride], reached);
@@ -278,18 +281,20 @@ pub fn is_acyclic(stride: usize, rows: &[u64]) -> bool {
         let mut rows = rows;
         return depth_first(rows.len(), &mut rows, &|rows, item| rows[item], &|_, _| {});
     }
-    // An event that leads to none that is left is on no cycle.
+    // An event that leads to none that is left is on no cycle. Threads lead forward, so that
+    // most of what is left goes in one round from the back.
     let n = rows.len() / stride;
     let mut left = vec![0; stride];
     full_set(n, &mut left);
     loop {
-        let before = left.clone();
-        for (item, row) in rows.chunks_exact(stride).enumerate() {
-            if row.iter().zip(&left).all(|(a, b)| a & b == 0) {
+        let mut fewer = false;
+        for (item, row) in rows.chunks_exact(stride).enumerate().rev() {
+            if has(&left, item) && row.iter().zip(&left).all(|(a, b)| a & b == 0) {
                 left[item / 64] &= !(1 << (item % 64));
+                fewer = true;
             }
         }
-        if left == before {
+        if !fewer {
             return !some(&left);
         }
     }
