@@ -226,6 +226,37 @@ pub fn step(mut b: Builder, instr: &Instr, machine: Machine, reserved: usize) ->
             b.ctrl(&[read], stored);
             write(&mut b, Some(*reg), old, &[read]);
         }
+        Instr::CompareExchange {
+            expected,
+            new,
+            at,
+            tags,
+            atomic,
+            flags,
+        } => {
+            let at = place(&mut b, at);
+            let (old, read) = read_memory(&mut b, &at, *tags, *atomic);
+            let wanted = source(&mut b, Src::Reg(*expected), true);
+            let mut from = wanted.from.clone();
+            from.push(read);
+            let operands = (wanted.value, old);
+            set_flags(&mut b, Flags::Operands(*flags), operands, old, &from);
+            let equal = b.compute(Op::Eq, wanted.value, old);
+            let mut steps = Vec::new();
+            let mut stores = b.clone();
+            if stores.require(equal, Operand::int(1)) {
+                let new = source(&mut stores, Src::Reg(*new), true);
+                let stored = write_memory(&mut stores, &at, new.value, *tags, *atomic);
+                stores.data(&new.from, stored);
+                stores.ctrl(&from, stored);
+                steps.push((stores, Next::Fall));
+            }
+            if b.require(equal, Operand::ZERO) {
+                write(&mut b, Some(*expected), old, &[read]);
+                steps.push((b, Next::Fall));
+            }
+            return steps;
+        }
         Instr::LoadReserve { to, at, tags } => {
             exclusive::load_reserve(&mut b, *to, at, *tags, reserved);
         }

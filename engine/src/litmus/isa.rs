@@ -164,6 +164,15 @@ pub enum Instr {
         read: u64,
         write: u64,
     },
+    /// Where memory holds what `expected` holds, `new` is stored; else `expected` gets the value.
+    CompareExchange {
+        expected: Reg,
+        new: Reg,
+        at: Place,
+        tags: u64,
+        atomic: bool,
+        flags: Reg,
+    },
     CompareAndSwap {
         expected: Reg,
         new: Src,

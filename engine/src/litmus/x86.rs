@@ -87,7 +87,10 @@ fn instruction(r: &mut Reader<'_>, wide: bool) -> Result<Instr, Fault> {
         word = r.cursor.name("an instruction")?.to_ascii_lowercase();
     }
     let instr = read(r, wide, locked, offset, &word)?;
-    let allowed = matches!(instr, Instr::Modify { .. } | Instr::Swap { .. });
+    let allowed = matches!(
+        instr,
+        Instr::Modify { .. } | Instr::Swap { .. } | Instr::CompareExchange { .. }
+    );
     match locked && !allowed {
         true => Err(Fault::new(offset, format!("`{word}` takes no lock prefix"))
             .advise("lock goes with a read-modify-write of memory")),
@@ -129,11 +132,12 @@ fn read(
         return instr.ok_or_else(|| bad_operands(offset, word));
     }
     let names = [
-        "mov", "xchg", "cmp", "test", "add", "sub", "xor", "or", "and",
+        "mov", "xchg", "cmpxchg", "cmp", "test", "add", "sub", "xor", "or", "and",
     ];
     let Some(name) = names.into_iter().find(|n| sized(n)) else {
         return Err(r.unknown(offset, word).advise(
-            "of x86: mov, xchg, cmp, test, add, sub, xor, or, and, inc, dec, jumps and fences",
+            "of x86: mov, xchg, cmpxchg (X86_64), cmp, test, add, sub, xor, or, and, inc, dec, \
+             jumps and fences",
         ));
     };
     r.size = bits(&word[name.len()..]);
@@ -147,6 +151,18 @@ fn read(
     let instr = match name {
         "mov" => mov(to, from),
         "xchg" => exchange(to, from),
+        // herd7 has it in X86_64 alone, memory first
+        "cmpxchg" => match (wide, first, second) {
+            (true, Operand::Memory(at), Operand::Reg(new)) => Some(Instr::CompareExchange {
+                expected: r.code.reg("rax"),
+                new,
+                at,
+                tags: if locked { ATOMIC } else { 0 },
+                atomic: locked,
+                flags,
+            }),
+            _ => None,
+        },
         "cmp" => compare(to, from, flags),
         "test" => match (to, from) {
             (Operand::Reg(_), Operand::Reg(_) | Operand::Imm(_)) => Some(Instr::Compute {
