@@ -7,6 +7,7 @@ entered as a `.litmus` file carries its text and no body.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -158,6 +159,14 @@ class Test(msgspec.Struct, frozen=True):
         return _condition(self.text)
 
     @property
+    def statements(self) -> Body | None:
+        """The body; of a C test that was read from a file what its text says, if its threads are
+        straight lines of accesses, fences and guards and its condition is a conjunction."""
+        if self.body is not None or self.arch != "C":
+            return self.body
+        return _read(self.text)
+
+    @property
     def sites(self) -> tuple[str, ...]:
         """`file:line` of every site of every origin, each once, in order."""
         found = dict.fromkeys(
@@ -174,6 +183,14 @@ class Test(msgspec.Struct, frozen=True):
             return ()
         threads = match["threads"].split(" || ")
         return tuple(tuple(thread.partition(" ")[2].split(",")) for thread in threads)
+
+
+@lru_cache(maxsize=1024)  # asked for by each of those who emit something from a test
+def _read(text: str) -> Body | None:
+    from weakspot import _engine
+
+    found = _engine.straight(text)
+    return None if found is None else msgspec.convert(found, Body)
 
 
 _ORIGIN = re.compile(r"^Origin1=[^:\n]*: (?P<threads>.*\S)", re.M)  # as Origin.__str__ writes it

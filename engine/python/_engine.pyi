@@ -254,3 +254,12 @@ def check(
 
 def malformed(tests: Sequence[str | tuple[str, str]]) -> list[tuple[int, Wrong]]:
     """The tests that cannot be read, by number, and what is wrong with each."""
+
+def straight(text: str) -> dict[str, object] | None:
+    """What a C litmus test says, as weakspot.generators.litmus.Body has it.
+
+    None for a text that is not a C test of straight lines: loops, locks, computed values and
+    addresses, a location that is accessed both atomically and as a plain int, or a condition that
+    is not `exists` over a conjunction. A register that is read into behind a guard has to be -1
+    before. Raises nothing.
+    """

@@ -45,8 +45,8 @@ class Cbmc(msgspec.Struct, frozen=True):
     def applicable(self, test: Test, model: Model) -> str:
         if model.cbmc is None:
             return f"cbmc knows the models sc, tso and pso, not {model.name}"
-        if test.body is None:
-            return "cbmc takes generated tests, not litmus files"
+        if test.statements is None:
+            return "cbmc takes C tests whose threads are straight lines"
         return ""
 
     def check(
@@ -77,9 +77,9 @@ def _check(
     crew: process.Crew,
     emit: Callable[[Verdict], None],
 ) -> None:
-    assert test.body is not None
+    assert test.statements is not None
     assert model.cbmc is not None
-    path.write_text(cbmc_source(test.body, model.cbmc), encoding="utf-8")
+    path.write_text(cbmc_source(test.statements, model.cbmc), encoding="utf-8")
     command = [tool.path, path.name, "--mm", model.cbmc, "--json-ui"]
     if (tool.version or "6").split(".")[0] not in ("4", "5"):
         command.append("--no-standard-checks")  # before version 6 there were none

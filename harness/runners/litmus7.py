@@ -108,8 +108,8 @@ def _needed(machine: Machine) -> tuple[str, ...]:
 
 
 def _threads(test: Test) -> int:
-    if test.body is not None:
-        return len(test.body.threads)
+    if test.statements is not None:
+        return len(test.statements.threads)
     numbers = re.findall(r"^\s*P(\d+)\s*\(" if test.arch == "C" else r"\bP(\d+)\b", test.text, re.M)
     return max((int(number) for number in numbers), default=0) + 1
 

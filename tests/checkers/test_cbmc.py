@@ -162,9 +162,16 @@ def test_a_weak_compare_exchange_can_fail_spuriously() -> None:
 
 
 def test_what_cbmc_cannot_be_asked_is_unknown_with_the_reason() -> None:
-    no_body = Test(name="file", arch="C", text=shape("SB").text, path="SB.litmus")
-    assert "not litmus files" in checked(Cbmc(), [no_body], "sc")["file"].reason
+    loop = "C loop\n{}\nP0 (atomic_int* x) { while (atomic_load(x)) { } }\nexists ([x]=1)\n"
+    file = Test(name="loop", arch="C", text=loop, path="loop.litmus")
+    assert "straight lines" in checked(Cbmc(), [file], "sc")["loop"].reason
     assert "not rc11" in checked(Cbmc(), [shape("SB")], "rc11")["SB"].reason
+
+
+def test_a_test_from_a_file_is_asked_as_a_generated_one() -> None:
+    file = Test(name="file", arch="C", text=shape("SB").text, path="SB.litmus")
+    assert checked(Cbmc(), [file], "sc")["file"].observation == "Never"
+    assert checked(Cbmc(), [file], "tso")["file"].observation == "Sometimes"
 
 
 def test_a_test_too_large_is_unknown_within_its_limit() -> None:

@@ -11,6 +11,7 @@ pub mod ppc;
 pub mod riscv;
 mod sections;
 mod state;
+pub mod straight;
 mod table;
 pub mod value;
 pub mod x86;

@@ -2,6 +2,7 @@
 mod explore;
 mod litmus;
 mod program;
+mod straight;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -23,5 +24,6 @@ fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<program::Program>()?;
     m.add_function(wrap_pyfunction!(litmus::check, m)?)?;
     m.add_function(wrap_pyfunction!(litmus::malformed, m)?)?;
+    m.add_function(wrap_pyfunction!(straight::straight, m)?)?;
     Ok(())
 }
