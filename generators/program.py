@@ -6,7 +6,7 @@ What the engine cannot use of it becomes an error that shows the source line.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,27 @@ class Program(msgspec.Struct, frozen=True):
     sites: tuple[Site, ...]
     lowered: _engine.Program
 
+    @property
+    def orders(self) -> tuple[str, ...]:
+        """The memory order of each site; see _engine.Program.orders."""
+        return tuple(self.lowered.orders)
+
+    def with_orders(
+        self, orders: Mapping[int, str], *, fences: Sequence[tuple[int, str, str]] = ()
+    ) -> Program:
+        """The program with other orders at these sites; see _engine.Program.with_orders. It is
+        another program: its digest is another. Raises BadInput."""
+        try:
+            lowered = self.lowered.with_orders(orders, fences=fences)
+        except _engine.EngineError as error:
+            raise self._placed(error) from error
+        return msgspec.structs.replace(
+            self,
+            digest=lowered.fingerprint,
+            sites=tuple(map(site_of, lowered.sites)),
+            lowered=lowered,
+        )
+
     def trace(self, *, loops: int, interleavings: int, seed: int) -> TraceDict:
         """See _engine.Program.trace. Raises BadInput or Unsupported."""
         try:
@@ -49,7 +70,8 @@ class Program(msgspec.Struct, frozen=True):
         seconds: float,
         jobs: int,
         porf_acyclic: bool,
-        done: Callable[[int], object],
+        stop_at_first: bool = False,
+        done: Callable[[int], object] | None = None,
     ) -> ExplorationDict:
         """See _engine.Program.explore. Raises BadInput or Unsupported."""
         try:
@@ -61,6 +83,7 @@ class Program(msgspec.Struct, frozen=True):
                 seconds=seconds,
                 jobs=jobs,
                 porf_acyclic=porf_acyclic,
+                stop_at_first=stop_at_first,
                 done=done,
             )
         except _engine.EngineError as error:

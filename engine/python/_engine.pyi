@@ -1,6 +1,6 @@
 """The Rust crate as Python sees it (engine/src/python)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypedDict
 
 __version__: str
@@ -134,6 +134,28 @@ class Program:
     def __init__(self, ir: str) -> None: ...
     @property
     def sites(self) -> list[SiteDict]: ...
+    @property
+    def fingerprint(self) -> str:
+        """Equal for programs that do the same, with the same orders, at the same places."""
+
+    @property
+    def orders(self) -> list[str]:
+        """The order of each site as `with_orders` takes it, "" for one that has none to choose.
+
+        rlx acq rel acq_rel sc; of a compare-exchange those on success and on failure, as
+        "acq_rel/rlx"; of a fence that is not there "none".
+        """
+
+    def with_orders(
+        self, orders: Mapping[int, str], *, fences: Sequence[tuple[int, str, str]] = ()
+    ) -> Program:
+        """This program with other memory orders at these sites.
+
+        `fences` are put in: beside which site, "before" or "after", of which order. Each is a new
+        site after all others, which keep their numbers. Raises EngineError for an order that C
+        does not allow there, and for a site that has none to choose.
+        """
+
     @property
     def functions(self) -> list[str]: ...
     def trace(

@@ -13,10 +13,12 @@ import msgspec
 
 from weakspot.generators import Generated
 from weakspot.generators.litmus import Site, Test
+from weakspot.generators.patterns import Habits
+from weakspot.generators.program import Program
 from weakspot.generators.witness import cycle_test
 from weakspot.harness import models, tools
 from weakspot.harness.models import Model
-from weakspot.harness.record import program
+from weakspot.harness.record import program as program_name
 from weakspot.harness.verdict import (
     Execution,
     Exploration,
@@ -100,47 +102,82 @@ class EngineExplorer(msgspec.Struct, frozen=True):
         done: Done,
     ) -> Exploration:
         """See Explorer."""
-        found = generated.program.explore(
-            model.path,
-            folders=models.include_folders(model),
-            loops=bounds.loops,
-            executions=bounds.executions,
-            seconds=bounds.seconds,
+        return explored(
+            generated.program,
+            generated.habits,
+            model,
+            bounds,
+            structure=structure,
+            scenario=scenario,
             jobs=self.jobs,
-            porf_acyclic=model.porf_acyclic,
             done=done,
         )
-        sites = generated.program.sites
-        violations: dict[tuple[str, str, tuple[str, ...]], Violation] = {}
-        tests: dict[str, Test] = {}
-        for each in found["violations"]:
-            test = None
-            if each["witness"] is not None:
-                test = cycle_test(
-                    each["witness"],
-                    sites,
-                    generated.habits,
-                    structure=structure,
-                    scenario=scenario,
-                )
-            violation = _violation(each, sites, test)
-            # a line that several calls lead to is one place here
-            same = (violation.kind, violation.message, violation.sites)
-            if violations.setdefault(same, violation) is violation and test is not None:
-                tests[test.name] = test
-        return Exploration(
-            program=program(structure, scenario),
-            model=model.name,
-            result=cast(Result, found["result"]),
-            violations=tuple(violations.values()),
-            complete=found["complete"],
-            blocked=found["blocked"],
-            cut=found["cut"],
-            faulty=found["faulty"],
-            seconds=round(found["seconds"], 6),
-            reasons=_reasons(found, bounds),
-            tests=tuple(tests.values()),
-        )
+
+
+def asked(
+    program: Program,
+    model: Model,
+    bounds: Bounds,
+    *,
+    jobs: int = 0,
+    stop_at_first: bool = False,
+    done: Done | None = None,
+) -> ExplorationDict:
+    """What the engine says of the program, in its own words."""
+    return program.explore(
+        model.path,
+        folders=models.include_folders(model),
+        loops=bounds.loops,
+        executions=bounds.executions,
+        seconds=bounds.seconds,
+        jobs=jobs,
+        porf_acyclic=model.porf_acyclic,
+        stop_at_first=stop_at_first,
+        done=done,
+    )
+
+
+def explored(
+    program: Program,
+    habits: Habits,
+    model: Model,
+    bounds: Bounds,
+    *,
+    structure: str,
+    scenario: str,
+    jobs: int = 0,
+    stop_at_first: bool = False,
+    done: Done | None = None,
+) -> Exploration:
+    """Explore a program, which has these habits; see Explorer."""
+    found = asked(program, model, bounds, jobs=jobs, stop_at_first=stop_at_first, done=done)
+    sites = program.sites
+    violations: dict[tuple[str, str, tuple[str, ...]], Violation] = {}
+    tests: dict[str, Test] = {}
+    for each in found["violations"]:
+        test = None
+        if each["witness"] is not None:
+            test = cycle_test(
+                each["witness"], sites, habits, structure=structure, scenario=scenario
+            )
+        violation = _violation(each, sites, test)
+        # a line that several calls lead to is one place here
+        same = (violation.kind, violation.message, violation.sites)
+        if violations.setdefault(same, violation) is violation and test is not None:
+            tests[test.name] = test
+    return Exploration(
+        program=program_name(structure, scenario),
+        model=model.name,
+        result=cast(Result, found["result"]),
+        violations=tuple(violations.values()),
+        complete=found["complete"],
+        blocked=found["blocked"],
+        cut=found["cut"],
+        faulty=found["faulty"],
+        seconds=round(found["seconds"], 6),
+        reasons=_reasons(found, bounds),
+        tests=tuple(tests.values()),
+    )
 
 
 def _reasons(found: ExplorationDict, bounds: Bounds) -> tuple[str, ...]:

@@ -22,12 +22,13 @@ FLOORS = tuple(
         (
             "those who decide, run, judge and keep",
             "harness.checkers. harness.runners. harness.judge harness.recorded harness.store "
-            "harness.doctor",
+            "harness.doctor harness.trials harness.repairs",
         ),
         (
             "words, logs, machines",
             "harness.findings harness.words harness.agreement harness.herdlog harness.herdhash "
-            "harness.machines. harness.journal harness.record harness.condition",
+            "harness.machines. harness.journal harness.record harness.condition "
+            "harness.annotations harness.minimal",
         ),
         ("the corpus and the models", "harness.structures harness.models"),
         ("programs that are started", "harness.process harness.tools"),

@@ -346,6 +346,9 @@ fn run<W: World>(
             set!(*flag, Val { bits, dep });
         }
         Op::Fence {
+            order: Order::Na, ..
+        } => {}
+        Op::Fence {
             order,
             signal,
             site,

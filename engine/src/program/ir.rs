@@ -266,6 +266,7 @@ pub enum Op {
         failure: Order,
     },
     Fence {
+        /// `Na`: the fence is not there.
         order: Order,
         signal: bool,
         site: SiteId,
@@ -305,6 +306,24 @@ pub enum Op {
     },
     Ret(Vec<Operand>),
     Unreachable,
+}
+
+impl Op {
+    /// Where the operation may go on but after itself.
+    pub fn edges_mut(&mut self) -> Vec<&mut Edge> {
+        match self {
+            Op::Br(edge) => vec![edge],
+            Op::CondBr {
+                then, otherwise, ..
+            } => vec![then, otherwise],
+            Op::Switch { cases, default, .. } => {
+                let mut out: Vec<&mut Edge> = cases.iter_mut().map(|c| &mut c.1).collect();
+                out.push(default);
+                out
+            }
+            _ => Vec::new(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -397,7 +397,9 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         for block in reached {
             let (start, end) = ranges[*block];
             usages[*block] = usage(&self.code[start..end]);
-            graph.edges[*block] = edges(&mut self.code[end - 1].op)
+            graph.edges[*block] = self.code[end - 1]
+                .op
+                .edges_mut()
                 .iter()
                 .map(|e| e.to as usize)
                 .collect();
@@ -452,7 +454,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                 Op::CondBr { exits, .. } | Op::Switch { exits, .. } => *exits = leaves,
                 _ => {}
             }
-            for edge in edges(&mut self.code[end - 1].op) {
+            for edge in self.code[end - 1].op.edges_mut() {
                 edge.pc = starts[edge.to as usize];
                 let header = loops.iter().position(|l| l.header == edge.to as usize);
                 edge.header = header.map(|k| k as u32);
@@ -472,21 +474,6 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
 fn outermost(chain: &[Position]) -> Option<(&Position, &[Position])> {
     let users = chain.iter().rposition(|p| !is_system(&p.file));
     chain[..users.map_or(chain.len(), |k| k + 1)].split_last()
-}
-
-fn edges(op: &mut Op) -> Vec<&mut Edge> {
-    match op {
-        Op::Br(edge) => vec![edge],
-        Op::CondBr {
-            then, otherwise, ..
-        } => vec![then, otherwise],
-        Op::Switch { cases, default, .. } => {
-            let mut out: Vec<&mut Edge> = cases.iter_mut().map(|c| &mut c.1).collect();
-            out.push(default);
-            out
-        }
-        _ => Vec::new(),
-    }
 }
 
 pub fn binary_op(name: &str) -> Option<BinOp> {

@@ -25,6 +25,7 @@ pub mod machine;
 pub mod memory;
 mod metadata;
 pub mod names;
+pub mod orders;
 mod parse;
 mod parse_inst;
 mod parse_meta;

@@ -3,7 +3,8 @@ use super::EngineError;
 use crate::explore::{self, Limits};
 use crate::program::error::Error;
 use crate::program::event::{Kind, Operation};
-use crate::program::ir::{Order, Program as Lowered};
+use crate::program::ir::{Order, Program as Lowered, SiteId};
+use crate::program::orders::NewFence;
 use crate::program::trace::{Options, Trace, TracedEvent};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
@@ -49,6 +50,42 @@ impl Program {
             list.append(dict)?;
         }
         Ok(list)
+    }
+
+    #[getter]
+    fn fingerprint(&self) -> String {
+        format!("{:016x}", self.inner.fingerprint())
+    }
+
+    #[getter]
+    fn orders(&self) -> Vec<String> {
+        self.inner.orders()
+    }
+
+    #[pyo3(signature = (orders, *, fences=Vec::new()))]
+    fn with_orders(
+        &self,
+        orders: HashMap<SiteId, String>,
+        fences: Vec<(SiteId, String, String)>,
+    ) -> PyResult<Program> {
+        let orders = orders.iter().map(|(site, order)| (*site, order.as_str()));
+        let mut inner = self.inner.with_orders(&orders.collect());
+        if !fences.is_empty() {
+            let mut beside = Vec::new();
+            for (at, side, order) in &fences {
+                let after = match side.as_str() {
+                    "before" => false,
+                    "after" => true,
+                    _ => return Err(PyValueError::new_err("a fence stands before or after")),
+                };
+                let at = *at;
+                beside.push(NewFence { at, after, order });
+            }
+            inner = inner.and_then(|program| program.with_fences(&beside));
+        }
+        Ok(Program {
+            inner: inner.map_err(engine_error)?,
+        })
     }
 
     #[getter]

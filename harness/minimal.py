@@ -1,0 +1,68 @@
+"""All minimal sufficient assignments of an upward closed property, asked as rarely as possible.
+
+An assignment gives each of several variables one of its values, which are partly ordered; what
+suffices still does when a value grows. What is asked about is always a minimal one of those that
+are not yet known to fail, and each answer is either that it suffices, then it is a minimal
+sufficient one, or a failing assignment above it, the larger the better: everything below that
+fails too. The minimal ones that are left are kept up to date by Berge's multiplication, one
+variable raised at a time. In words of sets this is the dualisation of Gunopulos, Khardon, Mannila,
+Saluja, Toivonen and Sharma ("Discovering all most specific sentences", TODS 2003), and the
+enumeration of MARCO (Liffiton, Previti, Malik, Marques-Silva, Constraints 2016) without a solver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from weakspot.harness.annotations import Assignment, at_most
+
+Values = tuple[str, ...]
+"""The values of a variable, each after all that are below it; the first is below all."""
+
+
+def minimal(
+    variables: Sequence[Values],
+    fails: Callable[[Assignment], Assignment | None],
+    rank: Callable[[Assignment], object],
+) -> Iterator[Assignment]:
+    """The minimal sufficient assignments, those of low `rank` first: rank grows with the
+    assignment. `fails` gives None for one that suffices, else a failing one that is not below."""
+    left: list[Assignment] = [tuple(values[0] for values in variables)]
+    sufficient: list[Assignment] = []
+    while left:
+        left.sort(key=rank, reverse=True)  # type: ignore[arg-type]
+        tried = left.pop()
+        failing = fails(tried)
+        if failing is None:
+            sufficient.append(tried)
+            yield tried
+            continue
+        assert below(tried, failing), "what fails is not below what was asked about"
+        left.append(tried)
+        stay = [each for each in left if not below(each, failing)]
+        raised = {
+            more
+            for each in left
+            if below(each, failing)
+            for more in _beyond(variables, each, failing)
+            if not any(below(one, more) for one in (*stay, *sufficient))
+        }
+        left = stay + [
+            each for each in raised if not any(one != each and below(one, each) for one in raised)
+        ]
+
+
+def below(one: Assignment, other: Assignment) -> bool:
+    """Whether no value of the first is above, or beside, that of the second."""
+    return all(map(at_most, one, other))
+
+
+def _beyond(
+    variables: Sequence[Values], each: Assignment, failing: Assignment
+) -> Iterator[Assignment]:
+    """The least assignments above one that are not below a failing one: one value is raised."""
+    for at, (values, value, bound) in enumerate(zip(variables, each, failing, strict=True)):
+        out = [more for more in values if at_most(value, more) and not at_most(more, bound)]
+        for more in out:
+            if not any(one != more and at_most(one, more) for one in out):
+                yield (*each[:at], more, *each[at + 1 :])

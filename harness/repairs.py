@@ -1,0 +1,142 @@
+"""What repairs a program whose memory orders are too weak: the fewest annotations to strengthen,
+each as little as is enough, confirmed by exploring every program again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from weakspot.generators.litmus import C_ORDER
+from weakspot.generators.program import Program
+from weakspot.harness.annotations import (
+    Annotated,
+    Annotation,
+    Assignment,
+    annotate,
+    cost,
+    stronger,
+    strongest,
+)
+from weakspot.harness.checkers.explore import Bounds, asked
+from weakspot.harness.minimal import minimal
+from weakspot.harness.models import Model
+from weakspot.harness.trials import Report, Scene, Trials
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One annotation, the order that is written there, and the one to write."""
+
+    annotation: Annotation
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return f"{spelled(self.after)} at {self.annotation}"
+
+
+class Repair(msgspec.Struct, frozen=True):
+    """Changes that are enough together, none of them without the others. `safe` are the names of
+    the programs that were explored with them and are safe, of `programs` in all."""
+
+    changes: tuple[Change, ...]
+    safe: tuple[str, ...]
+    programs: int
+
+    def __str__(self) -> str:
+        enough = "is enough" if len(self.changes) == 1 else "are enough together"
+        all_of = "all " if len(self.safe) == self.programs > 1 else ""
+        of = f" of {self.programs}" if len(self.safe) < self.programs else ""
+        plural = "" if self.programs == 1 else "s"
+        said = " and ".join(map(str, self.changes))
+        return f"{said} {enough} for {all_of}{len(self.safe)}{of} scenario{plural}"
+
+
+def spelled(order: str) -> str:
+    """An order as C spells it."""
+    success, _, failure = order.partition("/")
+    if failure:
+        return f"{C_ORDER[success]} on success and {C_ORDER[failure]} on failure"
+    return C_ORDER[order]
+
+
+def repairs(
+    programs: Sequence[tuple[str, Program]],
+    violated: str,
+    model: Model,
+    bounds: Bounds,
+    *,
+    most: int = 3,
+    report: Report = lambda _: None,
+) -> tuple[Repair, ...]:
+    """The smallest repairs of the program that is called `violated`: those of fewest annotations,
+    at most so many; those first with which most of the `programs`, which are pairs of name and
+    program, are safe, then the cheapest. None when no order repairs it, or a limit is in the way.
+
+    No program that was safe stops being so: a repair for which that is not so is none.
+    """
+    names = [name for name, _ in programs]
+    annotations, annotated = annotate([program for _, program in programs])
+    at = names.index(violated)
+    own = annotated[at].orders
+    # what the program does not use stays as it is written somewhere
+    written = tuple(own.get(n, each.order) for n, each in enumerate(annotations))
+    top = tuple(
+        stronger(each.kind, order)[-1] if n in own else order
+        for n, (each, order) in enumerate(zip(annotations, written, strict=True))
+    )
+    trials = Trials([Scene(violated, annotated[at])], annotations, model, bounds, report=report)
+    if not trials.suffices(0, top):
+        return ()
+
+    def rank(assignment: Assignment) -> tuple[int, int]:
+        changed = [n for n in own if assignment[n] != written[n]]
+        return len(changed), sum(cost(annotations[n].kind, assignment[n]) for n in changed)
+
+    values = [
+        stronger(each.kind, mine) if n in own else (mine,)
+        for n, (each, mine) in enumerate(zip(annotations, written, strict=True))
+    ]
+    found: list[Repair] = []
+    fewest = len(annotations)
+    for assignment in minimal(values, lambda tried: trials.fails(tried, top), rank):
+        changed = {n: assignment[n] for n in own if assignment[n] != written[n]}
+        if len(changed) > fewest or len(found) == 2 * most:
+            break
+        fewest = len(changed)
+        changes = tuple(Change(annotations[n], written[n], order) for n, order in changed.items())
+        report(f"confirming {changes[0]}")
+        safe = _confirmed(names, annotated, annotations, changed, model, bounds)
+        if violated in safe:
+            found.append(Repair(changes, safe, len(names)))
+    found.sort(key=lambda repair: -len(repair.safe))
+    return tuple(found[:most])
+
+
+def _confirmed(
+    names: Sequence[str],
+    annotated: Sequence[Annotated],
+    annotations: Sequence[Annotation],
+    changed: dict[int, str],
+    model: Model,
+    bounds: Bounds,
+) -> tuple[str, ...]:
+    """The programs that are safe with the changes, each explored anew; none if one was safe only
+    without them."""
+    safe = []
+    for name, each in zip(names, annotated, strict=True):
+        orders = {
+            site: strongest(annotations[n].kind, (each.orders[n], order))
+            for n, order in changed.items()
+            for site in each.sites.get(n, ())
+        }
+        if _safe(each.program.with_orders(orders), model, bounds):
+            safe.append(name)
+        elif orders and _safe(each.program, model, bounds):
+            return ()
+    return tuple(safe)
+
+
+def _safe(program: Program, model: Model, bounds: Bounds) -> bool:
+    return asked(program, model, bounds, stop_at_first=True)["result"] == "Safe"
