@@ -33,7 +33,7 @@ import msgspec
 
 from weakspot import __version__
 from weakspot.errors import BadInput
-from weakspot.generators import clang, ircache, irtext
+from weakspot.generators import clang, irtext, kept
 
 
 class Ir(msgspec.Struct, frozen=True):
@@ -64,6 +64,41 @@ def compile_source(
     Raises BadInput when the source cannot be read or does not compile, Unsupported for handlers
     of exceptions, MissingTool without a compiler, ToolFailed when the compiler or LLVM fails.
     """
+    asked = question(path, defines=defines, include=include, compiler=compiler)
+    folder, searched = asked.path.parent, asked.searched
+    place = kept.path_of(asked.key)
+    known = kept.read(place, kept.Entry)
+    if known is None or not known.inputs.unchanged(folder, searched):
+        raw, names = clang.run(asked.compiler, asked.path, asked.options)
+        raw = irtext.relative_names(raw, asked.compiler, folder)
+        irtext.refuse_handlers(raw, folder)
+        text = irtext.clean(raw, asked.compiler)
+        made = kept.inputs(names, folder, searched)
+        known = kept.Entry(text=text, compiler=asked.compiler.describe(raw), inputs=made)
+        kept.write(place, known)
+    files = {name: Path(os.path.normpath(folder / name)) for name in known.inputs.names}
+    return Ir(text=known.text, compiler=known.compiler, files=files)
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What is asked of the compiler. `key` stands for all that is known before it runs; the
+    files that it reads may also depend on the names in the `searched` folders."""
+
+    path: Path
+    options: tuple[str, ...]
+    compiler: clang.Clang
+    searched: tuple[Path, ...]
+    key: str
+
+
+def question(
+    path: Path,
+    *,
+    defines: Sequence[str] = (),
+    include: Sequence[Path] = (),
+    compiler: str | None = None,
+) -> Question:
+    """The question that `compile_source` asks; it raises the same for what cannot be asked."""
     path = Path(path)
     _check_source(path)
     folder = path.parent
@@ -76,22 +111,21 @@ def compile_source(
                 advice="name a folder that exists, or leave it out",
             )
         options.append(f"-I{os.path.relpath(directory, folder)}")
-
-    searched = [folder, *(Path(directory) for directory in include)]
     paths = [os.environ.get(name, "") for name in ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")]
-    key = ircache.digest(
-        __version__, _own_text(), found.identity, str(path.absolute()), *paths, *options
+    return Question(
+        path=path,
+        options=tuple(options),
+        compiler=found,
+        searched=(folder, *(Path(directory) for directory in include)),
+        key=kept.digest(
+            __version__,
+            _own_text(),
+            found.identity,
+            os.path.normpath(path.absolute()),
+            *paths,
+            *options,
+        ),
     )
-    cached = ircache.read(key, folder, searched)
-    if cached is None:
-        raw, names = clang.run(found, path, options)
-        raw = irtext.relative_names(raw, found, folder)
-        irtext.refuse_handlers(raw, folder)
-        text = irtext.clean(raw, found)
-        cached = ircache.entry(text, found.describe(raw), names, folder, searched)
-        ircache.write(key, cached)
-    files = {name: Path(os.path.normpath(folder / name)) for name in cached.names}
-    return Ir(text=cached.text, compiler=cached.compiler, files=files)
 
 
 def _check_source(path: Path) -> None:
@@ -124,6 +158,6 @@ def _define(text: str) -> str:
 
 def _own_text() -> str:
     """The front end itself: a changed pass, flag or entry makes every cached answer stale."""
-    modules = [Path(file) for file in (__file__, clang.__file__, irtext.__file__, ircache.__file__)]
+    modules = [Path(file) for file in (__file__, clang.__file__, irtext.__file__, kept.__file__)]
     headers = sorted(file for file in clang.HEADERS.rglob("*") if file.is_file())
     return "\0".join(file.read_text(encoding="utf-8") for file in (*modules, *headers))

@@ -175,14 +175,20 @@ def _as_written(epilog: str | None, formatter: click.HelpFormatter) -> None:
 _SECONDS = {"ms": 0.001, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
-def duration(ctx: click.Context, param: click.Parameter, given: str) -> float:
-    """500ms, 10s, 2m, 1h, or seconds without a unit, as seconds."""
+def seconds_of(given: str) -> float | None:
+    """500ms, 10s, 2m, 1h, or seconds without a unit, as seconds; None for anything else."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?|\.\d+)\s*(ms|s|m|min|h|)", given.strip())
-    if match is None:
+    return float(match[1]) * _SECONDS[match[2]] if match else None
+
+
+def duration(ctx: click.Context, param: click.Parameter, given: str) -> float:
+    """A duration as `seconds_of` reads it."""
+    seconds = seconds_of(given)
+    if seconds is None:
         raise click.BadParameter(
             f"{given!r} is not a duration; write 500ms, 10s, 2m or 1h.", ctx, param
         )
-    return float(match[1]) * _SECONDS[match[2]]
+    return seconds
 
 
 def some_time(ctx: click.Context, param: click.Parameter, given: str) -> float:

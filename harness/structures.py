@@ -12,9 +12,7 @@ scenario that does not exist, or under a model that the structure is not checked
 
 from __future__ import annotations
 
-import difflib
 import importlib.resources
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -23,7 +21,7 @@ import msgspec
 
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test, read_test
-from weakspot.harness import models
+from weakspot.harness import models, toml
 from weakspot.harness.verdict import Observation
 
 CLAIMS = "claims.toml"
@@ -120,30 +118,14 @@ def find(name: str, root: Path | None = None) -> Structure:
         return read_structure(base / name)
     raise BadInput(
         f"no structure is called {name}",
-        advice=_suggest(name, known) or "`weakspot structures` lists them",
+        advice=toml.suggest(name, known) or "`weakspot structures` lists them",
     )
 
 
 def read_structure(folder: Path) -> Structure:
     """Read the structure in `folder`; BadInput says which key of which line is wrong."""
-    path = folder / CLAIMS
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"cannot read the structure: {error}", place=str(path)) from error
-    lines = _Text(path, text.splitlines())
-    try:
-        read = msgspec.toml.decode(text, type=_File)
-    except msgspec.ValidationError as error:
-        raise _misfit(lines, str(error)) from error
-    except msgspec.DecodeError as error:
-        at = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
-        message = re.sub(r" \(at .*\)$", "", str(error))
-        raise BadInput(
-            f"not TOML: {message[:1].lower()}{message[1:]}",
-            place=f"{path}:{at[1]}:{at[2]}" if at else str(path),
-            excerpt=text.splitlines()[int(at[1]) - 1] if at else None,
-        ) from error
+    held, lines = toml.read(folder / CLAIMS)
+    read = toml.convert(held, _File, lines)
     _check(lines, read)
     return Structure(
         name=folder.name,
@@ -164,116 +146,60 @@ def _tests_in(folder: Path) -> tuple[Test, ...]:
     return tuple(read_test(path) for path in sorted(folder.glob("*.litmus")))
 
 
-def _suggest(word: str, known: Sequence[str]) -> str | None:
-    close = difflib.get_close_matches(word, known, n=1)
-    return f"did you mean {close[0]}?" if close else None
-
-
 # --- what can be wrong with a claims.toml -----------------------------------------------------
 
 
-class _Text(msgspec.Struct, frozen=True):
-    """A claims.toml with its lines, to show where in it something is wrong."""
-
-    path: Path
-    lines: list[str]
-
-    def wrong(
-        self, table: str, index: int, key: str, message: str, advice: str | None = None
-    ) -> BadInput:
-        """An error at `key` of the `index`-th `table` (the top of the file for "")."""
-        line = self._line(table, index, key)
-        return BadInput(
-            message,
-            place=f"{self.path}:{line}" if line else str(self.path),
-            excerpt=self.lines[line - 1].strip() if line else None,
-            advice=advice,
-        )
-
-    def _line(self, table: str, index: int, key: str) -> int:
-        heads = [
-            number
-            for number, line in enumerate(self.lines, 1)
-            if re.match(rf"\s*\[\[\s*{table}\s*\]\]", line)
-        ]
-        start = heads[index] if table and index < len(heads) else 0
-        for number, line in enumerate(self.lines[start:], start + 1):
-            if number > start and re.match(r"\s*\[", line):
-                break
-            if key and re.match(rf"\s*{re.escape(key)}\s*=", line):
-                return number
-        return start
-
-
-def _check(text: _Text, read: _File) -> None:
+def _check(text: toml.Text, read: _File) -> None:
     """What the types do not say: names refer to something, and a claim can be compared."""
     names: list[str] = []
     for index, scenario in enumerate(read.scenario):
         if scenario.name in names:
             message = f"two scenarios are called {scenario.name}"
-            raise text.wrong("scenario", index, "name", message)
+            raise text.wrong(("scenario", index, "name"), message)
         names.append(scenario.name)
         if not (text.path.parent / scenario.file).is_file():
             message = f"no such file beside {CLAIMS}: {scenario.file}"
             sources = [file.name for file in text.path.parent.glob("*.c")]
-            raise text.wrong("scenario", index, "file", message, _suggest(scenario.file, sources))
+            raise text.wrong(
+                ("scenario", index, "file"), message, toml.suggest(scenario.file, sources)
+            )
     for index, claim in enumerate(read.claim):
         _check_claim(text, index, claim, names, read.models)
 
 
 def _check_claim(
-    text: _Text, index: int, claim: Claim, scenarios: Sequence[str], names: Sequence[str]
+    text: toml.Text, index: int, claim: Claim, scenarios: Sequence[str], names: Sequence[str]
 ) -> None:
     if (claim.scenario or not claim.test) and claim.scenario not in scenarios:
         message = f"no scenario is called {claim.scenario!r}"
         advice = f"scenarios here: {', '.join(scenarios) or 'none'}"
-        advice = _suggest(claim.scenario, scenarios) or advice
-        raise text.wrong("claim", index, "scenario", message, advice)
+        advice = toml.suggest(claim.scenario, scenarios) or advice
+        raise text.wrong(("claim", index, "scenario"), message, advice)
     if bool(claim.test) == bool(claim.explored):
         message = "a claim is about one test, or about the explored program"
         advice = "give either test and verdict, or explored"
-        raise text.wrong("claim", index, "test", message, advice)
+        raise text.wrong(("claim", index, "test"), message, advice)
     if bool(claim.test) != bool(claim.verdict):
         message = "a test needs a verdict, and a verdict needs a test"
         advice = 'verdict = { sc = "Never", rc11 = "Sometimes" }'
-        raise text.wrong("claim", index, "verdict" if claim.verdict else "test", message, advice)
+        key = "verdict" if claim.verdict else "test"
+        raise text.wrong(("claim", index, key), message, advice)
     for key, asked in (("verdict", claim.verdict), ("explored", claim.explored)):
         for model in asked:
             if model not in names:
                 message = f"the structure is not checked under {model}"
-                advice = _suggest(model, names) or f"add {model} to models at the top"
-                raise text.wrong("claim", index, key, message, advice)
+                advice = toml.suggest(model, names) or f"add {model} to models at the top"
+                raise text.wrong(("claim", index, key), message, advice)
     for model in claim.explored:
         if (known := models.load().get(model)) and not known.porf_acyclic:
             message = f"no program is explored under {model}, which allows cycles of po and rf"
-            raise text.wrong("claim", index, "explored", message, "claim a test's verdict instead")
+            raise text.wrong(
+                ("claim", index, "explored"), message, "claim a test's verdict instead"
+            )
     for machine in claim.seen:
         if not claim.test:
-            raise text.wrong("claim", index, "seen", "seen goes with a test")
+            raise text.wrong(("claim", index, "seen"), "seen goes with a test")
         if machine not in ARCHITECTURES:
-            advice = _suggest(machine, ARCHITECTURES) or f"known: {', '.join(ARCHITECTURES)}"
+            advice = toml.suggest(machine, ARCHITECTURES) or f"known: {', '.join(ARCHITECTURES)}"
             message = f"no such kind of machine: {machine}"
-            raise text.wrong("claim", index, "seen", message, advice)
-
-
-_TABLE_KEYS = {
-    "": _File.__struct_fields__,
-    "scenario": Scenario.__struct_fields__,
-    "claim": Claim.__struct_fields__,
-}
-
-
-def _misfit(text: _Text, message: str) -> BadInput:
-    """msgspec's complaint, with the line it is about and what was probably meant."""
-    what, _, where = message.partition(" - at `")
-    steps = re.match(r"\$\.(?:(scenario|claim)\[(\d+)\])?\.?(\w*)", where)
-    table = steps[1] or "" if steps else ""
-    index = int(steps[2] or 0) if steps else 0
-    key = steps[3] if steps else ""
-    if unknown := re.search(r"unknown field `(.*)`", what):
-        known = _TABLE_KEYS[table]
-        advice = _suggest(unknown[1], known) or f"known keys: {', '.join(known)}"
-        return text.wrong(table, index, unknown[1], f"unknown key {unknown[1]}", advice)
-    if missing := re.search(r"missing required field `(.*)`", what):
-        return text.wrong(table, index, "", f"the key {missing[1]} is missing")
-    return text.wrong(table, index, key, f"{key}: {what[:1].lower()}{what[1:]}")
+            raise text.wrong(("claim", index, "seen"), message, advice)

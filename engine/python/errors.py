@@ -60,10 +60,16 @@ class ToolFailed(WeakspotError):
 def excerpt(path: Path, line: int, column: int) -> str | None:
     """The line of a file with a mark below the column (0 when it is not known), for an error to
     show; None when the file has no such line."""
+    text = line_of(path, line)
+    if text is None:
+        return None
+    mark = " " * (column - 1) + "^" if column else ""
+    return f"{text.expandtabs(4)}\n{mark}"
+
+
+def line_of(path: Path, line: int) -> str | None:
+    """The line of a file, None when it has no such line."""
     if not path.is_file():
         return None
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    if not 0 < line <= len(lines):
-        return None
-    mark = " " * (column - 1) + "^" if column else ""
-    return f"{lines[line - 1].expandtabs(4)}\n{mark}"
+    return lines[line - 1] if 0 < line <= len(lines) else None

@@ -101,10 +101,11 @@ def places(witness: Witness) -> dict[int, tuple[int, int]]:
 
 def described(event: WitnessEvent) -> str:
     """`store x = 1 (rel)`, with its site `queue.h:57 store x = 1 (rel)`"""
-    return f"{event.site} {_done(event)}" if event.site else _done(event)
+    return f"{event.site} {done(event)}" if event.site else done(event)
 
 
-def _done(event: WitnessEvent) -> str:
+def done(event: WitnessEvent) -> str:
+    """`store x = 1 (rel)`"""
     order = f" ({event.order})" if event.order else ""
     match event.kind:
         case "R":

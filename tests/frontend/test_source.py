@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from weakspot.errors import BadInput, MissingTool, ToolFailed
-from weakspot.generators import clang, ircache, irtext, source
+from weakspot.generators import clang, irtext, kept, source
 from weakspot.generators.source import Ir, compile_source
 
 HEADER = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n"
@@ -257,7 +257,7 @@ def test_a_second_look_comes_from_the_cache_and_a_changed_header_does_not(
     assert compiled(tmp_path, body) == changed
 
 
-@pytest.mark.parametrize("module", [source, clang, irtext, ircache])
+@pytest.mark.parametrize("module", [source, clang, irtext, kept])
 def test_a_changed_front_end_does_not_use_the_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: ModuleType
 ) -> None:

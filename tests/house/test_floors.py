@@ -16,7 +16,10 @@ FLOORS = tuple(
     (title, tuple("" if name == "weakspot" else name for name in names.split()))
     for title, names in (
         ("what a person starts", "harness.cli."),
-        ("what commands share", "harness.edge harness.once harness.golden harness.listing"),
+        (
+            "what commands share",
+            "harness.edge harness.once harness.golden harness.listing harness.gate.",
+        ),
         ("whole jobs", "harness.campaign harness.report."),
         ("what a campaign is about", "harness.material"),
         (
@@ -28,10 +31,10 @@ FLOORS = tuple(
             "words, logs, machines",
             "harness.findings harness.words harness.agreement harness.herdlog harness.herdhash "
             "harness.machines. harness.journal harness.record harness.condition "
-            "harness.annotations harness.minimal",
+            "harness.annotations harness.minimal harness.gate.outcome",
         ),
         ("the corpus and the models", "harness.structures harness.models"),
-        ("programs that are started", "harness.process harness.tools"),
+        ("programs that are started", "harness.process harness.tools harness.toml"),
         ("source to tests", "generators."),
         ("values", "generators.litmus harness.verdict"),
         ("the ground", "weakspot errors _engine litmus models harness generators"),

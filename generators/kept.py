@@ -1,0 +1,107 @@
+"""Answers that are kept in files, and the files that each was made of.
+
+In: a key that stands for all that is known before the work begins. Out: what is kept under it,
+if the files it was made of are unchanged. Compiled files are kept in the user's cache folder;
+without one that can be written there is no cache, and no error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+CACHE_ENTRIES = 1000
+"""How many answers a folder keeps; the oldest go first."""
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+class Inputs(msgspec.Struct, frozen=True):
+    """What must be unchanged for an answer to hold.
+
+    `hashes` are of the files `names`, relative to a folder; `listing` is of the names in the
+    searched folders, since a file that is new there may be included instead of another one.
+    """
+
+    names: tuple[str, ...]
+    hashes: tuple[str, ...]
+    listing: str = ""
+
+    def unchanged(self, folder: Path, searched: Sequence[Path] = ()) -> bool:
+        try:
+            return self == inputs(self.names, folder, searched)
+        except OSError:
+            return False
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A compiled file."""
+
+    text: str
+    compiler: str
+    inputs: Inputs
+
+
+def inputs(names: Sequence[str], folder: Path, searched: Sequence[Path] = ()) -> Inputs:
+    """The files, relative to the folder, as they are now. Raises OSError for one that is not."""
+    return Inputs(
+        names=tuple(names),
+        hashes=tuple(_digest_file(folder / name) for name in names),
+        listing=_listing(searched),
+    )
+
+
+def path_of(key: str) -> Path | None:
+    """Where a compiled file is kept: in the user's cache folder, if there is one."""
+    bases = (os.environ.get("XDG_CACHE_HOME"), os.environ.get("HOME"))
+    for base, rest in zip(bases, ("weakspot/ir", ".cache/weakspot/ir"), strict=True):
+        if base and Path(base).is_absolute():
+            return Path(base, rest, f"{key}.json")
+    return None
+
+
+def read(path: Path | None, type_: type[T]) -> T | None:
+    """What is kept there; None where nothing is, or nothing whole."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=type_) if path else None
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def write(path: Path | None, kept: msgspec.Struct) -> None:
+    """Keep it, whole or not at all. What cannot be kept costs time and nothing else."""
+    if path is None:
+        return
+    with contextlib.suppress(OSError, msgspec.EncodeError, UnicodeEncodeError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        content = msgspec.json.encode(kept)
+        handle, scratch = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+        with os.fdopen(handle, "wb") as out:
+            out.write(content)
+        Path(scratch).replace(path)
+        entries = sorted(path.parent.glob("*.json"), key=lambda file: file.stat().st_mtime)
+        for old in entries[:-CACHE_ENTRIES]:
+            old.unlink(missing_ok=True)
+
+
+def digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()
+
+
+def _digest_file(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _listing(folders: Sequence[Path]) -> str:
+    names = []
+    for folder in folders:
+        with contextlib.suppress(PermissionError):
+            names.append("/".join(sorted(file.name for file in folder.iterdir())))
+    return digest(*names)

@@ -1,0 +1,227 @@
+"""What a project asks of the gate: weakspot.toml, or [tool.weakspot] in pyproject.toml.
+
+    [gate]
+    scenarios = ["tests/weakspot/*.cpp", "tests/litmus/*.litmus"]
+    include = ["include"]              folders of headers
+    defines = ["CAPACITY=2"]           macros of every scenario
+    models = ["rc11"]                  names, or paths of cat files
+    unroll = 4                         rounds of a loop that does not only wait
+    fail_on = ["error"]                severities, or ids of findings
+    baseline = "weakspot-baseline.json"
+    budget = "2m"                      for all of it; 10, "500ms", "10s", "1h"
+
+    [run]
+    machines = ["local"]               where tests run, and how long each
+    seconds = 1
+
+Paths are relative to the file's folder. A key that is not known is an error, and so is a pattern
+that matches nothing: a gate that checks nothing by mistake would be an open one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+
+from weakspot.errors import BadInput
+from weakspot.generators import clang
+from weakspot.harness import models, toml
+from weakspot.harness.edge import seconds_of
+from weakspot.harness.findings import KINDS
+from weakspot.harness.models import Model
+
+FILES = ("weakspot.toml", "pyproject.toml")
+BASELINE = "weakspot-baseline.json"
+SUFFIXES = (*clang.SUFFIXES, ".litmus")
+SEVERITIES = ("error", "warning", "note")
+
+Duration = int | float | str
+
+
+class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The table [gate], as it is written."""
+
+    scenarios: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
+    models: tuple[str, ...] = ("rc11",)
+    unroll: Annotated[int, msgspec.Meta(ge=1)] = 4
+    fail_on: tuple[str, ...] = ("error",)
+    baseline: str = ""
+    budget: Duration = "2m"
+
+
+class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The table [run]: what `weakspot run` and `weakspot test` do when they are not told."""
+
+    machines: tuple[str, ...] = ("local",)
+    seconds: Duration = 1
+
+
+class _Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    gate: Gate = Gate()
+    run: Run = Run()
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True):
+    """A project's wishes, checked. `root` is the folder that its paths are relative to, `file`
+    what they were read from, None without one."""
+
+    root: Path
+    file: Path | None = None
+    gate: Gate = Gate()
+    run: Run = Run()
+    models: tuple[Model, ...]
+    include: tuple[Path, ...] = ()
+    scenarios: tuple[str, ...] = ()  # files, relative to root, sorted
+    baseline: Path
+    budget: float
+    run_seconds: float = 1.0
+
+
+def find(start: Path) -> Path | None:
+    """The configuration of the project that the folder is in: the nearest one upwards."""
+    for folder in (start, *start.parents):
+        for name in FILES:
+            path = folder / name
+            if path.is_file() and (name == FILES[0] or _speaks(path)):
+                return path
+    return None
+
+
+def _speaks(path: Path) -> bool:
+    """Whether a pyproject.toml has our table; one that is not TOML is an error of its own."""
+    return bool(re.search(rb"^\s*\[\s*tool\s*\.\s*weakspot\b", path.read_bytes(), re.M))
+
+
+def without_file(root: Path) -> Config:
+    """What holds where nobody has written anything."""
+    return _checked(root, None, _Tables(), toml.Text(root, ()), ())
+
+
+def read(path: Path) -> Config:
+    """Read a configuration. Raises BadInput that names file, key and line."""
+    held, text = toml.read(path)
+    root: toml.Steps = ()
+    if path.name == "pyproject.toml":
+        root = ("tool", "weakspot")
+        held = held.get("tool", {}).get("weakspot", {})
+    tables = toml.convert(held, _Tables, text, root)
+    return _checked(path.parent, path, tables, text, root)
+
+
+def _checked(
+    folder: Path, file: Path | None, tables: _Tables, text: toml.Text, root: toml.Steps
+) -> Config:
+    gate = tables.gate
+
+    def wrong(table: str, key: str, message: str, advice: str | None = None) -> BadInput:
+        return text.wrong((*root, table, key), f"{key}: {message}", advice)
+
+    def seconds(table: str, key: str, given: Duration) -> float:
+        found = seconds_of(str(given))
+        if found is None or (table == "gate" and not found):
+            raise wrong(table, key, f"{given!r} is not a duration", 'write "500ms", "10s" or "2m"')
+        return found
+
+    for word in gate.defines:
+        if not re.fullmatch(r"[A-Za-z_]\w*(\([^)]*\))?(=[^\n]*)?", word):
+            raise wrong("gate", "defines", f"{word!r} is no macro", "write NAME or NAME=VALUE")
+    for name in gate.include:
+        if not (folder / name).is_dir():
+            raise wrong("gate", "include", f"there is no folder {name}", f"looked in {folder}")
+    known = (*SEVERITIES, *KINDS)
+    for name in gate.fail_on:
+        if name not in known:
+            advice = toml.suggest(name, known) or f"known: {', '.join(known)}"
+            raise wrong("gate", "fail_on", f"{name!r} is neither a severity nor an id", advice)
+    chosen = []
+    for name in gate.models:
+        try:
+            path = folder / name
+            chosen.append(models.resolve(path if name.endswith(".cat") else name))
+        except BadInput as error:
+            raise wrong("gate", "models", error.message, error.advice) from error
+    if not chosen:
+        raise wrong("gate", "models", "there is none", 'name one, for example "rc11"')
+    if gate.baseline and not (folder / gate.baseline).parent.is_dir():
+        raise wrong("gate", "baseline", f"there is no folder for {gate.baseline}")
+    scenarios: dict[str, None] = {}
+    for pattern in gate.scenarios:
+        matched = list(_matching(folder, pattern))
+        if not matched:
+            raise wrong(
+                "gate",
+                "scenarios",
+                f"{pattern!r} matches no file",
+                f"expected files below {folder} that end in {', '.join(SUFFIXES)}",
+            )
+        scenarios.update(dict.fromkeys(matched))
+    return Config(
+        root=folder,
+        file=file,
+        gate=gate,
+        run=tables.run,
+        models=tuple(chosen),
+        include=tuple(folder / name for name in gate.include),
+        scenarios=tuple(sorted(scenarios)),
+        baseline=folder / (gate.baseline or BASELINE),
+        budget=seconds("gate", "budget", gate.budget),
+        run_seconds=seconds("run", "seconds", tables.run.seconds),
+    )
+
+
+def _matching(folder: Path, pattern: str) -> Iterator[str]:
+    """The files of a pattern, relative to the folder; a name without * is the file itself."""
+    if Path(pattern).is_absolute():
+        return
+    for path in folder.glob(pattern):
+        if path.is_file() and path.suffix in SUFFIXES:
+            yield path.relative_to(folder).as_posix()
+
+
+def chosen(config: Config, paths: Sequence[Path]) -> tuple[str, ...]:
+    """The scenarios that the paths restrict the gate to: a file itself, of a folder what the
+    configuration names below it, or where it names nothing the litmus tests. Relative to the
+    configuration's folder. Raises BadInput for a path that stands for none."""
+    if not paths:
+        return config.scenarios
+    found: dict[str, None] = {}
+    for path in paths:
+        name = Path(os.path.relpath(path.absolute(), config.root)).as_posix()
+        if path.is_dir():
+            below = [
+                each for each in config.scenarios if name == "." or each.startswith(f"{name}/")
+            ]
+            if not below:
+                below = [
+                    Path(os.path.relpath(file.absolute(), config.root)).as_posix()
+                    for file in sorted(path.rglob("*.litmus"))
+                ]
+            if not below:
+                raise BadInput("no scenario below this folder", place=str(path))
+            found.update(dict.fromkeys(below))
+        elif not path.is_file():
+            raise BadInput(f"no such file: {path}", advice="check the path and the spelling")
+        elif path.suffix not in SUFFIXES:
+            raise BadInput(
+                f"not a scenario: {path.name}",
+                place=str(path),
+                advice=f"expected a name that ends in {', '.join(SUFFIXES)}",
+            )
+        else:
+            found[name] = None
+    return tuple(found)
+
+
+Status = Literal["fails", "told", "accepted"]
+
+
+def fails(config: Config, id: str, severity: str) -> bool:
+    """Whether a finding of that kind fails the gate."""
+    return id in config.gate.fail_on or severity in config.gate.fail_on

@@ -1,0 +1,51 @@
+"""What a litmus file expects of itself, and whether it is so.
+
+`~exists` expects Never and `forall` expects Always. `exists` only asks, unless a comment says what
+is to come, in the words of the Linux kernel's litmus tests: `(* Result: Sometimes *)`. A line that
+names models (`Result: Never under sc tso`) speaks of these, one without of all others.
+"""
+
+from __future__ import annotations
+
+import re
+
+from weakspot.generators.litmus import Test
+from weakspot.harness.findings import KINDS
+from weakspot.harness.verdict import Evidence, Finding, Verdict
+from weakspot.harness.words import answered
+
+_RESULT = re.compile(
+    r"\bResult:[ \t]*(Never|Sometimes|Always|Undefined)\b(?:[ \t]+under[ \t]+([\w ,.+-]+?)[ \t]*)?"
+    r"[ \t]*(?=\*\)|\n|$)"
+)
+
+
+def expectation(test: Test, model: str) -> str:
+    """The observation that the file expects under the model, empty when it expects none."""
+    general = ""
+    for match in _RESULT.finditer(test.text):
+        names = re.split(r"[\s,]+", match[2]) if match[2] else []
+        if model in names:
+            return match[1]
+        if not names:
+            general = match[1]
+    if general:
+        return general
+    quantifier = test.condition.partition("(")[0].strip()
+    return {"~exists": "Never", "forall": "Always"}.get(quantifier, "")
+
+
+def unmet(test: Test, verdict: Verdict) -> Finding | None:
+    """WS001, where the answer is another one than the file expects."""
+    expected = expectation(test, verdict.model)
+    if not expected or verdict.observation in (expected, "Unknown"):
+        return None
+    return Finding(
+        id="WS001",
+        severity="error",
+        message=f"{test.name} under {verdict.model}: the file expects {expected}, "
+        f"{verdict.checker} finds {verdict.observation}",
+        subject=test.name,
+        evidence=(Evidence("verdict", answered(verdict)),),
+        fix=KINDS["WS001"].advice,
+    )

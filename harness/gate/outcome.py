@@ -1,0 +1,125 @@
+"""What the gate found, as values: every output is made of these, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from weakspot.harness.verdict import Finding, Witness
+
+Status = Literal["fails", "told", "accepted"]
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A place in the project. `file` is relative to the project's folder; `line` counts from 1,
+    `column` too, 0 where it is not known, and `end` is the first column after it. `text` is the
+    line itself, empty where it cannot be read; `does` says what stands there: `store (rlx)`."""
+
+    file: str
+    line: int
+    column: int = 0
+    end: int = 0
+    text: str = ""
+    function: str = ""
+    does: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" + (f":{self.column}" if self.column else "")
+
+
+class Need(msgspec.Struct, frozen=True):
+    """An annotation to strengthen: `asks` is short, `needs at least release under rc11`."""
+
+    place: Place
+    asks: str
+
+
+class Told(msgspec.Struct, frozen=True, kw_only=True):
+    """A finding as the gate tells it.
+
+    `message` is the finding's without the program's name, which is `scenario`. `places` are the
+    finding's, the first where a reader should look; `steps` are those of the witness's events,
+    None for an event without one. `models` show it, `safe` are models that were asked and do not.
+    `fingerprint` stays the same where lines move. `twin_of` is the fingerprint of the finding
+    that the same execution has told already.
+    """
+
+    finding: Finding
+    message: str
+    scenario: str
+    fingerprint: str
+    status: Status
+    places: tuple[Place, ...]
+    needs: tuple[Need, ...] = ()
+    fix: str = ""
+    models: tuple[str, ...] = ()
+    safe: tuple[str, ...] = ()
+    test: str = ""
+    witness: Witness | None = None
+    steps: tuple[Place | None, ...] = ()
+    twin_of: str = ""
+
+    @property
+    def place(self) -> Place:
+        """Where to look first: at the annotation that is too weak, if it is known."""
+        return self.needs[0].place if self.needs else self.places[0]
+
+
+class Scenario(msgspec.Struct, frozen=True, kw_only=True):
+    """A scenario under a model. `result` is that of its exploration, or of a litmus test whether
+    it is as it expects. `unchanged` when the answer was kept from an earlier run."""
+
+    file: str
+    model: str
+    result: Literal["Safe", "Violated", "Unknown", "Ok", "No"]
+    reasons: tuple[str, ...] = ()
+    executions: int = 0
+    seconds: float = 0.0
+    unchanged: bool = False
+
+    @property
+    def undecided(self) -> str:
+        """What was asked and not answered, in a line."""
+        if self.result != "Unknown":
+            return ""
+        return f"{self.file} under {self.model}: {'; '.join(self.reasons) or 'unknown'}"
+
+
+class Accepted(msgspec.Struct, frozen=True, kw_only=True):
+    """A finding of the baseline. `reason` is for people, and kept when the baseline is written
+    anew."""
+
+    fingerprint: str
+    id: str
+    file: str
+    function: str
+    text: str
+    message: str
+    reason: str = ""
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """All of a run. `root` is the project's folder; `stale` are accepted findings that are no
+    longer there."""
+
+    root: str
+    scenarios: tuple[Scenario, ...]
+    told: tuple[Told, ...]
+    notes: tuple[str, ...] = ()
+    stale: tuple[Accepted, ...] = ()
+    baseline: str = ""
+    seconds: float = 0.0
+
+    @property
+    def failing(self) -> tuple[Told, ...]:
+        return tuple(each for each in self.told if each.status == "fails")
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        return tuple(filter(None, (each.undecided for each in self.scenarios)))
+
+    @property
+    def exit_code(self) -> int:
+        """1 with a finding that fails; 3 with something undecided; else 0."""
+        return 1 if self.failing else 3 if self.undecided else 0

@@ -1,0 +1,237 @@
+"""A run of the gate: work, judgement, and what of it the project accepts."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from weakspot import __version__
+from weakspot.errors import line_of
+from weakspot.generators.litmus import Site
+from weakspot.harness.campaign import Progress, Quiet
+from weakspot.harness.gate import baseline
+from weakspot.harness.gate.config import Config, fails
+from weakspot.harness.gate.expected import expectation, unmet
+from weakspot.harness.gate.outcome import Accepted, Outcome, Place, Scenario, Status, Told
+from weakspot.harness.gate.work import Answered, Work
+from weakspot.harness.judge import judge, violations
+from weakspot.harness.record import FORMAT, Manifest, Plan, Record, program
+from weakspot.harness.report.witness import done
+from weakspot.harness.verdict import Execution, Exploration, Finding, Violation, WitnessEvent
+
+
+def run(
+    config: Config,
+    scenarios: Sequence[str],
+    *,
+    cached: bool = True,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Explore and check the scenarios, and tell what is to be told of them.
+
+    Raises BadInput, Unsupported, MissingTool or ToolFailed for one that cannot be read or
+    compiled, BadInput for a baseline that cannot be read.
+    """
+    begun = time.monotonic()
+    accepted = baseline.read(config.baseline, needed=bool(config.gate.baseline))
+    work = Work(config, cached=cached, progress=progress or Quiet())
+    work.do(scenarios)
+    told = tuple(_Telling(config, work, accepted).told())
+    found = {each.fingerprint for each in told}
+    shown = tuple(each for each in work.answered if not each.job.compared)
+    results = tuple(_result(work, each) for each in shown)
+    whole = set(config.scenarios) <= set(scenarios) and not any(each.undecided for each in results)
+    silent = (
+        f"{each.job.file} expects nothing under {each.job.model.name}: ask ~exists or forall, or "
+        "write (* Result: Never *)"
+        for each in shown
+        if each.answer.verdict is not None
+        and not expectation(work.tests[each.job.file], each.job.model.name)
+    )
+    return Outcome(
+        root=str(config.root),
+        scenarios=results,
+        told=told,
+        notes=(*work.notes, *silent),
+        stale=tuple(each for each in accepted if whole and each.fingerprint not in found),
+        baseline=os.path.relpath(config.baseline),
+        seconds=time.monotonic() - begun,
+    )
+
+
+def _result(work: Work, answered: Answered) -> Scenario:
+    job, answer = answered.job, answered.answer
+    result: Literal["Safe", "Violated", "Unknown", "Ok", "No"]
+    if answer.exploration is not None:
+        found = answer.exploration
+        result, reasons, seconds = found.result, found.reasons, found.seconds
+        executions = found.executions
+    else:
+        verdict = answer.verdict
+        assert verdict is not None
+        expected = expectation(work.tests[job.file], job.model.name)
+        result = "Ok" if expected in ("", verdict.observation) else "No"
+        if verdict.observation == "Unknown":
+            result = "Unknown"
+        reasons, seconds, executions = (verdict.reason,), verdict.seconds, 0
+    return Scenario(
+        file=job.file,
+        model=job.model.name,
+        result=result,
+        reasons=reasons,
+        executions=executions,
+        seconds=seconds,
+        unchanged=answered.unchanged,
+    )
+
+
+class _Telling:
+    """From answers to findings with their places."""
+
+    def __init__(self, config: Config, work: Work, accepted: Iterable[Accepted]) -> None:
+        self.config, self.work = config, work
+        self.accepted = {each.fingerprint for each in accepted}
+        self.sites: dict[str, list[Site]] = {}
+        self.files: dict[str, str] = {}
+        explorations: list[Exploration] = []
+        for each in work.answered:
+            if each.answer.exploration is None:
+                continue
+            # a limit where it is only told where something happens leaves nothing undecided
+            if not each.job.compared or each.answer.exploration.result != "Unknown":
+                explorations.append(each.answer.exploration)
+            self.sites.setdefault(each.job.file, []).extend(each.answer.sites)
+            self.files[each.answer.exploration.program] = each.job.file
+        manifest = Manifest(format=FORMAT, weakspot=__version__, plan=Plan(what=()), started="")
+        self.record = Record(manifest=manifest, explorations=tuple(explorations))
+
+    def told(self) -> Iterator[Told]:
+        twins: dict[tuple[str, str], str] = {}
+        order = {file: at for at, file in enumerate(self.files.values())}
+        findings = judge(self.record)
+        for finding in sorted(findings, key=lambda each: order[self.files[each.subject]]):
+            told = self._program(finding)
+            first = twins.setdefault((told.scenario, told.test), told.fingerprint)
+            if told.test and first != told.fingerprint:
+                told = msgspec.structs.replace(told, twin_of=first)
+            yield told
+        for answered in self.work.answered:
+            if answered.answer.verdict is not None:
+                test = self.work.tests[answered.job.file]
+                if wrong := unmet(test, answered.answer.verdict):
+                    yield self._litmus(wrong, answered)
+
+    def _status(self, finding: Finding, fingerprint: str) -> Status:
+        if fingerprint in self.accepted:
+            return "accepted"
+        return "fails" if fails(self.config, finding.id, finding.severity) else "told"
+
+    def _program(self, finding: Finding) -> Told:
+        file = self.files[finding.subject]
+        given = violations(self.record, finding)
+        violation = min((each for _, each in given), key=_length)
+        witness = violation.witness
+        places = self._places(file, finding, witness)
+        models = tuple(exploration.model for exploration, _ in given)
+        all_ = self.record.explorations_of[finding.subject]
+        mark = baseline.fingerprint(finding.id, places[0].file, places[0].function, places[0].text)
+        return Told(
+            finding=finding,
+            message=finding.message.removeprefix(f"{program(file, Path(file).stem)}: "),
+            scenario=file,
+            fingerprint=mark,
+            status=self._status(finding, mark),
+            places=places,
+            fix=finding.fix,
+            models=models,
+            safe=tuple(each.model for each in all_ if each.result == "Safe"),
+            test=violation.test,
+            witness=witness,
+            steps=tuple(self._step(file, event) for event in witness.events) if witness else (),
+        )
+
+    def _places(self, file: str, finding: Finding, witness: Execution | None) -> tuple[Place, ...]:
+        events = {event.site: event for event in witness.events} if witness else {}
+        if witness is not None and witness.conflict is not None:
+            racing = (witness.events[number] for number in witness.conflict)
+            events |= {event.site: event for event in racing}
+        return tuple(self._place(file, site, events.get(site)) for site in finding.sites) or (
+            Place(file, 1),
+        )
+
+    def _step(self, file: str, event: WitnessEvent) -> Place | None:
+        return self._place(file, event.site, event) if event.site else None
+
+    def _place(self, file: str, site: str, event: WitnessEvent | None) -> Place:
+        """The place in the project of a site of a scenario, which is relative to its folder."""
+        name, _, number = site.rpartition(":")
+        line = int(number)
+        here = [each for each in self.sites[file] if str(each) == site]
+        if event is not None:
+            here.sort(key=lambda each: (not _does(each, event), each.order != event.order))
+        else:
+            here.sort(key=lambda each: each.kind not in ("assert", "call"))
+        column = here[0].column if here else 0
+        path = os.path.normpath(Path(file).parent / name)
+        text = line_of(self.config.root / path, line) or ""
+        return Place(
+            file=path if not name.startswith("<") else name,
+            line=line,
+            column=column,
+            end=_end(text, column),
+            text=text,
+            function=here[0].function if here else "",
+            does=done(event) if event is not None else "",
+        )
+
+    def _litmus(self, finding: Finding, answered: Answered) -> Told:
+        file, model = answered.job.file, answered.job.model.name
+        test, verdict = self.work.tests[file], answered.answer.verdict
+        assert verdict is not None
+        lines = test.text.splitlines()
+        at = max(
+            (n for n, line in enumerate(lines, 1) if re.search(r"\b(exists|forall)\b", line)),
+            default=1,
+        )
+        text = lines[at - 1]
+        first = len(text) - len(text.lstrip()) + 1
+        place = Place(file=file, line=at, column=first, end=len(text) + 1, text=text)
+        mark = baseline.fingerprint(finding.id, file, model, text)
+        return Told(
+            finding=finding,
+            message=finding.message,
+            scenario=file,
+            fingerprint=mark,
+            status=self._status(finding, mark),
+            places=(place,),
+            fix=finding.fix,
+            models=(model,),
+            test=test.name,
+            witness=verdict.witness,
+            steps=tuple(None for _ in verdict.witness.events) if verdict.witness else (),
+        )
+
+
+def _length(violation: Violation) -> int:
+    return len(violation.witness.events) if violation.witness is not None else 1 << 30
+
+
+def _does(site: Site, event: WitnessEvent) -> bool:
+    """Whether the event is one of the site's operation."""
+    kinds = {"RMW": ("RMW", "CAS"), "R": ("R", "CAS"), "FREE": ("call",)}
+    return site.kind.upper() in kinds.get(event.kind, (event.kind,))
+
+
+_WORD = re.compile(r"(?:::)?\w+(?:::\w+)*|[-+*/%&|^<>!=]+|.")
+
+
+def _end(text: str, column: int) -> int:
+    """The column after the word or sign at the column."""
+    match = _WORD.match(text, column - 1) if 0 < column <= len(text) else None
+    return match.end() + 1 if match else column + bool(column)

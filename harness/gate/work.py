@@ -1,0 +1,273 @@
+"""The gate's work: each scenario under each model, unless the answer is known already.
+
+Answers are kept in the project's folder `.weakspot`, a file each as soon as it is there, under a
+key of all that decides them: the source with its headers, macros, compiler, model, bounds,
+engine. So Ctrl-C loses one answer at most, an unchanged scenario costs nothing, and a torn file
+is an answer that is found again. What a limit of time cut is not kept: it may be found next time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from weakspot import __version__
+from weakspot.errors import BadInput
+from weakspot.generators import Generated, generate, kept, source
+from weakspot.generators.litmus import Site, Test, read_test
+from weakspot.harness import models
+from weakspot.harness.campaign import Progress, explored, model_digest
+from weakspot.harness.checkers.engine import Engine
+from weakspot.harness.checkers.explore import Bounds, EngineExplorer
+from weakspot.harness.gate.config import Config
+from weakspot.harness.material import Subject, default_models
+from weakspot.harness.models import Model
+from weakspot.harness.record import in_order, program
+from weakspot.harness.verdict import Exploration, Verdict, Violation
+
+FOLDER = ".weakspot"
+COMPARED = ("sc", "tso")
+"""Under what a program that violates something is explored too, to tell where it happens: sc is
+what memory orders cannot repair, tso is x86."""
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a scenario under a model: its exploration, or a litmus test's verdict.
+    `sites` are those that the exploration speaks of. `inputs` are the files it depends on."""
+
+    exploration: Exploration | None = None
+    verdict: Verdict | None = None
+    sites: tuple[Site, ...] = ()
+    inputs: kept.Inputs
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """A scenario under a model; `compared` when it only tells where a violation happens."""
+
+    file: str
+    model: Model
+    compared: bool = False
+
+
+Ask = Callable[[Job, float], None]
+
+
+class Answered(msgspec.Struct, frozen=True, kw_only=True):
+    job: Job
+    answer: Answer
+    unchanged: bool
+
+
+class Work:
+    """The work of one run; `answered` is what is there so far, `notes` what was left out."""
+
+    def __init__(self, config: Config, *, cached: bool, progress: Progress) -> None:
+        self.config, self.progress = config, progress
+        self.notes: list[str] = []
+        self.answered: list[Answered] = []
+        self._cache = _cache(config.root) if cached else None
+        self._digests: dict[Path, str] = {}
+        self.tests: dict[str, Test] = {}
+        self._end = time.monotonic() + config.budget
+        self._explorer = EngineExplorer()
+        self._checker = Engine()
+
+    def do(self, scenarios: Sequence[str]) -> None:
+        """Answer every question about the scenarios. Raises BadInput, Unsupported, MissingTool or
+        ToolFailed for one that cannot be read or compiled."""
+        jobs = [job for file in scenarios for job in self._jobs(file)]
+        waiting: dict[str, list[Job]] = {}
+        for job in jobs:
+            if not self._known(job):
+                waiting.setdefault(job.file, []).append(job)
+        left = sum(map(len, waiting.values()))
+        self.progress.start(left, "gate")
+        for file, ours in waiting.items():
+            with self._asked(file) as ask:
+                for job in ours:
+                    ask(job, self._share(left))
+                    left -= 1
+                    self.progress.advance()
+        for job in list(self._compared()):
+            if not self._known(job):
+                with self._asked(job.file) as ask:
+                    ask(job, self._share(1))
+        place = {file: at for at, file in enumerate(scenarios)}
+        self.answered.sort(key=lambda each: place[each.job.file])
+
+    def path(self, file: str) -> Path:
+        """A file of the project as errors name it: relative to where the user is."""
+        return Path(os.path.relpath(self.config.root / file))
+
+    # --- questions ----------------------------------------------------------------------------
+
+    def _jobs(self, file: str) -> Iterator[Job]:
+        """The scenario under the configured models; a litmus test of another dialect under those
+        that read it."""
+        asked = self.config.models
+        if file.endswith(".litmus"):
+            test = self.tests[file] = read_test(self.path(file))
+            asked = tuple(each for each in asked if not self._checker.applicable(test, each))
+            asked = asked or tuple(map(models.resolve, default_models(test)))
+            mute = [self._checker.applicable(test, each) for each in asked]
+        else:
+            mute = [self._explorer.applicable(each) for each in asked]
+        if asked and all(mute):
+            raise BadInput(f"nothing decides {file}: {mute[0]}", place=str(self.path(file)))
+        for model, why in zip(asked, mute, strict=True):
+            if why:
+                self.notes.append(f"{file}: {why}")
+            else:
+                yield Job(file=file, model=model)
+
+    def _compared(self) -> Iterator[Job]:
+        """What tells where violations happen."""
+        violated = in_order(
+            each.job.file
+            for each in self.answered
+            if each.answer.exploration is not None and each.answer.exploration.violations
+        )
+        for file in violated:
+            there = {each.job.model.name for each in self.answered if each.job.file == file}
+            for name in COMPARED:
+                if name not in there:
+                    yield Job(file=file, model=models.resolve(name), compared=True)
+
+    def _share(self, left: int) -> float:
+        """How many seconds of the budget the next of so many jobs may take."""
+        return max(0.0, self._end - time.monotonic()) / left
+
+    # --- answers ------------------------------------------------------------------------------
+
+    def _known(self, job: Job) -> bool:
+        """Whether the answer is kept from an earlier run, and still holds."""
+        if self._cache is None:
+            return False
+        found = kept.read(self._cache / self._key(job), Answer)
+        if found is None or not found.inputs.unchanged(*self._searched(job.file)):
+            return False
+        self.answered.append(Answered(job=job, answer=found, unchanged=True))
+        return True
+
+    def _key(self, job: Job) -> str:
+        path = self.path(job.file)
+        digest = self._digests.setdefault(job.model.path, model_digest(job.model.path))
+        parts = [__version__, self._explorer.version, job.file, job.model.name, digest]
+        if job.file not in self.tests:
+            gate = self.config.gate
+            asked = source.question(path, defines=gate.defines, include=self.config.include)
+            parts += [asked.key, str(gate.unroll)]
+        return f"{kept.digest(*parts)}.json"
+
+    def _searched(self, file: str) -> tuple[Path, Sequence[Path]]:
+        """The folder that names of files are relative to, and where headers are looked for."""
+        folder = self.path(file).parent
+        return folder, () if file in self.tests else (folder, *self.config.include)
+
+    def _keep(self, job: Job, answer: Answer) -> None:
+        self.answered.append(Answered(job=job, answer=answer, unchanged=False))
+        found = answer.exploration or answer.verdict
+        assert found is not None
+        reasons = found.reasons if isinstance(found, Exploration) else (found.reason,)
+        timely = not any("time limit" in reason or "budget" in reason for reason in reasons)
+        if self._cache is not None and timely:
+            kept.write(self._cache / self._key(job), answer)
+
+    @contextlib.contextmanager
+    def _asked(self, file: str) -> Iterator[Ask]:
+        """Ask about one scenario, which is compiled once."""
+        folder, searched = self._searched(file)
+        if file in self.tests:
+            inputs = kept.inputs((Path(file).name,), folder)
+            yield lambda job, seconds: self._check(job, seconds, inputs)
+            return
+        if self._share(1) == 0:
+            inputs = kept.Inputs((), ())
+            yield lambda job, _: self._unasked(job, inputs)
+            return
+        self.progress.at(file)
+        generated = generate(
+            self.path(file),
+            structure=file,
+            scenario=Path(file).stem,
+            defines=self.config.gate.defines,
+            include=self.config.include,
+            loops=self.config.gate.unroll,
+        )
+        inputs = kept.inputs(tuple(generated.program.files), folder, searched)
+        yield lambda job, seconds: self._explore(job, seconds, generated, inputs)
+
+    def _check(self, job: Job, seconds: float, inputs: kept.Inputs) -> None:
+        def done(verdict: Verdict) -> None:
+            self._keep(job, Answer(verdict=verdict, inputs=inputs))
+
+        test = self.tests[job.file]
+        self.progress.at(f"{job.file} under {job.model.name}")
+        self._checker.check([test], job.model, seconds=max(seconds, 0.001), done=done)
+
+    def _explore(self, job: Job, seconds: float, generated: Generated, inputs: kept.Inputs) -> None:
+        subject = Subject(
+            structure=job.file,
+            scenario=Path(job.file).stem,
+            generated=generated,
+            models=(job.model.name,),
+        )
+        bounds = Bounds(loops=self.config.gate.unroll, seconds=max(seconds, 0.001))
+        found = explored(self._explorer, subject, job.model, bounds, self.progress)
+        places = {place for each in found.violations for place in _places(each)}
+        # a place that several calls lead to is one
+        sites = (
+            msgspec.structs.replace(site, chain=())
+            for site in generated.program.sites
+            if str(site) in places
+        )
+        self._keep(
+            job,
+            Answer(
+                exploration=msgspec.structs.replace(found, reasons=_advised(found.reasons)),
+                sites=tuple(dict.fromkeys(sites)),
+                inputs=inputs,
+            ),
+        )
+
+    def _unasked(self, job: Job, inputs: kept.Inputs) -> None:
+        exploration = Exploration(
+            program=program(job.file, Path(job.file).stem),
+            model=job.model.name,
+            result="Unknown",
+            reasons=(f"the budget of {self.config.budget:g} s was used up before",),
+        )
+        self._keep(job, Answer(exploration=exploration, inputs=inputs))
+
+
+def _cache(root: Path) -> Path:
+    """The project's folder of answers; git is told to leave it out. None of it has to be there,
+    and what cannot be written costs time only."""
+    folder = root / FOLDER
+    with contextlib.suppress(OSError):
+        folder.mkdir(exist_ok=True)
+        if not (folder / ".gitignore").exists():
+            (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+    return folder / "answers"
+
+
+def _places(violation: Violation) -> Iterator[str]:
+    yield from violation.sites
+    if violation.witness is not None:
+        yield from (event.site for event in violation.witness.events)
+
+
+def _advised(reasons: Sequence[str]) -> tuple[str, ...]:
+    """Reasons that tell what the configuration can change, and not what an option can."""
+    words = {"--loops": "unroll =", "--seconds": "a budget that leaves more than"}
+    told = []
+    for reason in reasons:
+        for option, key in words.items():
+            reason = reason.replace(option, key)
+        told.append(reason)
+    return tuple(told)

@@ -1,0 +1,154 @@
+"""The gate in a terminal: each finding with its line, the execution that shows it, what helps."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+
+import msgspec
+from rich.console import Console
+from rich.text import Text
+
+from weakspot.harness.findings import KINDS
+from weakspot.harness.gate.outcome import Outcome, Place, Told
+from weakspot.harness.report import witness
+from weakspot.harness.report.terminal import style
+from weakspot.harness.verdict import Witness
+
+HARDWARE = {"tso": "x86", "aarch64": "AArch64", "power": "POWER", "riscv": "RISC-V"}
+"""What machines a model stands for, where it stands for some."""
+
+
+def gate(outcome: Outcome, out: Console) -> None:
+    """Print what the gate found; the last line says it all."""
+    for told in outcome.told:
+        if told.status != "accepted" and not told.twin_of:
+            for line in finding(told, outcome.told):
+                out.print(line)
+            out.print()
+    for each in (told for told in outcome.told if told.status == "accepted"):
+        out.print(
+            Text(f"accepted: {each.finding.id} {each.message} ({each.places[0]})", style="dim")
+        )
+    for stale in outcome.stale:
+        out.print(
+            Text.assemble(
+                ("stale: ", "yellow"),
+                f"{stale.id} in {stale.file} is accepted in {outcome.baseline} and is no longer "
+                f"there: {stale.message}",
+            )
+        )
+    for text in outcome.undecided:
+        out.print(Text.assemble(("undecided: ", "yellow"), text))
+    for note in outcome.notes:
+        out.print(Text(f"note: {note}", style="dim"))
+    colour = {0: "green", 1: "red"}.get(outcome.exit_code, "yellow")
+    out.print(Text(closing(outcome), style=f"bold {colour}"))
+
+
+def closing(outcome: Outcome) -> str:
+    """`1 finding, 5 scenarios safe, 0.4 s`"""
+    counts = Counter(each.result for each in outcome.scenarios)
+    accepted = sum(each.status == "accepted" for each in outcome.told)
+    others = sum(each.status == "told" for each in outcome.told)
+    parts = [
+        amount(len(outcome.failing), "finding") if outcome.failing else "",
+        f"{others} told" if others else "",
+        f"{accepted} accepted" if accepted else "",
+        f"{amount(counts['Safe'], 'scenario')} safe" if counts["Safe"] else "",
+        f"{amount(counts['Ok'], 'test')} as expected" if counts["Ok"] else "",
+        f"{len(outcome.undecided)} undecided" if outcome.undecided else "",
+        f"{sum(each.unchanged for each in outcome.scenarios)} unchanged",
+        f"{outcome.seconds:.1f} s",
+    ]
+    return ", ".join(part for part in parts if part and part != "0 unchanged")
+
+
+def finding(told: Told, others: Sequence[Told] = ()) -> Iterator[Text]:
+    """A finding as a diagnostic; `others` are those of the same run."""
+    yield Text(f"{told.scenario}  {' '.join(told.models)}", style="bold")
+    title = KINDS[told.finding.id].title
+    yield Text.assemble(
+        (f"{told.finding.id} ", style(told.finding.severity)), told.message, (f"  [{title}]", "dim")
+    )
+    shown = [(need.place, need.asks) for need in told.needs]
+    shown += [(place, place.does) for place in told.places if not told.needs]
+    for place, label in shown[:4]:
+        yield from excerpt(place, label)
+    for line in execution(told):
+        yield Text(f"   | {line}".rstrip())
+    if reach := reaches(told):
+        yield Text(f"   = {reach}")
+    for twin in others:
+        if twin.twin_of == told.fingerprint and twin.scenario == told.scenario:
+            yield Text.assemble(
+                "   = the same order also gives ",
+                (f"{twin.finding.id} ", style(twin.finding.severity)),
+                f"{twin.message} ({twin.places[0]})",
+            )
+    if told.fix:
+        yield Text.assemble(("help: ", "cyan"), told.fix)
+
+
+def excerpt(place: Place, label: str) -> Iterator[Text]:
+    """The line with carets below the operation, and what is to be said of it."""
+    yield Text(f"  --> {place}")
+    if not place.text:
+        return
+    number = str(place.line)
+    margin = " " * max(2, len(number))
+    yield Text(f"{margin} |")
+    yield Text(f"{number:>2} | {place.text.expandtabs(4)}")
+    if place.column:
+        before = len(place.text[: place.column - 1].expandtabs(4))
+        carets = "^" * max(1, place.end - place.column)
+        yield Text.assemble(f"{margin} | {' ' * before}", (carets, "bold red"), f" {label}")
+    yield Text(f"{margin} |")
+
+
+def execution(told: Told) -> list[str]:
+    """The witness in columns; files by their names where these are enough."""
+    return witness.columns(shortened(told)) if told.witness is not None else []
+
+
+def shortened(told: Told) -> Witness | None:
+    """The witness with the places of its events as short as they are clear."""
+    if told.witness is None:
+        return None
+    files = {step.file for step in told.steps if step is not None}
+    names = Counter(PurePosixPath(file).name for file in files)
+
+    def short(place: Place) -> str:
+        name = PurePosixPath(place.file).name
+        return f"{name if names[name] == 1 else place.file}:{place.line}"
+
+    events = tuple(
+        msgspec.structs.replace(event, site=short(step)) if step is not None else event
+        for event, step in zip(told.witness.events, told.steps, strict=True)
+    )
+    return msgspec.structs.replace(told.witness, events=events)
+
+
+def reaches(told: Told) -> str:
+    """`rc11: possible   tso (x86): not possible`, of the models that were asked in this run. Only
+    models of languages know races."""
+    if told.finding.id == "WS102":
+        return ""
+    parts = [f"{_named(model)}: possible" for model in told.models]
+    parts += [f"{_named(model)}: not possible" for model in told.safe]
+    return "   ".join(parts) if told.safe else ""
+
+
+def _named(model: str) -> str:
+    return f"{model} ({HARDWARE[model]})" if model in HARDWARE else model
+
+
+def amount(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def plain(told: Told, others: Sequence[Told] = ()) -> str:
+    """A finding as text without colours, for files and other tools."""
+    return "\n".join(line.plain for line in itertools.chain(finding(told, others)))

@@ -1,0 +1,118 @@
+"""The gate of a pull request: what fails, what it shows, what the exit code says."""
+
+from __future__ import annotations
+
+import pytest
+from projects import CONFIG, LINE, PUSH_POP, QUEUE, SB, WEAK_SB, Project
+
+SIZE = """\
+  std::size_t size() const { return tail_.load(std::memory_order_relaxed); }
+
+private:"""
+
+
+def test_a_weakened_order_fails_with_its_line_and_the_execution(project: Project) -> None:
+    project.weaken()
+    ended = project.gate()
+    assert ended.code == 1, ended.err
+    assert "tests/push_pop.cpp  rc11" in ended.out
+    assert "WS101 assertion failed: *value == 42" in ended.out
+    assert f"queue.hpp:{LINE} store queue.tail_ = 1 (rlx)" in ended.out
+    assert "─rf→" in ended.out
+    assert "rc11: possible   sc: not possible   tso (x86): not possible" in ended.out
+    assert ended.out.splitlines()[-1].startswith("1 finding, 1 test as expected")
+
+
+def test_the_order_restored_passes(project: Project) -> None:
+    ended = project.gate()
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.startswith("1 scenario safe, 1 test as expected")
+
+
+def test_a_litmus_file_that_expects_otherwise_fails(project: Project) -> None:
+    project.write("tests/SB.litmus", WEAK_SB)
+    ended = project.gate("tests/SB.litmus")
+    assert ended.code == 1
+    assert "WS001 SB under rc11: the file expects Never, engine finds Sometimes" in ended.out
+    assert "--> tests/SB.litmus:11:1" in ended.out
+    assert "store y = 1 (rel)" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("comment", "code"),
+    [
+        ("(* Result: Sometimes *)", 0),
+        ("(* Result: Never *)", 1),
+        ("(* Result: Never under sc\n   Result: Sometimes under rc11 *)", 0),
+    ],
+)
+def test_a_comment_says_what_is_expected(project: Project, comment: str, code: int) -> None:
+    text = WEAK_SB.replace("~exists", "exists").replace("C SB\n", f"C SB\n{comment}\n")
+    project.write("tests/SB.litmus", text)
+    assert project.gate("tests/SB.litmus").code == code
+
+
+def test_a_test_that_only_asks_is_told(project: Project) -> None:
+    project.write("tests/SB.litmus", WEAK_SB.replace("~exists", "exists"))
+    ended = project.gate("tests/SB.litmus")
+    assert ended.code == 0
+    assert "note: tests/SB.litmus expects nothing under rc11" in ended.out
+
+
+def test_it_finds_the_configuration_upwards(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project.folder / "tests")
+    assert project.gate().out.startswith("1 scenario safe, 1 test as expected")
+    assert (project.folder / ".weakspot").is_dir()
+
+
+def test_pyproject_is_read_too(project: Project) -> None:
+    text = (project.folder / "weakspot.toml").read_text()
+    (project.folder / "weakspot.toml").unlink()
+    project.write("pyproject.toml", text.replace("[gate]", "[tool.weakspot.gate]"))
+    assert project.gate().code == 0
+
+
+def test_a_folder_restricts_it_to_what_is_configured_below(project: Project) -> None:
+    project.write("more/SB2.litmus", SB.replace("SB", "SB2", 1))
+    project.write("weakspot.toml", '[gate]\nscenarios = ["*/*.litmus"]\n')
+    assert project.gate("more").out.startswith("1 test as expected")
+    assert project.gate().out.startswith("2 tests as expected")
+
+
+def test_a_limit_is_inconclusive_and_a_finding_wins_over_it(project: Project) -> None:
+    project.write("weakspot.toml", f'{CONFIG}budget = "1ms"\n')
+    ended = project.gate("tests/push_pop.cpp")
+    assert ended.code == 3
+    assert "undecided: tests/push_pop.cpp under rc11: the budget of 0.001 s was used" in ended.out
+    project.write("weakspot.toml", f"{CONFIG}unroll = 1\n")
+    loop = "for (std::size_t i = 0; i < 3 + queue.size(); ++i) {}"
+    text = PUSH_POP.replace("queue.try_push(42);", loop)
+    project.write("include/queue.hpp", QUEUE.replace("private:", SIZE))
+    project.write("tests/push_pop.cpp", text)
+    ended = project.gate("tests/push_pop.cpp")
+    assert ended.code == 3, ended.out
+    assert "unroll = 2 goes on" in ended.out
+    project.write("tests/SB.litmus", WEAK_SB)
+    assert project.gate().code == 1
+
+
+def test_what_does_not_compile_is_bad_input(project: Project) -> None:
+    project.write("tests/push_pop.cpp", PUSH_POP.replace("queue.try_pop()", "queue.pop()"))
+    ended = project.gate()
+    assert ended.code == 2
+    assert "no member named 'pop'" in ended.err
+    assert "--> tests/push_pop.cpp:10:" in ended.err
+
+
+def test_fail_on_says_what_fails(project: Project) -> None:
+    project.weaken()
+    project.write(
+        "weakspot.toml",
+        '[gate]\nscenarios = ["tests/*.cpp"]\ninclude = ["include"]\nfail_on = ["WS102"]\n',
+    )
+    ended = project.gate()
+    assert ended.code == 0
+    assert "WS101 assertion failed" in ended.out
+    assert "1 told" in ended.out
