@@ -12,7 +12,6 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from pathlib import Path
 
 import msgspec
 
@@ -36,7 +35,7 @@ class Annotation(msgspec.Struct, frozen=True, kw_only=True):
     what is written there, in the first program that has it; `mixed` marks a place that holds
     several operations of one kind with different orders, as a macro can."""
 
-    path: Path
+    path: str
     file: str
     line: int
     column: int
@@ -84,7 +83,7 @@ def annotate(programs: Sequence[Program]) -> tuple[tuple[Annotation, ...], tuple
             found.setdefault(
                 key,
                 Annotation(
-                    path=Path(key[0]),
+                    path=key[0],
                     file=site.file,
                     line=site.line,
                     column=site.column,

@@ -87,6 +87,14 @@ KINDS: dict[str, Kind] = {
             "look at the assembly; if the outcome is known, record it with `seen` in claims.toml.",
         ),
         Kind(
+            "WS301",
+            "stronger than needed",
+            "warning",
+            "With a weaker memory order there, and with all that relax proposes together, every "
+            "scenario is still safe under the model.",
+            "weaken it, unless a use that no scenario has needs it; relax --apply does.",
+        ),
+        Kind(
             "WS401",
             "checkers disagree",
             "error",

@@ -10,6 +10,7 @@ from weakspot.harness.cli.campaigns import report, test
 from weakspot.harness.cli.gate import gate
 from weakspot.harness.cli.lists import doctor, models, structures
 from weakspot.harness.cli.questions import check, gen, run
+from weakspot.harness.cli.relax import relax
 from weakspot.harness.edge import Commands, guarded
 
 
@@ -38,5 +39,5 @@ def weakspot() -> None:
     tests of it, checks them under memory models, and runs them on hardware."""
 
 
-for command in (gen, check, run, gate, test, report, doctor, structures, models):
+for command in (gen, check, run, gate, relax, test, report, doctor, structures, models):
     weakspot.add_command(command)

@@ -11,7 +11,7 @@ import pytest
 
 from weakspot import __version__
 
-COMMANDS = ("gen", "check", "run", "test", "report", "doctor", "structures", "models")
+COMMANDS = ("gen", "check", "run", "relax", "test", "report", "doctor", "structures", "models")
 
 
 def test_help_names_every_command_and_every_exit_code(run) -> None:

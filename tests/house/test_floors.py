@@ -20,7 +20,7 @@ FLOORS = tuple(
             "what commands share",
             "harness.edge harness.once harness.golden harness.listing harness.gate.",
         ),
-        ("whole jobs", "harness.campaign harness.report."),
+        ("whole jobs", "harness.campaign harness.report. harness.relax"),
         ("what a campaign is about", "harness.material"),
         (
             "those who decide, run, judge and keep",

@@ -1,0 +1,104 @@
+"""The command that asks which memory orders are stronger than they need to be: relax."""
+
+from __future__ import annotations
+
+import itertools
+from functools import partial
+from pathlib import Path
+
+import click
+
+from weakspot.errors import BadInput
+from weakspot.harness.cli.shared import (
+    bound_options,
+    command,
+    json_lines,
+    say,
+    source_options,
+    watched,
+    what_argument,
+)
+from weakspot.harness.edge import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, keeping, listed
+
+
+@command(
+    epilog="""\
+A structure's scenarios are taken together, and so are all C and C++ files that are named: orders
+are as weak as all of them allow. What no scenario does may need more.
+
+Exit code 1 when an order is stronger than needed, or a file violates something as it is (check
+shows what); 3 when a limit left something open.
+
+Examples:
+  weakspot relax dice_ptlqueue
+  weakspot relax push.c pop.c -I include         two programs that include my queue
+  weakspot relax duffy_wsq --witness             an execution that breaks each weaker order
+  weakspot relax my_queue.c --json | jq .weakest"""
+)
+@what_argument
+@click.option(
+    "--model",
+    "-m",
+    "models",
+    multiple=True,
+    callback=listed,
+    default=("rc11",),
+    show_default=True,
+    metavar="M[,M…]",
+    help="Under which models, one after the other.",
+)
+@click.option(
+    "--witness", "witnesses", is_flag=True, help="Show the execution that breaks below each order."
+)
+@bound_options
+@source_options
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def relax(
+    what: tuple[str, ...],
+    models: tuple[str, ...],
+    witnesses: bool,
+    explore_seconds: float,
+    executions: int,
+    loops: int,
+    defines: tuple[str, ...],
+    include: tuple[Path, ...],
+    as_json: bool,
+) -> int:
+    """The weakest memory orders that suffice.
+
+    For every annotation, which is a memory order at one place of the source, the weakest with
+    which all programs are still safe, and why it can be no weaker."""
+    from weakspot.harness import once
+    from weakspot.harness.checkers.explore import Bounds, EngineExplorer
+    from weakspot.harness.relax import Relaxed, Relaxing, findings, subjects
+    from weakspot.harness.report import relaxed, terminal
+
+    wanted = once.models(models)
+    for model in wanted:
+        if why := EngineExplorer().applicable(model):
+            raise BadInput(why, advice="sc, tso and rc11 can be explored")
+    bounds = Bounds(loops=loops, executions=executions, seconds=explore_seconds)
+    found: list[Relaxed] = []
+
+    def show(work: Relaxing) -> None:
+        found.append(each := work.result())
+        if as_json:
+            say(json_lines((each, *findings(each))))
+        else:
+            relaxed.relaxed(each, terminal.console(), witnesses=witnesses)
+
+    with watched() as progress:
+        progress.start(0, "reading")
+        named = subjects(what, defines=defines, include=include, report=progress.at)
+        for subject, model in itertools.product(named, wanted):
+            progress.start(0, f"{subject.name} under {model.name}")
+            work = Relaxing(subject, model, bounds, report=progress.at)
+            with keeping("what was found until then is printed", partial(show, work)):
+                work.run()
+            show(work)
+    # the corpus holds mistakes on purpose
+    mine = {each.name for each in named if each.structure is None}
+    violated = [one for each in found if each.subject in mine for one in each.left_out]
+    if any(findings(each) for each in found) or any(each.violated for each in violated):
+        return FINDINGS
+    return NOTHING_FOUND if all(each.decided for each in found) else INCONCLUSIVE

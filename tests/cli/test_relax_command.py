@@ -1,0 +1,76 @@
+"""`weakspot relax` on the command line: what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from samples import Run
+from test_explorations import ENDLESS
+
+
+def test_an_order_that_is_stronger_than_needed_is_a_finding(run: Run) -> None:
+    ended = run("relax", "duffy_wsq")
+    assert ended.code == 1, ended.err
+    assert "WS301 store in wsq_try_steal is rel: rlx is enough for all 9 scenarios" in ended.out
+    assert "help: write memory_order_relaxed" in ended.out
+
+
+def test_orders_that_are_all_needed_are_none(run: Run) -> None:
+    ended = run("relax", "dice_ptlqueue")
+    assert ended.code == 0, ended.err
+    assert "WS301" not in ended.out
+    assert "MP+ponarlx+ctrlacqna" in ended.out
+
+
+def test_the_execution_that_breaks_a_weaker_order_is_drawn(run: Run) -> None:
+    ended = run("relax", "dice_ptlqueue", "--witness")
+    assert "store is rel; with rlx, in v1_handover:" in ended.out
+    assert "─rf→" in ended.out
+
+
+def test_json_is_an_object_a_line(run: Run) -> None:
+    ended = run("relax", "duffy_wsq", "--json")
+    whole, *findings = map(json.loads, ended.out.splitlines())
+    assert whole["subject"] == "duffy_wsq"
+    assert len(whole["weakest"][0]["orders"]) == len(whole["annotations"])
+    assert {each["id"] for each in findings} == {"WS301"}
+
+
+def test_a_loop_that_is_cut_is_inconclusive(run: Run, folder: Path) -> None:
+    relaxed = ENDLESS.replace("atomic_load(", "load(").replace("atomic_store(", "store(")
+    (folder / "endless.c").write_text(
+        relaxed.replace(
+            "static atomic_int",
+            "#define load(x) atomic_load_explicit(x, memory_order_relaxed)\n"
+            "#define store(x, v) atomic_store_explicit(x, v, memory_order_relaxed)\n"
+            "static atomic_int",
+            1,
+        ).replace("atomic_fetch_add(&turns, 1)", "store(&turns, load(&turns) + 1)")
+    )
+    ended = run("relax", "endless.c")
+    assert ended.code == 3, ended.out + ended.err
+    assert "--loops" in ended.out or "loop" in ended.out
+
+
+def test_a_program_that_is_violated_as_it_is_cannot_be_relaxed(run: Run) -> None:
+    ended = run("relax", "wrong.c")
+    assert ended.code == 1
+    assert "takes no part: wrong.c, it is violated: assertion" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "advice"),
+    [
+        (["SB.litmus"], "name a C or C++ file, or a structure"),
+        (["mp.c", "--model", "c11"], "sc, tso and rc11 can be explored"),
+        (["nothing.c"], "check the path"),
+    ],
+)
+def test_what_cannot_be_relaxed_is_refused_with_advice(
+    run: Run, arguments: list[str], advice: str
+) -> None:
+    ended = run("relax", *arguments)
+    assert ended.code == 2
+    assert advice in ended.err

@@ -1,0 +1,169 @@
+"""The weakest orders that suffice, against trying everything, and each of them explained."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from weakspot.errors import BadInput
+from weakspot.harness import models
+from weakspot.harness.annotations import annotate, at_most, just_below, orders
+from weakspot.harness.checkers.explore import Bounds, asked
+from weakspot.harness.minimal import below
+from weakspot.harness.relax import Relaxed, Relaxing, Subject, findings, subjects
+
+RC11 = models.resolve("rc11")
+
+PASSING = """\
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static int message;
+static atomic_int flag;
+static void *sender(void *unused) {
+    message = 42;
+    atomic_store(&flag, 1);
+    return unused;
+}
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, sender, 0);
+    if (atomic_load(&flag)) {
+        atomic_thread_fence(memory_order_seq_cst);
+        assert(message == 42);
+    }
+    pthread_join(t, 0);
+    return 0;
+}
+"""
+
+
+def relaxed(what: str, model: str = "rc11", bounds: Bounds | None = None) -> Relaxed:
+    (subject,) = subjects([what])
+    work = Relaxing(subject, models.resolve(model), bounds or Bounds())
+    work.run()
+    return work.result()
+
+
+@pytest.fixture
+def passing(tmp_path: Path) -> str:
+    path = tmp_path / "passing.c"
+    path.write_text(PASSING)
+    return str(path)
+
+
+def every(subject: Subject, found: Relaxed) -> set[tuple[str, ...]]:
+    """The minimal sufficient assignments by trying all, each up to what the source has."""
+    annotations, annotated = annotate([program for _, program in subject.programs])
+    assert annotations == found.annotations
+    values = [
+        [order for order in orders(each.kind) if at_most(order, each.order)] for each in annotations
+    ]
+    enough = [
+        assignment
+        for assignment in itertools.product(*values)
+        if all(
+            asked(each.under(assignment), RC11, Bounds(), jobs=1)["result"] == "Safe"
+            for each in annotated
+        )
+    ]
+    return {each for each in enough if not any(one != each and below(one, each) for one in enough)}
+
+
+def test_they_are_those_that_trying_every_assignment_gives(passing: str) -> None:
+    (subject,) = subjects([passing])
+    found = relaxed(passing)
+    assert {each.orders for each in found.weakest} == every(subject, found)
+    # a release, and then either an acquire or a fence after a relaxed load
+    assert [each.orders for each in found.weakest] == [
+        ("rel", "acq", "none"),
+        ("rel", "rlx", "acq"),
+    ]
+    assert found.suffices
+    assert found.decided
+    assert found.explorations < found.assignments == 3 * 3 * 5
+
+
+def test_what_is_stronger_is_a_finding_with_the_order_to_write(passing: str) -> None:
+    found = findings(relaxed(passing))
+    assert {each.id for each in found} == {"WS301"}
+    assert [each.fix for each in found] == [
+        "write memory_order_release",
+        "write memory_order_acquire",
+        "leave the fence out",
+    ]
+    assert found[0].sites == ("passing.c:8",)
+
+
+@pytest.mark.parametrize("structure", ["dice_ptlqueue", "duffy_wsq", "intra_processor_forwarding"])
+def test_every_order_in_an_answer_is_explained_by_a_violation_below_it(structure: str) -> None:
+    found = relaxed(structure)
+    assert found.weakest
+    for one in found.weakest:
+        assert one.executions > 0
+        for each, order, needs in zip(found.annotations, one.orders, one.needs, strict=True):
+            assert {need.below for need in needs} == set(just_below(each.kind, order))
+            assert all(need.scenario in found.scenarios for need in needs)
+            assert all(need.violation.witness for need in needs)
+
+
+def test_a_published_mistake_takes_part_as_its_repair() -> None:
+    found = relaxed("store_buffering")
+    assert "fence_one_side" in {each.scenario for each in found.left_out}
+    (one,) = found.weakest
+    weakest = {str(each): order for each, order in zip(found.annotations, one.orders, strict=True)}
+    assert set(weakest.values()) == {"sc", "none"}
+    assert not found.suffices
+    assert findings(found) == ()
+
+
+def test_a_stronger_model_asks_for_less(passing: str) -> None:
+    (one,) = relaxed(passing, "tso").weakest
+    assert one.orders == ("rlx", "rlx", "none")
+    assert one.needs == ((), (), ())
+
+
+def test_what_a_limit_leaves_open_is_not_decided() -> None:
+    found = relaxed("duffy_wsq", bounds=Bounds(executions=4))
+    assert not found.decided
+    assert any("limit of 4 executions" in note for note in found.notes)
+
+
+def test_programs_that_share_a_header_are_relaxed_together(tmp_path: Path) -> None:
+    (tmp_path / "flag.h").write_text(
+        "#include <stdatomic.h>\nstatic atomic_int flag;\n"
+        "static void set(void) { atomic_store(&flag, 1); }\n"
+    )
+    for name, kind in (("plain.c", "int"), ("atomic.c", "atomic_int")):
+        text = PASSING.replace("static int message", f"static {kind} message")
+        text = text.replace("static atomic_int flag;", '#include "flag.h"')
+        text = text.replace("atomic_store(&flag, 1)", "set()")
+        (tmp_path / name).write_text(text.replace("memory_order_seq_cst", "memory_order_acquire"))
+    (subject,) = subjects([str(tmp_path / name) for name in ("plain.c", "atomic.c")])
+    work = Relaxing(subject, RC11, Bounds())
+    work.run()
+    found = work.result()
+    assert len(found.scenarios) == 2
+    assert [str(each) for each in found.annotations].count("flag.h:3") == 1
+
+
+def test_an_answer_that_was_cut_says_so(passing: str) -> None:
+    def stop(text: str) -> None:
+        if "why" in text:
+            raise KeyboardInterrupt
+
+    (subject,) = subjects([passing])
+    work = Relaxing(subject, RC11, Bounds(), report=stop)
+    with pytest.raises(KeyboardInterrupt):
+        work.run()
+    found = work.result()
+    assert not found.decided
+    assert any("the search was cut" in note for note in found.notes)
+
+
+def test_a_litmus_test_has_nothing_to_relax() -> None:
+    folder = Path(__file__).parents[2] / "litmus" / "store_buffering" / "tests"
+    with pytest.raises(BadInput, match="no annotations to relax"):
+        subjects([str(folder)])
