@@ -58,13 +58,19 @@ def inputs(names: Sequence[str], folder: Path, searched: Sequence[Path] = ()) ->
     )
 
 
-def path_of(key: str) -> Path | None:
-    """Where a compiled file is kept: in the user's cache folder, if there is one."""
+def folder_of(kind: str) -> Path | None:
+    """Where such things are kept: in the user's cache folder, if there is one."""
     bases = (os.environ.get("XDG_CACHE_HOME"), os.environ.get("HOME"))
-    for base, rest in zip(bases, ("weakspot/ir", ".cache/weakspot/ir"), strict=True):
+    for base, rest in zip(bases, ("weakspot", ".cache/weakspot"), strict=True):
         if base and Path(base).is_absolute():
-            return Path(base, rest, f"{key}.json")
+            return Path(base, rest, kind)
     return None
+
+
+def path_of(key: str) -> Path | None:
+    """Where a compiled file is kept, if it can be."""
+    folder = folder_of("ir")
+    return folder and folder / f"{key}.json"
 
 
 def read(path: Path | None, type_: type[T]) -> T | None:

@@ -46,6 +46,7 @@ from weakspot.harness.record import (
 )
 from weakspot.harness.runners import Runner
 from weakspot.harness.runners.litmus7 import Litmus7
+from weakspot.harness.runners.native import Native
 from weakspot.harness.store import Store, latest_unfinished, load, new_folder
 from weakspot.harness.verdict import Exploration, Histogram, Verdict
 
@@ -113,7 +114,7 @@ def checker_named(name: str) -> Checker:
 
 def runner_named(name: str) -> Runner:
     """The runner of that name, installed or not; BadInput for a name that nobody has."""
-    known: dict[str, Runner] = {each.name: each for each in (Litmus7(),)}
+    known: dict[str, Runner] = {each.name: each for each in (Native(), Litmus7())}
     return _named("runner", name, known)
 
 

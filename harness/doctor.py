@@ -50,7 +50,7 @@ def report() -> list[DoctorLine]:
         _program("diy7", lost="comparing generated tests with diy7's"),
         _program("mcompare7", lost="comparing logs as the herd tools do"),
         _program("cbmc", lost="the second opinion on programs, bounded model checking"),
-        _program("gcc", lost="litmus7's runs; gcc's view of compiled code"),
+        _program("gcc", lost="all runs on hardware; gcc's view of compiled code"),
         _program("clang", lost="nothing while ziglang is there; a system clang's own version"),
         _module(
             "ziglang",

@@ -88,15 +88,16 @@ def checkers(known: Sequence[str], asked: str | None, *, witnesses: bool = False
     ]
 
 
-def runners(asked: str, machine: Machine) -> list[Runner]:
-    """The runner of that name; MissingTool when it cannot run on the machine."""
-    runner = runner_named(asked)
-    if why := runner.available(machine):
+def runners(known: Sequence[str], asked: str, machine: Machine) -> list[Runner]:
+    """The runner of that name, or all that can run on the machine; MissingTool for none."""
+    named = [runner_named(name) for name in (known if asked == "all" else [asked])]
+    missing = {runner.name: why for runner in named if (why := runner.available(machine))}
+    if len(missing) == len(named):
+        why = "; ".join(f"{name} cannot run on {machine.name}: {w}" for name, w in missing.items())
         raise MissingTool(
-            f"{asked} cannot run on {machine.name}: {why}",
-            advice="weakspot doctor shows what is installed and how to get the rest",
+            why, advice="weakspot doctor shows what is installed and how to get the rest"
         )
-    return [runner]
+    return [runner for runner in named if runner.name not in missing]
 
 
 def models(names: Sequence[str]) -> list[Model]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from weakspot.generators.litmus import (
     C_ORDER,
@@ -19,7 +19,8 @@ from weakspot.generators.litmus import (
 #: the value of a register whose load is not reached; no generated write stores it
 UNREACHED = -1
 
-_CALL = {
+#: the C function of each read-modify-write
+CALL = {
     "exch": "atomic_exchange_explicit",
     "fetch.add": "atomic_fetch_add_explicit",
     "fetch.sub": "atomic_fetch_sub_explicit",
@@ -59,7 +60,7 @@ def _thread(
 ) -> str:
     parameters: dict[str, str] = {}
     lines: list[str] = []
-    guarded = [s.reg for s in _after_guard(statements) if isinstance(s, Load | Rmw | Cas)]
+    guarded = [s.reg for s in after_guard(statements) if isinstance(s, Load | Rmw | Cas)]
     lines.extend(f"  int {reg} = {UNREACHED};" for reg in guarded)
     depth = 1
     for statement in statements:
@@ -75,9 +76,9 @@ def _thread(
             cell = f"e{len(expected)}"
             expected[cell] = statement.expected
             parameters[cell] = "int*"
-            right = _cas(statement, cell)
+            right = expression(statement, cell)
         else:
-            right = _expression(statement)
+            right = expression(statement)
         if isinstance(statement, Load | Rmw | Cas):
             declare = "" if statement.reg in guarded else "int "
             right = f"{declare}{statement.reg} = {right}"
@@ -87,32 +88,37 @@ def _thread(
     return "\n".join([f"P{number} ({head}) {{", *lines, "}", ""])
 
 
-def _after_guard(statements: Sequence[Statement]) -> Sequence[Statement]:
+def after_guard(statements: Sequence[Statement]) -> Sequence[Statement]:
+    """What runs only if a Guard lets it; its registers are UNREACHED else."""
     for index, statement in enumerate(statements):
         if isinstance(statement, Guard):
             return statements[index:]
     return ()
 
 
-def _expression(statement: Load | Store | Rmw | Fence) -> str:
+def expression(
+    statement: Load | Store | Rmw | Cas | Fence,
+    cell: str = "",
+    value: Callable[[str, int], str] = lambda _, number: str(number),
+) -> str:
+    """The C expression of a statement but a Guard. `cell` points to the expected value of a
+    compare-exchange; `value` writes a number that is put into a location."""
     match statement:
         case Load(loc=loc, order="na"):
             return f"*{loc}"
         case Load(loc=loc, order=order):
             return f"atomic_load_explicit({loc},{C_ORDER[order]})"
-        case Store(loc=loc, value=value, order="na"):
-            return f"*{loc} = {value}"
-        case Store(loc=loc, value=value, order=order):
-            return f"atomic_store_explicit({loc},{value},{C_ORDER[order]})"
+        case Store(loc=loc, value=number, order="na"):
+            return f"*{loc} = {value(loc, number)}"
+        case Store(loc=loc, value=number, order=order):
+            return f"atomic_store_explicit({loc},{value(loc, number)},{C_ORDER[order]})"
         case Rmw(loc=loc, op=op, operand=operand, order=order):
-            return f"{_CALL[op]}({loc},{operand},{C_ORDER[order]})"
+            return f"{CALL[op]}({loc},{value(loc, operand)},{C_ORDER[order]})"
+        case Cas(loc=loc, desired=desired, success=success, failure=failure, weak=weak):
+            strength = "weak" if weak else "strong"
+            return (
+                f"atomic_compare_exchange_{strength}_explicit"
+                f"({loc},{cell},{value(loc, desired)},{C_ORDER[success]},{C_ORDER[failure]})"
+            )
         case Fence(order=order):
             return f"atomic_thread_fence({C_ORDER[order]})"
-
-
-def _cas(cas: Cas, cell: str) -> str:
-    strength = "weak" if cas.weak else "strong"
-    return (
-        f"atomic_compare_exchange_{strength}_explicit"
-        f"({cas.loc},{cell},{cas.desired},{C_ORDER[cas.success]},{C_ORDER[cas.failure]})"
-    )

@@ -190,6 +190,7 @@ A machine that does not show an outcome has not shown that it is impossible.
 
 Examples:
   weakspot run SB.litmus --for 10s
+  weakspot run SB.litmus --runner all             by weakspot's own runner, and by litmus7
   weakspot run duffy_wsq --on qemu:aarch64        emulated: shows little of real hardware
   weakspot run tests/ --format herd > this.log    a log for mcompare7"""
 )
@@ -202,7 +203,13 @@ Examples:
     metavar="local|qemu:ARCH",
     help="The machine to run on.",
 )
-@click.option("--runner", type=click.Choice([*RUNNERS]), default=RUNNERS[0], show_default=True)
+@click.option(
+    "--runner",
+    type=click.Choice([*RUNNERS, "all"]),
+    default=RUNNERS[0],
+    show_default=True,
+    help="Who runs them. litmus7 runs assembly too.",
+)
 @click.option(
     "--for",
     "seconds",
@@ -229,7 +236,7 @@ def run(
 
     place = machines.resolve(machine)
     material = gathered(what, (), once.generator(defines, include))
-    runners = once.runners(runner, place)
+    runners = once.runners(RUNNERS, runner, place)
 
     def show(record: Record) -> None:
         if form == "json":

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from weakspot.harness.record import Record
 
 CHECKERS = ("engine", "herd7", "cbmc")
-RUNNERS = ("litmus7",)
+RUNNERS = ("native", "litmus7")
 
 command = partial(click.command, cls=Command)
 

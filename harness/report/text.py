@@ -284,13 +284,19 @@ def _test(
     yield line
     if says := interest.claims.get((structure, entry.name)):
         yield Text(f"     claimed: {says}", style="italic")
-    for histogram in record.histograms_of.get(entry.name, ()):
-        yield _seen(histogram, forbidden, drawn)
+    given = record.histograms_of.get(entry.name, ())
+    several = len({histogram.runner for histogram in given}) > 1
+    for histogram in given:
+        yield _seen(histogram, forbidden, drawn, several=several)
 
 
-def _seen(histogram: Histogram, forbidden: Sequence[str], drawn: bool) -> Text:
+def _seen(
+    histogram: Histogram, forbidden: Sequence[str], drawn: bool, *, several: bool = False
+) -> Text:
+    """What one runner saw of a test; which one is said where there are several."""
     line = Text("     ")
-    machine = histogram.machine + (" (emulated)" if histogram.emulated else "")
+    machine = histogram.machine + (f" {histogram.runner}" if several else "")
+    machine += " (emulated)" if histogram.emulated else ""
     if histogram.reason and not histogram.iterations:
         return line.append(f"{machine}: not run: {histogram.reason}", style="dim")
     if not histogram.target:

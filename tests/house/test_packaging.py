@@ -16,6 +16,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = {
+    "weakspot/generators/emit/templates": (
+        ROOT / "generators" / "emit" / "templates",
+        ("*.j2",),
+    ),
     "weakspot/generators/headers": (ROOT / "generators" / "headers", ("*",)),
     "weakspot/litmus": (ROOT / "litmus", ("*.c", "*.h", "*.toml", "*.litmus")),
     "weakspot/models": (ROOT / "models", ("*.cat", "*.toml")),

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 import pytest
+from litmus_texts import FENCE, adders, sb
 
 from weakspot.errors import BadInput, MissingTool, Unsupported
 from weakspot.generators.litmus import Test
@@ -21,28 +22,6 @@ from weakspot.harness.tools import Tool
 from weakspot.harness.verdict import Histogram
 
 Need = Callable[[str], Tool]
-
-
-def sb(name: str = "SB", between: str = "", order: str = "relaxed") -> Test:
-    """Store buffering, with something between the store and the load of each thread."""
-    text = rf"""C {name}
-{{}}
-P0 (atomic_int* x, atomic_int* y) {{
-  atomic_store_explicit(x, 1, memory_order_{order});
-  {between}
-  int r0 = atomic_load_explicit(y, memory_order_{order});
-}}
-P1 (atomic_int* x, atomic_int* y) {{
-  atomic_store_explicit(y, 1, memory_order_{order});
-  {between}
-  int r0 = atomic_load_explicit(x, memory_order_{order});
-}}
-exists (0:r0=0 /\ 1:r0=0)
-"""
-    return Test(name=name, arch="C", text=text)
-
-
-FENCE = "atomic_thread_fence(memory_order_seq_cst);"
 
 
 def ran(tests: list[Test], machine: Machine, seconds: float = 1.0) -> dict[str, Histogram]:
@@ -129,13 +108,7 @@ def test_a_test_that_never_ends_is_killed(here: Machine) -> None:
 
 
 def test_more_threads_than_processors_run_too(here: Machine) -> None:
-    threads = "\n".join(
-        f"P{i} (atomic_int* x) {{\n  int r0 = atomic_fetch_add_explicit(x, 1, "
-        f"memory_order_relaxed);\n}}"
-        for i in range(local.cores() + 2)
-    )
-    many = Test(name="many", arch="C", text=f"C many\n{{}}\n{threads}\nexists (0:r0=1)\n")
-    histogram = ran([many], here, seconds=0.5)["many"]
+    histogram = ran([adders(local.cores() + 2)], here, seconds=0.5)["many"]
     assert histogram.iterations > 0
     assert "-barrier pthread" in histogram.parameters["options"]
 

@@ -1,0 +1,202 @@
+"""A Test as a C program that runs it on hardware and counts the outcomes.
+
+The threads are the test's own C11 operations, inlined into loops over many instances; the
+template says how they meet, and what is counted. So that memory need not be set back between two
+batches, the values that go into a location are stamped: an epoch's base is added to them, and
+what is below the base of an epoch when it is read is the initial value. Locations whose values
+depend on what is in them (sums, comparisons with the initial value) are set back instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import msgspec
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+
+from weakspot.errors import Unsupported
+from weakspot.generators.emit.c11 import UNREACHED, after_guard, expression
+from weakspot.generators.litmus import Body, Cas, Fence, Guard, Load, Rmw, Store, Test
+
+_LARGEST = 1 << 12  # a stamped value at most: the bases of a billion instances fit an int
+
+
+Place = tuple[int | None, str]
+"""A register of a thread, or a location (thread None): what a state speaks of."""
+
+
+class Observed(msgspec.Struct, frozen=True):
+    """Where an observed value comes from: the `index`th kept register of a thread, or the
+    `index`th location (thread None); `decoded` writes what it means, of C text for the raw value
+    and the epoch's base."""
+
+    thread: int | None
+    index: int
+    stamped: bool
+    init: int
+
+
+class ThreadText(msgspec.Struct, frozen=True):
+    """A thread's C text: `parameters` are its locations by index and type, `kept` its observed
+    registers, `cells` the expected values of its compare-exchanges."""
+
+    parameters: tuple[tuple[int, str, str], ...]
+    kept: tuple[str, ...]
+    lines: tuple[str, ...]
+
+
+def statements(test: Test) -> Body:
+    """The threads and the condition of a test. Raises Unsupported for one that is not read."""
+    if test.arch != "C":
+        raise Unsupported(f"it is {test.arch} assembly, not C")
+    if test.statements is None:
+        raise Unsupported(
+            "not read: its threads are no straight lines of atomic accesses, or its condition is "
+            "not exists over a conjunction"
+        )
+    return test.statements
+
+
+def places(read: Body) -> tuple[Place, ...]:
+    """What the test's condition speaks of: the values of these make a state."""
+    return tuple(dict.fromkeys((atom.thread, atom.name) for atom in read.atoms))
+
+
+def native_source(test: Test) -> str:
+    """The C source of the program. Raises Unsupported for a test that is not read."""
+    read = statements(test)
+    asked = places(read)
+    stamped = {loc for loc in read.locations if _can_be_stamped(loc, read)}
+    index = {loc: number for number, loc in enumerate(read.locations)}
+    kept = [
+        tuple(name for thread, name in asked if thread == number)
+        for number in range(len(read.threads))
+    ]
+    return _template().render(
+        name=test.name,
+        condition=test.condition,
+        threads=[
+            _thread(number, read, stamped, index, kept[number])
+            for number in range(len(read.threads))
+        ],
+        observed=_observed(read, asked, stamped, index, kept),
+        wanted=[(asked.index((atom.thread, atom.name)), atom.value) for atom in read.atoms],
+        step=1 + max((value for _, value in _stores(read, stamped)), default=0),
+        resets=[
+            (index[loc], read.init.get(loc, 0)) for loc in read.locations if loc not in stamped
+        ],
+        locations=len(read.locations),
+        unreached=UNREACHED,
+    )
+
+
+@lru_cache(maxsize=1)
+def _template() -> Template:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
+    )
+    return environment.get_template("native.c.j2")
+
+
+def _stores(read: Body, locations: set[str]) -> list[tuple[str, int]]:
+    """The values that are put into the locations, a sum's operand among them."""
+    found = []
+    for statements in read.threads:
+        for statement in statements:
+            match statement:
+                case Store(loc=loc, value=value) | Rmw(loc=loc, operand=value):
+                    found.append((loc, value))
+                case Cas(loc=loc, desired=desired, expected=expected):
+                    found += [(loc, desired), (loc, expected)]
+    return [(loc, value) for loc, value in found if loc in locations]
+
+
+def _can_be_stamped(loc: str, read: Body) -> bool:
+    init = read.init.get(loc, 0)
+    for statements in read.threads:
+        for statement in statements:
+            if isinstance(statement, Rmw) and statement.loc == loc and statement.op != "exch":
+                return False
+            if isinstance(statement, Cas) and statement.loc == loc and statement.expected == init:
+                return False
+    return all(0 <= value < _LARGEST for _, value in _stores(read, {loc}))
+
+
+def _thread(
+    number: int, read: Body, stamped: set[str], index: dict[str, int], kept: Sequence[str]
+) -> ThreadText:
+    """The thread with its values stamped; registers that are not reached keep UNREACHED."""
+
+    def value(loc: str, given: int) -> str:
+        return f"base + {given}" if loc in stamped else str(given)
+
+    statements = read.threads[number]
+    guarded = {s.reg for s in after_guard(statements) if isinstance(s, Load | Rmw | Cas)}
+    source = {
+        s.reg: s.loc for s in statements if isinstance(s, Load | Rmw)
+    }  # a compare-exchange tells whether it succeeded, no value
+    lines = [f"int {reg} = UNREACHED;" for reg in sorted(guarded)]
+    used: dict[str, None] = {}
+    depth = 0
+    for at, statement in enumerate(statements):
+        if isinstance(statement, Guard):
+            loc = source.get(statement.reg, "")
+            told = statement.reg
+            if loc in stamped:
+                told = f"meant({told}, base, {read.init.get(loc, 0)})"
+            lines.append("  " * depth + f"if ({told} == {statement.value}) {{")
+            depth += 1
+            continue
+        if not isinstance(statement, Fence):
+            used[statement.loc] = None
+        cell = f"e{at}"
+        if isinstance(statement, Cas):
+            lines.append("  " * depth + f"int {cell} = {value(statement.loc, statement.expected)};")
+        text = expression(statement, f"&{cell}", value)
+        if isinstance(statement, Load | Rmw | Cas):
+            text = f"{'' if statement.reg in guarded else 'int '}{statement.reg} = {text}"
+        lines.append("  " * depth + f"{text};")
+    lines += ["  " * level + "}" for level in range(depth - 1, -1, -1)]
+    names = {s.reg for s in statements if isinstance(s, Load | Rmw | Cas)}
+    if unknown := [reg for reg in kept if reg not in names]:
+        raise Unsupported(
+            f"the condition asks for {number}:{unknown[0]}, which nothing is read into"
+        )
+    lines += [f"(void){reg};" for reg in sorted(names - set(kept))]
+    lines += [f"out[{at}] = {reg};" for at, reg in enumerate(kept)]
+    parameters = tuple(
+        (index[loc], "int" if loc in read.plain else "atomic_int", loc) for loc in used
+    )
+    return ThreadText(parameters, tuple(kept), tuple(lines))
+
+
+def _observed(
+    read: Body,
+    asked: Sequence[Place],
+    stamped: set[str],
+    index: dict[str, int],
+    kept: Sequence[Sequence[str]],
+) -> list[Observed]:
+    found = []
+    for thread, name in asked:
+        if thread is None:
+            if name not in index:
+                raise Unsupported(f"the condition asks for {name}, which no thread uses")
+            found.append(Observed(None, index[name], name in stamped, read.init.get(name, 0)))
+            continue
+        if thread >= len(read.threads):
+            raise Unsupported(
+                f"the condition asks for {thread}:{name}; there is no thread {thread}"
+            )
+        loc = next(
+            (s.loc for s in read.threads[thread] if isinstance(s, Load | Rmw) and s.reg == name), ""
+        )
+        where = kept[thread].index(name)
+        found.append(Observed(thread, where, loc in stamped, read.init.get(loc, 0)))
+    return found

@@ -1,0 +1,241 @@
+"""The native runner: it sees what the machine shows and nothing else, and says what it did."""
+
+from __future__ import annotations
+
+import platform
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from litmus_texts import FENCE, adders, sb
+
+from weakspot.errors import MissingTool
+from weakspot.generators.emit.native import native_source
+from weakspot.generators.litmus import Test
+from weakspot.harness import models, structures, tools
+from weakspot.harness.agreement import within
+from weakspot.harness.checkers.engine import Engine
+from weakspot.harness.herdlog import format_histogram, parse_histograms
+from weakspot.harness.machines import Machine, local
+from weakspot.harness.runners.native import SETTINGS, Memory, Native, _Choice
+from weakspot.harness.tools import Tool
+from weakspot.harness.verdict import Histogram, Verdict
+
+x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="speaks of x86-64")
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def here(need: Callable[[str], Tool]) -> Machine:
+    need("gcc")
+    machine = local.machine()
+    assert Native().available(machine) == ""
+    return machine
+
+
+def ran(
+    tests: list[Test], machine: Machine, seconds: float = 0.3, runner: Native | None = None
+) -> dict[str, Histogram]:
+    histograms: list[Histogram] = []
+    (runner or Native()).run(tests, machine, seconds=seconds, done=histograms.append)
+    assert [h.test for h in histograms] == [t.name for t in tests], "each test once"
+    return {histogram.test: histogram for histogram in histograms}
+
+
+def planted(old: str, new: str) -> Native:
+    """The runner with a fault in the programs that it writes."""
+
+    def emit(test: Test) -> str:
+        source = native_source(test)
+        assert old in source
+        return source.replace(old, new)
+
+    return Native(emit=emit)
+
+
+def test_store_buffering_is_seen_here_and_with_fences_is_not(here: Machine) -> None:
+    if local.cores() < 2:
+        pytest.skip("one processor shows no store buffering")
+    histograms = ran([sb(), sb("SB+fences", FENCE), sb("SB+scs", order="seq_cst")], here, 2.0)
+    seen = histograms["SB"]
+    assert seen.target_independent is not None
+    assert 0 < seen.target_independent <= seen.target
+    both = {"0:r0": "0", "1:r0": "0"}
+    assert sum(c.count for c in seen.histogram if c.state == both) == seen.target
+    assert seen.iterations == sum(count.count for count in seen.histogram)
+    assert (seen.machine, seen.runner, seen.arch) == ("local", "native", here.arch)
+    for name in ("SB+fences", "SB+scs"):
+        assert histograms[name].iterations > 0
+        assert histograms[name].target == 0
+
+
+def golden() -> dict[str, Test]:
+    found = (test for structure in structures.structures() for test in structure.golden())
+    return {test.name: test for test in found}
+
+
+def kinds() -> list[Test]:
+    """Golden tests such that every operation and every shape is among them."""
+    wanted: set[str] = set()
+    chosen = []
+    for name, test in sorted(golden().items()):
+        shape = re.search(r"^Shape=(.*)", test.text, re.M)
+        ops = set(re.findall(r"atomic_(?!int|load|store)\w+|\[\w\]=\d+|if ", test.text))
+        traits = {shape[1] if shape else name, *ops}
+        if not traits <= wanted:
+            wanted |= traits
+            chosen.append(test)
+    return chosen
+
+
+def allowed(tests: list[Test], model: str) -> dict[str, Verdict]:
+    said: dict[str, Verdict] = {}
+    Engine(witnesses=False).check(
+        tests,
+        models.resolve(model),
+        seconds=20.0,
+        done=lambda verdict: said.update({verdict.test: verdict}),
+    )
+    return said
+
+
+@x86
+@pytest.mark.parametrize("which", ["kinds", pytest.param("all", marks=pytest.mark.full)])
+def test_nothing_is_seen_that_x86_forbids(here: Machine, which: str) -> None:
+    """Every state that is counted, of sums, comparisons, final memory and guards too."""
+    tests = kinds() if which == "kinds" else list(golden().values())
+    assert len(tests) > 20
+    model = allowed(tests, "tso")
+    for name, histogram in ran(tests, here, 0.05).items():
+        assert histogram.reason == ""
+        assert histogram.iterations > 0
+        for count in histogram.histogram:
+            assert within(count.state, model[name].states), (name, count)
+
+
+def test_what_was_done_is_recorded(here: Machine) -> None:
+    histogram = ran([sb()], here)["SB"]
+    parameters = histogram.parameters
+    assert parameters["compiler"].startswith("gcc ")
+    assert int(parameters["slices"]) >= int(parameters["settings"]) >= 1
+    assert parameters["setting"]
+    assert "crowded" not in parameters
+    assert re.fullmatch("[0-9a-f]{32}", histogram.hash)
+    (read,) = parse_histograms(format_histogram(histogram), machine="local")
+    assert read.histogram == histogram.histogram
+    assert read.target == histogram.target
+
+
+@x86
+def test_the_assembly_beside_it_is_what_was_written(here: Machine) -> None:
+    """Each thread once, inlined; a seq_cst fence is an instruction there."""
+    histogram = ran([sb("SB+fences", FENCE)], here)["SB+fences"]
+    text = Path(histogram.parameters["assembly"]).read_text(encoding="utf-8")
+    for thread in (0, 1):
+        body = text.partition(f"\nrun_{thread}:")[2].partition("\t.size")[0]
+        assert "call\tP" not in body
+        assert len(re.findall(r"\block or|\bmfence", body)) >= 1, body
+
+
+def test_a_test_that_does_not_compile_costs_only_itself(here: Machine) -> None:
+    lock = Test(
+        name="lock", arch="C", text="C lock\n{}\nP0 (mtx_t* m) {\n  lock(m);\n}\nexists (x=0)\n"
+    )
+    foreign = Test(name="MP", arch="MIPS", text="MIPS MP\n{}\n P0 ;\n nop ;\nexists (x=0)\n")
+    histograms = ran([sb("a"), lock, foreign, sb("b")], here)
+    assert histograms["a"].iterations > 0
+    assert histograms["b"].iterations > 0
+    assert "no straight lines" in histograms["lock"].reason
+    assert "MIPS" in histograms["MP"].reason
+    wrong = ran([sb()], here, runner=planted("int main(", "no_type main("))["SB"]
+    assert "gcc does not compile it: unknown type name" in wrong.reason
+    assert wrong.iterations == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("state->count++;", "state->count += 2;", "do not add up"),
+        ("me->hits += state->hit", "me->hits += !state->hit", "hits are not those"),
+        ('printf("total', 'printf("state', "its program ended with 'state"),
+        ('printf("total %ld', 'printf("whole %ld', "its program ended with 'whole"),
+        ('printf("state %ld"', 'printf("state -%ld"', "its program printed 'state -"),
+        ("return 0;\n}", "abort();\n}", "ended with code -6"),
+        ("return 0;\n}", 'fail("why not");\n}', "ended with code 3: why not"),
+    ],
+)
+def test_a_program_that_lies_or_dies_is_not_believed(
+    here: Machine, old: str, new: str, said: str
+) -> None:
+    histogram = ran([sb()], here, runner=planted(old, new))["SB"]
+    assert said in histogram.reason
+    assert histogram.histogram == ()
+
+
+def test_a_program_that_hangs_is_killed(here: Machine) -> None:
+    begin = time.monotonic()
+    histogram = ran([sb()], here, runner=planted("return 0;\n}", "for (;;);\n}"))["SB"]
+    assert time.monotonic() - begin < 20
+    assert "does not end within" in histogram.reason
+
+
+def test_more_threads_than_processors_run_too_and_it_is_said(here: Machine) -> None:
+    threads = local.cores() + 2
+    histogram = ran([adders(threads)], here, 0.5)["many"]
+    assert histogram.iterations > 0
+    assert 0 < histogram.target < histogram.iterations
+    assert f"{threads} threads on" in histogram.parameters["crowded"]
+
+
+def test_the_setting_that_shows_most_gets_the_rest() -> None:
+    choice = _Choice(SETTINGS, None)
+    for _ in range(10 * len(SETTINGS)):
+        tried = choice.next()
+        tried.slices += 1
+        tried.seconds += 1.0
+        tried.independent += 5 if tried.setting == SETTINGS[3] else 1
+        tried.hits += 10
+    assert choice.best.setting == SETTINGS[3]
+    assert choice.best.slices > 6 * len(SETTINGS)
+    assert all(each.slices > 0 for each in choice.tried)
+
+
+def test_while_nothing_is_seen_all_settings_take_turns() -> None:
+    choice = _Choice(SETTINGS, None)
+    for _ in range(3 * len(SETTINGS)):
+        choice.next().slices += 1
+    assert {each.slices for each in choice.tried} == {3}
+
+
+def test_the_best_setting_is_remembered_for_the_machine(here: Machine, cache: Path) -> None:
+    if local.cores() < 2:
+        pytest.skip("one processor shows no store buffering")
+    histogram = ran([sb()], here, 1.0)["SB"]
+    assert histogram.target > 0
+    (remembered,) = Memory(here).best.values()
+    told = " ".join(f"{name}={value}" for name, value in remembered.items()) or "default"
+    assert told == histogram.parameters["setting"]
+    assert next(cache.rglob("settings/*.json")).exists()
+    assert _Choice(SETTINGS, remembered).next().setting == remembered
+
+
+def test_a_cache_that_cannot_be_written_costs_time_only(
+    here: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/no/such/folder")
+    assert ran([sb()], here)["SB"].iterations > 0
+
+
+def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools, "find", lambda _: None)
+    assert "gcc" in Native().available(local.machine())
+    with pytest.raises(MissingTool) as caught:
+        Native().run([sb()], local.machine(), seconds=1, done=lambda _: None)
+    assert caught.value.advice
