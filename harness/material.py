@@ -220,6 +220,7 @@ def _note(structure: Structure, generated: Sequence[Test], under: Sequence[str])
         claims=structure.claims,
         drift=drift(structure.golden(), generated) if structure.recorded else Drift(),
         recorded=structure.recorded,
+        weakest=structure.weakest,
     )
 
 

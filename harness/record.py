@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from weakspot.generators.litmus import Test
-from weakspot.harness.structures import Claim, Scenario
+from weakspot.harness.structures import Claim, Scenario, Weakest
 from weakspot.harness.verdict import Exploration, Finding, Histogram, Verdict
 
 FORMAT = 2
@@ -105,6 +105,7 @@ class StructureNote(msgspec.Struct, frozen=True, kw_only=True):
     claims: tuple[Claim, ...] = ()
     drift: Drift = Drift()
     recorded: bool = True  # false for a user's own program
+    weakest: tuple[Weakest, ...] = ()
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):

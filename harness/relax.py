@@ -71,6 +71,15 @@ class Weakest(msgspec.Struct, frozen=True, kw_only=True):
     executions: int
 
 
+def reason(needs: tuple[Need, ...]) -> str:
+    """`rlx: race in push_vs_steal, MP+ponarlx+ctrlacqna`"""
+    said = []
+    for need in needs:
+        test = f", {need.violation.test}" if need.violation.test else ""
+        said.append(f"{need.below}: {need.violation.kind} in {need.scenario}{test}")
+    return "; ".join(said)
+
+
 class LeftOut(msgspec.Struct, frozen=True):
     """A program that takes no part. `violated`: it violates something under the strongest orders
     that it could take part with."""

@@ -1,7 +1,8 @@
 """The corpus as values: a folder a structure, and what its `claims.toml` says.
 
     NAME/
-      claims.toml        title, source, models; the scenarios; who claims what and what is true
+      claims.toml        title, source, models; the scenarios; who claims what and what is true;
+                         the weakest memory orders that suffice, promoted and never edited
       *.c *.h            the C11 source; a scenario is a program with a `main`
       tests/*.litmus     generated from the scenarios: golden files, never edited by hand
       hand/*.litmus      written by hand, for what no generator makes; they join the tests
@@ -66,12 +67,34 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     explored: dict[str, Explored] = {}
 
 
+class WeakestOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An annotation: `at` is file, line and column; the order that is `written` there; `weakest`
+    are those that suffice, one for each minimal assignment; `why` says of each what breaks below
+    it, and is empty where it is the weakest that there is."""
+
+    at: str
+    operation: str
+    function: str
+    written: str
+    weakest: tuple[str, ...]
+    why: tuple[str, ...]
+
+
+class Weakest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The weakest memory orders that suffice for these scenarios together under a model."""
+
+    model: str
+    scenarios: tuple[str, ...]
+    orders: tuple[WeakestOrder, ...]
+
+
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: str
     source: str
     models: tuple[str, ...]
     scenario: tuple[Scenario, ...] = ()
     claim: tuple[Claim, ...] = ()
+    weakest: tuple[Weakest, ...] = ()
 
 
 class Structure(msgspec.Struct, frozen=True):
@@ -85,6 +108,7 @@ class Structure(msgspec.Struct, frozen=True):
     scenarios: tuple[Scenario, ...]
     claims: tuple[Claim, ...]
     recorded: bool = True
+    weakest: tuple[Weakest, ...] = ()
 
     def path(self, scenario: Scenario) -> Path:
         """The C file of a scenario."""
@@ -135,6 +159,7 @@ def read_structure(folder: Path) -> Structure:
         models=read.models,
         scenarios=read.scenario,
         claims=read.claim,
+        weakest=read.weakest,
     )
 
 
@@ -165,6 +190,11 @@ def _check(text: toml.Text, read: _File) -> None:
             )
     for index, claim in enumerate(read.claim):
         _check_claim(text, index, claim, names, read.models)
+    for index, table in enumerate(read.weakest):
+        if unknown := [name for name in table.scenarios if name not in names]:
+            message = f"no scenario is called {unknown[0]!r}"
+            advice = "weakspot relax --promote writes this table anew"
+            raise text.wrong(("weakest", index, "scenarios"), message, advice)
 
 
 def _check_claim(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,6 +22,9 @@ from weakspot.harness.cli.shared import (
 )
 from weakspot.harness.edge import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, keeping, listed
 
+if TYPE_CHECKING:
+    from weakspot.harness.relax import Relaxed, Subject
+
 
 @command(
     epilog="""\
@@ -33,7 +38,8 @@ Examples:
   weakspot relax dice_ptlqueue
   weakspot relax push.c pop.c -I include         two programs that include my queue
   weakspot relax duffy_wsq --witness             an execution that breaks each weaker order
-  weakspot relax my_queue.c --json | jq .weakest"""
+  weakspot relax my_queue.c --json | jq .weakest
+  weakspot relax all --check                     is it as the corpus records?"""
 )
 @what_argument
 @click.option(
@@ -50,6 +56,8 @@ Examples:
 @click.option(
     "--witness", "witnesses", is_flag=True, help="Show the execution that breaks below each order."
 )
+@click.option("--check", "compare", is_flag=True, help="Compare with claims.toml; 1 if not.")
+@click.option("--promote", is_flag=True, help="Record it in claims.toml; says what changes.")
 @bound_options
 @source_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
@@ -57,6 +65,8 @@ def relax(
     what: tuple[str, ...],
     models: tuple[str, ...],
     witnesses: bool,
+    compare: bool,
+    promote: bool,
     explore_seconds: float,
     executions: int,
     loops: int,
@@ -70,7 +80,7 @@ def relax(
     which all programs are still safe, and why it can be no weaker."""
     from weakspot.harness import once
     from weakspot.harness.checkers.explore import Bounds, EngineExplorer
-    from weakspot.harness.relax import Relaxed, Relaxing, findings, subjects
+    from weakspot.harness.relax import Relaxing, findings, subjects
     from weakspot.harness.report import relaxed, terminal
 
     wanted = once.models(models)
@@ -79,9 +89,13 @@ def relax(
             raise BadInput(why, advice="sc, tso and rc11 can be explored")
     bounds = Bounds(loops=loops, executions=executions, seconds=explore_seconds)
     found: list[Relaxed] = []
+    if compare and promote:
+        raise click.UsageError("--check and --promote exclude each other.")
 
     def show(work: Relaxing) -> None:
         found.append(each := work.result())
+        if compare or promote:
+            return
         if as_json:
             say(json_lines((each, *findings(each))))
         else:
@@ -90,15 +104,46 @@ def relax(
     with watched() as progress:
         progress.start(0, "reading")
         named = subjects(what, defines=defines, include=include, report=progress.at)
+        if (compare or promote) and (own := [each.name for each in named if not each.structure]):
+            raise BadInput(
+                "what relax finds is recorded of structures of the corpus only",
+                place=own[0],
+                advice="name a structure, or all; weakspot structures lists them",
+            )
         for subject, model in itertools.product(named, wanted):
             progress.start(0, f"{subject.name} under {model.name}")
             work = Relaxing(subject, model, bounds, report=progress.at)
             with keeping("what was found until then is printed", partial(show, work)):
                 work.run()
             show(work)
+    if compare or promote:
+        return _recorded(named, found, promote=promote)
     # the corpus holds mistakes on purpose
     mine = {each.name for each in named if each.structure is None}
     violated = [one for each in found if each.subject in mine for one in each.left_out]
     if any(findings(each) for each in found) or any(each.violated for each in violated):
         return FINDINGS
     return NOTHING_FOUND if all(each.decided for each in found) else INCONCLUSIVE
+
+
+def _recorded(named: Sequence[Subject], found: Sequence[Relaxed], *, promote: bool) -> int:
+    """Compare with what the corpus records, or record it; never what a limit left open."""
+    from weakspot.harness import weakest
+
+    code = NOTHING_FOUND
+    for subject in named:
+        assert subject.structure is not None
+        mine = [each for each in found if each.subject == subject.name]
+        if open_ := [note for each in mine for note in each.notes]:
+            say([f"{subject.name}: undecided, {'; '.join(open_)}"])
+            code = code or INCONCLUSIVE
+            continue
+        tables = [weakest.recorded(each) for each in mine]
+        lines = weakest.drift(subject.structure, tables)
+        same = "as recorded" if not lines else "promoted" if promote else "not as recorded"
+        say([f"{subject.name}: {same}", *(f"  {line}" for line in lines)])
+        if lines and promote:
+            weakest.promote(subject.structure, tables)
+        elif lines:
+            code = FINDINGS
+    return code

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from weakspot.harness.annotations import Annotation, at_most
-from weakspot.harness.relax import Need, Relaxed, findings
+from weakspot.harness.relax import Relaxed, findings, reason
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import columns, style
 from weakspot.harness.words import rounded
@@ -60,7 +60,7 @@ def _table(found: Relaxed) -> Iterator[list[str | Text]]:
     yield [Text(head, style="dim") for head in ("site", "", "", "written", *heads, "why")]
     for number, each in enumerate(found.annotations):
         orders = [Text(one.orders[number], style=_style(each, one.orders[number])) for one in shown]
-        why = next((told(one.needs[number]) for one in shown if one.needs[number]), "")
+        why = next((reason(one.needs[number]) for one in shown if one.needs[number]), "")
         yield [str(each), each.operation, each.function, each.order, *orders, why]
 
 
@@ -69,15 +69,6 @@ def _style(each: Annotation, order: str) -> str:
     if order == each.order:
         return ""
     return "yellow" if at_most(order, each.order) else "red"
-
-
-def told(needs: tuple[Need, ...]) -> str:
-    """`rlx: race in push_vs_steal, MP+ponarlx+ctrlacqna`"""
-    said = []
-    for need in needs:
-        test = f", {need.violation.test}" if need.violation.test else ""
-        said.append(f"{need.below}: {need.violation.kind} in {need.scenario}{test}")
-    return "; ".join(said)
 
 
 def _witnesses(found: Relaxed) -> Iterator[str]:

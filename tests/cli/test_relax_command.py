@@ -60,12 +60,22 @@ def test_a_program_that_is_violated_as_it_is_cannot_be_relaxed(run: Run) -> None
     assert "takes no part: wrong.c, it is violated: assertion" in ended.out
 
 
+def test_what_the_corpus_records_is_compared(run: Run) -> None:
+    ended = run("relax", "store_buffering", "dekker_locks", "--check")
+    assert ended.code == 0, ended.out + ended.err
+    assert ended.out.splitlines() == ["store_buffering: as recorded", "dekker_locks: as recorded"]
+    ended = run("relax", "store_buffering", "--check", "--executions", "2")
+    assert ended.code == 3
+    assert "store_buffering: undecided" in ended.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "advice"),
     [
         (["SB.litmus"], "name a C or C++ file, or a structure"),
         (["mp.c", "--model", "c11"], "sc, tso and rc11 can be explored"),
         (["nothing.c"], "check the path"),
+        (["mp.c", "--promote"], "name a structure, or all"),
     ],
 )
 def test_what_cannot_be_relaxed_is_refused_with_advice(

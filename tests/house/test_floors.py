@@ -18,7 +18,8 @@ FLOORS = tuple(
         ("what a person starts", "harness.cli."),
         (
             "what commands share",
-            "harness.edge harness.once harness.golden harness.listing harness.gate.",
+            "harness.edge harness.once harness.golden harness.listing harness.gate. "
+            "harness.weakest",
         ),
         ("whole jobs", "harness.campaign harness.report. harness.relax"),
         ("what a campaign is about", "harness.material"),

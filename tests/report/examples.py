@@ -17,7 +17,7 @@ from weakspot.harness.record import (
     StructureNote,
     digest,
 )
-from weakspot.harness.structures import Claim, Scenario
+from weakspot.harness.structures import Claim, Scenario, Weakest, WeakestOrder
 from weakspot.harness.verdict import (
     Count,
     Execution,
@@ -260,6 +260,22 @@ def small() -> Record:
                 where="part 1",
                 says="thieves need the lock",
                 explored={"sc": "Violated: assertion", "rc11": "Violated: assertion"},
+            ),
+        ),
+        weakest=(
+            Weakest(
+                model="rc11",
+                scenarios=("push_vs_steal",),
+                orders=(
+                    WeakestOrder(
+                        at="queue.h:16:5",
+                        operation="store",
+                        function="push",
+                        written="sc",
+                        weakest=("rel",),
+                        why=("rlx: race in push_vs_steal, MP+rlx+acq",),
+                    ),
+                ),
             ),
         ),
     )

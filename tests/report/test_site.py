@@ -93,6 +93,13 @@ def test_a_structure_shows_claims_scenarios_and_marked_source(tmp_path: Path) ->
     assert '<div class="hot"><b>16</b>' in source
 
 
+def test_a_structure_shows_its_weakest_orders_and_why_they_are_no_weaker(tmp_path: Path) -> None:
+    page = built(small(), tmp_path)["report/structures/work_queue.html"]
+    assert "Weakest orders under rc11" in page.text
+    row = "queue.h:16:5 store push sc rel rlx: race in push_vs_steal, MP+rlx+acq"
+    assert row in page.text
+
+
 def test_a_program_shows_what_goes_wrong_and_the_test_of_its_cycle(tmp_path: Path) -> None:
     pages = built(small(), tmp_path)
     page = pages["report/programs/work_queue_two_thieves.html"]

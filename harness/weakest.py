@@ -1,0 +1,70 @@
+"""The weakest orders of a structure as its claims.toml records them: the end of the file, which is
+promoted and never edited, like golden tests."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+
+from weakspot.harness.journal import disk, replace
+from weakspot.harness.relax import Relaxed, reason
+from weakspot.harness.structures import CLAIMS, Structure, Weakest, WeakestOrder
+
+HEAD = "# --- the weakest orders: promoted by weakspot relax, never edited ---"
+
+
+def recorded(found: Relaxed) -> Weakest:
+    """What is recorded of an answer."""
+    return Weakest(
+        model=found.model,
+        scenarios=found.scenarios,
+        orders=tuple(
+            WeakestOrder(
+                at=f"{each.file}:{each.line}:{each.column}",
+                operation=each.operation,
+                function=each.function,
+                written=each.order,
+                weakest=tuple(one.orders[number] for one in found.weakest),
+                why=tuple(reason(one.needs[number]) for one in found.weakest),
+            )
+            for number, each in enumerate(found.annotations)
+        ),
+    )
+
+
+def drift(structure: Structure, found: Sequence[Weakest]) -> list[str]:
+    """What the structure records of these models and what was found, as lines that differ."""
+    models = {each.model for each in found}
+    old = [each for each in structure.weakest if each.model in models]
+    lines = difflib.unified_diff(list(_lines(old)), list(_lines(found)), n=0, lineterm="")
+    return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+
+
+def promote(structure: Structure, found: Sequence[Weakest]) -> None:
+    """Record what was found; what is recorded of other models stays."""
+    path = structure.folder / CLAIMS
+    models = {each.model for each in found}
+    kept = [each for each in structure.weakest if each.model not in models]
+    with disk(path):
+        text = path.read_text(encoding="utf-8").partition(HEAD)[0].rstrip("\n")
+        lines = "\n".join(_lines([*kept, *found]))
+        replace(path, f"{text}\n\n{HEAD}\n\n{lines}\n".encode())
+
+
+def _lines(tables: Iterable[Weakest]) -> Iterator[str]:
+    """As TOML, an annotation a line."""
+    for table in tables:
+        yield "[[weakest]]"
+        yield f"model = {_quoted(table.model)}"
+        yield f"scenarios = {_quoted(table.scenarios)}"
+        yield "orders = ["
+        for each in table.orders:
+            words = (f"{name} = {_quoted(getattr(each, name))}" for name in each.__struct_fields__)
+            yield f"  {{ {', '.join(words)} }},"
+        yield "]"
+
+
+def _quoted(value: str | tuple[str, ...]) -> str:
+    """JSON's strings and lists of them are TOML's."""
+    return json.dumps(value, ensure_ascii=False)

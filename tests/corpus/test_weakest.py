@@ -1,0 +1,92 @@
+"""The weakest memory orders that the corpus records are those that relax finds, in seconds."""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from weakspot.errors import BadInput
+from weakspot.harness import models, weakest
+from weakspot.harness.annotations import at_most
+from weakspot.harness.checkers.explore import Bounds
+from weakspot.harness.relax import Relaxed, Relaxing, subjects
+from weakspot.harness.structures import CLAIMS, Structure, read_structure, structures
+
+STRUCTURES = structures()
+by_name = pytest.mark.parametrize("structure", STRUCTURES, ids=[each.name for each in STRUCTURES])
+
+
+@cache
+def relaxed(structure: str) -> tuple[Relaxed, float]:
+    """What relax finds, and the seconds of processor time that it takes."""
+    (subject,) = subjects([structure])
+    begun = time.process_time()
+    work = Relaxing(subject, models.resolve("rc11"), Bounds())
+    work.run()
+    return work.result(), time.process_time() - begun
+
+
+@by_name
+def test_weakest_orders_are_as_recorded(structure: Structure) -> None:
+    found, _ = relaxed(structure.name)
+    assert found.decided, found.notes
+    assert weakest.drift(structure, [weakest.recorded(found)]) == []
+
+
+@by_name
+def test_a_structure_is_relaxed_within_ten_seconds(structure: Structure) -> None:
+    _, seconds = relaxed(structure.name)
+    assert seconds < 10
+
+
+def test_two_producers_and_two_consumers_are_relaxed_within_a_second() -> None:
+    (whole,) = subjects(["dice_ptlqueue"])
+    chosen = tuple(each for each in whole.programs if each[0] == "v2_two_by_two")
+    begun = time.process_time()
+    work = Relaxing(type(whole)("two by two", chosen), models.resolve("rc11"), Bounds())
+    work.run()
+    assert time.process_time() - begun < 1
+    assert work.result().weakest
+
+
+@by_name
+def test_no_recorded_order_is_explained_without_a_weaker_one(structure: Structure) -> None:
+    (table,) = structure.weakest
+    for each in table.orders:
+        for order, why in zip(each.weakest, each.why, strict=True):
+            lowest = order in ("none", "rlx", "rlx/rlx")
+            assert bool(why) is not lowest, each
+            for reason in filter(None, why.split("; ")):
+                assert at_most(reason.partition(":")[0], order), each
+
+
+def test_promoting_writes_the_end_of_the_file_alone(tmp_path: Path) -> None:
+    structure = next(each for each in STRUCTURES if each.name == "store_buffering")
+    folder = tmp_path / structure.name
+    folder.mkdir()
+    for path in structure.folder.glob("*.[ct]*"):
+        (folder / path.name).write_bytes(path.read_bytes())
+    text = (folder / CLAIMS).read_text()
+    (folder / CLAIMS).write_text(text.partition(weakest.HEAD)[0])
+    bare = read_structure(folder)
+    assert bare.weakest == ()
+    table = weakest.recorded(relaxed(structure.name)[0])
+    assert weakest.drift(bare, [table])
+    weakest.promote(bare, [table])
+    assert (folder / CLAIMS).read_text() == text
+    weakest.promote(read_structure(folder), [table])
+    assert (folder / CLAIMS).read_text() == text
+
+
+def test_a_recorded_scenario_that_is_gone_is_an_error_at_its_line(tmp_path: Path) -> None:
+    structure = next(each for each in STRUCTURES if each.name == "store_buffering")
+    for path in structure.folder.glob("*.c"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    text = (structure.folder / CLAIMS).read_text()
+    (tmp_path / CLAIMS).write_text(text.replace('scenarios = ["rel_acq"', 'scenarios = ["gone"'))
+    with pytest.raises(BadInput, match="no scenario is called 'gone'") as refused:
+        read_structure(tmp_path)
+    assert "claims.toml:" in str(refused.value)
