@@ -7,6 +7,7 @@ Every id has a page of its own in docs/findings; what stands here is its short f
 from __future__ import annotations
 
 import difflib
+import importlib.resources
 from typing import Literal
 
 import msgspec
@@ -27,6 +28,12 @@ class Kind(msgspec.Struct, frozen=True):
     def page(self) -> str:
         """The page that explains it, below the project's folder."""
         return f"docs/findings/{self.id}.md"
+
+    @property
+    def text(self) -> str:
+        """What that page says, in Markdown."""
+        folder = importlib.resources.files("weakspot.pages")
+        return folder.joinpath(f"{self.id}.md").read_text(encoding="utf-8")
 
 
 KINDS: dict[str, Kind] = {

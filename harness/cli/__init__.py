@@ -7,7 +7,7 @@ import click
 
 from weakspot import __version__
 from weakspot.harness.cli.campaigns import report, test
-from weakspot.harness.cli.gate import gate
+from weakspot.harness.cli.gate import explain, gate
 from weakspot.harness.cli.lists import doctor, models, structures
 from weakspot.harness.cli.questions import check, gen, run
 from weakspot.harness.cli.relax import relax
@@ -39,5 +39,17 @@ def weakspot() -> None:
     tests of it, checks them under memory models, and runs them on hardware."""
 
 
-for command in (gen, check, run, gate, relax, test, report, doctor, structures, models):
+for command in (
+    gen,
+    check,
+    run,
+    gate,
+    relax,
+    test,
+    report,
+    doctor,
+    structures,
+    models,
+    explain,
+):
     weakspot.add_command(command)

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from weakspot.errors import BadInput
-from weakspot.harness.cli.shared import command, watched
-from weakspot.harness.edge import keeping
+from weakspot.harness.cli.shared import command, json_lines, results_folder, say, watched
+from weakspot.harness.edge import NOTHING_FOUND, keeping
+
+if TYPE_CHECKING:
+    from weakspot.harness.gate.outcome import Outcome
+
+OUTPUT = click.Path(path_type=Path, dir_okay=False)
 
 
 @command(
@@ -37,18 +43,35 @@ Examples:
     help="The configuration.  [default: the nearest one upwards]",
 )
 @click.option("--no-cache", is_flag=True, help="Ask everything anew.")
-def gate(paths: tuple[Path, ...], file: Path | None, no_cache: bool) -> int:
+@click.option("--write-baseline", is_flag=True, help="Accept what is found now: it fails no more.")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings, one JSON object a line.")
+@click.option("--github", is_flag=True, help="Print annotations for GitHub's workflows too.")
+@click.option("--sarif", metavar="FILE", type=OUTPUT, help="Write the findings as SARIF 2.1.0.")
+@click.option("--junit", metavar="FILE", type=OUTPUT, help="Write a test case a scenario.")
+@click.option("--markdown", metavar="FILE", type=OUTPUT, help="Write a summary for a comment.")
+def gate(
+    paths: tuple[Path, ...],
+    file: Path | None,
+    no_cache: bool,
+    write_baseline: bool,
+    as_json: bool,
+    github: bool,
+    sarif: Path | None,
+    junit: Path | None,
+    markdown: Path | None,
+) -> int:
     """Fail where a memory order is too weak.
 
     Explores the project's scenarios and fails with the line, the execution that goes wrong, and
     the order needed. Findings that the baseline accepts do not fail."""
+    from weakspot.harness.gate import baseline, where
     from weakspot.harness.gate import config as configured
     from weakspot.harness.gate.run import run
+    from weakspot.harness.report import gate as report
     from weakspot.harness.report import terminal
-    from weakspot.harness.report.gate import gate as show
 
     here = Path.cwd()
-    file = file or configured.find(here)
+    file = file or where.find(here)
     if file is None and not paths:
         raise BadInput(
             "nothing says what to check",
@@ -67,6 +90,79 @@ def gate(paths: tuple[Path, ...], file: Path | None, no_cache: bool) -> int:
         keeping("what was answered until then is kept in .weakspot; run it again to go on"),
         watched() as progress,
     ):
-        outcome = run(config, scenarios, cached=not no_cache, progress=progress)
-    show(outcome, terminal.console())
+        outcome = run(
+            config,
+            scenarios,
+            cached=not no_cache,
+            new_baseline=write_baseline,
+            progress=progress,
+        )
+    for path, form in ((sarif, "sarif"), (junit, "junit"), (markdown, "markdown")):
+        if path is not None:
+            _write(path, form, outcome)
+    if as_json:
+        say(json_lines(map(report.flat, outcome.told)))
+    else:
+        report.gate(outcome, terminal.console())
+    if github:
+        from weakspot.harness.report.github import commands
+
+        say(commands(outcome))
+    if write_baseline:
+        left = baseline.accept(config, outcome, whole=not paths)
+        say([f"{left} accepted findings are in {outcome.baseline}"])
+        return NOTHING_FOUND
     return outcome.exit_code
+
+
+def _write(path: Path, form: str, outcome: Outcome) -> None:
+    from weakspot.harness.journal import disk
+    from weakspot.harness.report import junit, markdown, sarif
+
+    content = {
+        "sarif": sarif.sarif,
+        "junit": junit.junit,
+        "markdown": lambda outcome: markdown.markdown(outcome).encode(),
+    }[form](outcome)
+    with disk(path):
+        path.write_bytes(content)
+
+
+@command(
+    epilog="""\
+What is named is an id, or of the gate's last run or the newest campaign a finding: by its
+fingerprint, its scenario, its program or its test.
+
+Examples:
+  weakspot explain WS101
+  weakspot explain 4f1c2a9b
+  weakspot explain duffy_wsq/pop_vs_steal
+  weakspot explain MP+porlxrlx+poacqrlx"""
+)
+@click.argument("name", metavar="ID-OR-WITNESS")
+def explain(name: str) -> int:
+    """What a finding means, why it matters, what to do."""
+    from weakspot.harness import once, store
+    from weakspot.harness.findings import KINDS, kind
+    from weakspot.harness.gate.run import last
+    from weakspot.harness.report import explain as report
+    from weakspot.harness.report import terminal
+
+    out = terminal.console()
+    if name.upper().startswith("WS"):
+        report.page(kind(name), out)
+        return NOTHING_FOUND
+    outcome = last(Path.cwd())
+    ids = report.told(outcome, name, out) if outcome is not None else []
+    campaign = None if ids else once.newest_campaign(results_folder())
+    if campaign is not None:
+        ids = report.recorded(store.load(campaign), name, out)
+    if not ids:
+        raise BadInput(
+            f"nothing is called {name}",
+            advice="give an id (WS101), or a fingerprint, scenario, program or test of the gate's "
+            "last run here or of the newest campaign",
+        )
+    for each in dict.fromkeys(ids):
+        report.page(KINDS[each], out)
+    return NOTHING_FOUND

@@ -6,13 +6,13 @@ not make it a new one, changing the line does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 
 from weakspot.errors import BadInput
-from weakspot.harness.gate.outcome import Accepted, Told
+from weakspot.harness.gate.config import Config
+from weakspot.harness.gate.outcome import Accepted, Outcome
 from weakspot.harness.journal import pretty, replace, unreadable
 from weakspot.harness.record import digest
 
@@ -49,21 +49,22 @@ def read(path: Path, *, needed: bool) -> tuple[Accepted, ...]:
         ) from error
 
 
-def write(path: Path, told: Iterable[Told], known: Sequence[Accepted]) -> int:
-    """Accept these findings, and keep the reasons that are given in `known`; how many they are."""
-    reasons = {each.fingerprint: each.reason for each in known}
-    accepted = {
-        each.fingerprint: Accepted(
+def accept(config: Config, outcome: Outcome, *, whole: bool) -> int:
+    """Accept what fails, beside what was accepted and is still there; how many that makes. What
+    was accepted elsewhere stays where not the whole project was looked at."""
+    known = {each.fingerprint: each for each in read(config.baseline, needed=False)}
+    found = [each for each in outcome.told if each.status != "told"]
+    accepted = {} if whole else dict(known)
+    for each in found:
+        there = each.places[0]
+        accepted[each.fingerprint] = known.get(each.fingerprint) or Accepted(
             fingerprint=each.fingerprint,
             id=each.finding.id,
-            file=each.places[0].file,
-            function=each.places[0].function,
-            text=each.places[0].text.strip(),
+            file=there.file,
+            function=there.function,
+            text=there.text.strip(),
             message=each.message,
-            reason=reasons.get(each.fingerprint, ""),
         )
-        for each in told
-    }
     ordered = sorted(accepted.values(), key=lambda each: (each.file, each.id, each.text))
-    replace(path, pretty(_File(tuple(ordered))))
+    replace(config.baseline, pretty(_File(tuple(ordered))))
     return len(accepted)

@@ -33,9 +33,9 @@ from weakspot.generators import clang
 from weakspot.harness import models, toml
 from weakspot.harness.edge import seconds_of
 from weakspot.harness.findings import KINDS
+from weakspot.harness.gate.where import OWN
 from weakspot.harness.models import Model
 
-FILES = ("weakspot.toml", "pyproject.toml")
 BASELINE = "weakspot-baseline.json"
 SUFFIXES = (*clang.SUFFIXES, ".litmus")
 SEVERITIES = ("error", "warning", "note")
@@ -84,21 +84,6 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     run_seconds: float = 1.0
 
 
-def find(start: Path) -> Path | None:
-    """The configuration of the project that the folder is in: the nearest one upwards."""
-    for folder in (start, *start.parents):
-        for name in FILES:
-            path = folder / name
-            if path.is_file() and (name == FILES[0] or _speaks(path)):
-                return path
-    return None
-
-
-def _speaks(path: Path) -> bool:
-    """Whether a pyproject.toml has our table; one that is not TOML is an error of its own."""
-    return bool(re.search(rb"^\s*\[\s*tool\s*\.\s*weakspot\b", path.read_bytes(), re.M))
-
-
 def without_file(root: Path) -> Config:
     """What holds where nobody has written anything."""
     return _checked(root, None, _Tables(), toml.Text(root, ()), ())
@@ -108,7 +93,7 @@ def read(path: Path) -> Config:
     """Read a configuration. Raises BadInput that names file, key and line."""
     held, text = toml.read(path)
     root: toml.Steps = ()
-    if path.name == "pyproject.toml":
+    if path.name != OWN:
         root = ("tool", "weakspot")
         held = held.get("tool", {}).get("weakspot", {})
     tables = toml.convert(held, _Tables, text, root)

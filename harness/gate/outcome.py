@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import Literal
 
 import msgspec
 
-from weakspot.harness.verdict import Finding, Witness
+from weakspot.harness.verdict import Execution, Finding
 
 Status = Literal["fails", "told", "accepted"]
 
@@ -41,8 +42,8 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     `message` is the finding's without the program's name, which is `scenario`. `places` are the
     finding's, the first where a reader should look; `steps` are those of the witness's events,
     None for an event without one. `models` show it, `safe` are models that were asked and do not.
-    `fingerprint` stays the same where lines move. `twin_of` is the fingerprint of the finding
-    that the same execution has told already.
+    `fingerprint` stays the same where lines move. Findings of one `cause`, an order or a cycle,
+    are told once: the others are `again`.
     """
 
     finding: Finding
@@ -56,9 +57,15 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     models: tuple[str, ...] = ()
     safe: tuple[str, ...] = ()
     test: str = ""
-    witness: Witness | None = None
+    witness: Execution | None = None
     steps: tuple[Place | None, ...] = ()
-    twin_of: str = ""
+    cause: str = ""
+    again: bool = False
+
+    @property
+    def short(self) -> str:
+        """The fingerprint as a person types it."""
+        return self.fingerprint[:8]
 
     @property
     def place(self) -> Place:
@@ -100,10 +107,10 @@ class Accepted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """All of a run. `root` is the project's folder; `stale` are accepted findings that are no
-    longer there."""
+    """All of a run. `below` is where the project's folder is in its repository, "." at its top;
+    `stale` are accepted findings that are no longer there."""
 
-    root: str
+    below: str
     scenarios: tuple[Scenario, ...]
     told: tuple[Told, ...]
     notes: tuple[str, ...] = ()
@@ -111,9 +118,17 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     baseline: str = ""
     seconds: float = 0.0
 
+    def uri(self, place: Place) -> str:
+        """The place's file as the repository's host knows it."""
+        return posixpath.normpath(posixpath.join(self.below, place.file))
+
     @property
     def failing(self) -> tuple[Told, ...]:
         return tuple(each for each in self.told if each.status == "fails")
+
+    def alike(self, told: Told) -> tuple[Told, ...]:
+        """The other findings of the same cause."""
+        return tuple(each for each in self.told if each.cause == told.cause and each is not told)
 
     @property
     def undecided(self) -> tuple[str, ...]:

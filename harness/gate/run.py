@@ -12,18 +12,22 @@ from typing import Literal
 import msgspec
 
 from weakspot import __version__
-from weakspot.errors import line_of
+from weakspot.generators import kept
 from weakspot.generators.litmus import Site
 from weakspot.harness.campaign import Progress, Quiet
-from weakspot.harness.gate import baseline
+from weakspot.harness.gate import baseline, mend
 from weakspot.harness.gate.config import Config, fails
 from weakspot.harness.gate.expected import expectation, unmet
 from weakspot.harness.gate.outcome import Accepted, Outcome, Place, Scenario, Status, Told
-from weakspot.harness.gate.work import Answered, Work
+from weakspot.harness.gate.places import place
+from weakspot.harness.gate.where import find
+from weakspot.harness.gate.work import FOLDER, Answered, Work
 from weakspot.harness.judge import judge, violations
 from weakspot.harness.record import FORMAT, Manifest, Plan, Record, program
 from weakspot.harness.report.witness import done
 from weakspot.harness.verdict import Execution, Exploration, Finding, Violation, WitnessEvent
+
+LAST = f"{FOLDER}/last.json"
 
 
 def run(
@@ -31,15 +35,18 @@ def run(
     scenarios: Sequence[str],
     *,
     cached: bool = True,
+    new_baseline: bool = False,
     progress: Progress | None = None,
 ) -> Outcome:
     """Explore and check the scenarios, and tell what is to be told of them.
 
     Raises BadInput, Unsupported, MissingTool or ToolFailed for one that cannot be read or
-    compiled, BadInput for a baseline that cannot be read.
+    compiled, BadInput for a baseline that cannot be read; a `new_baseline` need not be there.
     """
     begun = time.monotonic()
-    accepted = baseline.read(config.baseline, needed=bool(config.gate.baseline))
+    accepted = baseline.read(
+        config.baseline, needed=bool(config.gate.baseline) and not new_baseline
+    )
     work = Work(config, cached=cached, progress=progress or Quiet())
     work.do(scenarios)
     told = tuple(_Telling(config, work, accepted).told())
@@ -54,8 +61,8 @@ def run(
         if each.answer.verdict is not None
         and not expectation(work.tests[each.job.file], each.job.model.name)
     )
-    return Outcome(
-        root=str(config.root),
+    outcome = Outcome(
+        below=_below_repository(config.root),
         scenarios=results,
         told=told,
         notes=(*work.notes, *silent),
@@ -63,6 +70,21 @@ def run(
         baseline=os.path.relpath(config.baseline),
         seconds=time.monotonic() - begun,
     )
+    kept.write(config.root / LAST, outcome)
+    return outcome
+
+
+def last(start: Path) -> Outcome | None:
+    """What the last run of the gate in this project found; None where there was none."""
+    file = find(start)
+    return kept.read((file.parent if file is not None else start) / LAST, Outcome)
+
+
+def _below_repository(root: Path) -> str:
+    for folder in (root, *root.parents):
+        if (folder / ".git").exists():
+            return root.relative_to(folder).as_posix()
+    return "."
 
 
 def _result(work: Work, answered: Answered) -> Scenario:
@@ -112,15 +134,19 @@ class _Telling:
         self.record = Record(manifest=manifest, explorations=tuple(explorations))
 
     def told(self) -> Iterator[Told]:
-        twins: dict[tuple[str, str], str] = {}
+        mends = mend.mends(self.work)
+        causes: set[str] = set()
         order = {file: at for at, file in enumerate(self.files.values())}
         findings = judge(self.record)
         for finding in sorted(findings, key=lambda each: order[self.files[each.subject]]):
             told = self._program(finding)
-            first = twins.setdefault((told.scenario, told.test), told.fingerprint)
-            if told.test and first != told.fingerprint:
-                told = msgspec.structs.replace(told, twin_of=first)
-            yield told
+            helps = mends[told.scenario]
+            cause = f"{told.scenario} {told.test or told.message}"
+            if helps.needs:
+                cause = ", ".join(str(need.place) for need in helps.needs)
+                told = msgspec.structs.replace(told, needs=helps.needs, fix=helps.fix)
+            yield msgspec.structs.replace(told, cause=cause, again=cause in causes)
+            causes.add(cause)
         for answered in self.work.answered:
             if answered.answer.verdict is not None:
                 test = self.work.tests[answered.job.file]
@@ -140,6 +166,7 @@ class _Telling:
         places = self._places(file, finding, witness)
         models = tuple(exploration.model for exploration, _ in given)
         all_ = self.record.explorations_of[finding.subject]
+        knows = finding.id != "WS102"  # only models of languages know races
         mark = baseline.fingerprint(finding.id, places[0].file, places[0].function, places[0].text)
         return Told(
             finding=finding,
@@ -150,7 +177,7 @@ class _Telling:
             places=places,
             fix=finding.fix,
             models=models,
-            safe=tuple(each.model for each in all_ if each.result == "Safe"),
+            safe=tuple(each.model for each in all_ if each.result == "Safe" and knows),
             test=violation.test,
             witness=witness,
             steps=tuple(self._step(file, event) for event in witness.events) if witness else (),
@@ -179,13 +206,11 @@ class _Telling:
             here.sort(key=lambda each: each.kind not in ("assert", "call"))
         column = here[0].column if here else 0
         path = os.path.normpath(Path(file).parent / name)
-        text = line_of(self.config.root / path, line) or ""
-        return Place(
-            file=path if not name.startswith("<") else name,
-            line=line,
-            column=column,
-            end=_end(text, column),
-            text=text,
+        return place(
+            self.config.root,
+            name if name.startswith("<") else path,
+            line,
+            column,
             function=here[0].function if here else "",
             does=done(event) if event is not None else "",
         )
@@ -194,27 +219,28 @@ class _Telling:
         file, model = answered.job.file, answered.job.model.name
         test, verdict = self.work.tests[file], answered.answer.verdict
         assert verdict is not None
+        witness = msgspec.convert(verdict.witness, Execution | None, from_attributes=True)
         lines = test.text.splitlines()
         at = max(
             (n for n, line in enumerate(lines, 1) if re.search(r"\b(exists|forall)\b", line)),
             default=1,
         )
-        text = lines[at - 1]
-        first = len(text) - len(text.lstrip()) + 1
-        place = Place(file=file, line=at, column=first, end=len(text) + 1, text=text)
-        mark = baseline.fingerprint(finding.id, file, model, text)
+        condition = lines[at - 1].lstrip()
+        there = place(self.config.root, file, at, len(lines[at - 1]) - len(condition) + 1)
+        mark = baseline.fingerprint(finding.id, file, model, condition)
         return Told(
             finding=finding,
             message=finding.message,
             scenario=file,
             fingerprint=mark,
             status=self._status(finding, mark),
-            places=(place,),
+            places=(there,),
             fix=finding.fix,
             models=(model,),
             test=test.name,
-            witness=verdict.witness,
-            steps=tuple(None for _ in verdict.witness.events) if verdict.witness else (),
+            cause=f"{file} {model}",
+            witness=witness,
+            steps=tuple(None for _ in witness.events) if witness else (),
         )
 
 
@@ -226,12 +252,3 @@ def _does(site: Site, event: WitnessEvent) -> bool:
     """Whether the event is one of the site's operation."""
     kinds = {"RMW": ("RMW", "CAS"), "R": ("R", "CAS"), "FREE": ("call",)}
     return site.kind.upper() in kinds.get(event.kind, (event.kind,))
-
-
-_WORD = re.compile(r"(?:::)?\w+(?:::\w+)*|[-+*/%&|^<>!=]+|.")
-
-
-def _end(text: str, column: int) -> int:
-    """The column after the word or sign at the column."""
-    match = _WORD.match(text, column - 1) if 0 < column <= len(text) else None
-    return match.end() + 1 if match else column + bool(column)

@@ -70,10 +70,11 @@ class Work:
         self.config, self.progress = config, progress
         self.notes: list[str] = []
         self.answered: list[Answered] = []
+        self.end = time.monotonic() + config.budget
         self._cache = _cache(config.root) if cached else None
         self._digests: dict[Path, str] = {}
+        self._keys: dict[str, str] = {}
         self.tests: dict[str, Test] = {}
-        self._end = time.monotonic() + config.budget
         self._explorer = EngineExplorer()
         self._checker = Engine()
 
@@ -140,29 +141,36 @@ class Work:
 
     def _share(self, left: int) -> float:
         """How many seconds of the budget the next of so many jobs may take."""
-        return max(0.0, self._end - time.monotonic()) / left
+        return max(0.0, self.end - time.monotonic()) / left
 
     # --- answers ------------------------------------------------------------------------------
 
     def _known(self, job: Job) -> bool:
         """Whether the answer is kept from an earlier run, and still holds."""
-        if self._cache is None:
-            return False
-        found = kept.read(self._cache / self._key(job), Answer)
+        found = kept.read(self.kept(self.key(job)), Answer)
         if found is None or not found.inputs.unchanged(*self._searched(job.file)):
             return False
         self.answered.append(Answered(job=job, answer=found, unchanged=True))
         return True
 
-    def _key(self, job: Job) -> str:
+    def kept(self, key: str) -> Path | None:
+        """Where the answer of that key is kept."""
+        return self._cache / f"{kept.digest(key)}.json" if self._cache is not None else None
+
+    def key(self, job: Job) -> str:
+        """All that decides a job's answer and is known before its files are read."""
         path = self.path(job.file)
-        digest = self._digests.setdefault(job.model.path, model_digest(job.model.path))
+        if job.model.path not in self._digests:
+            self._digests[job.model.path] = model_digest(job.model.path)
+        digest = self._digests[job.model.path]
         parts = [__version__, self._explorer.version, job.file, job.model.name, digest]
         if job.file not in self.tests:
             gate = self.config.gate
-            asked = source.question(path, defines=gate.defines, include=self.config.include)
-            parts += [asked.key, str(gate.unroll)]
-        return f"{kept.digest(*parts)}.json"
+            if job.file not in self._keys:
+                asked = source.question(path, defines=gate.defines, include=self.config.include)
+                self._keys[job.file] = asked.key
+            parts += [self._keys[job.file], str(gate.unroll)]
+        return " ".join(parts)
 
     def _searched(self, file: str) -> tuple[Path, Sequence[Path]]:
         """The folder that names of files are relative to, and where headers are looked for."""
@@ -175,8 +183,8 @@ class Work:
         assert found is not None
         reasons = found.reasons if isinstance(found, Exploration) else (found.reason,)
         timely = not any("time limit" in reason or "budget" in reason for reason in reasons)
-        if self._cache is not None and timely:
-            kept.write(self._cache / self._key(job), answer)
+        if timely:
+            kept.write(self.kept(self.key(job)), answer)
 
     @contextlib.contextmanager
     def _asked(self, file: str) -> Iterator[Ask]:

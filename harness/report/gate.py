@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
@@ -12,10 +11,10 @@ from rich.console import Console
 from rich.text import Text
 
 from weakspot.harness.findings import KINDS
-from weakspot.harness.gate.outcome import Outcome, Place, Told
+from weakspot.harness.gate.outcome import Need, Outcome, Place, Told
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import style
-from weakspot.harness.verdict import Witness
+from weakspot.harness.verdict import Evidence, Witness
 
 HARDWARE = {"tso": "x86", "aarch64": "AArch64", "power": "POWER", "riscv": "RISC-V"}
 """What machines a model stands for, where it stands for some."""
@@ -24,8 +23,8 @@ HARDWARE = {"tso": "x86", "aarch64": "AArch64", "power": "POWER", "riscv": "RISC
 def gate(outcome: Outcome, out: Console) -> None:
     """Print what the gate found; the last line says it all."""
     for told in outcome.told:
-        if told.status != "accepted" and not told.twin_of:
-            for line in finding(told, outcome.told):
+        if told.status != "accepted" and not told.again:
+            for line in finding(told, outcome.alike(told)):
                 out.print(line)
             out.print()
     for each in (told for told in outcome.told if told.status == "accepted"):
@@ -67,7 +66,7 @@ def closing(outcome: Outcome) -> str:
 
 
 def finding(told: Told, others: Sequence[Told] = ()) -> Iterator[Text]:
-    """A finding as a diagnostic; `others` are those of the same run."""
+    """A finding as a diagnostic; `others` are those of the same cause."""
     yield Text(f"{told.scenario}  {' '.join(told.models)}", style="bold")
     title = KINDS[told.finding.id].title
     yield Text.assemble(
@@ -81,15 +80,16 @@ def finding(told: Told, others: Sequence[Told] = ()) -> Iterator[Text]:
         yield Text(f"   | {line}".rstrip())
     if reach := reaches(told):
         yield Text(f"   = {reach}")
-    for twin in others:
-        if twin.twin_of == told.fingerprint and twin.scenario == told.scenario:
-            yield Text.assemble(
-                "   = the same order also gives ",
-                (f"{twin.finding.id} ", style(twin.finding.severity)),
-                f"{twin.message} ({twin.places[0]})",
-            )
+    for other in others:
+        there = f" in {other.scenario}" if other.scenario != told.scenario else ""
+        yield Text.assemble(
+            "   = the same cause: ",
+            (f"{other.finding.id} ", style(other.finding.severity)),
+            f"{other.message} ({other.places[0]}){there}",
+        )
     if told.fix:
         yield Text.assemble(("help: ", "cyan"), told.fix)
+    yield Text(f"      weakspot explain {told.short} says more", style="dim")
 
 
 def excerpt(place: Place, label: str) -> Iterator[Text]:
@@ -132,10 +132,7 @@ def shortened(told: Told) -> Witness | None:
 
 
 def reaches(told: Told) -> str:
-    """`rc11: possible   tso (x86): not possible`, of the models that were asked in this run. Only
-    models of languages know races."""
-    if told.finding.id == "WS102":
-        return ""
+    """`rc11: possible   tso (x86): not possible`, of the models that were asked in this run."""
     parts = [f"{_named(model)}: possible" for model in told.models]
     parts += [f"{_named(model)}: not possible" for model in told.safe]
     return "   ".join(parts) if told.safe else ""
@@ -145,10 +142,48 @@ def _named(model: str) -> str:
     return f"{model} ({HARDWARE[model]})" if model in HARDWARE else model
 
 
+class Flat(msgspec.Struct, frozen=True, kw_only=True):
+    """A finding as one JSON object: the keys of every finding, and what the gate adds."""
+
+    id: str
+    severity: str
+    message: str
+    sites: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
+    fix: str
+    status: str
+    fingerprint: str
+    scenario: str
+    models: tuple[str, ...]
+    safe: tuple[str, ...]
+    needs: tuple[Need, ...]
+    test: str
+    witness: Witness | None
+
+
+def flat(told: Told) -> Flat:
+    return Flat(
+        id=told.finding.id,
+        severity=told.finding.severity,
+        message=told.message,
+        sites=tuple(map(str, told.places)),
+        evidence=told.finding.evidence,
+        fix=told.fix,
+        status=told.status,
+        fingerprint=told.fingerprint,
+        scenario=told.scenario,
+        models=told.models,
+        safe=told.safe,
+        needs=told.needs,
+        test=told.test,
+        witness=shortened(told),
+    )
+
+
 def amount(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def plain(told: Told, others: Sequence[Told] = ()) -> str:
     """A finding as text without colours, for files and other tools."""
-    return "\n".join(line.plain for line in itertools.chain(finding(told, others)))
+    return "\n".join(line.plain for line in finding(told, others))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from projects import CONFIG, LINE, PUSH_POP, QUEUE, SB, WEAK_SB, Project
+from projects import CONFIG, LINE, PUSH_POP, QUEUE, RELAXED, SB, WEAK_SB, Project
 
 SIZE = """\
   std::size_t size() const { return tail_.load(std::memory_order_relaxed); }
@@ -17,7 +17,13 @@ def test_a_weakened_order_fails_with_its_line_and_the_execution(project: Project
     assert ended.code == 1, ended.err
     assert "tests/push_pop.cpp  rc11" in ended.out
     assert "WS101 assertion failed: *value == 42" in ended.out
+    assert f"  --> include/queue.hpp:{LINE}:11\n" in ended.out
+    assert f"{LINE} |     {RELAXED}\n   |           ^^^^^ needs at least release" in ended.out
     assert f"queue.hpp:{LINE} store queue.tail_ = 1 (rlx)" in ended.out
+    assert (
+        f"help: memory_order_release at include/queue.hpp:{LINE} is enough for 1 scenario"
+        in ended.out
+    )
     assert "─rf→" in ended.out
     assert "rc11: possible   sc: not possible   tso (x86): not possible" in ended.out
     assert ended.out.splitlines()[-1].startswith("1 finding, 1 test as expected")

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FLOORS = tuple(
     (title, tuple("" if name == "weakspot" else name for name in names.split()))
     for title, names in (
-        ("what a person starts", "harness.cli."),
+        ("what a person starts", "harness.cli. harness.pytest_plugin"),
         (
             "what commands share",
             "harness.edge harness.once harness.golden harness.listing harness.gate. "
@@ -38,7 +38,7 @@ FLOORS = tuple(
         ("programs that are started", "harness.process harness.tools harness.toml"),
         ("source to tests", "generators."),
         ("values", "generators.litmus harness.verdict"),
-        ("the ground", "weakspot errors _engine litmus models harness generators"),
+        ("the ground", "weakspot errors _engine litmus models pages harness generators"),
     )
 )
 ROOMS = {"": "engine/python", "generators.": "generators", "harness.": "harness"}

@@ -22,6 +22,7 @@ DATA = {
     ),
     "weakspot/generators/headers": (ROOT / "generators" / "headers", ("*",)),
     "weakspot/litmus": (ROOT / "litmus", ("*.c", "*.h", "*.toml", "*.litmus")),
+    "weakspot/pages": (ROOT / "docs" / "findings", ("*.md",)),
     "weakspot/models": (ROOT / "models", ("*.cat", "*.toml")),
     "weakspot/harness/report/site": (ROOT / "harness" / "report" / "site", ("*",)),
 }

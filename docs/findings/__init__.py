@@ -1,0 +1,1 @@
+"""A page for each kind of finding, as `weakspot explain` shows it."""

@@ -1,0 +1,116 @@
+"""Which order a scenario that goes wrong needs, at which annotation, and for how many scenarios
+that is enough. What was found is kept, as the answers are."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from weakspot.generators import kept
+from weakspot.generators.program import Program, read_program
+from weakspot.harness.checkers.explore import Bounds
+from weakspot.harness.gate.outcome import Need
+from weakspot.harness.gate.places import place
+from weakspot.harness.gate.work import Answered, Work
+from weakspot.harness.models import Model
+from weakspot.harness.repairs import Repair, repairs, spelled
+
+SECONDS = 5.0
+"""How long one exploration on the way may take, and the whole way where the budget allows."""
+
+
+class Mend(msgspec.Struct, frozen=True):
+    """What to strengthen, and in words; both empty where nothing that was tried helps."""
+
+    needs: tuple[Need, ...] = ()
+    fix: str = ""
+
+
+class _Late(Exception):
+    pass
+
+
+def mends(work: Work) -> dict[str, Mend]:
+    """By scenario, what repairs it under the first model that it goes wrong under."""
+    found: dict[str, Mend] = {}
+    for answered in work.answered:
+        exploration, job = answered.answer.exploration, answered.job
+        if exploration is None or not exploration.violations or job.compared or job.file in found:
+            continue
+        together = [
+            each
+            for each in work.answered
+            if each.answer.exploration is not None and each.job.model == job.model
+        ]
+        found[job.file] = _known(work, answered, together)
+    return found
+
+
+def _known(work: Work, violated: Answered, together: Sequence[Answered]) -> Mend:
+    parts = [part for each in together for part in (each.job.file, *each.answer.inputs.hashes)]
+    path = work.kept(f"mend {work.key(violated.job)} {' '.join(parts)}")
+    mend = kept.read(path, Mend)
+    if mend is not None:
+        return mend
+    try:
+        mend = _sought(work, violated, [each.job.file for each in together])
+    except _Late:
+        work.notes.append(f"{violated.job.file}: the budget ended the search for a repair")
+        return Mend()
+    kept.write(path, mend)
+    return mend
+
+
+def _sought(work: Work, violated: Answered, files: Sequence[str]) -> Mend:
+    end = min(work.end, time.monotonic() + 2 * SECONDS)
+
+    def report(text: str) -> None:
+        work.progress.at(f"what repairs {violated.job.file}: {text}")
+        if time.monotonic() > end:
+            raise _Late
+
+    report("reading")
+    programs: list[tuple[str, Program]] = []
+    for file in files:
+        gate = work.config.gate
+        program = read_program(work.path(file), defines=gate.defines, include=work.config.include)
+        programs.append((file, program))
+    model = violated.job.model
+    bounds = Bounds(loops=work.config.gate.unroll, seconds=SECONDS)
+    found = repairs(programs, violated.job.file, model, bounds, report=report)
+    if not found:
+        return Mend()
+    root = work.config.root
+    named = [_named(root, repair) for repair in found]
+    return Mend(needs=tuple(_needs(root, named[0], model)), fix="; or ".join(map(str, named)))
+
+
+def _named(root: Path, repair: Repair) -> Repair:
+    """The repair with its files as the project knows them."""
+    changes = []
+    for change in repair.changes:
+        file = os.path.relpath(change.annotation.path, root.resolve())
+        annotation = msgspec.structs.replace(change.annotation, file=file)
+        changes.append(msgspec.structs.replace(change, annotation=annotation))
+    return msgspec.structs.replace(repair, changes=tuple(changes))
+
+
+def _needs(root: Path, repair: Repair, model: Model) -> Iterator[Need]:
+    for change in repair.changes:
+        there = change.annotation
+        wanted = spelled(change.after).replace("memory_order_", "")
+        yield Need(
+            place=place(
+                root,
+                there.file,
+                there.line,
+                there.column,
+                function=there.function,
+                does=f"{there.operation} ({change.before})",
+            ),
+            asks=f"needs at least {wanted} under {model.name}",
+        )

@@ -1,0 +1,48 @@
+"""A finding explained: the words, the picture, and the page on its kind."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.text import Text
+
+from weakspot.harness.findings import Kind
+from weakspot.harness.gate.outcome import Outcome
+from weakspot.harness.record import Record
+from weakspot.harness.report import gate, text
+from weakspot.harness.verdict import Finding
+
+
+def page(kind: Kind, out: Console) -> None:
+    """The page on a kind of finding: laid out on a terminal, else as it is written."""
+    out.print(Markdown(kind.text) if out.is_terminal else Text(kind.text.rstrip()))
+
+
+def told(outcome: Outcome, name: str, out: Console) -> list[str]:
+    """Print what the gate's last run told of that fingerprint, scenario or test; the ids."""
+    found = [
+        each
+        for each in outcome.told
+        if each.fingerprint.startswith(name) or name in (each.scenario, each.test)
+    ]
+    for each in found:
+        for line in gate.finding(each, outcome.alike(each)):
+            out.print(line)
+        out.print()
+    return [each.finding.id for each in found]
+
+
+def recorded(record: Record, name: str, out: Console) -> list[str]:
+    """The same of a campaign, by the program or the test that a finding speaks of."""
+    programs = {
+        each.program
+        for each in record.explorations
+        if any(violation.test == name for violation in each.violations)
+    }
+    found: list[Finding] = [
+        each for each in record.findings if each.subject == name or each.subject in programs
+    ]
+    text.findings(record, found, out)
+    if found:
+        out.print()
+    return [each.id for each in found]

@@ -1,0 +1,65 @@
+"""The gate as JUnit XML: a test case a scenario and model, as CI systems count and show them."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+from weakspot.harness.gate.outcome import Outcome, Scenario
+from weakspot.harness.report.gate import plain
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def junit(outcome: Outcome) -> bytes:
+    """The file's content. What a limit left open is an error: nobody knows whether it holds."""
+    cases = [_case(outcome, each) for each in outcome.scenarios]
+    suite = ElementTree.Element(
+        "testsuite",
+        name="weakspot gate",
+        tests=str(len(cases)),
+        failures=str(sum(case.find("failure") is not None for case in cases)),
+        errors=str(sum(case.find("error") is not None for case in cases)),
+        skipped="0",
+        time=f"{outcome.seconds:.3f}",
+    )
+    suite.extend(cases)
+    suites = ElementTree.Element("testsuites")
+    suites.append(suite)
+    ElementTree.indent(suites)
+    return ElementTree.tostring(suites, encoding="utf-8", xml_declaration=True) + b"\n"
+
+
+def _case(outcome: Outcome, scenario: Scenario) -> ElementTree.Element:
+    case = ElementTree.Element(
+        "testcase",
+        classname=scenario.file,
+        name=scenario.model,
+        file=scenario.file,
+        time=f"{scenario.seconds:.3f}",
+    )
+    here = [
+        each
+        for each in outcome.told
+        if each.scenario == scenario.file and scenario.model in each.models
+    ]
+    failing = [each for each in here if each.status == "fails"]
+    if failing:
+        kinds = dict.fromkeys(each.finding.id for each in failing)
+        said = "; ".join(dict.fromkeys(each.message for each in failing))
+        failure = ElementTree.SubElement(
+            case, "failure", type=", ".join(kinds), message=_NOT_XML.sub("?", said)
+        )
+        first = {each.cause: each for each in reversed(failing)}
+        shown = (
+            plain(each, [other for other in outcome.alike(each) if other in failing])
+            for each in failing
+            if first[each.cause] is each
+        )
+        failure.text = _NOT_XML.sub("?", "\n\n".join(shown))
+    elif scenario.undecided:
+        ElementTree.SubElement(case, "error", type="inconclusive", message=scenario.undecided)
+    if rest := [each for each in here if each.status != "fails"]:
+        out = ElementTree.SubElement(case, "system-out")
+        out.text = _NOT_XML.sub("?", "\n\n".join(f"{each.status}: {plain(each)}" for each in rest))
+    return case

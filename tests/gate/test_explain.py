@@ -1,0 +1,47 @@
+"""`weakspot explain` gives the words, the picture and the page."""
+
+from __future__ import annotations
+
+import json
+
+from projects import Project
+
+from weakspot.harness.findings import KINDS
+
+
+def test_an_id_is_explained_by_its_page(project: Project) -> None:
+    for name, kind in KINDS.items():
+        ended = project.weakspot("explain", name.lower())
+        assert (ended.code, ended.err) == (0, "")
+        assert ended.out == kind.text
+
+
+def test_a_finding_of_the_last_gate_is_explained_by_fingerprint_scenario_or_test(
+    project: Project,
+) -> None:
+    project.weaken()
+    found = json.loads(project.gate("--json").out)
+    for name in (found["fingerprint"][:8], "tests/push_pop.cpp", found["test"]):
+        ended = project.weakspot("explain", name)
+        assert ended.code == 0, ended.err
+        assert "needs at least release under rc11" in ended.out
+        assert "─rf→" in ended.out
+        assert "# WS101 assertion violated" in ended.out
+
+
+def test_a_finding_of_a_campaign_is_explained(project: Project) -> None:
+    project.weaken()
+    arguments = ("tests/push_pop.cpp", "-I", "include", "-m", "rc11", "--for", "0")
+    assert project.weakspot("test", *arguments).code == 1
+    for name in ("push_pop.cpp/push_pop", "MP+porlxrlx+poacqrlx"):
+        ended = project.weakspot("explain", name)
+        assert ended.code == 0, ended.err
+        assert "WS101" in ended.out
+        assert "─rf→" in ended.out
+
+
+def test_what_nothing_is_called_is_bad_input(project: Project) -> None:
+    for name in ("WS999", "nothing"):
+        ended = project.weakspot("explain", name)
+        assert ended.code == 2
+        assert "is called" in ended.err

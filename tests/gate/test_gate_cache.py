@@ -1,0 +1,120 @@
+"""What is unchanged costs nothing, and whatever changed is asked again."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from projects import CONFIG, PUSH_POP, QUEUE, Project
+
+from weakspot.generators import clang
+from weakspot.harness.checkers.engine import Engine
+from weakspot.harness.checkers.explore import EngineExplorer
+
+
+@pytest.fixture
+def idle(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A project whose answers are known; who compiles, explores or checks again fails."""
+    assert project.gate().code == 0
+    for owner, name in ((clang, "run"), (EngineExplorer, "explore"), (Engine, "check")):
+        monkeypatch.setattr(owner, name, None)
+    return project
+
+
+def test_a_second_run_compiles_explores_and_checks_nothing(idle: Project) -> None:
+    ended = idle.gate()
+    assert (ended.code, ended.err) == (0, "")
+    assert "2 unchanged" in ended.out
+
+
+CHANGES: dict[str, Callable[[Project], object]] = {
+    "the source": lambda project: project.write("tests/push_pop.cpp", f"{PUSH_POP}//\n"),
+    "a header": lambda project: project.write("include/queue.hpp", f"{QUEUE}//\n"),
+    "a header that hides another": lambda project: project.write("tests/queue.hpp", QUEUE),
+    "a macro": lambda project: project.write("weakspot.toml", f'{CONFIG}defines = ["X=1"]\n'),
+    "a bound": lambda project: project.write("weakspot.toml", f"{CONFIG}unroll = 7\n"),
+    "the model": lambda project: project.write("weakspot.toml", f'{CONFIG}models = ["sc"]\n'),
+    "what is kept": lambda project: [
+        path.write_bytes(path.read_bytes()[:-9])
+        for path in (project.folder / ".weakspot").rglob("*.json")
+    ],
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_what_changed_is_asked_again(idle: Project, what: str) -> None:
+    CHANGES[what](idle)
+    ended = idle.gate()
+    assert ended.code == 2, "something is None now, and is called"
+    assert "not callable" in ended.err
+
+
+def test_a_users_model_is_read_again_with_what_it_includes(project: Project) -> None:
+    project.write("base.cat", 'include "cos.cat"\nacyclic po | rf | co | fr as sc\n')
+    project.write("own.cat", '"OWN"\ninclude "base.cat"\n')
+    project.write("weakspot.toml", f'{CONFIG}models = ["own.cat"]\n')
+    assert project.gate("tests/SB.litmus").code == 0
+    project.write("base.cat", 'include "cos.cat"\nacyclic po-loc | rf | co | fr as coherence\n')
+    assert project.gate("tests/SB.litmus").code == 1
+
+
+def test_a_violation_and_its_repair_are_kept_too(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.weaken()
+    first = project.gate()
+    for owner, name in ((clang, "run"), (EngineExplorer, "explore")):
+        monkeypatch.setattr(owner, name, None)
+    second = project.gate()
+    assert first.code == second.code == 1
+    assert first.out.splitlines()[:-1] == second.out.splitlines()[:-1]
+
+
+def test_git_leaves_the_cache_out(idle: Project) -> None:
+    assert (idle.folder / ".weakspot/.gitignore").read_text() == "*\n"
+
+
+def test_without_a_folder_that_can_be_written_it_works(project: Project) -> None:
+    project.write(".weakspot", "a file in the way\n")
+    assert project.gate().code == 0
+    assert project.gate().code == 0
+
+
+def test_no_cache_asks_everything_anew(project: Project) -> None:
+    project.gate()
+    assert "unchanged" not in project.gate("--no-cache").out
+
+
+def test_a_second_run_takes_less_than_a_second_of_a_processor(project: Project) -> None:
+    """Python's start included, in a process of its own."""
+    program = Path(sys.executable).with_name("weakspot")
+    environment = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
+    spent = []
+    for _ in range(4):
+        before = os.times()
+        subprocess.run([program, "gate"], cwd=project.folder, env=environment, check=True)
+        after = os.times()
+        spent.append(
+            after.children_user
+            + after.children_system
+            - before.children_user
+            - before.children_system
+        )
+    assert min(spent[1:]) < 1.0, spent
+
+
+def test_a_heavy_library_is_not_imported_for_what_is_known(project: Project) -> None:
+    project.gate()
+    script = (
+        "import sys; from weakspot.harness.cli import weakspot; "
+        "from weakspot.harness.edge import guarded; code = guarded(weakspot, ['gate']); "
+        "sys.exit(code or ('llvmlite' in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=project.folder, check=False)
+    assert done.returncode == 0
