@@ -12,7 +12,7 @@ from weakspot.harness.cli.shared import command, json_lines, results_folder, say
 from weakspot.harness.edge import NOTHING_FOUND, keeping
 
 if TYPE_CHECKING:
-    from weakspot.harness.gate.outcome import Outcome
+    pass
 
 OUTPUT = click.Path(path_type=Path, dir_okay=False)
 
@@ -97,9 +97,18 @@ def gate(
             new_baseline=write_baseline,
             progress=progress,
         )
-    for path, form in ((sarif, "sarif"), (junit, "junit"), (markdown, "markdown")):
-        if path is not None:
-            _write(path, form, outcome)
+    if sarif is not None:
+        from weakspot.harness.report import sarif as as_sarif
+
+        _write(sarif, as_sarif.sarif(outcome))
+    if junit is not None:
+        from weakspot.harness.report import junit as as_junit
+
+        _write(junit, as_junit.junit(outcome))
+    if markdown is not None:
+        from weakspot.harness.report import markdown as as_markdown
+
+        _write(markdown, as_markdown.markdown(outcome))
     if as_json:
         say(json_lines(map(report.flat, outcome.told)))
     else:
@@ -115,15 +124,9 @@ def gate(
     return outcome.exit_code
 
 
-def _write(path: Path, form: str, outcome: Outcome) -> None:
+def _write(path: Path, content: bytes) -> None:
     from weakspot.harness.journal import disk
-    from weakspot.harness.report import junit, markdown, sarif
 
-    content = {
-        "sarif": sarif.sarif,
-        "junit": junit.junit,
-        "markdown": lambda outcome: markdown.markdown(outcome).encode(),
-    }[form](outcome)
     with disk(path):
         path.write_bytes(content)
 

@@ -52,7 +52,7 @@ def mends(work: Work) -> dict[str, Mend]:
 
 def _known(work: Work, violated: Answered, together: Sequence[Answered]) -> Mend:
     parts = [part for each in together for part in (each.job.file, *each.answer.inputs.hashes)]
-    path = work.kept(f"mend {work.key(violated.job)} {' '.join(parts)}")
+    path = work.place_of(f"mend {work.key(violated.job)} {' '.join(parts)}")
     mend = kept.read(path, Mend)
     if mend is not None:
         return mend

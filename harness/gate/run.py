@@ -163,7 +163,7 @@ class _Telling:
         given = violations(self.record, finding)
         violation = min((each for _, each in given), key=_length)
         witness = violation.witness
-        places = self._places(file, finding, witness)
+        places = self._places(file, finding, witness) or (Place(file, 1),)
         models = tuple(exploration.model for exploration, _ in given)
         all_ = self.record.explorations_of[finding.subject]
         knows = finding.id != "WS102"  # only models of languages know races
@@ -184,12 +184,18 @@ class _Telling:
         )
 
     def _places(self, file: str, finding: Finding, witness: Execution | None) -> tuple[Place, ...]:
-        events = {event.site: event for event in witness.events} if witness else {}
-        if witness is not None and witness.conflict is not None:
+        """The finding's places, each with what happens there: a race, a wait, an access."""
+        if witness is None:
+            return tuple(self._place(file, site, None) for site in finding.sites)
+        events = {event.site: event for event in witness.events}
+        if witness.conflict is not None:
             racing = (witness.events[number] for number in witness.conflict)
             events |= {event.site: event for event in racing}
-        return tuple(self._place(file, site, events.get(site)) for site in finding.sites) or (
-            Place(file, 1),
+        waits = {wait.site: f"waits for {wait.what}" for wait in witness.waits}
+        places = (self._place(file, site, events.get(site)) for site in finding.sites)
+        return tuple(
+            msgspec.structs.replace(place, does=waits.get(site, place.does))
+            for site, place in zip(finding.sites, places, strict=True)
         )
 
     def _step(self, file: str, event: WitnessEvent) -> Place | None:

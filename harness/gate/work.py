@@ -147,13 +147,13 @@ class Work:
 
     def _known(self, job: Job) -> bool:
         """Whether the answer is kept from an earlier run, and still holds."""
-        found = kept.read(self.kept(self.key(job)), Answer)
+        found = kept.read(self.place_of(self.key(job)), Answer)
         if found is None or not found.inputs.unchanged(*self._searched(job.file)):
             return False
         self.answered.append(Answered(job=job, answer=found, unchanged=True))
         return True
 
-    def kept(self, key: str) -> Path | None:
+    def place_of(self, key: str) -> Path | None:
         """Where the answer of that key is kept."""
         return self._cache / f"{kept.digest(key)}.json" if self._cache is not None else None
 
@@ -184,7 +184,7 @@ class Work:
         reasons = found.reasons if isinstance(found, Exploration) else (found.reason,)
         timely = not any("time limit" in reason or "budget" in reason for reason in reasons)
         if timely:
-            kept.write(self.kept(self.key(job)), answer)
+            kept.write(self.place_of(self.key(job)), answer)
 
     @contextlib.contextmanager
     def _asked(self, file: str) -> Iterator[Ask]:

@@ -27,7 +27,8 @@ def junit(outcome: Outcome) -> bytes:
     suites = ElementTree.Element("testsuites")
     suites.append(suite)
     ElementTree.indent(suites)
-    return ElementTree.tostring(suites, encoding="utf-8", xml_declaration=True) + b"\n"
+    text = ElementTree.tostring(suites, encoding="unicode")
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'.encode()
 
 
 def _case(outcome: Outcome, scenario: Scenario) -> ElementTree.Element:

@@ -12,9 +12,9 @@ from weakspot.harness.report.gate import amount, closing, execution, reaches
 _LANGUAGES = {".c": "c", ".h": "c", ".litmus": "text"}
 
 
-def markdown(outcome: Outcome) -> str:
+def markdown(outcome: Outcome) -> bytes:
     """The file's content."""
-    return "\n".join([*_lines(outcome), ""])
+    return "\n".join([*_lines(outcome), ""]).encode()
 
 
 def _lines(outcome: Outcome) -> Iterator[str]:

@@ -14,9 +14,10 @@ PAGES = Path(__file__).resolve().parents[2] / "docs" / "findings"
 
 @pytest.mark.parametrize("name", KINDS)
 def test_an_id_has_a_page_that_says_what_why_and_what_to_do(name: str) -> None:
-    text = (PAGES.parents[1] / KINDS[name].page).read_text(encoding="utf-8")
+    text = KINDS[name].text
+    assert text == (PAGES.parents[1] / KINDS[name].page).read_text(encoding="utf-8")
     assert text.startswith(f"# {name} {KINDS[name].title}\n")
-    for part in ("## What it is", "## Why it matters", "## What to do"):
+    for part in ("## What it is", "## Why it matters", "## Example", "## What to do"):
         assert part in text
 
 
