@@ -112,9 +112,19 @@ KINDS: dict[str, Kind] = {
             "WS402",
             "silence says nothing",
             "note",
-            "Outcomes that every model allows were not seen on the machine. That a forbidden "
-            "outcome was not seen there either is then no evidence.",
+            "Outcomes that every model allows were not seen on the machine, or nothing was seen of "
+            "a test and of its weaker siblings. That a forbidden outcome was not seen there "
+            "either is then no evidence.",
             "run longer, or on a machine with weaker ordering.",
+        ),
+        Kind(
+            "WS403",
+            "control failed",
+            "error",
+            "A test with a full fence between every two accesses showed a state that no "
+            "interleaving gives. The runner, the compiler or the machine is wrong, and nothing "
+            "that was counted together with it is believed.",
+            "look at the assembly of the test; run it with the other runner, and report it.",
         ),
     )
 }

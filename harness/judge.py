@@ -8,7 +8,7 @@ a structure's claims.toml records is told, and marked as recorded, but is no fau
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -25,7 +25,16 @@ from weakspot.harness.verdict import (
     Verdict,
     Violation,
 )
-from weakspot.harness.words import answered, counted, reasoned, rounded, stated, times, told
+from weakspot.harness.words import (
+    answered,
+    counted,
+    is_mute,
+    reasoned,
+    rounded,
+    stated,
+    times,
+    told,
+)
 
 _VIOLATIONS = {
     "assertion": "WS101",
@@ -55,6 +64,8 @@ def judge(record: Record) -> tuple[Finding, ...]:
         *_disallowed(record),
         *_disagreements(record),
         *_silence(record),
+        *_mute(record),
+        *_controls(record),
     ]
     return tuple(sorted(found, key=lambda each: (each.recorded, _GRAVITY[each.severity], each.id)))
 
@@ -327,19 +338,13 @@ def _disagreements(record: Record) -> Iterator[Finding]:
 
 def _silence(record: Record) -> Iterator[Finding]:
     """WS402: one note a machine, that counts what is allowed there and was not seen."""
-    by_machine: defaultdict[str, list[Histogram]] = defaultdict(list)
-    for histogram in record.histograms:
-        if histogram.iterations and _expected(record, histogram):
-            by_machine[histogram.machine].append(histogram)
-    for machine, histograms in by_machine.items():
+    for machine, histograms in _by_machine(
+        each for each in record.histograms if each.iterations and _expected(record, each)
+    ):
         seen = {each.test for each in histograms if each.target}
         tests = {each.test for each in histograms}
         if seen == tests:
             continue
-        shapes: defaultdict[str, Counter[bool]] = defaultdict(Counter)
-        for test in tests:
-            entry = record.entry.get(test)
-            shapes[(entry.test.shape if entry else "") or "other"][test in seen] += 1
         runs = min(each.iterations for each in histograms)
         yield Finding(
             id="WS402",
@@ -347,12 +352,77 @@ def _silence(record: Record) -> Iterator[Finding]:
             message=f"{machine}: {len(tests) - len(seen)} of {len(tests)} outcomes that every "
             f"model allows were not seen, in {rounded(runs)} iterations or more each",
             subject=machine,
-            evidence=tuple(
-                Evidence("histogram", f"{shape}: {count[True]} of {count.total()} seen")
-                for shape, count in sorted(shapes.items())
-            ),
+            evidence=_by_shape(record, tests, seen, "seen"),
             fix=KINDS["WS402"].advice,
         )
+
+
+def _mute(record: Record) -> Iterator[Finding]:
+    """WS402: one note a machine, that counts what a model forbids, was not seen, and could not
+    have been expected to be, since no sibling of it was seen either."""
+    for machine, histograms in _by_machine(
+        each
+        for each in record.histograms
+        if each.controls
+        and each.iterations
+        and not each.target
+        and _models_that(record, each.test, forbid=True)
+    ):
+        mute = {each.test for each in histograms if is_mute(each)}
+        tests = {each.test for each in histograms}
+        if mute:
+            yield Finding(
+                id="WS402",
+                severity="note",
+                message=f"{machine}: of {len(tests)} outcomes that a model forbids and that were "
+                f"not seen, {len(mute)} have no sibling that was: their silence says nothing",
+                subject=machine,
+                evidence=_by_shape(record, tests, tests - mute, "with a sibling that was seen"),
+                fix=KINDS["WS402"].advice,
+            )
+
+
+def _controls(record: Record) -> Iterator[Finding]:
+    """WS403: one finding a machine and runner, whose controls show what cannot be."""
+    failed: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    for histogram in record.histograms:
+        for control in histogram.controls:
+            if control.wrong:
+                failed[histogram.machine, histogram.runner][histogram.test] = control.wrong
+    for (machine, runner), tests in failed.items():
+        first = next(iter(tests))
+        yield Finding(
+            id="WS403",
+            severity="error",
+            message=f"{runner} on {machine}: {times(len(tests))} a control failed: with all fences "
+            f"{first} showed {tests[first]}",
+            subject=machine,
+            evidence=tuple(
+                Evidence("histogram", f"{test}, fenced: {wrong}") for test, wrong in tests.items()
+            ),
+            fix=KINDS["WS403"].advice,
+        )
+
+
+def _by_machine(histograms: Iterable[Histogram]) -> Iterator[tuple[str, list[Histogram]]]:
+    found: defaultdict[str, list[Histogram]] = defaultdict(list)
+    for histogram in histograms:
+        found[histogram.machine].append(histogram)
+    yield from found.items()
+
+
+def _by_shape(
+    record: Record, tests: Iterable[str], those: Collection[str], what: str
+) -> tuple[Evidence, ...]:
+    """How many of the tests of each shape are among those."""
+    shapes: defaultdict[str, Counter[bool]] = defaultdict(Counter)
+    for test in tests:
+        entry = record.entry.get(test)
+        shapes[(entry.test.shape if entry else "") or "other"][test in those] += 1
+    return tuple(
+        Evidence("histogram", f"{shape}: {count[True]} of {count.total()} {what}")
+        for shape, count in sorted(shapes.items())
+    )
 
 
 def _expected(record: Record, histogram: Histogram) -> bool:

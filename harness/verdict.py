@@ -81,12 +81,32 @@ class Count(msgspec.Struct, frozen=True):
     count: int
 
 
+class Control(msgspec.Struct, frozen=True, kw_only=True):
+    """A sibling of a test, run by the same runner in the same way, and what it says of the run.
+
+    `kind` is "fenced": the sibling with all fences, which must show interleavings only; `wrong`
+    names a state that is none. Or "weaker": the sibling that lacks one order; `missed` is the
+    probability that the test would not have been seen so often as it was run, were its outcome
+    as likely as this sibling's under each setting of the runner; None if the sibling was not
+    seen.
+    """
+
+    kind: Literal["fenced", "weaker"]
+    change: str  # what is different from the test
+    target: int
+    target_independent: int
+    iterations: int
+    missed: float | None = None
+    wrong: str = ""
+
+
 class Histogram(msgspec.Struct, frozen=True, kw_only=True):
     """What a runner counted of a Test on a Machine.
 
     `target` counts the runs whose state satisfies the condition's proposition;
     `target_independent` counts those that do not stem from one and the same episode, None when
-    the runner cannot tell. `emulated` marks a machine that is not real hardware.
+    the runner cannot tell. `emulated` marks a machine that is not real hardware. `controls` are
+    the siblings that say what the counts, or their absence, are worth.
     """
 
     test: str
@@ -104,6 +124,7 @@ class Histogram(msgspec.Struct, frozen=True, kw_only=True):
     sites: tuple[str, ...] = ()
     reason: str = ""  # why there is no histogram, when there is none
     hash: str = ""  # litmus7's digest of the parsed test, the same as herd7's
+    controls: tuple[Control, ...] = ()
 
 
 class Wait(msgspec.Struct, frozen=True):

@@ -31,6 +31,34 @@ def counted(histogram: Histogram) -> str:
     )
 
 
+def silence(histogram: Histogram) -> str:
+    """What it is worth that the outcome was not seen; "" where it was, or nothing is known."""
+    if histogram.target or not histogram.controls or not histogram.iterations:
+        return ""
+    told = [
+        (each.missed, each)
+        for each in histogram.controls
+        if each.kind == "weaker" and each.missed is not None
+    ]
+    if not told:
+        return "no sibling was seen either: this silence says nothing"
+    missed, sibling = max(told, key=lambda each: each[0])
+    seen = sibling.target_independent / max(1, sibling.iterations)
+    return (
+        f"a sibling ({sibling.change}) was seen at a rate of {small(seen)}; were this one as "
+        f"likely, it would have been missed with probability {small(missed)}"
+    )
+
+
+def is_mute(histogram: Histogram) -> bool:
+    """Whether nothing was seen of the test, nor of a sibling that may show it."""
+    return (
+        bool(histogram.controls and histogram.iterations)
+        and not histogram.target
+        and all(each.missed is None for each in histogram.controls)
+    )
+
+
 def told(exploration: Exploration) -> str:
     why = f": {reasoned(exploration)}" if exploration.reasons else ""
     return f"{outcome(exploration)} under {exploration.model}, {executed(exploration)}{why}"
@@ -67,6 +95,17 @@ def rounded(count: int) -> str:
         head, power = "1", power + 1
     exponent = str(power).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
     return f"10{exponent}" if head == "1" else f"{head}·10{exponent}"
+
+
+def small(number: float) -> str:
+    """0.25, 1.2·10⁻³; below 10⁻¹² it says that."""
+    if number >= 0.01:
+        return f"{number:.2g}"
+    if number < 1e-12:
+        return "below 10⁻¹²"
+    head, _, power = f"{number:.1e}".partition("e")
+    exponent = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{head.removesuffix('.0')}·10{exponent}"
 
 
 def stated(state: State) -> str:

@@ -75,7 +75,6 @@ def native_source(test: Test) -> str:
         for number in range(len(read.threads))
     ]
     return _template().render(
-        name=test.name,
         condition=test.condition,
         threads=[
             _thread(number, read, stamped, index, kept[number])

@@ -37,7 +37,7 @@ from weakspot.harness.report.views import (
     site,
     test_view,
 )
-from weakspot.harness.words import executed
+from weakspot.harness.words import executed, silence
 
 _MOST = 100  # findings on one page
 _ANSWERS = ("Never", "Sometimes", "Always", "Undefined", "Safe", "Violated", "Unknown")
@@ -87,6 +87,7 @@ class _Pages:
 
         environment.filters.update(
             share=share,
+            silence=silence,
             executed=executed,
             plainly=_plainly,
             code=lambda excerpt: code(excerpt.lines),

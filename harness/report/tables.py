@@ -14,7 +14,7 @@ from weakspot.harness.record import Record, in_order
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import bar, columns, style
 from weakspot.harness.verdict import Exploration, Histogram, State, Verdict
-from weakspot.harness.words import outcome, reasoned, rounded, stated
+from weakspot.harness.words import outcome, reasoned, rounded, silence, stated
 
 
 def explorations(record: Record, out: Console) -> None:
@@ -109,6 +109,8 @@ def histograms(record: Record, out: Console) -> None:
                 style="dim",
             )
         )
+        if worth := silence(histogram):
+            out.print(Text(f"  {worth}", style="dim"))
 
 
 def satisfies(condition: str, state: State) -> bool:

@@ -28,7 +28,7 @@ from weakspot.harness.record import (
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import bar, columns, magnitude, style
 from weakspot.harness.verdict import Finding, Histogram
-from weakspot.harness.words import rounded
+from weakspot.harness.words import rounded, silence
 
 _SHOWN, _SHOWN_OF_MANY = 8, 4  # tests of a structure, alone and among others
 _FINDINGS = 40
@@ -300,7 +300,9 @@ def _seen(
     if histogram.reason and not histogram.iterations:
         return line.append(f"{machine}: not run: {histogram.reason}", style="dim")
     if not histogram.target:
-        return line.append(f"{machine}: not seen in {rounded(histogram.iterations)}", style="dim")
+        line.append(f"{machine}: not seen in {rounded(histogram.iterations)}", style="dim")
+        worth = silence(histogram)
+        return line.append(f"; {worth}", style="dim") if worth else line
     if drawn:
         line.append(
             bar(magnitude(histogram.target, histogram.iterations), 12) + " ",

@@ -5,86 +5,45 @@ thousands, and differently for each test and machine. So a slice tries one setti
 program's parameters; those that show most get most of the time, and what was best is remembered
 in the user's cache folder for the next time. A slice that dies or hangs costs only itself.
 
-What a program prints is believed only if it fits together: its counts add up, and the hits are
-those that the condition gives here.
+Every test is run together with its controls. Its fenced sibling must show interleavings only:
+what else it shows is an error of the runner, the compiler or the machine, and nothing is counted
+then. For an outcome that is not seen, its weaker siblings say what that is worth: they run under
+the same settings, and the settings that show them get half of the test's own time.
 """
 
 from __future__ import annotations
 
-import contextlib
-import re
-import tempfile
+import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 from weakspot.errors import Unsupported
-from weakspot.generators import kept
-from weakspot.generators.emit.native import Place, native_source, places, statements
+from weakspot.generators.emit.native import native_source, places, statements
 from weakspot.generators.litmus import Test
-from weakspot.harness import process, tools
+from weakspot.generators.variants import Sibling, fenced, weaker
+from weakspot.harness import models, tools
+from weakspot.harness.agreement import within
+from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.condition import proposition
 from weakspot.harness.herdhash import herd_hash
 from weakspot.harness.machines import Machine
 from weakspot.harness.machines.local import cores
-from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners import not_run
-from weakspot.harness.verdict import Count, Histogram
+from weakspot.harness.runners.programs import Failed, compiled, sliced, workshop
+from weakspot.harness.runners.tuning import SETTINGS, Choice, Memory, told
+from weakspot.harness.verdict import Control, Count, Histogram, State, Verdict
+from weakspot.harness.words import stated, times
 
-_GRACE = 5.0  # seconds that a slice may be late: a crowded machine takes its processors away
 _SHORTEST, _LONGEST = 0.01, 0.25  # seconds of a slice
-_CURIOUS = 8  # one slice in so many goes to the setting that was tried least
-_KEPT = 2000  # compiled programs in the cache
 
-Setting = dict[str, int]
-"""Parameters of a program; the head of the template says what each means."""
-
-#: what is tried: slots of time, which most often show most, and batches without any order but
-#: their beginning
-SETTINGS: tuple[Setting, ...] = (
-    {"slot": 140, "jitter": 31, "sets": 2},
-    {},
-    {"slot": 100, "jitter": 31},
-    {"sets": 2, "shuffle": 1},
-    {"slot": 200, "jitter": 127, "sets": 2},
-    {"delay": 15},
-    {"slot": 300, "jitter": 511, "sets": 2},
-    {"instances": 1024, "shuffle": 1},
-    {"slot": 140, "push": 4, "sets": 2},
-    {"instances": 64, "delay": 63},
-    {"slot": 500, "jitter": 63},
-    {"stride": 128, "turn": 0},
-)
-_STATE = re.compile(r"state (\d+)((?: -?\d+)+)")
-_TOTAL = re.compile(r"total (\d+) (\d+) (\d+) (\d+)")
-
-
-class Program(msgspec.Struct, frozen=True):
-    """A compiled test: the program, and beside it its C and its assembly."""
-
-    path: Path
-    places: tuple[Place, ...]
-
-    @property
-    def assembly(self) -> Path:
-        return self.path.with_suffix(".s")
-
-
-class Slice(msgspec.Struct, frozen=True):
-    """What one slice counted, by the values of the observed places."""
-
-    counts: dict[tuple[int, ...], int]
-    iterations: int
-    hits: int
-    independent: int
-    seconds: float
-
-
-class _Failed(Exception):
-    """A program could not be made or run, or what it says does not fit together."""
+#: shares of a test's time; what a part does not need the test itself gets
+_FENCED, _FIRST, _WEAKER, _REST = 0.1, 0.3, 0.25, 0.35
+_ENOUGH = 100  # independent hits of a sibling: its rate is then known to a tenth
 
 
 class Native(msgspec.Struct, frozen=True):
@@ -109,245 +68,206 @@ class Native(msgspec.Struct, frozen=True):
         """See Runner. Raises MissingTool."""
         for name in (machine.compiler, *machine.prefix[:1]):
             tools.require(name)
-        memory = Memory(machine)
-        with _workshop() as folder:
+        with workshop() as folder:
+            bench = _Bench(self.emit, machine, folder)
+            bench.expect(tests)
             for test in tests:
                 try:
-                    program = compiled(test, self.emit(test), machine, folder)
-                    done(measured(test, program, machine, seconds, memory))
-                except (Unsupported, _Failed) as error:
+                    done(bench.histogram(test, seconds))
+                except (Unsupported, Failed) as error:
                     done(not_run(test, machine, self.name, str(error.args[0])))
-        memory.write()
+            bench.memory.write()
 
 
-# --- programs ---------------------------------------------------------------------------------
+class _Measured:
+    """A test under measurement: slices of its program, added up."""
 
+    def __init__(self, test: Test, bench: _Bench) -> None:
+        self.test, self.bench = test, bench
+        read = statements(test)
+        self.threads = len(read.threads)
+        self.program = compiled(bench.emit(test), places(read), bench.machine, bench.folder)
+        self.choice = Choice(SETTINGS, bench.memory.best.get(self.program.path.stem))
+        self.counts: Counter[tuple[int, ...]] = Counter()
+        self.iterations = self.hits = self.independent = 0
+        self.seconds = 0.0
+        self.problem = ""
 
-@contextlib.contextmanager
-def _workshop() -> Iterator[Path]:
-    """A folder for programs: in the user's cache, else one that is gone afterwards."""
-    folder = kept.folder_of("native")
-    try:
-        if folder is None:
-            raise FileNotFoundError
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        with tempfile.TemporaryDirectory(prefix="weakspot-native-") as name:
-            yield Path(name)
-        return
-    yield folder
-    programs = sorted(folder.glob("*.exe"), key=lambda file: file.stat().st_mtime)
-    for old in programs[:-_KEPT]:
-        for suffix in (".exe", ".s", ".c"):
-            old.with_suffix(suffix).unlink(missing_ok=True)
+    def go_on(self, seconds: float, enough: float = math.inf) -> None:
+        """Run slices for so long, at least one, or until there are enough independent hits.
+        Raises Failed if not even the first ends well, or if the counts contradict themselves."""
+        begin = time.monotonic()
+        length = min(_LONGEST, max(_SHORTEST, seconds / len(self.choice.tried)))
+        while not self.problem and (self.iterations == 0 or self.independent < enough):
+            left = seconds - (time.monotonic() - begin)
+            if left <= 0 and self.choice.slices:
+                break
+            self._slice(max(_SHORTEST, min(length, left)))
+        if sum(self.counts[values] for values in self.counts if self._holds(values)) != self.hits:
+            raise Failed("its program's hits are not those of the condition")
+        if self.hits:
+            self.bench.memory.best[self.program.path.stem] = self.choice.best.setting
 
-
-def compiled(test: Test, source: str, machine: Machine, folder: Path) -> Program:
-    """The program of that source, as the folder has it or made now. What runs is what the
-    assembly beside it says: it is made from that."""
-    compiler = tools.require(machine.compiler)
-    name = kept.digest(source, compiler.path, compiler.version or "", *machine.flags)[:24]
-    program = Program(folder / f"{name}.exe", places(statements(test)))
-    if program.path.exists():
-        program.path.touch()
-        return program
-    program.path.with_suffix(".c").write_text(source, encoding="utf-8")
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        made = Path(scratch) / "program"
-        for given, wanted, how in (
-            (program.path.with_suffix(".c"), program.assembly, ["-S"]),
-            (program.assembly, made, []),
-        ):
-            ended = process.run(
-                [compiler.path, *machine.flags, "-pthread", *how, str(given), "-o", str(wanted)],
-                seconds=60.0,
-                env={"LC_ALL": "C", "PATH": "/usr/bin:/bin:/usr/local/bin"},
-                memory=None,
-            )
-            if ended.timed_out:
-                raise _Failed("compiling takes too long")
-            if ended.code != 0:
-                errors = re.findall(r"error: (.*)", ended.err) or ended.err.splitlines()[-1:]
-                what = f": {errors[0]}" if errors else ""
-                raise _Failed(f"{machine.compiler} does not compile it{what}")
-        made.replace(program.path)
-    return program
-
-
-def sliced(
-    program: Program, machine: Machine, setting: Setting, seconds: float, seed: int
-) -> Slice:
-    """Run the program once, for so many seconds. Raises _Failed."""
-    given = {**setting, "ms": max(1, round(1000 * seconds)), "seed": seed}
-    prefix = [tools.require(name).path for name in machine.prefix[:1]] + list(machine.prefix[1:])
-    ended = process.run(
-        [*prefix, str(program.path), *(f"{name}={value}" for name, value in given.items())],
-        seconds=seconds + _GRACE,
-        memory=None,
-    )
-    if ended.timed_out:
-        raise _Failed(f"its program does not end within {seconds + _GRACE:.0f} s")
-    if ended.code != 0:
-        said = (ended.err or ended.out).strip().splitlines()[-1:]
-        raise _Failed(f"its program ended with code {ended.code}{f': {said[0]}' if said else ''}")
-    return _read(ended.out, len(program.places))
-
-
-def _read(text: str, places: int) -> Slice:
-    """What a program printed. Raises _Failed for anything that a whole program does not print."""
-    *lines, last = text.splitlines() or [""]
-    total = _TOTAL.fullmatch(last)
-    counts: Counter[tuple[int, ...]] = Counter()
-    for line in lines:
-        state = _STATE.fullmatch(line)
-        if state is None or len(values := tuple(map(int, state[2].split()))) != places:
-            raise _Failed(f"its program printed {line[:60]!r}")
-        counts[values] += int(state[1])
-    if total is None:
-        raise _Failed(f"its program ended with {last[:60]!r}")
-    iterations, hits, independent, spent = map(int, total.groups())
-    if counts.total() != iterations or not 0 <= independent <= hits <= iterations:
-        raise _Failed(
-            f"its program's counts do not add up: {counts.total()} states of {iterations} "
-            f"iterations, {hits} hits, {independent} of them independent"
-        )
-    return Slice(dict(counts), iterations, hits, independent, spent / 1e9)
-
-
-# --- measuring --------------------------------------------------------------------------------
-
-
-class _Tried(msgspec.Struct):
-    """A setting, and what its slices gave."""
-
-    setting: Setting
-    slices: int = 0
-    seconds: float = 0.0
-    hits: int = 0
-    independent: int = 0
-
-    @property
-    def rate(self) -> tuple[float, float]:
-        """Independent hits a second; where there are none, hits."""
-        spent = max(self.seconds, 1e-9)
-        return self.independent / spent, self.hits / spent
-
-
-class _Choice:
-    """Which setting the next slice gets: each once, the remembered one first, then that which
-    shows most; one slice in _CURIOUS goes to the one that was tried least. As long as nothing is
-    seen, all in turn. (A bandit that is greedy with forced exploration; Auer, Cesa-Bianchi and
-    Fischer, Machine Learning 47, 2002, have the analysis of its kin.)"""
-
-    def __init__(self, settings: Sequence[Setting], first: Setting | None) -> None:
-        order = [first] if first is not None else []
-        order += [setting for setting in settings if setting != first]
-        self.tried = [_Tried(setting) for setting in order]
-        self.slices = 0
-
-    def next(self) -> _Tried:
-        self.slices += 1
-        least = min(self.tried, key=lambda each: each.slices)
-        best = self.best
-        if least.slices == 0 and self.slices <= len(self.tried):
-            return least
-        if best.hits == 0 or self.slices % _CURIOUS == 0:
-            return least
-        return best
-
-    @property
-    def best(self) -> _Tried:
-        return max(self.tried, key=lambda each: each.rate)
-
-
-class Remembered(msgspec.Struct):
-    """Which settings were best on a machine, by the digest of the test's program."""
-
-    best: dict[str, Setting] = {}
-
-
-class Memory:
-    """What is remembered of a machine: a file in the user's cache folder. Without one that can be
-    written nothing is."""
-
-    def __init__(self, machine: Machine) -> None:
-        known = profile(machine)
-        kind = kept.digest(*(str(each) for each in (known.machine, known.cpu, known.hypervisor)))
-        folder = kept.folder_of("settings")
-        self.path = folder and folder / f"{kind[:16]}.json"
-        self.best = (kept.read(self.path, Remembered) or Remembered()).best
-
-    def write(self) -> None:
-        kept.write(self.path, Remembered(self.best))
-
-
-def measured(
-    test: Test, program: Program, machine: Machine, seconds: float, memory: Memory
-) -> Histogram:
-    """Slices of the test's program for `seconds`, added up. Raises _Failed when the first slice
-    fails, or when what is counted contradicts itself."""
-    threads = len(statements(test).threads)
-    choice = _Choice(SETTINGS, memory.best.get(program.path.stem))
-    names = [f"{t}:{name}" if t is not None else f"[{name}]" for t, name in program.places]
-    counts: Counter[tuple[int, ...]] = Counter()
-    iterations = hits = independent = 0
-    spent, problem = 0.0, ""
-    length = min(_LONGEST, max(_SHORTEST, seconds / (2 * len(choice.tried))))
-    begin = time.monotonic()
-    while (left := seconds - (time.monotonic() - begin)) > 0 or not choice.slices:
-        tried = choice.next()
+    def _slice(self, seconds: float) -> None:
+        tried = self.choice.next()
         try:
             found = sliced(
-                program, machine, tried.setting, max(_SHORTEST, min(length, left)), choice.slices
+                self.program, self.bench.machine, tried.setting, seconds, self.choice.slices
             )
-        except _Failed as error:
-            if not iterations:
+        except Failed as error:
+            if not self.iterations:
                 raise
-            problem = str(error)
-            break
-        counts.update(found.counts)
+            self.problem = str(error)
+            return
+        self.counts.update(found.counts)
         tried.slices += 1
-        tried.seconds += found.seconds
-        tried.hits += found.hits
-        tried.independent += found.independent
-        iterations += found.iterations
-        hits += found.hits
-        independent += found.independent
-        spent += found.seconds
-    states = [
-        Count({name: str(value) for name, value in zip(names, values, strict=True)}, count)
-        for values, count in sorted(counts.items())
-    ]
-    holds = proposition(test.condition)
-    if holds is None or sum(each.count for each in states if holds(each.state)) != hits:
-        raise _Failed("its program's hits are not those of the condition")
-    best = choice.best
-    if best.hits:
-        memory.best[program.path.stem] = best.setting
-    parameters = {
-        "setting": " ".join(f"{name}={value}" for name, value in best.setting.items()) or "default",
-        "settings": str(sum(each.slices > 0 for each in choice.tried)),
-        "slices": str(choice.slices),
-        "compiler": f"{machine.compiler} {tools.require(machine.compiler).version or ''}",
-        "assembly": str(program.assembly),
-    }
-    if threads > cores():
-        parameters["crowded"] = f"{threads} threads on {cores()} processors"
-    if problem:
-        parameters["cut"] = problem
-    return Histogram(
-        test=test.name,
-        machine=machine.name,
-        runner="native",
-        histogram=tuple(states),
-        target=hits,
-        target_independent=independent,
-        iterations=iterations,
-        seconds=round(spent, 4),
-        condition=test.condition,
-        arch=machine.arch,
-        emulated=machine.emulated,
-        parameters=parameters,
-        hash=herd_hash(test),
-        sites=test.sites,
+        for part in (tried, self):
+            part.seconds += found.seconds
+            part.iterations += found.iterations
+            part.hits += found.hits
+            part.independent += found.independent
+
+    def _holds(self, values: Sequence[int]) -> bool:
+        holds = proposition(self.test.condition)
+        return holds is not None and holds(self.state(values))
+
+    def state(self, values: Sequence[int]) -> State:
+        names = (f"[{name}]" if t is None else f"{t}:{name}" for t, name in self.program.places)
+        return {name: str(value) for name, value in zip(names, values, strict=True)}
+
+    @property
+    def states(self) -> tuple[Count, ...]:
+        return tuple(Count(self.state(v), count) for v, count in sorted(self.counts.items()))
+
+    def missed(self, sibling: _Measured) -> float | None:
+        """The probability that nothing was seen of this test, were its outcome as likely as the
+        sibling's in each setting that both were run under; None if the sibling was not seen
+        there. Independent hits count: chances of instances that share an episode are one."""
+        total = 0.0
+        for mine in self.choice.tried:
+            for its in sibling.choice.tried:
+                if mine.setting == its.setting and its.iterations:
+                    total += mine.iterations * its.independent / its.iterations
+        return math.exp(-total) if total else None
+
+
+class _Bench:
+    """A machine, and what was compiled and measured there for these tests."""
+
+    def __init__(self, emit: Callable[[Test], str], machine: Machine, folder: Path) -> None:
+        self.emit, self.machine, self.folder = emit, machine, folder
+        self.memory = Memory(machine)
+        self.siblings: dict[Path, _Measured] = {}  # by program: tests share them
+        self.interleaved: dict[str, Verdict] = {}  # of fenced siblings, by text after the name
+
+    def expect(self, tests: Sequence[Test]) -> None:
+        """Ask the engine for the interleavings of all fenced siblings at once."""
+        siblings: dict[str, Test] = {}
+        for test in tests:
+            if test.statements is not None:
+                sibling = fenced(test, test.statements)
+                siblings.setdefault(_unnamed(sibling.test), sibling.test)
+        by_name = {test.name: text for text, test in siblings.items()}
+        Engine(witnesses=False).check(
+            list(siblings.values()),
+            models.resolve("sc"),
+            seconds=20.0,
+            done=lambda verdict: self.interleaved.update({by_name[verdict.test]: verdict}),
+        )
+
+    def histogram(self, test: Test, seconds: float) -> Histogram:
+        """The test with its controls, in about so many seconds. Raises Failed, Unsupported."""
+        begin = time.monotonic()
+        read = statements(test)
+        it = _Measured(test, self)
+        control = self._fenced(fenced(test, read), _FENCED * seconds)
+        if control.wrong:
+            failed = not_run(
+                test,
+                self.machine,
+                "native",
+                f"its control failed, so nothing is counted: with {control.change} it showed "
+                f"{control.wrong}, which no interleaving gives",
+            )
+            return msgspec.structs.replace(failed, controls=(control,))
+        it.go_on(_FIRST * seconds)
+        siblings = () if it.hits else weaker(test, read)
+        share = _WEAKER * seconds / max(1, len(siblings))
+        seen = [(each.change, self._sibling(each.test, share)) for each in siblings]
+        it.choice.hint(other.choice.best.setting for _, other in seen if other.hits)
+        it.go_on(max(seconds - (time.monotonic() - begin), _REST * seconds))
+        if it.hits:
+            seen = []  # what is seen needs nobody to vouch for it
+        told = [_control("weaker", change, other, it.missed(other)) for change, other in seen]
+        return self._told(it, (control, *told))
+
+    def _sibling(self, test: Test, seconds: float) -> _Measured:
+        """The sibling, run for so long, or as it was for another test."""
+        fresh = _Measured(test, self)
+        known = self.siblings.setdefault(fresh.program.path, fresh)
+        if known is fresh:
+            known.go_on(seconds, _ENOUGH)
+        return known
+
+    def _fenced(self, sibling: Sibling, seconds: float) -> Control:
+        measured = self._sibling(sibling.test, seconds)
+        verdict = self.interleaved.get(_unnamed(sibling.test))
+        if verdict is None or verdict.observation == "Unknown":
+            raise Failed("the engine does not tell the interleavings of its control")
+        wrong = [each for each in measured.states if not within(each.state, verdict.states)]
+        said = f"{stated(wrong[0].state)} {times(wrong[0].count)}" if wrong else ""
+        return _control("fenced", sibling.change, measured, None, said)
+
+    def _told(self, it: _Measured, controls: tuple[Control, ...]) -> Histogram:
+        compiler = self.machine.compiler
+        tried = it.choice.tried
+        parameters = {
+            "setting": told(it.choice.best.setting),
+            "settings": str(sum(each.slices > 0 for each in tried)),
+            "slices": str(it.choice.slices),
+            "compiler": f"{compiler} {tools.require(compiler).version or ''}",
+            "assembly": str(it.program.assembly),
+        }
+        if it.threads > cores():
+            parameters["crowded"] = f"{it.threads} threads on {cores()} processors"
+        if it.problem:
+            parameters["cut"] = it.problem
+        return Histogram(
+            test=it.test.name,
+            machine=self.machine.name,
+            runner="native",
+            histogram=it.states,
+            target=it.hits,
+            target_independent=it.independent,
+            iterations=it.iterations,
+            seconds=round(it.seconds, 4),
+            condition=it.test.condition,
+            arch=self.machine.arch,
+            emulated=self.machine.emulated,
+            parameters=parameters,
+            hash=herd_hash(it.test),
+            sites=it.test.sites,
+            controls=controls,
+        )
+
+
+def _control(
+    kind: Literal["fenced", "weaker"],
+    change: str,
+    measured: _Measured,
+    missed: float | None,
+    wrong: str = "",
+) -> Control:
+    return Control(
+        kind=kind,
+        change=change,
+        target=measured.hits,
+        target_independent=measured.independent,
+        iterations=measured.iterations,
+        missed=missed,
+        wrong=wrong,
     )
+
+
+def _unnamed(test: Test) -> str:
+    return test.text.partition("\n")[2].partition("\n")[2]

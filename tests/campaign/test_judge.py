@@ -21,8 +21,16 @@ from weakspot.harness.record import (
     StructureNote,
 )
 from weakspot.harness.structures import Claim, Scenario
-from weakspot.harness.verdict import Count, Exploration, Finding, Histogram, Verdict, Violation
-from weakspot.harness.words import rounded
+from weakspot.harness.verdict import (
+    Control,
+    Count,
+    Exploration,
+    Finding,
+    Histogram,
+    Verdict,
+    Violation,
+)
+from weakspot.harness.words import rounded, silence, small
 
 MODELS = (
     ModelNote("sc", "SC", "reference"),
@@ -494,3 +502,59 @@ def test_errors_come_before_notes_and_what_is_recorded_comes_last() -> None:
 )
 def test_large_counts_are_rounded_not_misread(count: int, text: str) -> None:
     assert rounded(count) == text
+
+
+# --- controls ---------------------------------------------------------------------------------
+
+
+def control(**more: Any) -> Control:
+    given = {
+        "kind": "weaker",
+        "change": "P0 without its seq_cst fence",
+        "target": 50,
+        "target_independent": 40,
+        "iterations": 1000,
+        **more,
+    }
+    return Control(**given)
+
+
+FENCED = control(kind="fenced", target=0, target_independent=0)
+
+
+def test_silence_that_no_sibling_breaks_is_said_to_say_nothing() -> None:
+    forbidden = verdict("Never", "rc11")
+    unseen = control(target=0, target_independent=0)
+    (finding,) = judge(record(forbidden, histogram(0, controls=(FENCED, unseen))))
+    assert (finding.id, finding.severity) == ("WS402", "note")
+    assert "their silence says nothing" in finding.message
+    assert not judge(record(forbidden, histogram(0, controls=(FENCED, control(missed=0.2)))))
+    assert not judge(record(forbidden, histogram(0)))  # nobody knows
+    assert "WS402" not in str(found(forbidden, histogram(3, controls=(FENCED,))))
+
+
+def test_silence_is_worth_what_the_rarest_sibling_says() -> None:
+    counted = histogram(0, controls=(FENCED, control(missed=1e-30), control(missed=0.0123)))
+    assert silence(counted) == (
+        "a sibling (P0 without its seq_cst fence) was seen at a rate of 0.04; were this one as "
+        "likely, it would have been missed with probability 0.012"
+    )
+    assert silence(histogram(1, controls=(FENCED,))) == ""
+    assert silence(histogram(0)) == ""
+
+
+def test_a_control_that_failed_is_an_error() -> None:
+    failed = histogram(
+        0, iterations=0, histogram=(), controls=(control(kind="fenced", wrong="x=3"),)
+    )
+    (finding,) = judge(record(failed))
+    assert (finding.id, finding.severity) == ("WS403", "error")
+    assert "SB showed x=3" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0.5, "0.5"), (0.04, "0.04"), (0.0031, "3.1·10⁻³"), (1e-5, "1·10⁻⁵"), (1e-40, "below 10⁻¹²")],
+)
+def test_small_numbers_are_written_out(number: float, text: str) -> None:
+    assert small(number) == text

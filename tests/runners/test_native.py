@@ -19,9 +19,11 @@ from weakspot.harness.agreement import within
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.herdlog import format_histogram, parse_histograms
 from weakspot.harness.machines import Machine, local
-from weakspot.harness.runners.native import SETTINGS, Memory, Native, _Choice
+from weakspot.harness.runners.native import Native
+from weakspot.harness.runners.tuning import SETTINGS, Choice, Memory, told
 from weakspot.harness.tools import Tool
 from weakspot.harness.verdict import Histogram, Verdict
+from weakspot.harness.words import is_mute, silence
 
 x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="speaks of x86-64")
 
@@ -40,6 +42,10 @@ def here(need: Callable[[str], Tool]) -> Machine:
     return machine
 
 
+STORE_Y = "atomic_store_explicit(y, 1, memory_order_release)"
+LOAD_Y = "atomic_load_explicit(y, memory_order_acquire);"
+
+
 def ran(
     tests: list[Test], machine: Machine, seconds: float = 0.3, runner: Native | None = None
 ) -> dict[str, Histogram]:
@@ -49,13 +55,15 @@ def ran(
     return {histogram.test: histogram for histogram in histograms}
 
 
-def planted(old: str, new: str) -> Native:
-    """The runner with a fault in the programs that it writes."""
+def planted(*faults: tuple[str, str]) -> Native:
+    """The runner with faults in the programs that it writes: one text instead of another."""
 
     def emit(test: Test) -> str:
         source = native_source(test)
-        assert old in source
-        return source.replace(old, new)
+        for old, new in faults:
+            assert old in source
+            source = source.replace(old, new)
+        return source
 
     return Native(emit=emit)
 
@@ -154,7 +162,7 @@ def test_a_test_that_does_not_compile_costs_only_itself(here: Machine) -> None:
     assert histograms["b"].iterations > 0
     assert "no straight lines" in histograms["lock"].reason
     assert "MIPS" in histograms["MP"].reason
-    wrong = ran([sb()], here, runner=planted("int main(", "no_type main("))["SB"]
+    wrong = ran([sb()], here, runner=planted(("int main(", "no_type main(")))["SB"]
     assert "gcc does not compile it: unknown type name" in wrong.reason
     assert wrong.iterations == 0
 
@@ -174,14 +182,14 @@ def test_a_test_that_does_not_compile_costs_only_itself(here: Machine) -> None:
 def test_a_program_that_lies_or_dies_is_not_believed(
     here: Machine, old: str, new: str, said: str
 ) -> None:
-    histogram = ran([sb()], here, runner=planted(old, new))["SB"]
+    histogram = ran([sb()], here, runner=planted((old, new)))["SB"]
     assert said in histogram.reason
     assert histogram.histogram == ()
 
 
 def test_a_program_that_hangs_is_killed(here: Machine) -> None:
     begin = time.monotonic()
-    histogram = ran([sb()], here, runner=planted("return 0;\n}", "for (;;);\n}"))["SB"]
+    histogram = ran([sb()], here, runner=planted(("return 0;\n}", "for (;;);\n}")))["SB"]
     assert time.monotonic() - begin < 20
     assert "does not end within" in histogram.reason
 
@@ -194,8 +202,79 @@ def test_more_threads_than_processors_run_too_and_it_is_said(here: Machine) -> N
     assert f"{threads} threads on" in histogram.parameters["crowded"]
 
 
+# --- controls ---------------------------------------------------------------------------------
+
+
+def test_every_run_has_its_fenced_control(here: Machine) -> None:
+    for histogram in ran([sb(), sb("SB+fences", FENCE)], here).values():
+        control = histogram.controls[0]
+        assert control.kind == "fenced"
+        assert control.iterations > 0
+        assert (control.target, control.wrong) == (0, "")
+
+
+FAULTS = {
+    "a barrier is missing": (
+        ("    meet(me, batch);", "    if (batch % 4 == 0) meet(me, batch);"),
+        ("nanoseconds() > end", "(batch % 4 == 0 && nanoseconds() > end)"),
+    ),
+    "a batch is counted before it is over": (
+        ("count(me, batch - 1, base - STEP, other);", "count(me, batch, base, at);"),
+    ),
+    "memory is not fresh": ((", base += STEP)", ")"),),
+    "results are stale": (("observe(values, i, batch & 1", "observe(values, i, 0"),),
+    "values are read wrongly": (("raw < base ? init", "raw <= base + 1 ? init"),),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_lying_runner_is_caught_by_its_control(here: Machine, fault: str) -> None:
+    if local.cores() < 2:
+        pytest.skip("one processor interleaves threads anyhow")
+    runner = planted(*FAULTS[fault])
+    histogram = ran([sb("SB+scs", order="seq_cst")], here, 2.0, runner)["SB+scs"]
+    assert "its control failed" in histogram.reason
+    assert histogram.iterations == 0
+    assert histogram.controls[0].wrong
+
+
+@x86
+def test_silence_is_worth_what_siblings_say(here: Machine) -> None:
+    """Without one of its fences store buffering is seen: that with both it is not means
+    something. Message passing is seen without any: that says nothing."""
+    mp = Test(
+        name="MP",
+        arch="C",
+        text=sb()
+        .text.replace("C SB", "C MP")
+        .replace("int r0 = atomic_load_explicit(y, memory_order_relaxed)", STORE_Y)
+        .replace("atomic_store_explicit(y, 1, memory_order_relaxed);", "int r1 = " + LOAD_Y)
+        .replace("0:r0=0 /\\ 1:r0=0", "1:r1=1 /\\ 1:r0=0"),
+    )
+    histograms = ran([sb("SB+fences", FENCE), mp], here, 4.0)
+    fences = histograms["SB+fences"]
+    assert fences.target == 0
+    weaker = [each for each in fences.controls if each.kind == "weaker"]
+    assert [each.change for each in weaker] == [
+        "P0 without its seq_cst fence",
+        "P1 without its seq_cst fence",
+        "all fences removed and all orders relaxed",
+    ]
+    assert any(each.missed is not None and 0 <= each.missed < 0.5 for each in weaker)
+    assert "missed with probability" in silence(fences)
+    assert histograms["MP"].reason == ""
+    assert silence(histograms["MP"]) == "no sibling was seen either: this silence says nothing"
+    assert is_mute(histograms["MP"])
+    assert not is_mute(fences)
+
+
+def test_siblings_that_tests_share_run_once(here: Machine) -> None:
+    histograms = ran([sb("a"), sb("b", order="seq_cst")], here)
+    assert histograms["a"].controls[0] == histograms["b"].controls[0]
+
+
 def test_the_setting_that_shows_most_gets_the_rest() -> None:
-    choice = _Choice(SETTINGS, None)
+    choice = Choice(SETTINGS)
     for _ in range(10 * len(SETTINGS)):
         tried = choice.next()
         tried.slices += 1
@@ -208,7 +287,7 @@ def test_the_setting_that_shows_most_gets_the_rest() -> None:
 
 
 def test_while_nothing_is_seen_all_settings_take_turns() -> None:
-    choice = _Choice(SETTINGS, None)
+    choice = Choice(SETTINGS)
     for _ in range(3 * len(SETTINGS)):
         choice.next().slices += 1
     assert {each.slices for each in choice.tried} == {3}
@@ -220,10 +299,9 @@ def test_the_best_setting_is_remembered_for_the_machine(here: Machine, cache: Pa
     histogram = ran([sb()], here, 1.0)["SB"]
     assert histogram.target > 0
     (remembered,) = Memory(here).best.values()
-    told = " ".join(f"{name}={value}" for name, value in remembered.items()) or "default"
-    assert told == histogram.parameters["setting"]
+    assert told(remembered) == histogram.parameters["setting"]
     assert next(cache.rglob("settings/*.json")).exists()
-    assert _Choice(SETTINGS, remembered).next().setting == remembered
+    assert Choice(SETTINGS, remembered).next().setting == remembered
 
 
 def test_a_cache_that_cannot_be_written_costs_time_only(

@@ -1,0 +1,113 @@
+"""Which setting of a native program is run next, and which was best on this machine before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from weakspot.generators import kept
+from weakspot.harness.machines import Machine
+from weakspot.harness.machines.profile import profile
+
+CURIOUS = 8
+"""One slice in so many goes to the setting that was tried least."""
+
+Setting = dict[str, int]
+"""Parameters of a program; the head of the template says what each means."""
+
+#: what is tried: slots of time, which most often show most, and batches without any order but
+#: their beginning
+SETTINGS: tuple[Setting, ...] = (
+    {"slot": 140, "jitter": 31, "sets": 2},
+    {},
+    {"slot": 100, "jitter": 31},
+    {"sets": 2, "shuffle": 1},
+    {"slot": 200, "jitter": 127, "sets": 2},
+    {"delay": 15},
+    {"slot": 300, "jitter": 511, "sets": 2},
+    {"instances": 1024, "shuffle": 1},
+    {"slot": 140, "push": 4, "sets": 2},
+    {"instances": 64, "delay": 63},
+    {"slot": 500, "jitter": 63},
+    {"stride": 128, "turn": 0},
+)
+
+
+def told(setting: Setting) -> str:
+    return " ".join(f"{name}={value}" for name, value in setting.items()) or "default"
+
+
+class Tried(msgspec.Struct):
+    """A setting, and what its slices gave."""
+
+    setting: Setting
+    slices: int = 0
+    seconds: float = 0.0
+    iterations: int = 0
+    hits: int = 0
+    independent: int = 0
+
+    @property
+    def rate(self) -> tuple[float, float]:
+        """Independent hits a second; where there are none, hits."""
+        spent = max(self.seconds, 1e-9)
+        return self.independent / spent, self.hits / spent
+
+
+class Choice:
+    """Which setting the next slice gets: each once, the remembered one first, then the one that
+    shows most; one slice in CURIOUS goes to the one that was tried least. As long as nothing is
+    seen all take turns, every other time those that are hinted at. (A bandit that is greedy with
+    forced exploration; Auer, Cesa-Bianchi and Fischer, Machine Learning 47, 2002, section 3.)"""
+
+    def __init__(self, settings: Sequence[Setting], first: Setting | None = None) -> None:
+        order = [first] if first is not None else []
+        order += [setting for setting in settings if setting != first]
+        self.tried = [Tried(setting) for setting in order]
+        self.hinted: list[Tried] = []
+        self.slices = 0
+
+    def hint(self, settings: Iterable[Setting]) -> None:
+        """These show siblings of the test: it may show itself there too."""
+        wanted = list(settings)
+        self.hinted = [each for each in self.tried if each.setting in wanted]
+
+    def next(self) -> Tried:
+        self.slices += 1
+        least = _least(self.tried)
+        best = self.best
+        if best.hits == 0:
+            return _least(self.hinted) if self.hinted and self.slices % 2 else least
+        if least.slices == 0 or self.slices % CURIOUS == 0:
+            return least
+        return best
+
+    @property
+    def best(self) -> Tried:
+        return max(self.tried, key=lambda each: each.rate)
+
+
+def _least(tried: Sequence[Tried]) -> Tried:
+    return min(tried, key=lambda each: each.slices)
+
+
+class Remembered(msgspec.Struct):
+    """Which settings were best on a machine, by the digest of the test's program."""
+
+    best: dict[str, Setting] = {}
+
+
+class Memory:
+    """What is remembered of a machine: a file in the user's cache folder. Without one that can be
+    written nothing is."""
+
+    def __init__(self, machine: Machine) -> None:
+        known = profile(machine)
+        kind = kept.digest(*(str(each) for each in (known.machine, known.cpu, known.hypervisor)))
+        folder = kept.folder_of("settings")
+        self.path = folder and folder / f"{kind[:16]}.json"
+        self.best = (kept.read(self.path, Remembered) or Remembered()).best
+
+    def write(self) -> None:
+        kept.write(self.path, Remembered(self.best))
