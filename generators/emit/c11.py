@@ -60,7 +60,7 @@ def _thread(
 ) -> str:
     parameters: dict[str, str] = {}
     lines: list[str] = []
-    guarded = [s.reg for s in after_guard(statements) if isinstance(s, Load | Rmw | Cas)]
+    guarded = guarded_registers(statements)
     lines.extend(f"  int {reg} = {UNREACHED};" for reg in guarded)
     depth = 1
     for statement in statements:
@@ -88,12 +88,10 @@ def _thread(
     return "\n".join([f"P{number} ({head}) {{", *lines, "}", ""])
 
 
-def after_guard(statements: Sequence[Statement]) -> Sequence[Statement]:
-    """What runs only if a Guard lets it; its registers are UNREACHED else."""
-    for index, statement in enumerate(statements):
-        if isinstance(statement, Guard):
-            return statements[index:]
-    return ()
+def guarded_registers(statements: Sequence[Statement]) -> list[str]:
+    """The registers that are UNREACHED unless a guard lets their statement run."""
+    first = next((n for n, s in enumerate(statements) if isinstance(s, Guard)), len(statements))
+    return [s.reg for s in statements[first:] if isinstance(s, Load | Rmw | Cas)]
 
 
 def expression(

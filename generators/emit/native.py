@@ -17,7 +17,7 @@ import msgspec
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from weakspot.errors import Unsupported
-from weakspot.generators.emit.c11 import UNREACHED, after_guard, expression
+from weakspot.generators.emit.c11 import UNREACHED, expression, guarded_registers
 from weakspot.generators.litmus import Body, Cas, Fence, Guard, Load, Rmw, Store, Test
 
 _LARGEST = 1 << 12  # a stamped value at most: the bases of a billion instances fit an int
@@ -136,7 +136,7 @@ def _thread(
         return f"base + {given}" if loc in stamped else str(given)
 
     statements = read.threads[number]
-    guarded = {s.reg for s in after_guard(statements) if isinstance(s, Load | Rmw | Cas)}
+    guarded = set(guarded_registers(statements))
     source = {
         s.reg: s.loc for s in statements if isinstance(s, Load | Rmw)
     }  # a compare-exchange tells whether it succeeded, no value

@@ -136,6 +136,14 @@ pub enum Instr {
         at: Place,
         tags: u64,
     },
+    /// x86's xadd with memory: the register gets the old value.
+    FetchAdd {
+        reg: Reg,
+        at: Place,
+        tags: u64,
+        atomic: bool,
+        flags: Flags,
+    },
     LoadReserve {
         to: Option<Reg>,
         at: Place,
@@ -208,7 +216,9 @@ impl Instr {
             Instr::Load { at, .. }
             | Instr::Modify { at, .. }
             | Instr::CompareMemory { at, .. }
-            | Instr::Swap { at, .. } => add(&at.base),
+            | Instr::Swap { at, .. }
+            | Instr::FetchAdd { at, .. }
+            | Instr::CompareExchange { at, .. } => add(&at.base),
             Instr::Store { at, from, .. } => {
                 add(&at.base);
                 add(from);

@@ -89,7 +89,10 @@ fn instruction(r: &mut Reader<'_>, wide: bool) -> Result<Instr, Fault> {
     let instr = read(r, wide, locked, offset, &word)?;
     let allowed = matches!(
         instr,
-        Instr::Modify { .. } | Instr::Swap { .. } | Instr::CompareExchange { .. }
+        Instr::Modify { .. }
+            | Instr::Swap { .. }
+            | Instr::FetchAdd { .. }
+            | Instr::CompareExchange { .. }
     );
     match locked && !allowed {
         true => Err(Fault::new(offset, format!("`{word}` takes no lock prefix"))
@@ -132,11 +135,11 @@ fn read(
         return instr.ok_or_else(|| bad_operands(offset, word));
     }
     let names = [
-        "mov", "xchg", "cmpxchg", "cmp", "test", "add", "sub", "xor", "or", "and",
+        "mov", "xchg", "xadd", "cmpxchg", "cmp", "test", "add", "sub", "xor", "or", "and",
     ];
     let Some(name) = names.into_iter().find(|n| sized(n)) else {
         return Err(r.unknown(offset, word).advise(
-            "of x86: mov, xchg, cmpxchg (X86_64), cmp, test, add, sub, xor, or, and, inc, dec, \
+            "of x86: mov, xchg, xadd, cmpxchg (X86_64), cmp, test, add, sub, xor, or, and, inc, dec, \
              jumps and fences",
         ));
     };
@@ -151,6 +154,17 @@ fn read(
     let instr = match name {
         "mov" => mov(to, from),
         "xchg" => exchange(to, from),
+        // herd7 does not read it; the operands are as in Intel's and AT&T's manuals
+        "xadd" => match (to, from) {
+            (Operand::Memory(at), Operand::Reg(reg)) => Some(Instr::FetchAdd {
+                reg,
+                at,
+                tags: if locked { ATOMIC } else { 0 },
+                atomic: locked,
+                flags: Flags::Result(flags),
+            }),
+            _ => None,
+        },
         // herd7 has it in X86_64 alone, memory first
         "cmpxchg" => match (wide, first, second) {
             (true, Operand::Memory(at), Operand::Reg(new)) => Some(Instr::CompareExchange {
