@@ -12,8 +12,9 @@ from pathlib import Path
 
 import msgspec
 
-from weakspot.errors import BadInput
+from weakspot.errors import BadInput, Unsupported
 from weakspot.generators import Generated, generate, merge
+from weakspot.generators.emit.isa import mapped, target, targets
 from weakspot.generators.litmus import Site, Test, read_test
 from weakspot.harness import models
 from weakspot.harness import structures as corpus
@@ -259,6 +260,27 @@ def _entries(tests: Sequence[_Placed]) -> Iterator[Entry]:
             digest=digest(content(test)),
             file=file,
         )
+
+
+def compiled(material: Material, isa: Sequence[str]) -> tuple[Material, tuple[str, ...]]:
+    """The material with its tests in assembly, as compiled for the targets `isa` ("all" for
+    each), under the models of these; and what is said of the tests that no mapping takes.
+
+    Raises BadInput for the name of a target that there is not.
+    """
+    chosen = [target(name) for name in (targets() if "all" in isa else isa)]
+    found: list[_Placed] = []
+    left_out: list[str] = []
+    for to in chosen:
+        for entry in material.entries:
+            try:
+                test = mapped(entry.test, to).test
+            except Unsupported as error:
+                left_out.append(error.message)
+                continue
+            found.append((test, entry.structures, (to.model,) if to.model else ()))
+    entries = tuple(_entries(found))
+    return msgspec.structs.replace(material, entries=entries), in_order(left_out)
 
 
 def _sources(

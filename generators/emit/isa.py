@@ -18,7 +18,6 @@ import msgspec
 from weakspot.errors import BadInput, Unsupported
 from weakspot.generators.emit.c11 import UNREACHED, guarded_registers
 from weakspot.generators.litmus import (
-    Body,
     Cas,
     Fence,
     Guard,
@@ -97,11 +96,8 @@ def targets() -> Mapping[str, Target]:
     for name, table in tables.items():
         base = found.get(table.pop("like", ""))
         parts = table.pop("parts", {})
-        about = {
-            key: table.pop(key)
-            for key in ("title", "dialect", "model", "reference")
-            if key in table
-        }
+        known = [key for key in ("title", "dialect", "model", "reference") if key in table]
+        about: dict[str, Any] = {key: table.pop(key) for key in known}
         if base is not None:
             about = {"dialect": base.dialect, "model": base.model} | about
             table, parts = base.lines | table, base.parts | parts
@@ -127,7 +123,7 @@ def mapped(test: Test, to: Target) -> Mapped:
     body = test.statements
     if body is None:
         raise Unsupported(
-            f"{test.name} cannot be mapped to {to.name}",
+            f"{test.name} has no assembly here: its threads are not straight lines of C",
             place=test.path or "",
             advice="a mapping takes C tests whose threads are straight lines, without locks and "
             "computed values, and whose condition is `exists` over a conjunction",
@@ -150,7 +146,7 @@ def mapped(test: Test, to: Target) -> Mapped:
     text = "\n".join(
         [
             f"{to.dialect} {name}",
-            f'"{test.cycle}"',
+            *([f'"{test.cycle}"'] if test.cycle else []),
             f"Target={to.title}",
             "{ " + " ".join(init) + " }",
             *_table(columns),

@@ -23,7 +23,7 @@ from weakspot.harness.cli.shared import (
     watched,
     what_argument,
 )
-from weakspot.harness.edge import FINDINGS, NOTHING_FOUND, keeping, some_time
+from weakspot.harness.edge import FINDINGS, NOTHING_FOUND, keeping, listed, some_time
 
 if TYPE_CHECKING:
     from weakspot.harness.record import Record
@@ -36,6 +36,7 @@ Without -o the tests go to standard output. Notes about the programs go to stand
 Examples:
   weakspot gen duffy_wsq --list        names, shapes and where they come from
   weakspot gen my_queue.c -o tests     one file a test, and @all for herd7 and litmus7
+  weakspot gen MP.litmus --isa all     the assembly that C11 atomics compile to
   weakspot gen all --check             do the golden tests still fit their sources?
   weakspot gen duffy_wsq --promote     make what is generated now the golden tests"""
 )
@@ -46,6 +47,14 @@ Examples:
 @click.option("--list", "as_list", is_flag=True, help="Print names, shapes and sites only.")
 @click.option("--check", "compare", is_flag=True, help="Compare with the golden tests; 1 if not.")
 @click.option("--promote", is_flag=True, help="Replace the golden tests; says what changes.")
+@click.option(
+    "--isa",
+    multiple=True,
+    callback=listed,
+    metavar="TARGET[,…]",
+    help="In assembly, as compilers map C11 to x86, aarch64, aarch64-lse, aarch64-rcpc, armv7, "
+    "power, power-trailing, riscv; or all.",
+)
 @source_options
 def gen(
     what: tuple[str, ...],
@@ -53,6 +62,7 @@ def gen(
     as_list: bool,
     compare: bool,
     promote: bool,
+    isa: tuple[str, ...],
     defines: tuple[str, ...],
     include: tuple[Path, ...],
 ) -> int:
@@ -65,6 +75,10 @@ def gen(
 
     if sum(map(bool, (output, as_list, compare, promote))) > 1:
         raise click.UsageError("-o, --list, --check and --promote exclude each other.")
+    if isa and (compare or promote):
+        raise click.UsageError(
+            "Golden tests are in C: --isa goes with neither --check nor --promote."
+        )
     if compare or promote:
         drifts = golden.drifts(what, promoted=promote)
         say(listing.drifts(drifts, promoted=promote))
@@ -72,6 +86,12 @@ def gen(
     material = gathered(what, (), once.generator(defines, include))
     for note in listing.notes(material):
         click.echo(note, err=True)
+    if isa:
+        from weakspot.harness.material import compiled
+
+        material, left_out = compiled(material, isa)
+        for message in left_out:
+            click.echo(f"note: {message}", err=True)
     if output is not None:
         golden.write(output, (entry.test for entry in material.entries), index=True)
         say([f"{len(material.entries):,} tests are in {output}"])

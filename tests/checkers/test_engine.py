@@ -410,3 +410,16 @@ def test_without_other_tools_the_engine_does_the_whole_job(
     assert "herd7 is not installed" in notes
     assert "cbmc is not installed" in notes
     assert not [f for f in record.findings if f.severity == "error" and not f.recorded]
+
+
+@pytest.mark.parametrize(("lock", "observation"), [("lock ", "Never"), ("", "Sometimes")])
+def test_xadd_gives_the_old_value_and_adds_at_once_when_locked(lock: str, observation: str) -> None:
+    xadd = f"{lock}xaddl %ebx,(x)"
+    test = made(
+        "X86_64 xadds\n{ 0:rbx=1; 1:rbx=2; }\n P0 | P1 ;\n"
+        f" {xadd} | {xadd} ;\nexists (0:rbx=0 /\\ 1:rbx=0)\n"
+    )
+    (verdict,) = asked(Engine(), [test], "x86")
+    assert verdict.observation == observation
+    assert {"0:rbx": "0", "1:rbx": "1"} in verdict.states
+    assert {"0:rbx": "2", "1:rbx": "0"} in verdict.states

@@ -252,3 +252,27 @@ def test_an_interrupted_campaign_goes_on_with_the_same_command(run, folder: Path
     after = (campaign / "verdicts.jsonl").read_text().splitlines()
     assert len(after) > before
     assert len({json.loads(line)["key"] for line in after}) == len(after)
+
+
+def test_gen_compiles_tests_for_an_instruction_set(run, folder: Path) -> None:
+    ended = run("gen", "SB.litmus", "--isa", "x86,riscv", "-o", "assembly")
+    assert ended.code == 0
+    assert ended.err == ""
+    texts = {path.name: path.read_text() for path in (folder / "assembly").glob("*.litmus")}
+    assert sorted(texts) == ["SB.riscv.litmus", "SB.x86.litmus"]
+    assert "movl $1,(x)" in texts["SB.x86.litmus"]
+    checked = run("check", "assembly/SB.x86.litmus", "--json")
+    assert json.loads(checked.out)["observation"] == "Sometimes"
+
+
+def test_gen_says_what_no_mapping_takes(run, folder: Path) -> None:
+    (folder / "lock.litmus").write_text(
+        "C lock\n{}\nP0 (atomic_int* x, spinlock_t* l) {\n  lock(l);\n  int r0 = atomic_load(x);\n"
+        "  unlock(l);\n}\nexists (0:r0=0)\n"
+    )
+    ended = run("gen", "lock.litmus", "SB.litmus", "--isa", "x86")
+    assert ended.code == 0
+    assert ended.err.count("lock has no assembly here") == 1
+    assert "X86_64 SB.x86" in ended.out
+    assert run("gen", "SB.litmus", "--isa", "sparc").code == 2
+    assert run("gen", "SB.litmus", "--isa", "x86", "--check").code == 2
