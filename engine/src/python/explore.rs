@@ -1,5 +1,5 @@
 //! Explorations of programs, as Python sees them.
-use super::litmus::{cat_error, raised, PATIENCE, STACK};
+use super::common::{cat_error, guarded, raised, PATIENCE, STACK};
 use super::EngineError;
 use crate::cat::Model;
 use crate::explore::program::ProgramSource;
@@ -9,17 +9,10 @@ use crate::program::ir::{Program, SiteId};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{channel, RecvTimeoutError};
 use std::sync::Arc;
 use std::thread;
-
-pub fn model(py: Python<'_>, model: &Path, folders: &[PathBuf]) -> PyResult<Model> {
-    py.allow_threads(|| Model::load(model, folders))
-        .map_err(|error| raised(cat_error(&error)))
-}
 
 /// Explores a program; see the stub for what comes back.
 pub fn explore<'py>(
@@ -44,7 +37,7 @@ pub fn explore<'py>(
                 Ok((found, witnesses))
             };
             // nobody listens any more only where an error has ended the wait
-            let _ = sender.send(catch_unwind(AssertUnwindSafe(all)));
+            let _ = sender.send(guarded(all));
         };
         thread::Builder::new()
             .stack_size(STACK)
@@ -75,13 +68,8 @@ pub fn explore<'py>(
     match result {
         Some(Ok(Ok((found, witnesses)))) => dict(py, program, &found, &witnesses, options),
         Some(Ok(Err(error))) => Err(failed(program, error)),
-        Some(Err(panic)) => {
-            let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
-            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-            let fault = format!("a fault of the engine: {}", text.unwrap_or_default());
-            broken(py, program, &fault, options)
-        }
-        None => broken(py, program, "a fault of the engine", options),
+        Some(Err(fault)) => broken(py, program, &fault, options),
+        None => broken(py, program, "the engine gave no answer", options),
     }
 }
 

@@ -1,32 +1,24 @@
 //! Litmus tests under models, as Python sees them: a batch on all cores, answers as they come.
-use super::EngineError;
-use crate::cat::{CatError, Model};
+use super::common::{cat_error, duration, guarded, litmus_error, load, raised};
+use super::common::{Wrong, PATIENCE, STACK};
+use crate::cat::Model;
 use crate::enumerate::{decide, explain, Answer, EngineError as Failure, Explanation};
 use crate::enumerate::{Limit, Limits, Observation, Witness};
 use crate::litmus::value::Value;
 use crate::litmus::{LitmusError, Printer, Test};
-use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
-use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// The stack of a worker: deeply nested tests must not end the process.
-pub const STACK: usize = 64 << 20;
-/// How long a wait for an answer lasts before Ctrl-C is looked for.
-pub const PATIENCE: Duration = Duration::from_millis(50);
 /// Answers that come within so long are taken together: a thread that is woken for each of
 /// thousands costs as much as deciding them.
 const PAUSE: Duration = Duration::from_millis(1);
-
-/// What is wrong with a file: kind, message, place, excerpt, advice.
-type Wrong = (&'static str, String, String, String, String);
 
 /// A test to read.
 #[derive(FromPyObject)]
@@ -62,8 +54,7 @@ pub fn check<'py>(
     explained: bool,
     done: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let time = Duration::try_from_secs_f64(seconds)
-        .map_err(|_| PyValueError::new_err("seconds must be a number that is not negative"))?;
+    let time = duration(seconds)?;
     let stop = Arc::new(AtomicBool::new(false));
     let limits = Limits {
         candidates,
@@ -71,9 +62,7 @@ pub fn check<'py>(
         memory,
         stop: Some(stop.clone()),
     };
-    let model = py
-        .allow_threads(|| Model::load(&model, &folders))
-        .map_err(|e| raised(cat_error(&e)))?;
+    let model = load(py, &model, &folders)?;
     let count = tests.len();
     let mut read = Vec::with_capacity(count);
     let parse = move |i: usize| tests[i].read();
@@ -193,22 +182,18 @@ enum Outcome {
 }
 
 fn one(test: &Test, model: &Model, limits: &Limits, explained: bool) -> Outcome {
-    let decided = catch_unwind(AssertUnwindSafe(|| {
+    let decided = guarded(|| {
         let answer = decide(test, model, limits)?;
         let explanation = match explained && answer.limit.is_none() {
             true => Some(Box::new(explain(test, model, &answer, limits)?)),
             false => None,
         };
         Ok((Box::new(answer), explanation))
-    }));
+    });
     match decided {
         Ok(Ok((answer, explanation))) => Outcome::Decided(answer, explanation),
         Ok(Err(failure)) => Outcome::Failed(failure),
-        Err(panic) => {
-            let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
-            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-            Outcome::Broken(text.unwrap_or_default())
-        }
+        Err(fault) => Outcome::Broken(fault),
     }
 }
 
@@ -269,7 +254,7 @@ fn dict<'py>(
             error = Some(cat_error(e));
         }
         Outcome::Failed(failure) => reason = failure.to_string(),
-        Outcome::Broken(message) => reason = format!("a fault of the engine: {message}"),
+        Outcome::Broken(fault) => reason.clone_from(fault),
         Outcome::Decided(answer, explanation) => {
             seconds = answer.seconds;
             cut = answer.cut;
@@ -362,43 +347,4 @@ fn limit_text(limit: Limit, limits: &Limits) -> String {
         Limit::Memory => format!("memory limit of {} MiB", limits.memory >> 20),
         other => format!("too many {other}"),
     }
-}
-
-pub fn raised(wrong: Wrong) -> PyErr {
-    EngineError::new_err(wrong)
-}
-
-fn litmus_error(e: &LitmusError) -> Wrong {
-    let place = format!("{}:{}:{}", e.file, e.line, e.column);
-    let excerpt = excerpt(&e.source, e.column);
-    let (message, advice) = (e.message.clone(), e.advice.clone());
-    let kind = match e.unsupported {
-        true => "unsupported",
-        false => "invalid",
-    };
-    (kind, message, place, excerpt, advice)
-}
-
-pub fn cat_error(e: &CatError) -> Wrong {
-    let file = Path::new(&e.file).display();
-    let place = match e.line {
-        0 => e.file.clone(),
-        line => format!("{file}:{line}:{}", e.column),
-    };
-    let excerpt = excerpt(&e.excerpt, e.column);
-    let (message, advice) = (e.message.clone(), e.advice.clone());
-    ("invalid", message, place, excerpt, advice)
-}
-
-/// The line and, below it, marks under the word at the column; empty without a line.
-fn excerpt(line: &str, column: usize) -> String {
-    if line.trim().is_empty() {
-        return String::new();
-    }
-    let before = line.chars().take(column.saturating_sub(1));
-    let blank: String = before.map(|c| if c == '\t' { c } else { ' ' }).collect();
-    let word = |c: &char| c.is_alphanumeric() || *c == '_';
-    let width = line.chars().skip(column.saturating_sub(1));
-    let width = width.take_while(word).count().max(1);
-    format!("{line}\n{blank}{}", "^".repeat(width))
 }

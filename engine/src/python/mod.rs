@@ -1,4 +1,5 @@
 //! The only part that knows Python.
+mod common;
 mod explore;
 mod litmus;
 mod program;

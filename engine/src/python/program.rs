@@ -1,4 +1,5 @@
 //! Programs as Python sees them.
+use super::common::{duration, load};
 use super::EngineError;
 use crate::explore::{self, Limits};
 use crate::program::error::Error;
@@ -144,9 +145,7 @@ impl Program {
     ) -> PyResult<Bound<'py, PyDict>> {
         let time = match seconds {
             0.0 => Duration::MAX,
-            seconds => Duration::try_from_secs_f64(seconds).map_err(|_| {
-                PyValueError::new_err("seconds must be a number that is not negative")
-            })?,
+            seconds => duration(seconds)?,
         };
         let limits = Limits {
             executions: if executions == 0 {
@@ -163,7 +162,7 @@ impl Program {
             limits,
             porf_acyclic,
         };
-        let model = super::explore::model(py, &model, &folders)?;
+        let model = load(py, &model, &folders)?;
         super::explore::explore(py, &self.inner, &model, loops, options, done)
     }
 }
