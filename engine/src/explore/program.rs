@@ -7,10 +7,10 @@ use super::world::{thread_start, Own, Stop, World};
 use crate::cat::Model;
 use crate::program::interp::{self, End, Limits, Outcome};
 use crate::program::ir::{FuncId, Program};
-use crate::program::memory::{Memory, Named, Sharing as Use};
+use crate::program::memory::{Memory, Named, Sharing as Use, MAX_THREADS};
 use crate::program::thread::{State, Thread};
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 /// Instructions of one thread of one execution.
@@ -54,6 +54,9 @@ pub struct ProgramSource<'p> {
     /// Main before its first event, and memory there.
     main: ProgramThread,
     initial: Arc<Memory>,
+    /// What each thread's memory is before its first instruction: the same as long as nothing is
+    /// learned.
+    memories: Vec<OnceLock<Arc<Memory>>>,
     refused: Option<&'static str>,
 }
 
@@ -74,6 +77,7 @@ impl<'p> ProgramSource<'p> {
             },
             main: ProgramThread(Arc::new(main)),
             initial: initial.clone(),
+            memories: Vec::new(),
             refused: None,
         };
         source.prologue(initial);
@@ -143,10 +147,15 @@ impl<'p> ProgramSource<'p> {
         }
         self.initial = Arc::new(memory);
         Arc::make_mut(&mut self.main.0).own.memory = self.initial.clone();
+        self.memories = (0..MAX_THREADS).map(|_| OnceLock::new()).collect();
     }
 
     /// What a thread's memory is before its first instruction.
-    fn memory(&self, thread: ThreadId) -> Memory {
+    fn memory(&self, thread: ThreadId) -> &Arc<Memory> {
+        self.memories[thread].get_or_init(|| Arc::new(self.laid_out(thread)))
+    }
+
+    fn laid_out(&self, thread: ThreadId) -> Memory {
         let mut memory = (*self.initial).clone();
         while memory.threads() <= thread {
             memory.add_thread(self.program);
@@ -279,7 +288,7 @@ impl Source for ProgramSource<'_> {
     }
 
     fn created(&self, creator: &ProgramThread, thread: ThreadId) -> ProgramThread {
-        let memory = Arc::new(self.memory(thread));
+        let memory = self.memory(thread).clone();
         let (start, argument) = thread_start(self.program, &creator.0.thread)
             .unwrap_or((self.program.main, Default::default()));
         let mut run = Running::new(self.program, thread, start, memory);
@@ -327,12 +336,11 @@ impl Source for ProgramSource<'_> {
     }
 
     fn initial(&self, at: Location) -> Initial {
-        let of_thread;
         let memory = match self.initial.find(at.address, at.size.into()) {
-            Err(_) if Memory::thread_of(at.address) > 0 => {
-                of_thread = self.memory(Memory::thread_of(at.address));
-                &of_thread
-            }
+            Err(_) => match Memory::thread_of(at.address) {
+                thread @ 1..MAX_THREADS => self.memory(thread),
+                _ => &self.initial,
+            },
             _ => &self.initial,
         };
         match memory.find(at.address, at.size.into()) {
