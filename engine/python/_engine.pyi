@@ -116,6 +116,7 @@ class ViolationDict(TypedDict):
 class ExplorationDict(TypedDict):
     result: str  # Safe Violated Unknown
     reasons: list[str]  # why not everything was explored; empty when it was
+    limit: str | None  # executions seconds stopped: what ended it early
     cut_sites: list[int]  # loops that a bound cut
     violations: list[ViolationDict]  # one for each kind and place
     # how many executions end in which way, each counted once

@@ -185,9 +185,9 @@ def _reasons(found: ExplorationDict, bounds: Bounds) -> tuple[str, ...]:
     reasons = list(dict.fromkeys(found["reasons"]))
     if found["cut_sites"]:
         reasons.append(f"--loops {2 * bounds.loops} goes on")
-    if any(reason.startswith("time limit") for reason in reasons):
+    if found["limit"] == "seconds":
         reasons.append(f"--seconds {2 * bounds.seconds:g} goes on")
-    if any(reason.startswith("limit of") for reason in reasons):
+    if found["limit"] == "executions":
         reasons.append(f"--executions {2 * bounds.executions} goes on")
     return tuple(reasons)
 

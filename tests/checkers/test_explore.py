@@ -34,6 +34,7 @@ class Lowered:
         self.given = {
             "result": "Safe",
             "reasons": [],
+            "limit": None,
             "cut_sites": [],
             "violations": [],
             "complete": 5,
@@ -146,15 +147,15 @@ def test_the_bounds_and_the_models_promise_reach_the_engine() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cut", "reason", "advice"),
+    ("what", "reason", "advice"),
     [
-        ([4], "a loop goes round more than 4 times at queue.h:30:3", "--loops 8 goes on"),
-        ([], "time limit of 20 s", "--seconds 40 goes on"),
-        ([], "limit of 9 executions", "--executions 18 goes on"),
+        ({"cut_sites": [4]}, "a loop goes round for long", "--loops 8 goes on"),
+        ({"limit": "seconds"}, "too late", "--seconds 40 goes on"),
+        ({"limit": "executions"}, "too many", "--executions 18 goes on"),
     ],
 )
-def test_what_was_cut_says_how_to_go_on(cut: list[int], reason: str, advice: str) -> None:
-    lowered = Lowered(result="Unknown", cut_sites=cut, reasons=[reason, reason])
+def test_what_was_cut_says_how_to_go_on(what: dict[str, Any], reason: str, advice: str) -> None:
+    lowered = Lowered(result="Unknown", reasons=[reason, reason], **what)
     assert explored(lowered, bounds=Bounds(executions=9)).reasons == (reason, advice)
 
 

@@ -638,7 +638,8 @@ def test_the_first_violation_is_enough_when_asked(tmp_path: Path) -> None:
 def test_a_limit_is_named(tmp_path: Path) -> None:
     text = "atomic_int x; void *inc(void *p) { atomic_fetch_add(&x, 1); return 0; }"
     found = explored(program(tmp_path, text, *["inc"] * 4), "sc", executions=5, jobs=1)
-    assert (found["result"], found["reasons"]) == ("Unknown", ["limit of 5 executions"])
+    assert (found["result"], found["limit"]) == ("Unknown", "executions")
+    assert found["reasons"] == ["limit of 5 executions"]
 
 
 def test_what_done_raises_ends_the_work(tmp_path: Path) -> None:

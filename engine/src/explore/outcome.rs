@@ -54,6 +54,16 @@ pub enum Limit {
     Stopped,
 }
 
+impl Limit {
+    pub fn name(self) -> &'static str {
+        match self {
+            Limit::Executions => "executions",
+            Limit::Seconds => "seconds",
+            Limit::Stopped => "stopped",
+        }
+    }
+}
+
 /// How an execution ends: the first of these that is so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum End {
@@ -110,7 +120,7 @@ pub struct Violation {
     pub fault: Fault,
     /// In how many executions it was seen.
     pub count: u64,
-    /// The first execution found with it.
+    /// The smallest execution found with it.
     pub graph: Graph,
     /// Of a race, the two accesses in that execution that nothing orders.
     pub conflict: Option<(Slot, Slot)>,

@@ -156,6 +156,7 @@ fn dict<'py>(
     let dict = PyDict::new(py);
     dict.set_item(intern!(py, "result"), result)?;
     dict.set_item(intern!(py, "reasons"), reasons)?;
+    dict.set_item(intern!(py, "limit"), found.limit.map(Limit::name))?;
     dict.set_item(intern!(py, "cut_sites"), sites)?;
     dict.set_item(intern!(py, "violations"), violations)?;
     dict.set_item(intern!(py, "complete"), counts.complete)?;
