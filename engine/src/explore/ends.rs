@@ -5,6 +5,7 @@ use super::graph::{Graph, Slot};
 use super::judge::Race;
 use super::outcome::{Counts, Cut, End, ExploreError, Violation};
 use super::source::{Action, Fault, Kind, Next, Source, Wait};
+use crate::program::ir::SiteId;
 
 #[derive(Default)]
 pub struct Findings {
@@ -37,7 +38,7 @@ impl Findings {
             match next {
                 Next::Done(_) => {}
                 Next::Fault(fault) => {
-                    self.violate(execution, fault.clone(), None);
+                    self.violate(fault, None, &execution.graph, 1);
                     faulty = true;
                 }
                 Next::Cut { message, site } => {
@@ -62,11 +63,11 @@ impl Findings {
             });
         }
         for fault in misused {
-            self.violate(execution, fault, None);
+            self.violate(&fault, None, &execution.graph, 1);
             violated = true;
         }
         if let Some(race) = race {
-            self.violate(execution, race.fault, race.conflict);
+            self.violate(&race.fault, race.conflict, &execution.graph, 1);
             violated = true;
         }
         let end = match (faulty, cut, waiting) {
@@ -79,66 +80,63 @@ impl Findings {
         let over = matches!(execution.next(0), Some(Next::Done(_))) && source.ends_with_main();
         if end == End::Blocked && !over {
             for fault in hangs(execution) {
-                self.violate(execution, fault, None);
+                self.violate(&fault, None, &execution.graph, 1);
                 violated = true;
             }
         }
         Ok(Some((end, violated || faulty)))
     }
 
-    fn violate<T>(
+    /// Notes a violation that so many executions show, this one the smallest of them.
+    fn violate(
         &mut self,
-        execution: &Execution<T>,
-        fault: Fault,
+        fault: &Fault,
         conflict: Option<(Slot, Slot)>,
+        graph: &Graph,
+        count: u64,
     ) {
         let same =
             |seen: &&mut Violation| (seen.fault.kind, seen.fault.site) == (fault.kind, fault.site);
         match self.violations.iter_mut().find(same) {
-            Some(seen) => seen.count += 1,
+            Some(seen) => {
+                seen.count += count;
+                if graph.len() < seen.graph.len() {
+                    seen.graph.copy_from(graph);
+                    seen.conflict = conflict;
+                    seen.fault.message.clone_from(&fault.message);
+                }
+            }
             None => self.violations.push(Violation {
-                fault,
-                count: 1,
-                graph: execution.graph.clone(),
+                fault: fault.clone(),
+                count,
+                graph: graph.clone(),
                 conflict,
             }),
         }
     }
 
-    fn cut(&mut self, message: &str, site: Option<crate::program::ir::SiteId>) {
-        let cut = Cut {
-            message: message.to_owned(),
-            site,
-        };
-        if !self.cuts.contains(&cut) {
-            self.cuts.push(cut);
+    fn cut(&mut self, message: &str, site: Option<SiteId>) {
+        let same = |seen: &Cut| seen.site == site && seen.message == message;
+        if !self.cuts.iter().any(same) {
+            let message = message.to_owned();
+            self.cuts.push(Cut { message, site });
         }
     }
 
     /// Adds what another worker found.
     pub fn merge(&mut self, other: Findings) {
         self.counts.add(&other.counts);
-        for violation in other.violations {
-            let key = |seen: &Violation| (seen.fault.kind, seen.fault.site);
-            match self
-                .violations
-                .iter_mut()
-                .find(|seen| key(seen) == key(&violation))
-            {
-                Some(seen) => {
-                    seen.count += violation.count;
-                    if violation.graph.len() < seen.graph.len() {
-                        seen.graph = violation.graph;
-                        seen.conflict = violation.conflict;
-                    }
-                }
-                None => self.violations.push(violation),
-            }
+        for Violation {
+            fault,
+            count,
+            graph,
+            conflict,
+        } in &other.violations
+        {
+            self.violate(fault, *conflict, graph, *count);
         }
-        for cut in other.cuts {
-            if !self.cuts.contains(&cut) {
-                self.cuts.push(cut);
-            }
+        for cut in &other.cuts {
+            self.cut(&cut.message, cut.site);
         }
     }
 }
@@ -162,10 +160,8 @@ fn hangs<T: Clone>(execution: &Execution<T>) -> Vec<Fault> {
     for (thread, next) in execution.threads() {
         match next {
             Next::Blocked { wait, site } => {
-                let (reads, what) = match wait {
-                    Wait::Spin { reads } => (*reads, "its loop to end"),
-                    Wait::For { what, reads } => (*reads, *what),
-                    Wait::Elsewhere => return Vec::new(),
+                let Some((what, reads)) = wait.awaited() else {
+                    return Vec::new();
                 };
                 if !execution.last_reads(thread, reads).iter().all(is_last) {
                     return Vec::new();

@@ -72,6 +72,14 @@ pub enum Action {
     },
 }
 
+impl Action {
+    /// Whether the thread is given a value.
+    pub fn has_answer(self) -> bool {
+        use Action::{Choose, Join, Read};
+        matches!(self, Read { .. } | Join { .. } | Choose { .. })
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Told {
     pub action: Action,
@@ -112,6 +120,18 @@ pub enum Wait {
     /// Another answer to a `Choose` before leads to all that could come after this: neither a
     /// hang nor to be counted.
     Elsewhere,
+}
+
+impl Wait {
+    /// For what, and how many of the thread's last reads say that it has not come; none where
+    /// the wait is no hang.
+    pub fn awaited(&self) -> Option<(&'static str, usize)> {
+        match self {
+            Wait::Spin { reads } => Some(("its loop to end", *reads)),
+            Wait::For { what, reads } => Some((what, *reads)),
+            Wait::Elsewhere => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use super::graph::{Event, Graph, Slot, NONE};
 use super::outcome::Violation;
 use super::program::ProgramSource;
 use super::slice::Slice;
-use super::source::{Action, Fault, Initial, Kind, Location, Next, ThreadId, Wait};
+use super::source::{Action, Fault, Initial, Kind, Location, Next, ThreadId};
 use crate::enumerate::witness::{cycle, label, Edge};
 use crate::graph::Relation;
 use crate::program::compute::sext;
@@ -167,10 +167,8 @@ fn depended(slice: &mut Slice, nodes: &Nodes, fault: &Fault) -> Kept {
                 seeded = true;
             }
             Next::Blocked { wait, site } if fault.kind == Kind::Hang => {
-                let (reads, what) = match wait {
-                    Wait::For { what, reads } => (reads, what),
-                    Wait::Spin { reads } => (reads, "its loop to end"),
-                    Wait::Elsewhere => continue,
+                let Some((what, reads)) = wait.awaited() else {
+                    continue;
                 };
                 waits.push(Waiting {
                     thread,
