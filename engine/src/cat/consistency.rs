@@ -7,6 +7,7 @@ use super::growth;
 use super::load::Files;
 use super::node::{Id, Op};
 use super::plan::{CheckStep, Step};
+use super::sorts::{self, Extent};
 use super::typed::{Form, GivenForm, Instr, Typed};
 use super::value::Fault;
 use super::values::Values;
@@ -272,6 +273,13 @@ impl Consistency {
         Some(self.code.name(&self.code.axioms[index].check))
     }
 
+    /// Whether every graph that has this one in it fails the axiom that this one failed.
+    pub fn fails_in_larger(&self) -> bool {
+        let failing = self.failing.map(|index| &self.code.axioms[index].check);
+        let grows = growth::grows_with_more(&self.code.typed);
+        failing.is_some_and(|check| !check.negated && grows[check.value as usize])
+    }
+
     /// What the model says of the graph beside its axioms. An assertion that fails is an error.
     pub fn remarks(&mut self) -> Result<Remarks, CatError> {
         let code = self.code.clone();
@@ -351,6 +359,13 @@ impl Consistency {
     /// Whether the model says anything beside its axioms.
     pub fn has_remarks(&self) -> bool {
         !self.code.others.is_empty()
+    }
+
+    /// Whether the model says nothing beside its axioms of any graph whose events are of sorts
+    /// for which `given` tells what a graph gives.
+    pub fn is_silent(&self, given: &dyn Fn(&str) -> Extent) -> bool {
+        let silent = sorts::silent(&self.code.typed, given);
+        self.code.others.iter().all(|due| silent(&due.check))
     }
 
     /// Whether a consistent graph stays so when it grows by an event at the end of a thread

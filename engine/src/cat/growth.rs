@@ -42,11 +42,20 @@ const UNKNOWN: Growth = Growth {
 enum Place {
     Anywhere,
     Last,
+    /// And so is the event in its thread, which may read from it; it may be an initial write.
+    AnywhereInThread,
 }
 
 /// Of each operation, whether its value on old events only grows with the graph.
 pub fn only_grows(typed: &Typed) -> Vec<bool> {
     let found = growths(typed, Place::Anywhere);
+    found.iter().map(|growth| growth.up).collect()
+}
+
+/// Of each operation, whether its value on the events that were there only grows when events come
+/// anywhere, at the end of a thread or not.
+pub fn grows_with_more(typed: &Typed) -> Vec<bool> {
+    let found = growths(typed, Place::AnywhereInThread);
     found.iter().map(|growth| growth.up).collect()
 }
 
@@ -98,6 +107,7 @@ fn of(nodes: &Nodes, typed: &Typed, op: &Op, found: &[Growth], place: Place) -> 
         _ => false,
     };
     match op {
+        Op::Given(_) | Op::ReadsFrom if place == Place::AnywhereInThread => given(false),
         Op::Given(name) => match typed.plan.names.text(*name) {
             "po" | "addr" | "data" | "ctrl" | "rmw" | "amo" => given(true),
             // The new event is no initial write.

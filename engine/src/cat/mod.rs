@@ -37,6 +37,7 @@ mod prims;
 mod recognise;
 mod rows;
 mod search;
+mod sorts;
 mod stages;
 mod typed;
 mod value;
@@ -44,6 +45,7 @@ mod values;
 
 pub use consistency::{Axiom, Complete, Consistency, Remarks};
 pub use error::CatError;
+pub use sorts::{Extent, MAX_SORTS};
 
 use crate::graph::{Relation, Set};
 use ast::{Block, Names, Place};

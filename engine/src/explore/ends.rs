@@ -1,6 +1,6 @@
 //! What an execution that cannot go on shows.
 
-use super::execution::Execution;
+use super::execution::Ended;
 use super::graph::{Graph, Slot};
 use super::judge::Race;
 use super::outcome::{Counts, Cut, End, ExploreError, Violation};
@@ -21,7 +21,7 @@ impl Findings {
     pub fn conclude<S: Source>(
         &mut self,
         source: &S,
-        execution: &Execution<S::Thread>,
+        execution: &Ended<S::Thread>,
         race: Option<Race>,
         unordered: Option<Slot>,
     ) -> Result<Option<(End, bool)>, ExploreError> {
@@ -38,7 +38,7 @@ impl Findings {
             match next {
                 Next::Done(_) => {}
                 Next::Fault(fault) => {
-                    self.violate(fault, None, &execution.graph, 1);
+                    self.violate(fault, None, execution.graph, 1);
                     faulty = true;
                 }
                 Next::Cut { message, site } => {
@@ -63,11 +63,11 @@ impl Findings {
             });
         }
         for fault in misused {
-            self.violate(&fault, None, &execution.graph, 1);
+            self.violate(&fault, None, execution.graph, 1);
             violated = true;
         }
         if let Some(race) = race {
-            self.violate(&race.fault, race.conflict, &execution.graph, 1);
+            self.violate(&race.fault, race.conflict, execution.graph, 1);
             violated = true;
         }
         let end = match (faulty, cut, waiting) {
@@ -80,7 +80,7 @@ impl Findings {
         let over = matches!(execution.next(0), Some(Next::Done(_))) && source.ends_with_main();
         if end == End::Blocked && !over {
             for fault in hangs(execution) {
-                self.violate(&fault, None, &execution.graph, 1);
+                self.violate(&fault, None, execution.graph, 1);
                 violated = true;
             }
         }
@@ -149,11 +149,11 @@ impl Findings {
 /// memory models fair", OOPSLA 2021). When some thread has read another value there is an
 /// execution in which it reads the last one and goes on, and what the others then do is seen
 /// there.
-fn hangs<T: Clone>(execution: &Execution<T>) -> Vec<Fault> {
-    let graph = &execution.graph;
-    let is_last = |read: &Slot| {
-        let event = graph.event(*read);
-        event.value == execution.value_of(event.location, graph.last_write(event.location))
+fn hangs<T: Clone>(execution: &Ended<T>) -> Vec<Fault> {
+    let graph = execution.graph;
+    let is_last = |read: Slot| {
+        let event = graph.event(read);
+        event.value == graph.value_of(event.location, graph.last_write(event.location))
     };
     let mut faults = Vec::new();
     let mut joins = Vec::new();
@@ -163,7 +163,7 @@ fn hangs<T: Clone>(execution: &Execution<T>) -> Vec<Fault> {
                 let Some((what, reads)) = wait.awaited() else {
                     return Vec::new();
                 };
-                if !execution.last_reads(thread, reads).iter().all(is_last) {
+                if !graph.last_reads(thread, reads).all(is_last) {
                     return Vec::new();
                 }
                 let message = format!("thread {thread} waits for ever for {what}");
@@ -214,8 +214,8 @@ pub fn freed<S: Source>(source: &S, graph: &Graph) -> Vec<(Slot, u32)> {
 
 /// Objects that are used after their end, or unordered with it, and objects that end twice or
 /// never began.
-fn misused_objects<S: Source>(source: &S, execution: &Execution<S::Thread>) -> Vec<Fault> {
-    let graph = &execution.graph;
+fn misused_objects<S: Source>(source: &S, execution: &Ended<S::Thread>) -> Vec<Fault> {
+    let graph = execution.graph;
     let slots = || (0..graph.len() as Slot).map(|slot| (slot, graph.event(slot)));
     let mut faults = Vec::new();
     let mut fault = |message: &str, slot: Slot| {

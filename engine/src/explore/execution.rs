@@ -1,85 +1,69 @@
 //! An execution: its graph, and where each thread stands.
 //!
-//! A thread's states are kept as a chain, newest first, so that taking an event back and
-//! restricting a graph are a matter of letting states go, and copies of an execution share them.
-
-use std::sync::Arc;
+//! Where a thread stands follows from the graph, and is a node of the worker's tree: taking an
+//! event back and restricting a graph are a matter of going back in the tree.
 
 use super::graph::{Graph, Slot, NONE};
-use super::source::{Action, Fault, Initial, Kind, Location, Next, Source, ThreadId, Told};
+use super::source::{Action, Initial, Location, Next, Source, ThreadId, Told};
+use super::tree::{Node, Tree, Way, NOWHERE};
 
-/// A thread that has told what it does next, and has no answer yet.
-struct Step<T> {
-    thread: T,
-    next: Next,
-    /// How many events the thread has told before.
+#[derive(Clone, Copy)]
+struct Head {
+    node: Node,
+    /// How many events the thread has told before, one more where it stopped instead of one.
     index: u32,
-    previous: Head<T>,
 }
 
-type Head<T> = Option<Arc<Step<T>>>;
+const ABSENT: Head = Head {
+    node: NOWHERE,
+    index: 0,
+};
 
-impl<T> Drop for Step<T> {
-    fn drop(&mut self) {
-        // a long chain would take a long stack
-        let mut previous = self.previous.take();
-        while let Some(mut step) = previous.and_then(|step| Arc::try_unwrap(step).ok()) {
-            previous = step.previous.take();
-        }
-    }
-}
-
-pub struct Execution<T> {
+pub struct Execution {
     pub graph: Graph,
-    heads: Vec<Head<T>>,
+    heads: Vec<Head>,
+    /// Of the tree that the nodes are of; 0: of none that is there.
+    generation: u32,
 }
 
-impl<T: Clone> Execution<T> {
-    pub fn new<S: Source<Thread = T>>(source: &S) -> Execution<T> {
-        let mut main = source.main();
-        let next = source.next(&mut main);
-        Execution {
-            graph: Graph::new(),
-            heads: vec![Some(Arc::new(Step {
-                thread: main,
-                next,
-                index: 0,
-                previous: None,
-            }))],
-        }
-    }
+/// An execution none of whose threads can go on.
+pub struct Ended<'e, T> {
+    pub graph: &'e Graph,
+    heads: &'e [Head],
+    tree: &'e Tree<T>,
+}
 
-    /// Nothing, to be written over.
-    pub fn empty() -> Execution<T> {
+impl Execution {
+    /// No event yet; also something to be written over.
+    pub fn new() -> Execution {
         Execution {
             graph: Graph::new(),
             heads: Vec::new(),
+            generation: 0,
         }
     }
 
-    pub fn copy_from(&mut self, other: &Execution<T>) {
-        self.graph.copy_from(&other.graph);
-        self.heads.clone_from(&other.heads);
+    /// A copy for a worker with another tree.
+    pub fn copy(&self) -> Execution {
+        Execution {
+            graph: self.graph.clone(),
+            heads: Vec::new(),
+            generation: 0,
+        }
     }
 
-    /// What a thread does next; none for one that is not there.
-    pub fn next(&self, thread: ThreadId) -> Option<&Next> {
-        self.heads.get(thread)?.as_ref().map(|step| &step.next)
+    pub fn ended<'e, T: Clone>(&'e self, tree: &'e Tree<T>) -> Ended<'e, T> {
+        Ended {
+            graph: &self.graph,
+            heads: &self.heads,
+            tree,
+        }
     }
 
-    /// The threads that are there.
-    pub fn threads(&self) -> impl Iterator<Item = (ThreadId, &Next)> + '_ {
-        let heads = self.heads.iter().enumerate();
-        heads.filter_map(|(thread, head)| Some((thread, &head.as_ref()?.next)))
-    }
-
-    /// A thread as it stands, before its next event.
-    pub fn thread(&self, thread: ThreadId) -> Option<&T> {
-        self.heads.get(thread)?.as_ref().map(|step| &step.thread)
-    }
-
-    fn told(&self, thread: ThreadId) -> Option<Told> {
-        match self.next(thread) {
+    /// What a thread does next, if that is an event.
+    fn told<T: Clone>(&self, tree: &Tree<T>, thread: ThreadId) -> Option<Told> {
+        let head = self.heads[thread];
+        match (head.node != NOWHERE).then(|| tree.next(head.node)) {
             Some(Next::Event(told)) => Some(*told),
             _ => None,
         }
@@ -102,28 +86,27 @@ impl<T: Clone> Execution<T> {
 
     /// Whether some read-modify-write may still lack its write, so that its read cannot be
     /// judged yet.
-    pub fn is_halfway(&self) -> bool {
+    pub fn is_halfway<T: Clone>(&self, tree: &Tree<T>) -> bool {
         let threads = 0..self.heads.len();
         threads
-            .filter_map(|thread| Some((thread, self.told(thread)?)))
+            .filter_map(|thread| Some((thread, self.told(tree, thread)?)))
             .any(|(thread, told)| self.is_between(thread, &told))
     }
 
     /// The thread that goes on, and with what: first one that is halfway through a
     /// read-modify-write, which the algorithm asks for; then one that does not read, since a
     /// read that comes after the writes needs no revisit.
-    pub fn schedule(&self) -> Option<(ThreadId, Told)> {
-        let mut found = None;
-        let mut reads = None;
+    pub fn schedule<T: Clone>(&self, tree: &Tree<T>) -> Option<(ThreadId, Told)> {
+        let (mut found, mut reads) = (None, None);
         for thread in 0..self.heads.len() {
-            let Some(told) = self.told(thread) else {
+            let Some(told) = self.told(tree, thread) else {
                 continue;
             };
             if self.is_between(thread, &told) {
                 return Some((thread, told));
             }
             match told.action {
-                Action::Join { thread } if !self.has_ended(thread) => {}
+                Action::Join { thread } if self.result(tree, thread).is_none() => {}
                 Action::Read { .. } => reads = reads.or(Some((thread, told))),
                 _ => found = found.or(Some((thread, told))),
             }
@@ -131,49 +114,31 @@ impl<T: Clone> Execution<T> {
         found.or(reads)
     }
 
-    pub fn has_ended(&self, thread: ThreadId) -> bool {
-        matches!(self.next(thread), Some(Next::Done(_)))
+    /// What a thread that has ended gives.
+    pub fn result<T: Clone>(&self, tree: &Tree<T>, thread: ThreadId) -> Option<u64> {
+        let head = self.heads.get(thread).filter(|h| h.node != NOWHERE)?;
+        match tree.next(head.node) {
+            Next::Done(result) => Some(*result),
+            _ => None,
+        }
     }
 
-    /// The number of the location in the graph, made known where it is not; an error where no
-    /// object is.
-    pub fn locate<S: Source<Thread = T>>(
+    /// The number of the location in the graph, made known where it is not; none where no object
+    /// is.
+    pub fn locate<S: Source>(
         &mut self,
         source: &S,
-        told: &Told,
+        tree: &mut Tree<S::Thread>,
         at: Location,
-    ) -> Result<u32, Fault> {
+    ) -> Option<u32> {
         if let Some(number) = self.graph.place(at) {
-            return Ok(number);
+            return Some(number);
         }
-        let initial = match source.initial(at) {
-            Initial::Outside => self.allocated(at),
+        let initial = match tree.initial(source, at) {
+            Initial::Outside => self.graph.allocated(at),
             known => known,
         };
-        match initial {
-            Initial::Outside => Err(Fault {
-                kind: Kind::Memory,
-                message: "access outside every object".to_owned(),
-                site: Some(told.site),
-            }),
-            known => Ok(self.graph.add_place(at, known)),
-        }
-    }
-
-    /// What an object made by the program holds at first.
-    fn allocated(&self, at: Location) -> Initial {
-        for event in &self.graph.events {
-            if let Action::Allocate { base, size, zeroed } = event.action {
-                let end = at.address.saturating_add(u64::from(at.size));
-                if base <= at.address && end <= base.saturating_add(size) {
-                    return match zeroed {
-                        true => Initial::Value(0),
-                        false => Initial::Unknown,
-                    };
-                }
-            }
-        }
-        Initial::Outside
+        (initial != Initial::Outside).then(|| self.graph.add_place(at, initial))
     }
 
     /// Adds a thread's next event to the graph; the thread waits for [`Execution::go_on`].
@@ -183,150 +148,140 @@ impl<T: Clone> Execution<T> {
 
     /// The thread of the event that was added last, or whose read has a new source, goes on to
     /// its next event.
-    pub fn go_on<S: Source<Thread = T>>(&mut self, source: &S, slot: Slot) {
-        let event = *self.graph.event(slot);
-        let Some(step) = self.heads[event.thread].take() else {
-            return;
-        };
-        let mut thread = step.thread.clone();
-        if let Action::Create { thread: child } = event.action {
-            let mut created = source.created(&thread, child);
-            let next = source.next(&mut created);
-            if child >= self.heads.len() {
-                self.heads.resize_with(child + 1, || None);
-            }
-            self.heads[child] = Some(Arc::new(Step {
-                thread: created,
-                next,
-                index: 0,
-                previous: None,
-            }));
+    pub fn go_on<S: Source>(&mut self, source: &S, tree: &mut Tree<S::Thread>, slot: Slot) {
+        match self.generation == tree.generation {
+            true => self.follow(source, tree, slot),
+            false => self.stand(source, tree),
         }
-        let next = match event.action {
-            Action::Read { .. } if self.reads_unknown(slot) => Next::Fault(Fault {
-                kind: Kind::Uninitialised,
-                message: "read of memory that nothing has written".to_owned(),
-                site: Some(event.site),
-            }),
-            Action::Read { .. } | Action::Join { .. } | Action::Choose { .. } => {
-                source.answer(&mut thread, event.value);
-                source.next(&mut thread)
+    }
+
+    /// Finds where the threads stand after all events, where the tree does not know it any more.
+    pub fn stand<S: Source>(&mut self, source: &S, tree: &mut Tree<S::Thread>) {
+        if self.generation == tree.generation {
+            return;
+        }
+        self.generation = tree.generation;
+        self.heads.clear();
+        self.heads.push(Head {
+            node: tree.main(source),
+            index: 0,
+        });
+        for slot in 0..self.graph.len() as Slot {
+            self.follow(source, tree, slot);
+        }
+    }
+
+    fn follow<S: Source>(&mut self, source: &S, tree: &mut Tree<S::Thread>, slot: Slot) {
+        let event = self.graph.event(slot);
+        let head = self.heads[event.thread];
+        if let Action::Create { thread } = event.action {
+            if thread >= self.heads.len() {
+                self.heads.resize(thread + 1, ABSENT);
             }
-            _ => source.next(&mut thread),
+            self.heads[thread] = Head {
+                node: tree.follow(source, head.node, Way::Created(thread)),
+                index: 0,
+            };
+        }
+        let way = match event.action.has_answer() {
+            true if self.graph.reads_unknown(slot) => Way::Unwritten,
+            true => Way::Answered(event.value),
+            false => Way::Answered(0),
         };
-        let index = step.index + 1;
-        self.heads[event.thread] = Some(Arc::new(Step {
-            thread,
-            next,
-            index,
-            previous: Some(step),
-        }));
+        self.heads[event.thread] = Head {
+            node: tree.follow(source, head.node, way),
+            index: head.index + 1,
+        };
     }
 
     /// The thread stops instead of its next event.
-    pub fn stop(&mut self, thread: ThreadId, next: Next) {
-        if let Some(step) = self.heads[thread].take() {
-            self.heads[thread] = Some(Arc::new(Step {
-                thread: step.thread.clone(),
-                next,
-                index: step.index + 1,
-                previous: Some(step),
-            }));
-        }
+    pub fn stop<S: Source>(
+        &mut self,
+        source: &S,
+        tree: &mut Tree<S::Thread>,
+        thread: ThreadId,
+        why: Way,
+    ) {
+        let head = self.heads[thread];
+        self.heads[thread] = Head {
+            node: tree.follow(source, head.node, why),
+            index: head.index + 1,
+        };
     }
 
-    fn reads_unknown(&self, read: Slot) -> bool {
-        let event = self.graph.event(read);
-        let place = self.graph.places[event.location as usize];
-        let lax = matches!(event.action, Action::Read { lax: true, .. });
-        event.source == NONE && place.initial == Initial::Unknown && !lax
-    }
-
-    /// What a read of the location from this write reads.
-    pub fn value_of(&self, location: u32, write: Slot) -> u64 {
-        match write {
-            NONE => match self.graph.places[location as usize].initial {
-                Initial::Value(value) => value,
-                _ => 0,
-            },
-            write => match self.graph.event(write).action {
-                Action::Write { value, .. } => value,
-                _ => 0,
-            },
-        }
-    }
-
-    /// Takes events back until so many are left.
-    pub fn truncate(&mut self, len: usize) {
+    /// Takes events back until so many are left; the threads stand after them.
+    pub fn truncate<S: Source>(&mut self, source: &S, tree: &mut Tree<S::Thread>, len: usize) {
         while self.graph.len() > len {
             let event = self.graph.events[self.graph.len() - 1];
             if let Action::Create { thread } = event.action {
-                self.heads[thread] = None;
+                if let Some(head) = self.heads.get_mut(thread) {
+                    *head = ABSENT;
+                }
             }
             self.graph.pop();
         }
-        for thread in 0..self.heads.len() {
-            self.rewind(thread);
+        if self.generation != tree.generation {
+            return self.stand(source, tree);
         }
-    }
-
-    /// Lets a thread stand where the graph has it.
-    fn rewind(&mut self, thread: ThreadId) {
-        let count = self.graph.threads[thread].count;
-        if let Some(head) = &mut self.heads[thread] {
-            while head.index > count {
-                let Some(previous) = head.previous.clone() else {
-                    break;
-                };
-                *head = previous;
-            }
+        for thread in 0..self.heads.len() {
+            let count = self.graph.threads[thread].count;
+            rewind(&mut self.heads[thread], tree, count);
         }
     }
 
     /// Writes over `out` what a revisit of `read` by `write` leaves. The read's thread stands
     /// before it, and the write has no place in coherence order yet.
-    pub fn restrict(
+    pub fn restrict<T: Clone>(
         &self,
-        read: Slot,
-        write: Slot,
+        tree: &Tree<T>,
+        (read, write): (Slot, Slot),
         moved: &mut Vec<Slot>,
-        out: &mut Execution<T>,
+        out: &mut Execution,
     ) -> (Slot, Slot) {
         let found = self.graph.restrict(read, write, moved, &mut out.graph);
-        let (new, _) = found;
+        out.generation = self.generation;
+        if self.generation != tree.generation {
+            return found;
+        }
         out.heads.clone_from(&self.heads);
         let reader = self.graph.event(read).thread;
-        for thread in 0..out.heads.len() {
+        for (thread, head) in out.heads.iter_mut().enumerate() {
             let line = out.graph.threads[thread];
             if thread != 0 && line.creator == NONE {
-                out.heads[thread] = None;
+                *head = ABSENT;
                 continue;
             }
-            out.rewind(thread);
-        }
-        let index = out.graph.event(new).index;
-        if let Some(head) = &mut out.heads[reader] {
-            while head.index > index {
-                let Some(previous) = head.previous.clone() else {
-                    break;
-                };
-                *head = previous;
-            }
+            let before = u32::from(thread == reader);
+            rewind(head, tree, line.count - before);
         }
         found
     }
+}
 
-    /// How the thread that has told `next` came to stand: its last events that are reads,
-    /// newest first.
-    pub fn last_reads(&self, thread: ThreadId, count: usize) -> Vec<Slot> {
-        let mut reads = Vec::new();
-        let mut slot = self.graph.threads[thread].last;
-        while slot != NONE && reads.len() < count {
-            if self.graph.event(slot).is_read() {
-                reads.push(slot);
-            }
-            slot = self.graph.event(slot).before;
-        }
-        reads
+/// Lets a thread stand after so many events.
+fn rewind<T: Clone>(head: &mut Head, tree: &Tree<T>, count: u32) {
+    while head.index > count {
+        head.node = tree.previous(head.node);
+        head.index -= 1;
+    }
+}
+
+impl<'e, T: Clone> Ended<'e, T> {
+    /// What a thread does next; none for one that is not there.
+    pub fn next(&self, thread: ThreadId) -> Option<&'e Next> {
+        let head = self.heads.get(thread)?;
+        (head.node != NOWHERE).then(|| self.tree.next(head.node))
+    }
+
+    /// The threads that are there.
+    pub fn threads(&self) -> impl Iterator<Item = (ThreadId, &'e Next)> + '_ {
+        let threads = 0..self.heads.len();
+        threads.filter_map(|thread| Some((thread, self.next(thread)?)))
+    }
+
+    /// A thread as it stands.
+    pub fn thread(&self, thread: ThreadId) -> Option<&'e T> {
+        let head = self.heads.get(thread)?;
+        (head.node != NOWHERE).then(|| self.tree.thread(head.node))
     }
 }

@@ -293,7 +293,12 @@ impl Graph {
 
     /// The writes of a location in coherence order, without the initial one.
     pub fn writes(&self, location: u32) -> impl Iterator<Item = Slot> + '_ {
-        let mut at = self.places[location as usize].first;
+        self.writes_after(location, NONE)
+    }
+
+    /// Those that come after one of them, or after the initial one.
+    pub fn writes_after(&self, location: u32, write: Slot) -> impl Iterator<Item = Slot> + '_ {
+        let mut at = self.following(location, write);
         std::iter::from_fn(move || {
             let slot = at;
             if slot == NONE {
@@ -302,6 +307,57 @@ impl Graph {
             at = self.event(slot).after;
             Some(slot)
         })
+    }
+
+    /// What a read of the location from this write reads.
+    pub fn value_of(&self, location: u32, write: Slot) -> u64 {
+        match write {
+            NONE => match self.places[location as usize].initial {
+                Initial::Value(value) => value,
+                _ => 0,
+            },
+            write => match self.event(write).action {
+                Action::Write { value, .. } => value,
+                _ => 0,
+            },
+        }
+    }
+
+    /// Whether the event reads what nothing has written, where that is an error.
+    pub fn reads_unknown(&self, read: Slot) -> bool {
+        let event = self.event(read);
+        matches!(event.action, Action::Read { lax: false, .. })
+            && event.source == NONE
+            && self.places[event.location as usize].initial == Initial::Unknown
+    }
+
+    /// The last events of a thread that are reads, so many at most, newest first.
+    pub fn last_reads(&self, thread: ThreadId, count: usize) -> impl Iterator<Item = Slot> + '_ {
+        let mut slot = self.threads[thread].last;
+        let events = std::iter::from_fn(move || {
+            let now = slot;
+            slot = self.events.get(now as usize)?.before;
+            Some(now)
+        });
+        events
+            .filter(|slot| self.event(*slot).is_read())
+            .take(count)
+    }
+
+    /// What an object made by the program holds at first.
+    pub fn allocated(&self, at: Location) -> Initial {
+        for event in &self.events {
+            if let Action::Allocate { base, size, zeroed } = event.action {
+                let end = at.address.saturating_add(u64::from(at.size));
+                if base <= at.address && end <= base.saturating_add(size) {
+                    return match zeroed {
+                        true => Initial::Value(0),
+                        false => Initial::Unknown,
+                    };
+                }
+            }
+        }
+        Initial::Outside
     }
 
     /// The write after this one in a location's coherence order.

@@ -2,9 +2,12 @@
 
 use super::graph::{Graph, Slot};
 use super::outcome::ExploreError;
-use super::source::{Fault, Kind};
-use super::view::{View, EMPTY, SETS, TAGS};
-use crate::cat::{CatError, Complete, Consistency, Model, Remarks};
+use super::source::{Action, Fault, Kind};
+use super::stale::Stale;
+use super::view::{tag, View, EMPTY, SETS, TAGS};
+use crate::cat::{CatError, Complete, Consistency, Extent, Model, Remarks, MAX_SORTS};
+use crate::program::ir::Order;
+use rustc_hash::FxHashMap;
 
 /// The relations that a graph gives, by herd7's names; the coherence order by both its names. A
 /// read-modify-write is one event, so that none pairs a read with a write.
@@ -36,8 +39,11 @@ pub struct Judge {
     pub coherent: bool,
     /// Whether a consistent graph stays so with an event that nothing is after.
     pub lasting: bool,
-    /// Whether the model says anything beside that a graph is consistent.
+    /// Whether the model says anything beside of graphs whose accesses are all atomic; of others.
+    remarks_on_atomics: bool,
     remarks: bool,
+    /// Whether what was asked of them is forbidden.
+    stale: FxHashMap<Stale, bool>,
 }
 
 impl Judge {
@@ -85,11 +91,13 @@ impl Judge {
                 .collect(),
             coherent: consistency.states_coherence(),
             lasting: consistency.keeps_maximal(),
+            remarks_on_atomics: !consistency.is_silent(&of_atomics),
             remarks: consistency.has_remarks(),
             consistency,
             view: View::default(),
             rows: Vec::new(),
             judged: 0,
+            stale: FxHashMap::default(),
         })
     }
 
@@ -99,18 +107,44 @@ impl Judge {
         self.consistency.consistent()
     }
 
+    /// Whether no consistent graph has this in it.
+    pub fn forbids(&mut self, stale: Stale) -> Result<bool, CatError> {
+        if let Some(known) = self.stale.get(&stale) {
+            return Ok(*known);
+        }
+        stale.show(&mut self.view);
+        self.lay();
+        let forbidden = !self.consistency.consistent()? && self.consistency.fails_in_larger();
+        self.stale.insert(stale, forbidden);
+        Ok(forbidden)
+    }
+
     /// What the model says beside; none when the graph is inconsistent. `sure`: it is known to
     /// be consistent.
     pub fn remarks(&mut self, graph: &Graph, sure: bool) -> Result<Option<Remarks>, CatError> {
-        if sure && !self.remarks {
-            return Ok(Some(Remarks::default()));
+        let speaks = match has_plain(graph) {
+            true => self.remarks,
+            false => self.remarks_on_atomics,
+        };
+        if !sure || speaks {
+            self.judged += 1;
+            self.show(graph, &[]);
         }
-        self.judged += 1;
-        self.show(graph, &[]);
-        match sure || self.consistency.consistent()? {
+        if !sure && !self.consistency.consistent()? {
+            return Ok(None);
+        }
+        match speaks {
             true => self.consistency.remarks().map(Some),
-            false => Ok(None),
+            false => {
+                debug_assert!(self.says_nothing(graph), "the model was read as silent");
+                Ok(Some(Remarks::default()))
+            }
         }
+    }
+
+    fn says_nothing(&mut self, graph: &Graph) -> bool {
+        self.show(graph, &[]);
+        matches!(self.consistency.remarks(), Ok(remarks) if remarks == Remarks::default())
     }
 
     /// What the model says beside of a consistent graph where these frees write plainly to these
@@ -148,6 +182,10 @@ impl Judge {
     /// Lays the graph out for the model.
     fn show(&mut self, graph: &Graph, freed: &[(Slot, u32)]) {
         self.view.fill(graph, freed);
+        self.lay();
+    }
+
+    fn lay(&mut self) {
         let n = self.view.events.len();
         self.consistency.begin(n);
         self.show_sets();
@@ -272,6 +310,61 @@ impl Judge {
     }
 }
 
+fn has_plain(graph: &Graph) -> bool {
+    let mut events = graph.events.iter();
+    events.any(|event| match event.action {
+        Action::Read { order, .. } | Action::Write { order, .. } => order == Order::Na,
+        _ => false,
+    })
+}
+
+/// What a view gives of a graph whose accesses are all atomic, where the events are of three
+/// sorts: initial writes, accesses, fences.
+fn of_atomics(name: &str) -> Extent {
+    const INITIAL: u16 = 1;
+    const ACCESS: u16 = 1 << 1;
+    const FENCE: u16 = 1 << 2;
+    let pairs = |from: u16, to: u16| {
+        let rows = (0..MAX_SORTS).filter(|sort| from >> sort & 1 == 1);
+        rows.fold(0, |all, sort| all | to << (sort * MAX_SORTS))
+    };
+    let may = |may: u16| Extent { may, must: 0 };
+    let own = ACCESS | FENCE;
+    match name {
+        "po" | "int" => may(pairs(own, own)),
+        "rf" | "co" | "mo" => may(pairs(INITIAL | ACCESS, ACCESS)),
+        "loc" | "sm" | "si" => may(pairs(INITIAL | ACCESS, INITIAL | ACCESS)),
+        "ext" => {
+            let must = pairs(INITIAL, own) | pairs(own, INITIAL);
+            let may = must | pairs(own, own);
+            Extent { may, must }
+        }
+        _ => match SETS.iter().find(|(set, _)| *set == name) {
+            None if EMPTY.contains(&name) || NO_PAIRS.contains(&name) => Extent::NOTHING,
+            None => Extent::UNKNOWN,
+            Some((_, tags)) => {
+                let may = |sort: u16, may: u32| if may & tags != 0 { sort } else { 0 };
+                // one of the tags is on each event of the sort
+                let must = |sort: u16, one: u32| if one & !tags == 0 { sort } else { 0 };
+                let orders = tag::RLX | tag::ACQ | tag::REL | tag::ACQ_REL | tag::SC;
+                let kinds = tag::READ | tag::WRITE;
+                Extent {
+                    may: may(INITIAL, tag::WRITE | tag::INITIAL | tag::PLAIN)
+                        | may(ACCESS, kinds | tag::RMW | tag::ATOMIC | orders)
+                        | may(FENCE, tag::FENCE | tag::PLAIN | orders),
+                    must: must(INITIAL, tag::WRITE)
+                        | must(INITIAL, tag::INITIAL)
+                        | must(INITIAL, tag::PLAIN)
+                        | must(ACCESS, kinds)
+                        | must(ACCESS, tag::ATOMIC)
+                        | must(FENCE, tag::FENCE)
+                        | must(FENCE, tag::PLAIN),
+                }
+            }
+        },
+    }
+}
+
 /// The row of a class, made when it is not there yet.
 fn class(rows: &mut Vec<u64>, stride: usize, number: usize) -> &mut [u64] {
     let end = (number + 1) * stride;
@@ -279,4 +372,72 @@ fn class(rows: &mut Vec<u64>, stride: usize, number: usize) -> &mut [u64] {
         rows.resize(end, 0);
     }
     &mut rows[end - stride..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judge(text: &str) -> Judge {
+        let model = Model::parse(text, "test.cat", &|_| None);
+        let model = model.unwrap_or_else(|error| panic!("{error}"));
+        Judge::new(&model, true).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn models_that_only_say_something_of_plain_accesses_are_not_asked_about_others() {
+        let hb = "let hb = (po | IW * (_ \\ IW) | rf)+\n";
+        let race = "let race = (loc & ext & (W * M | M * W) \\ (A * A)) \\ (hb | hb^-1)\n";
+        for (claim, of_atomics) in [
+            ("undefined_unless empty race as data-race", false),
+            ("flag ~empty race as data-race", false),
+            // initial writes are not ordered in this one
+            ("flag ~empty race \\ (po | po^-1) as hasty", false),
+            ("flag ~empty race | (IW * W & loc) as early", true),
+            ("flag ~empty [SC] as strong", true),
+            ("flag empty race as quiet", true),
+            ("flag ~acyclic rf | po as odd", true),
+            (
+                "undefined_unless irreflexive [IW]; co; [IW] as twice",
+                false,
+            ),
+        ] {
+            let judge = judge(&format!("{hb}{race}{claim}"));
+            assert!(judge.remarks, "{claim}");
+            assert_eq!(judge.remarks_on_atomics, of_atomics, "{claim}");
+        }
+    }
+
+    #[test]
+    fn what_a_join_makes_stale_is_forbidden_where_more_events_do_not_help() {
+        let relaxed = tag::RLX | tag::ATOMIC;
+        let fr = "let fr = rf^-1; co\n";
+        for (axiom, forbidden) in [
+            ("acyclic po | rf | co | fr", true),
+            ("irreflexive (po | rf)+; (co | fr)", true),
+            ("acyclic po & loc | rf | co | fr", false),
+            // so does the graph, but not one with events between these
+            ("acyclic (po | rf | co | fr) \\ (po; po)", false),
+        ] {
+            let text = format!("with co from linearisations(W, 0)\n{fr}{axiom} as one");
+            let mut judge = judge(&text);
+            for kind in [tag::READ, tag::WRITE] {
+                let sources = [None, Some(tag::WRITE | relaxed)];
+                for source in sources
+                    .into_iter()
+                    .filter(|s| kind == tag::READ || s.is_none())
+                {
+                    let stale = Stale {
+                        write: tag::WRITE | relaxed,
+                        access: kind | relaxed,
+                        source,
+                    };
+                    let found = judge
+                        .forbids(stale)
+                        .unwrap_or_else(|error| panic!("{error}"));
+                    assert_eq!(found, forbidden, "{axiom}: {kind} {source:?}");
+                }
+            }
+        }
+    }
 }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Mutex;
 
-use super::execution::Execution;
+use super::execution::Ended;
 
 use super::outcome::{End, Exploration, ExploreError, Options};
 use super::source::{Action, Initial, Location, Next, Source, ThreadId, Told, Wait};
@@ -110,7 +110,7 @@ impl<'t> Threads<'t> {
         })
     }
 
-    fn value(&self, execution: &Execution<Running>, observable: &Observable) -> Value {
+    fn value(&self, execution: &Ended<Running>, observable: &Observable) -> Value {
         match observable {
             Observable::Register { thread, name } => {
                 let names = match &self.test.program {
@@ -129,7 +129,7 @@ impl<'t> Threads<'t> {
                 match execution.graph.place(at) {
                     Some(place) => {
                         let last = execution.graph.last_write(place);
-                        decode(execution.value_of(place, last))
+                        decode(execution.graph.value_of(place, last))
                     }
                     None => self
                         .test

@@ -19,11 +19,13 @@ mod search;
 mod sharing;
 mod slice;
 mod source;
+mod stale;
+mod tree;
 mod view;
 pub mod witness;
 mod world;
 
-pub use execution::Execution;
+pub use execution::Ended;
 pub use graph::{Event, Graph, Line, Place, Slot, NONE};
 pub use outcome::*;
 pub use source::*;
@@ -44,7 +46,7 @@ pub fn explore_each<S: Source>(
     source: &S,
     model: &Model,
     options: &Options,
-    each: impl Fn(&Execution<S::Thread>, End) + Sync,
+    each: impl Fn(&Ended<S::Thread>, End) + Sync,
 ) -> Result<Exploration, ExploreError> {
     let judge = judge::Judge::new(model, options.porf_acyclic)?;
     parallel::Shared::new(source, judge, options, each).run()

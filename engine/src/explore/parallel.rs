@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::ends::Findings;
-use super::execution::Execution;
+use super::execution::{Ended, Execution};
 use super::judge::Judge;
 use super::outcome::{End, Exploration, ExploreError, Limit, Options};
 use super::search::{Halt, Worker};
@@ -28,21 +28,21 @@ pub struct Shared<'s, S: Source, F> {
     pub each: F,
     start: Instant,
     workers: usize,
-    tasks: Mutex<Tasks<S::Thread>>,
+    tasks: Mutex<Tasks>,
     wake: Condvar,
     /// How many workers wait for a task that nobody has given yet.
     hungry: AtomicUsize,
     over: AtomicBool,
 }
 
-struct Tasks<T> {
-    waiting: Vec<(Execution<T>, bool)>,
+struct Tasks {
+    waiting: Vec<(Execution, bool)>,
     idle: usize,
     limit: Option<Limit>,
     error: Option<ExploreError>,
 }
 
-impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Shared<'s, S, F> {
+impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Shared<'s, S, F> {
     pub fn new(source: &'s S, judge: Judge, options: &'s Options, each: F) -> Shared<'s, S, F> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         Shared {
@@ -56,7 +56,7 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Shared<'s, S, F> {
                 workers => workers,
             },
             tasks: Mutex::new(Tasks {
-                waiting: vec![(Execution::new(source), false)],
+                waiting: vec![(Execution::new(), false)],
                 idle: 0,
                 limit: None,
                 error: None,
@@ -67,7 +67,7 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Shared<'s, S, F> {
         }
     }
 
-    fn tasks(&self) -> MutexGuard<'_, Tasks<S::Thread>> {
+    fn tasks(&self) -> MutexGuard<'_, Tasks> {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -75,7 +75,7 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Shared<'s, S, F> {
         self.hungry.load(Ordering::Relaxed) > 0
     }
 
-    pub fn give(&self, execution: Execution<S::Thread>, sure: bool) {
+    pub fn give(&self, execution: Execution, sure: bool) {
         let mut tasks = self.tasks();
         tasks.waiting.push((execution, sure));
         self.hungry.store(
@@ -86,7 +86,7 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Shared<'s, S, F> {
     }
 
     /// The next branch to explore; none when all is explored or the search is over.
-    fn take(&self) -> Option<(Execution<S::Thread>, bool)> {
+    fn take(&self) -> Option<(Execution, bool)> {
         let mut tasks = self.tasks();
         tasks.idle += 1;
         loop {

@@ -19,12 +19,14 @@
 //! [`Graph::is_maximal`]: super::graph::Graph::is_maximal
 
 use super::ends::{self, Findings};
-use super::execution::Execution;
+use super::execution::{Ended, Execution};
 use super::graph::{Slot, NONE};
 use super::judge::Judge;
 use super::outcome::{End, ExploreError};
 use super::parallel::Shared;
-use super::source::{Action, Next, Source, ThreadId, Told};
+use super::source::{Action, Source, ThreadId, Told};
+use super::stale::Stale;
+use super::tree::{Tree, Way};
 
 /// The search is to end.
 pub enum Halt {
@@ -52,17 +54,19 @@ pub struct Worker<'s, S: Source, F> {
     pub shared: &'s Shared<'s, S, F>,
     pub judge: Judge,
     pub found: Findings,
+    tree: Tree<S::Thread>,
     /// Executions to be written over.
-    spare: Vec<Execution<S::Thread>>,
+    spare: Vec<Execution>,
     moved: Vec<Slot>,
 }
 
-impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
+impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
     pub fn new(shared: &'s Shared<'s, S, F>) -> Worker<'s, S, F> {
         Worker {
             shared,
             judge: shared.judge.clone(),
             found: Findings::default(),
+            tree: Tree::new(),
             spare: Vec::new(),
             moved: Vec::new(),
         }
@@ -70,45 +74,38 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
 
     /// Explores all that begins as this execution, which may end otherwise. `sure`: its graph is
     /// known to be consistent, but for reads that are halfway through a read-modify-write.
-    pub fn visit(
-        &mut self,
-        execution: &mut Execution<S::Thread>,
-        mut sure: bool,
-    ) -> Result<(), Halt> {
+    pub fn visit(&mut self, execution: &mut Execution, mut sure: bool) -> Result<(), Halt> {
         let source = self.shared.source;
         loop {
-            if !sure && self.judge.lasting && !execution.is_halfway() {
+            self.tree.trim();
+            execution.stand(source, &mut self.tree);
+            if !sure && self.judge.lasting && !execution.is_halfway(&self.tree) {
                 // what is found now spares it every execution that begins so
                 sure = true;
                 if !self.judge.is_consistent(&execution.graph)? {
                     return Ok(());
                 }
             }
-            let Some((thread, told)) = execution.schedule() else {
+            let Some((thread, told)) = execution.schedule(&self.tree) else {
                 return self.finish(execution, sure);
             };
             if execution.graph.len() >= self.shared.options.limits.events {
-                let message = "the execution has too many events".to_owned();
-                let site = Some(told.site);
-                execution.stop(thread, Next::Cut { message, site });
+                execution.stop(source, &mut self.tree, thread, Way::TooLong);
                 continue;
             }
             match told.action {
                 Action::Read { at, .. } | Action::Write { at, .. } => {
                     let places = execution.graph.places.len();
-                    let location = match execution.locate(source, &told, at) {
-                        Ok(location) => location,
-                        Err(fault) => {
-                            execution.stop(thread, Next::Fault(fault));
-                            continue;
-                        }
+                    let Some(location) = execution.locate(source, &mut self.tree, at) else {
+                        execution.stop(source, &mut self.tree, thread, Way::Outside);
+                        continue;
                     };
                     if let Action::Read { .. } = told.action {
                         self.read(execution, thread, &told, location, sure)?;
                         sure &= self.judge.lasting;
                     } else {
                         let write = execution.push(thread, &told, location);
-                        execution.go_on(source, write);
+                        execution.go_on(source, &mut self.tree, write);
                         self.revisit(execution, write, sure)?;
                         match self.place(execution, write, None)? {
                             Placed::Nowhere => return Ok(()),
@@ -121,35 +118,32 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
                 }
                 Action::Choose { ways } => {
                     // a weak compare-exchange that fails leaves a read alone
-                    sure &= !execution.is_halfway();
+                    sure &= !execution.is_halfway(&self.tree);
                     for way in (0..ways).rev() {
                         let slot = execution.push(thread, &told, NONE);
                         execution.graph.set_value(slot, u64::from(way));
-                        execution.go_on(source, slot);
+                        execution.go_on(source, &mut self.tree, slot);
                         if way > 0 {
                             self.branch(execution, sure)?;
-                            execution.truncate(slot as usize);
+                            self.back(execution, slot as usize);
                         }
                     }
                 }
                 Action::Join { thread: joined } => {
-                    let result = match execution.next(joined) {
-                        Some(Next::Done(result)) => *result,
-                        _ => 0,
-                    };
+                    let result = execution.result(&self.tree, joined);
                     let slot = execution.push(thread, &told, NONE);
-                    execution.graph.set_value(slot, result);
-                    execution.go_on(source, slot);
+                    execution.graph.set_value(slot, result.unwrap_or(0));
+                    execution.go_on(source, &mut self.tree, slot);
                     sure &= self.judge.lasting;
                 }
                 Action::Fence { .. } | Action::Create { .. } => {
                     let slot = execution.push(thread, &told, NONE);
-                    execution.go_on(source, slot);
+                    execution.go_on(source, &mut self.tree, slot);
                     sure &= self.judge.lasting;
                 }
                 Action::Allocate { .. } | Action::Free { .. } => {
                     let slot = execution.push(thread, &told, NONE);
-                    execution.go_on(source, slot);
+                    execution.go_on(source, &mut self.tree, slot);
                 }
             }
         }
@@ -159,7 +153,7 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
     /// which it reads from in the end.
     fn read(
         &mut self,
-        execution: &mut Execution<S::Thread>,
+        execution: &mut Execution,
         thread: ThreadId,
         told: &Told,
         location: u32,
@@ -171,12 +165,28 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
             true => execution.graph.known_write(slot),
             false => NONE,
         };
+        // of exclusive reads one does not know yet what they are
+        let exclusive = execution.graph.event(slot).is_exclusive();
+        let mut ordered = match exclusive {
+            true => None,
+            false => execution.graph.ordered_write(slot, write),
+        };
         while write != last {
+            if ordered == Some(write) {
+                ordered = None;
+            }
+            if let Some(ordered) = ordered {
+                let stale = Stale::read(&execution.graph, slot, write, ordered);
+                if self.judge.forbids(stale)? {
+                    write = execution.graph.following(location, write);
+                    continue;
+                }
+            }
             self.read_from(execution, slot, write);
             if let Some(sure) = self.ask(execution, sure)? {
                 self.branch(execution, sure)?;
             }
-            execution.truncate(slot as usize);
+            self.back(execution, slot as usize);
             write = execution.graph.following(location, write);
             execution.push(thread, told, location);
         }
@@ -184,21 +194,17 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
         Ok(())
     }
 
-    fn read_from(&mut self, execution: &mut Execution<S::Thread>, read: Slot, write: Slot) {
+    fn read_from(&mut self, execution: &mut Execution, read: Slot, write: Slot) {
         let location = execution.graph.event(read).location;
-        let value = execution.value_of(location, write);
+        let value = execution.graph.value_of(location, write);
         execution.graph.set_source(read, write, value);
-        execution.go_on(self.shared.source, read);
+        execution.go_on(self.shared.source, &mut self.tree, read);
     }
 
     /// Whether the graph may be consistent: none if not, else whether it is known to be, which
     /// for one that is halfway through a read-modify-write is `before`.
-    fn ask(
-        &mut self,
-        execution: &Execution<S::Thread>,
-        before: bool,
-    ) -> Result<Option<bool>, Halt> {
-        if execution.is_halfway() {
+    fn ask(&mut self, execution: &Execution, before: bool) -> Result<Option<bool>, Halt> {
+        if execution.is_halfway(&self.tree) {
             return Ok(Some(before));
         }
         let consistent = self.judge.is_consistent(&execution.graph)?;
@@ -209,7 +215,7 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
     /// last possible, where it is in the end. `reader`: a read that was added before and reads from it.
     fn place(
         &mut self,
-        execution: &mut Execution<S::Thread>,
+        execution: &mut Execution,
         write: Slot,
         reader: Option<Slot>,
     ) -> Result<Placed, Halt> {
@@ -239,8 +245,19 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
         if execution.graph.is_later(location, seen, previous) {
             previous = seen;
         }
+        let mut ordered = execution.graph.ordered_write(write, previous);
         loop {
             let next = execution.graph.following(location, previous);
+            if ordered == Some(previous) {
+                ordered = None;
+            }
+            if let Some(ordered) = ordered {
+                let stale = Stale::write(&execution.graph, write, ordered);
+                if self.judge.forbids(stale)? {
+                    previous = next;
+                    continue;
+                }
+            }
             if next == NONE {
                 execution.graph.order_after(write, previous);
                 return Ok(Placed::Last);
@@ -249,7 +266,7 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
                 execution.graph.order_after(write, previous);
                 if let Some(sure) = self.ask(execution, false)? {
                     self.branch(execution, sure)?;
-                    execution.truncate(len);
+                    self.back(execution, len);
                 }
                 execution.graph.unorder(write, previous);
             }
@@ -259,12 +276,7 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
 
     /// Has earlier reads read from a new write, which is in no coherence order yet. `sure`: the
     /// graph without the write is known to be consistent, and so is what remains of it.
-    fn revisit(
-        &mut self,
-        execution: &Execution<S::Thread>,
-        write: Slot,
-        sure: bool,
-    ) -> Result<(), Halt> {
+    fn revisit(&mut self, execution: &Execution, write: Slot, sure: bool) -> Result<(), Halt> {
         let graph = &execution.graph;
         let location = graph.event(write).location;
         for slot in (0..write).rev() {
@@ -279,8 +291,9 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
             if !event.is_read() || event.location != location {
                 continue;
             }
-            let mut new = self.spare.pop().unwrap_or_else(Execution::empty);
-            let (read, moved) = execution.restrict(slot, write, &mut self.moved, &mut new);
+            let mut new = self.spare.pop().unwrap_or_else(Execution::new);
+            let (read, moved) =
+                execution.restrict(&self.tree, (slot, write), &mut self.moved, &mut new);
             self.read_from(&mut new, read, moved);
             let sure = match self.place(&mut new, moved, Some(read))? {
                 Placed::Nowhere => None,
@@ -295,18 +308,20 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
         Ok(())
     }
 
+    fn back(&mut self, execution: &mut Execution, len: usize) {
+        execution.truncate(self.shared.source, &mut self.tree, len);
+    }
+
     /// Explores all that begins as this execution, or has an idle worker do so.
-    fn branch(&mut self, execution: &mut Execution<S::Thread>, sure: bool) -> Result<(), Halt> {
+    fn branch(&mut self, execution: &mut Execution, sure: bool) -> Result<(), Halt> {
         if self.shared.is_hungry() {
-            let mut copy = Execution::empty();
-            copy.copy_from(execution);
-            self.shared.give(copy, sure);
+            self.shared.give(execution.copy(), sure);
             return Ok(());
         }
         self.visit(execution, sure)
     }
 
-    fn finish(&mut self, execution: &Execution<S::Thread>, sure: bool) -> Result<(), Halt> {
+    fn finish(&mut self, execution: &Execution, sure: bool) -> Result<(), Halt> {
         let Some(remarks) = self.judge.remarks(&execution.graph, sure)? else {
             return Ok(());
         };
@@ -321,11 +336,12 @@ impl<'s, S: Source, F: Fn(&Execution<S::Thread>, End) + Sync> Worker<'s, S, F> {
             }
             _ => None,
         };
-        let found = self.found.conclude(source, execution, race, unordered)?;
+        let execution = execution.ended(&self.tree);
+        let found = self.found.conclude(source, &execution, race, unordered)?;
         let Some((end, violated)) = found else {
             return Ok(());
         };
-        (self.shared.each)(execution, end);
+        (self.shared.each)(&execution, end);
         self.shared.count()?;
         match violated && self.shared.options.first {
             true => Err(Halt::Over),

@@ -160,15 +160,29 @@ impl View {
         found.map(|slot| slot as Slot)
     }
 
+    /// The tags of an access; of the halves of a read-modify-write, those of the whole.
+    pub fn tags(graph: &Graph, slot: Slot) -> u32 {
+        let event = graph.event(slot);
+        let (whole, kind) = match (event.is_read(), event.pair) {
+            (true, NONE) => (event, tag::READ),
+            (false, NONE) => (event, tag::WRITE),
+            (true, write) => (graph.event(write), tag::READ | tag::WRITE | tag::RMW),
+            (false, _) => (event, tag::READ | tag::WRITE | tag::RMW),
+        };
+        match whole.action {
+            Action::Read { order, .. } | Action::Write { order, .. } => kind | order_tag(order),
+            _ => kind,
+        }
+    }
+
     fn add(&mut self, seen: Seen) -> Index {
         self.events.push(seen);
         self.events.len() as Index - 1
     }
 
     fn see(&mut self, graph: &Graph, slot: Slot, event: &Event, hidden: &mut u32) {
-        let (order, tags) = match event.action {
-            Action::Read { order, .. } => (order, tag::READ),
-            Action::Write { order, .. } => (order, tag::WRITE),
+        match event.action {
+            Action::Read { .. } | Action::Write { .. } => {}
             Action::Fence { order } => {
                 self.order_before(graph, event.thread, hidden);
                 let tags = tag::FENCE | tag::PLAIN | order_tag(order) & !tag::ATOMIC;
@@ -195,19 +209,17 @@ impl View {
                 self.index.push(NONE);
                 return;
             }
-        };
+        }
         if event.is_write() && event.pair != NONE {
-            // the two halves are one event, of the write's order
-            let whole = self.index[event.pair as usize];
-            self.events[whole as usize].tags = tag::READ | tag::WRITE | tag::RMW | order_tag(order);
-            self.index.push(whole);
+            // the two halves are one event
+            self.index.push(self.index[event.pair as usize]);
             return;
         }
         self.order_before(graph, event.thread, hidden);
         let seen = self.add(Seen {
             thread: Some(event.thread),
             location: Some(event.location),
-            tags: tags | order_tag(order),
+            tags: View::tags(graph, slot),
             source: None,
         });
         self.index.push(seen);

@@ -2,7 +2,7 @@
 //! from every write that is there, every write stands everywhere in coherence order, and what is
 //! consistent is asked at the end. It shares nothing with the explorer but what it explores.
 use _engine::cat::{Given, Input, Model};
-use _engine::explore::{Action, End, Execution, Location, Next, Source, ThreadId, Told, NONE};
+use _engine::explore::{Action, End, Ended, Location, Next, Source, ThreadId, Told, NONE};
 use _engine::graph::{Relation, Set};
 use _engine::program::ir::Order;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -20,8 +20,8 @@ pub struct Canonical {
 }
 
 /// The execution that the explorer found.
-pub fn canonical<T: Clone>(execution: &Execution<T>) -> Canonical {
-    let graph = &execution.graph;
+pub fn canonical<T: Clone>(execution: &Ended<T>) -> Canonical {
+    let graph = execution.graph;
     let name = |slot: u32| (graph.event(slot).thread, graph.event(slot).index as usize);
     let mut found = Canonical::default();
     for event in &graph.events {
