@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from weakspot.errors import BadInput
+from weakspot.errors import BadInput, WeakspotError
 from weakspot.generators.patterns import Habits, habits
 from weakspot.generators.program import Program, read_program
 from weakspot.harness.annotations import (
@@ -41,6 +41,7 @@ from weakspot.harness.material import resolve
 from weakspot.harness.minimal import below, minimal
 from weakspot.harness.models import Model
 from weakspot.harness.repairs import spelled
+from weakspot.harness.rewrite import ByHand, Rewritten, rewrite
 from weakspot.harness.structures import Structure
 from weakspot.harness.trials import Report, Scene, Trials, within
 from weakspot.harness.verdict import Evidence, Finding, Violation
@@ -416,3 +417,34 @@ def findings(relaxed: Relaxed) -> tuple[Finding, ...]:
 
 def _plural(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+# --- writing it into the source ---------------------------------------------------------------
+
+
+def rewritten(relaxed: Relaxed) -> Rewritten:
+    """The source files with the weakest orders; nothing where the written ones do not suffice."""
+    best = relaxed.best
+    written = tuple(each.order for each in relaxed.annotations)
+    orders = best.orders if best is not None and relaxed.suffices else written
+    return rewrite(relaxed.annotations, orders)
+
+
+def confirm(
+    subject: Subject, relaxed: Relaxed, by_hand: Sequence[ByHand], model: Model, bounds: Bounds
+) -> None:
+    """That a subject that was read anew has the orders that were found, and is as safe with them.
+
+    Raises WeakspotError otherwise."""
+    assert relaxed.best is not None
+    left = {each.annotation: each.annotation.order for each in by_hand}
+    orders = zip(relaxed.annotations, relaxed.best.orders, strict=True)
+    wanted = [(each.path, each.kind, left.get(each, order)) for each, order in orders]
+    programs = [each for each in subject.programs if each[0] in relaxed.scenarios]
+    annotations, _ = annotate([program for _, program in programs])
+    found = [(each.path, each.kind, each.order) for each in annotations]
+    if sorted(found) != sorted(each for each in wanted if each[2] != "none"):
+        raise WeakspotError("what was written does not have the orders that were meant")
+    for name, program in programs:
+        if asked(program, model, bounds)["result"] != "Safe":
+            raise WeakspotError(f"{name} is not safe with what was written")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +23,10 @@ from weakspot.harness.cli.shared import (
 from weakspot.harness.edge import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, keeping, listed
 
 if TYPE_CHECKING:
+    from weakspot.harness.checkers.explore import Bounds
+    from weakspot.harness.models import Model
     from weakspot.harness.relax import Relaxed, Subject
+    from weakspot.harness.rewrite import Rewritten
 
 
 @command(
@@ -38,6 +41,8 @@ Examples:
   weakspot relax dice_ptlqueue
   weakspot relax push.c pop.c -I include         two programs that include my queue
   weakspot relax duffy_wsq --witness             an execution that breaks each weaker order
+  weakspot relax my_queue.c --diff > weaker.patch
+  weakspot relax my_queue.c --apply
   weakspot relax my_queue.c --json | jq .weakest
   weakspot relax all --check                     is it as the corpus records?"""
 )
@@ -56,6 +61,8 @@ Examples:
 @click.option(
     "--witness", "witnesses", is_flag=True, help="Show the execution that breaks below each order."
 )
+@click.option("--diff", is_flag=True, help="Print the change as a patch, and nothing else.")
+@click.option("--apply", is_flag=True, help="Make the change in the source files.")
 @click.option("--check", "compare", is_flag=True, help="Compare with claims.toml; 1 if not.")
 @click.option("--promote", is_flag=True, help="Record it in claims.toml; says what changes.")
 @bound_options
@@ -65,6 +72,8 @@ def relax(
     what: tuple[str, ...],
     models: tuple[str, ...],
     witnesses: bool,
+    diff: bool,
+    apply: bool,
     compare: bool,
     promote: bool,
     explore_seconds: float,
@@ -89,14 +98,18 @@ def relax(
             raise BadInput(why, advice="sc, tso and rc11 can be explored")
     bounds = Bounds(loops=loops, executions=executions, seconds=explore_seconds)
     found: list[Relaxed] = []
-    if compare and promote:
-        raise click.UsageError("--check and --promote exclude each other.")
+    if sum((diff, apply, compare, promote)) > 1:
+        raise click.UsageError("--diff, --apply, --check and --promote exclude each other.")
+    if apply and len(wanted) > 1:
+        raise click.UsageError("--apply goes with one model.")
 
     def show(work: Relaxing) -> None:
         found.append(each := work.result())
-        if compare or promote:
+        if diff:
+            _patch(each)
+        elif compare or promote:
             return
-        if as_json:
+        elif as_json:
             say(json_lines((each, *findings(each))))
         else:
             relaxed.relaxed(each, terminal.console(), witnesses=witnesses)
@@ -104,6 +117,13 @@ def relax(
     with watched() as progress:
         progress.start(0, "reading")
         named = subjects(what, defines=defines, include=include, report=progress.at)
+        recorded = [each.name for each in named if each.structure]
+        if apply and recorded:
+            raise BadInput(
+                "the corpus records what its sources are, so that relax does not change them",
+                place=recorded[0],
+                advice="--diff prints the change",
+            )
         if (compare or promote) and (own := [each.name for each in named if not each.structure]):
             raise BadInput(
                 "what relax finds is recorded of structures of the corpus only",
@@ -118,12 +138,63 @@ def relax(
             show(work)
     if compare or promote:
         return _recorded(named, found, promote=promote)
+    if apply:
+        for each, subject in zip(found, named, strict=True):
+            reread = partial(subjects, what, defines=defines, include=include)
+            _apply(each, subject.name, wanted[0], bounds, reread, aside=as_json)
     # the corpus holds mistakes on purpose
     mine = {each.name for each in named if each.structure is None}
     violated = [one for each in found if each.subject in mine for one in each.left_out]
     if any(findings(each) for each in found) or any(each.violated for each in violated):
         return FINDINGS
     return NOTHING_FOUND if all(each.decided for each in found) else INCONCLUSIVE
+
+
+def _patch(found: Relaxed) -> None:
+    """The change on standard output, what is left to do by hand beside it."""
+    from weakspot.harness.relax import rewritten
+
+    change = rewritten(found)
+    say(change.diff())
+    _by_hand(change)
+
+
+def _apply(
+    found: Relaxed,
+    name: str,
+    model: Model,
+    bounds: Bounds,
+    reread: Callable[[], Sequence[Subject]],
+    *,
+    aside: bool,
+) -> None:
+    """Make the change, and see that it is what was meant; else leave the files as they were."""
+    from weakspot.harness.relax import confirm, rewritten
+
+    change = rewritten(found)
+    if change.after and not found.decided:
+        raise BadInput(
+            "nothing is changed where a limit left something open",
+            place=name,
+            advice="--loops, --executions and --seconds set the limits",
+        )
+
+    def confirmed() -> None:
+        (again,) = (each for each in reread() if each.name == name)
+        confirm(again, found, change.by_hand, model, bounds)
+
+    change.write(confirmed)
+    for path in change.after:
+        click.echo(f"changed {path}", err=aside)
+    _by_hand(change)
+
+
+def _by_hand(change: Rewritten) -> None:
+    from weakspot.harness.repairs import spelled
+
+    for each in change.by_hand:
+        what = "leave it out" if each.order == "none" else f"write {spelled(each.order)}"
+        click.echo(f"by hand: {each.annotation}: {what} ({each.why})", err=True)
 
 
 def _recorded(named: Sequence[Subject], found: Sequence[Relaxed], *, promote: bool) -> int:

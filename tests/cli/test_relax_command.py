@@ -69,6 +69,21 @@ def test_what_the_corpus_records_is_compared(run: Run) -> None:
     assert "store_buffering: undecided" in ended.out
 
 
+def test_the_change_is_printed_as_a_patch_and_made(run: Run, folder: Path) -> None:
+    source = folder / "mine.c"
+    store = "atomic_store_explicit(&ready, 1, memory_order_{})"
+    strong = (folder / "mp.c").read_text().replace(store.format("relaxed"), store.format("seq_cst"))
+    source.write_text(strong)
+    patch = run("relax", "mine.c", "--diff")
+    assert patch.code == 1, patch.err
+    assert patch.out.startswith("--- a/mine.c\n+++ b/mine.c\n")
+    assert source.read_text() == strong
+    applied = run("relax", "mine.c", "--apply")
+    assert f"changed {source}" in applied.out, applied.err
+    assert store.format("release") in source.read_text()
+    assert run("relax", "mine.c").code == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "advice"),
     [
@@ -76,6 +91,8 @@ def test_what_the_corpus_records_is_compared(run: Run) -> None:
         (["mp.c", "--model", "c11"], "sc, tso and rc11 can be explored"),
         (["nothing.c"], "check the path"),
         (["mp.c", "--promote"], "name a structure, or all"),
+        (["duffy_wsq", "--apply"], "--diff prints the change"),
+        (["mp.c", "--apply", "--diff"], "exclude each other"),
     ],
 )
 def test_what_cannot_be_relaxed_is_refused_with_advice(

@@ -1,0 +1,188 @@
+"""What relax writes into source files is what was meant, and nothing else."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from weakspot.errors import BadInput
+from weakspot.generators.program import read_program
+from weakspot.harness.annotations import Annotation, annotate, weaker
+from weakspot.harness.rewrite import Rewritten, rewrite
+
+C = """\
+#include <pthread.h>
+#include <stdatomic.h>
+#define ORDER memory_order_release
+#define STORE(x, v) atomic_store_explicit(&(x), v, memory_order_release)
+static atomic_int x, y;
+static atomic_flag f;
+static void *run(void *unused) {
+  /* caf\u00e9 */ BODY
+  return unused;
+}
+int main(void) {
+  pthread_t t;
+  pthread_create(&t, 0, run, 0);
+  pthread_join(t, 0);
+  return 0;
+}
+"""
+CPP = """\
+#include <atomic>
+#include <thread>
+static std::atomic<int> x, y;
+static std::atomic_flag f;
+static void run() {
+  BODY
+}
+int main() {
+  std::thread t(run);
+  t.join();
+}
+"""
+
+
+def weakened(folder: Path, name: str, body: str) -> tuple[str, Rewritten, tuple[Annotation, ...]]:
+    """The line with the weakest orders there are, the change, and the annotations before it."""
+    path = folder / name
+    text = (CPP if name.endswith(".cpp") else C).replace("BODY", body)
+    path.write_text(text, encoding="utf-8")
+    annotations, _ = annotate([read_program(path)])
+    orders = tuple(weaker(each.kind, each.order)[0] for each in annotations)
+    change = rewrite(annotations, orders)
+    new = change.after.get(str(path), text.encode()).decode()
+    first, _, last = text.partition(body)
+    return new.removeprefix(first).removesuffix(last), change, annotations
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("a.c", "atomic_store(&x, 2);", "atomic_store_explicit(&x, 2, memory_order_relaxed);"),
+        (
+            "a.c",
+            "atomic_store_explicit(&x, ',' + 1 /* , */, memory_order_release);",
+            "atomic_store_explicit(&x, ',' + 1 /* , */, memory_order_relaxed);",
+        ),
+        (
+            "a.c",
+            "int e = 0; atomic_compare_exchange_strong(&x, &e, 1);",
+            "int e = 0; atomic_compare_exchange_strong_explicit(&x, &e, 1, memory_order_relaxed, "
+            "memory_order_relaxed);",
+        ),
+        (
+            "a.c",
+            "atomic_flag_test_and_set(&f);",
+            "atomic_flag_test_and_set_explicit(&f, memory_order_relaxed);",
+        ),
+        ("a.cpp", "x.store(1);", "x.store(1, std::memory_order_relaxed);"),
+        (
+            "a.cpp",
+            "x.store(1, std::memory_order::release);",
+            "x.store(1, std::memory_order::relaxed);",
+        ),
+        ("a.cpp", "y = 2;", "y.store(2, std::memory_order_relaxed);"),
+        ("a.cpp", "x++;", "x.fetch_add(1, std::memory_order_relaxed);"),
+        ("a.cpp", "x -= 3;", "x.fetch_sub(3, std::memory_order_relaxed);"),
+        ("a.cpp", "(void)x.load();", "(void)x.load(std::memory_order_relaxed);"),
+        ("a.cpp", "f.test_and_set();", "f.test_and_set(std::memory_order_relaxed);"),
+        (
+            "a.cpp",
+            "int e = 0; x.compare_exchange_weak(e, 1, std::memory_order_acq_rel);",
+            "int e = 0; x.compare_exchange_weak(e, 1, std::memory_order_relaxed);",
+        ),
+        (
+            "a.cpp",
+            "std::atomic_store(&x, 1);",
+            "std::atomic_store_explicit(&x, 1, std::memory_order_relaxed);",
+        ),
+    ],
+)
+def test_an_order_is_written_where_it_belongs(
+    tmp_path: Path, name: str, before: str, after: str
+) -> None:
+    line, change, annotations = weakened(tmp_path, name, before)
+    assert line == after
+    change.write(lambda: None)
+    again, _ = annotate([read_program(tmp_path / name)])
+    assert [each.kind for each in again] == [each.kind for each in annotations]
+    left = {each.annotation.kind for each in change.by_hand}
+    for each in again:
+        assert (each.order == weaker(each.kind, each.order)[0]) is (each.kind not in left)
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "why"),
+    [
+        ("a.c", "STORE(x, 1);", "it is inside STORE"),
+        ("a.c", "if (atomic_load_explicit(&x, memory_order_relaxed)) y = 1;", "no call"),
+        ("a.cpp", "int e = x; (void)e;", "no call"),
+        (
+            "a.c",
+            "if (1)\n    atomic_thread_fence(memory_order_seq_cst);\n  else {}",
+            "the fence is no line of its own",
+        ),
+    ],
+)
+def test_what_cannot_be_written_safely_is_left_to_be_done_by_hand(
+    tmp_path: Path, name: str, body: str, why: str
+) -> None:
+    line, change, _ = weakened(tmp_path, name, body)
+    assert line == body
+    assert any(why in each.why for each in change.by_hand)
+
+
+def test_a_fence_that_may_go_goes_with_its_line(tmp_path: Path) -> None:
+    _, change, _ = weakened(tmp_path, "a.c", "x;\n  atomic_thread_fence(memory_order_seq_cst);\n")
+    text = change.after[str(tmp_path / "a.c")].decode()
+    assert "atomic_thread_fence" not in text
+    assert "memory_order_release" in text
+
+
+def test_a_macro_is_changed_where_it_is_defined_if_all_its_users_agree(tmp_path: Path) -> None:
+    body = "atomic_store_explicit(&x, 1, ORDER); atomic_store_explicit(&y, 1, ORDER);"
+    _, change, annotations = weakened(tmp_path, "a.c", body)
+    text = change.after[str(tmp_path / "a.c")].decode()
+    assert "#define ORDER memory_order_relaxed\n" in text
+    assert body in text
+    one_of_them = ("rlx", *(each.order for each in annotations[1:]))
+    refused = rewrite(annotations, one_of_them)
+    assert refused.after == {}
+    assert "holds the order of others too" in refused.by_hand[0].why
+
+
+def test_a_patch_says_the_same_as_the_change(tmp_path: Path) -> None:
+    _, change, _ = weakened(tmp_path, "a.c", "atomic_store(&x, 2);")
+    path = tmp_path / "a.c"
+    patch = "".join(f"{line}\n" for line in change.diff())
+    done = subprocess.run(
+        ["patch", "-s", "-p0", str(path)], input=patch, text=True, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert path.read_bytes() == change.after[str(path)]
+
+
+def test_what_is_not_confirmed_leaves_the_files_as_they_were(tmp_path: Path) -> None:
+    _, change, _ = weakened(tmp_path, "a.c", "atomic_store(&x, 2);")
+    path = tmp_path / "a.c"
+    old = path.read_bytes()
+
+    def interrupted() -> None:
+        assert path.read_bytes() != old
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        change.write(interrupted)
+    assert path.read_bytes() == old
+
+
+def test_a_file_that_has_changed_since_is_not_written(tmp_path: Path) -> None:
+    _, change, _ = weakened(tmp_path, "a.c", "atomic_store(&x, 2);")
+    path = tmp_path / "a.c"
+    path.write_text("int main(void) { return 0; }\n")
+    with pytest.raises(BadInput, match="has changed since"):
+        change.write(lambda: None)
+    assert path.read_text() == "int main(void) { return 0; }\n"
