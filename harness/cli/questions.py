@@ -12,6 +12,7 @@ from weakspot.harness.cli.shared import (
     RUNNERS,
     bound_options,
     command,
+    configured,
     gathered,
     json_lines,
     judged,
@@ -218,8 +219,8 @@ Examples:
 @click.option(
     "--on",
     "machine",
-    default="local",
-    show_default=True,
+    default=lambda: configured("machines")()[0],
+    show_default="local, or as configured",
     metavar="local|qemu:ARCH",
     help="The machine to run on.",
 )
@@ -234,8 +235,8 @@ Examples:
     "--for",
     "seconds",
     callback=some_time,
-    default="1s",
-    show_default=True,
+    default=configured("seconds"),
+    show_default="1s, or as configured",
     metavar="DURATION",
     help="How long each test runs: 500ms, 10s, 2m.",
 )

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -109,6 +109,19 @@ def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
     ):
         command = option(command)
     return command
+
+
+def configured(key: Literal["machines", "seconds"]) -> Callable[[], Any]:
+    """The default of an option of runs: what [run] of the project's configuration says."""
+
+    def wanted() -> Any:
+        from weakspot.harness.gate import config, where
+
+        file = where.find(Path.cwd())
+        run = config.read(file).run if file is not None else config.Run()
+        return str(run.seconds) if key == "seconds" else run.machines
+
+    return wanted
 
 
 def output_options(command: Callable[..., Any]) -> Callable[..., Any]:

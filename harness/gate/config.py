@@ -28,9 +28,9 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from weakspot.errors import BadInput
+from weakspot.errors import BadInput, Unsupported
 from weakspot.generators import clang
-from weakspot.harness import models, toml
+from weakspot.harness import machines, models, toml
 from weakspot.harness.edge import seconds_of
 from weakspot.harness.findings import KINDS
 from weakspot.harness.gate.where import OWN
@@ -136,6 +136,13 @@ def _checked(
         raise wrong("gate", "models", "there is none", 'name one, for example "rc11"')
     if gate.baseline and not (folder / gate.baseline).parent.is_dir():
         raise wrong("gate", "baseline", f"there is no folder for {gate.baseline}")
+    if not tables.run.machines:
+        raise wrong("run", "machines", "there is none", 'name one, for example "local"')
+    for name in tables.run.machines:
+        try:
+            machines.resolve(name)
+        except (BadInput, Unsupported) as error:
+            raise wrong("run", "machines", error.message, error.advice) from error
     scenarios: dict[str, None] = {}
     for pattern in gate.scenarios:
         matched = list(_matching(folder, pattern))

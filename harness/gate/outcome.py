@@ -42,6 +42,7 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     `message` is the finding's without the program's name, which is `scenario`. `places` are the
     finding's, the first where a reader should look; `steps` are those of the witness's events,
     None for an event without one. `models` show it, `safe` are models that were asked and do not.
+    `test` is the litmus test of the witness's cycle, `shape` its family.
     `fingerprint` stays the same where lines move. Findings of one `cause`, an order or a cycle,
     are told once: the others are `again`.
     """
@@ -57,6 +58,7 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     models: tuple[str, ...] = ()
     safe: tuple[str, ...] = ()
     test: str = ""
+    shape: str = ""
     witness: Execution | None = None
     steps: tuple[Place | None, ...] = ()
     cause: str = ""

@@ -166,6 +166,7 @@ class _Telling:
         places = self._places(file, finding, witness) or (Place(file, 1),)
         models = tuple(exploration.model for exploration, _ in given)
         all_ = self.record.explorations_of[finding.subject]
+        tests = [test for exploration, _ in given for test in exploration.tests]
         knows = finding.id != "WS102"  # only models of languages know races
         mark = baseline.fingerprint(finding.id, places[0].file, places[0].function, places[0].text)
         return Told(
@@ -179,6 +180,7 @@ class _Telling:
             models=models,
             safe=tuple(each.model for each in all_ if each.result == "Safe" and knows),
             test=violation.test,
+            shape=next((each.shape for each in tests if each.name == violation.test), ""),
             witness=witness,
             steps=tuple(self._step(file, event) for event in witness.events) if witness else (),
         )

@@ -19,6 +19,16 @@ from weakspot.harness.verdict import Evidence, Witness
 HARDWARE = {"tso": "x86", "aarch64": "AArch64", "power": "POWER", "riscv": "RISC-V"}
 """What machines a model stands for, where it stands for some."""
 
+SHAPES = {
+    "SB": "store buffering",
+    "MP": "message passing",
+    "LB": "load buffering",
+    "WRC": "write-to-read causality",
+    "RWC": "read-to-write causality",
+    "IRIW": "independent reads of independent writes",
+}
+"""What the literature calls a shape, where it has a name besides its letters."""
+
 
 def gate(outcome: Outcome, out: Console) -> None:
     """Print what the gate found; the last line says it all."""
@@ -78,6 +88,9 @@ def finding(told: Told, others: Sequence[Told] = ()) -> Iterator[Text]:
         yield from excerpt(place, label)
     for line in execution(told):
         yield Text(f"   | {line}".rstrip())
+    if told.shape:
+        name = f"{SHAPES[told.shape]}, " if told.shape in SHAPES else ""
+        yield Text(f"   = its cycle is {name}{told.shape}: the test {told.test}")
     if reach := reaches(told):
         yield Text(f"   = {reach}")
     for other in others:

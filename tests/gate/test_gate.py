@@ -25,6 +25,7 @@ def test_a_weakened_order_fails_with_its_line_and_the_execution(project: Project
         in ended.out
     )
     assert "─rf→" in ended.out
+    assert "its cycle is message passing, MP: the test MP+porlxrlx+poacqrlx" in ended.out
     assert "rc11: possible   sc: not possible   tso (x86): not possible" in ended.out
     assert ended.out.splitlines()[-1].startswith("1 finding, 1 test as expected")
 

@@ -118,3 +118,18 @@ def test_a_heavy_library_is_not_imported_for_what_is_known(project: Project) -> 
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=project.folder, check=False)
     assert done.returncode == 0
+
+
+def test_ctrl_c_keeps_what_was_answered(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(EngineExplorer, "explore", interrupted)
+        ended = project.gate()
+    assert ended.code == 130
+    assert "kept in .weakspot" in ended.err
+    monkeypatch.setattr(Engine, "check", None)
+    ended = project.gate()
+    assert ended.code == 0
+    assert "1 unchanged" in ended.out

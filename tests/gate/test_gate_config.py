@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from projects import Project
 
@@ -20,6 +22,7 @@ from projects import Project
         ('[gate]\nfail_on = ["WS1O1"]\n', 2, "fail_on: 'WS1O1' is neither", "did you mean WS101"),
         ('[gate]\nbudget = "soon"\n', 2, "budget: 'soon' is not a duration", '"10s"'),
         ('[gate]\nscenarios = ["none/*.c"]\n', 2, "'none/*.c' matches no file", ".litmus"),
+        ('[run]\nmachines = ["lokal"]\n', 2, "machines: unknown machine 'lokal'", "local and qemu"),
         ("[run]\nseconds = true\n", 2, "seconds: expected", ""),
         ("[gate]\nscenarios = [\n", 2, "not TOML", ""),
     ],
@@ -51,3 +54,15 @@ def test_without_a_configuration_it_says_how_to_write_one(project: Project) -> N
     ended = project.gate()
     assert ended.code == 2
     assert "write weakspot.toml with [gate]" in ended.err
+
+
+def test_run_takes_machines_and_seconds_from_it(project: Project) -> None:
+    project.write("weakspot.toml", '[run]\nmachines = ["qemu:none"]\nseconds = 0.1\n')
+    ended = project.weakspot("run", "tests/SB.litmus")
+    assert ended.code == 2
+    assert "machines: " in ended.err
+    assert "weakspot.toml:2" in ended.err
+    project.write("weakspot.toml", "[run]\nseconds = 0.1\n")
+    ended = project.weakspot("run", "tests/SB.litmus", "--json")
+    assert ended.code == 0, ended.err
+    assert json.loads(ended.out)["seconds"] < 1.0
