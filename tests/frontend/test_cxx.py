@@ -591,6 +591,45 @@ int main() {
     assert "@main" in compile_source(written(tmp_path, text)).text
 
 
+def test_clocks_and_printing_go_together(tmp_path: Path) -> None:
+    text = """#include <iostream>
+#include <chrono>
+#include <thread>
+int main() {
+  std::thread late([] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
+  late.join();
+  std::cout << "done" << std::endl;
+}
+"""
+    assert failures(written(tmp_path, text)) == []
+
+
+def test_a_thread_takes_a_reference_as_std_ref(tmp_path: Path) -> None:
+    text = """#include <cassert>
+#include <thread>
+void three(int& n) { n = 3; }
+int main() {
+  int n = 0;
+  std::thread thread(three, std::ref(n));
+  thread.join();
+  assert(n == 4);
+}
+"""
+    ((_, message, site),) = failures(written(tmp_path, text))
+    assert ("n == 4" in message, site["line"]) == (True, 8)
+
+
+@pytest.mark.parametrize("name", ["future", "shared_mutex"])
+def test_a_header_that_is_not_read_is_refused_where_it_is_included(
+    tmp_path: Path, name: str
+) -> None:
+    path = written(tmp_path, f"#include <mutex>\n#include <{name}>\nint main() {{}}\n")
+    with pytest.raises(BadInput) as caught:
+        compile_source(path)
+    assert f"weakspot does not read <{name}>" in caught.value.message
+    assert caught.value.place == f"{path}:2"
+
+
 @pytest.mark.parametrize("suffix", sorted(set(clang.SUFFIXES) - {".c"}))
 def test_cpp_goes_by_its_names(tmp_path: Path, suffix: str) -> None:
     path = written(

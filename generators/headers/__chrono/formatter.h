@@ -1,0 +1,3 @@
+// Nothing: times are not printed.
+#pragma once
+#pragma GCC system_header
