@@ -97,7 +97,7 @@ class _Measured:
         """Run slices for so long, at least one, or until there are enough independent hits.
         Raises Failed if not even the first ends well, or if the counts contradict themselves."""
         begin = time.monotonic()
-        length = min(_LONGEST, max(_SHORTEST, seconds / len(self.choice.tried)))
+        length = min(_LONGEST, max(_SHORTEST, seconds / (2 * len(self.choice.tried))))
         while not self.problem and (self.iterations == 0 or self.independent < enough):
             left = seconds - (time.monotonic() - begin)
             if left <= 0 and self.choice.slices:

@@ -16,20 +16,23 @@ CURIOUS = 8
 Setting = dict[str, int]
 """Parameters of a program; the head of the template says what each means."""
 
-#: what is tried: slots of time, which most often show most, and batches without any order but
-#: their beginning
+#: what is tried. Slots show most where they are a little longer than a line takes from one
+#: processor's cache to another's; prefetching at random makes every order of arrival likely.
 SETTINGS: tuple[Setting, ...] = (
-    {"slot": 140, "jitter": 31, "sets": 2},
+    {"slot": 170, "jitter": 31, "sets": 2},
     {},
-    {"slot": 100, "jitter": 31},
+    {"slot": 200, "jitter": 63, "sets": 2, "fetch": -1},
     {"sets": 2, "shuffle": 1},
-    {"slot": 200, "jitter": 127, "sets": 2},
+    {"slot": 200, "jitter": 63, "sets": 2, "fetch": -1, "lead": 30},
+    {"slot": 120, "jitter": 31},
+    {"slot": 200, "jitter": 63, "sets": 2, "fetch": -1, "lead": -30},
     {"delay": 15},
-    {"slot": 300, "jitter": 511, "sets": 2},
+    {"slot": 400, "jitter": 511, "sets": 2, "fetch": -1},
     {"instances": 1024, "shuffle": 1},
-    {"slot": 140, "push": 4, "sets": 2},
+    {"slot": 170, "push": 4, "sets": 2},
+    {"slot": 300, "jitter": 127},
     {"instances": 64, "delay": 63},
-    {"slot": 500, "jitter": 63},
+    {"slot": 700, "jitter": 255, "sets": 2},
     {"stride": 128, "turn": 0},
 )
 
@@ -56,9 +59,9 @@ class Tried(msgspec.Struct):
 
 
 class Choice:
-    """Which setting the next slice gets: each once, the remembered one first, then the one that
-    shows most; one slice in CURIOUS goes to the one that was tried least. As long as nothing is
-    seen all take turns, every other time those that are hinted at. (A bandit that is greedy with
+    """Which setting the next slice gets: each once, or the remembered one, then the one that shows
+    most; one slice in CURIOUS goes to the one that was tried least. As long as nothing is seen
+    all take turns, every other time those that are hinted at. (A bandit that is greedy with
     forced exploration; Auer, Cesa-Bianchi and Fischer, Machine Learning 47, 2002, section 3.)"""
 
     def __init__(self, settings: Sequence[Setting], first: Setting | None = None) -> None:
@@ -66,6 +69,7 @@ class Choice:
         order += [setting for setting in settings if setting != first]
         self.tried = [Tried(setting) for setting in order]
         self.hinted: list[Tried] = []
+        self.fresh = first is None
         self.slices = 0
 
     def hint(self, settings: Iterable[Setting]) -> None:
@@ -79,7 +83,7 @@ class Choice:
         best = self.best
         if best.hits == 0:
             return _least(self.hinted) if self.hinted and self.slices % 2 else least
-        if least.slices == 0 or self.slices % CURIOUS == 0:
+        if (self.fresh and least.slices == 0) or self.slices % CURIOUS == 0:
             return least
         return best
 

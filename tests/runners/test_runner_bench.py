@@ -1,0 +1,52 @@
+"""The benchmark of the runners: it compares what it says it compares."""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from weakspot.harness.machines.local import cores
+from weakspot.harness.tools import Tool
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "bench" / "runner"
+
+
+def ran(*options: str) -> dict[str, object]:
+    done = subprocess.run(
+        [sys.executable, SCRIPT, "--seconds", "0.2", *options],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64" or cores() < 2, reason="x86 shows it, on two")
+def test_the_runners_alternate_and_store_buffering_is_seen(need: Callable[[str], Tool]) -> None:
+    for tool in ("litmus7", "gcc", "make"):
+        need(tool)
+    rows = ran("--only", "SB", "--rounds", "2")["rows"]
+    assert isinstance(rows, list)
+    (row,) = rows
+    assert row["test"] == "SB"
+    assert 0 < row["independent"] <= row["native"]
+    assert {name: len(rates) for name, rates in row["rounds"].items()} == dict.fromkeys(
+        ("default", "best", "native", "independent"), 2
+    )
+
+
+def test_fenced_siblings_show_nothing(need: Callable[[str], Tool]) -> None:
+    need("gcc")
+    fenced = ran("--fenced", "1e5")["fenced"]
+    assert isinstance(fenced, dict)
+    assert fenced["iterations"] >= 1e5
+    assert fenced["hits"] == 0
+    assert len(fenced["tests"]) == 5
