@@ -111,6 +111,8 @@ def gate(
         _write(markdown, as_markdown.markdown(outcome))
     if as_json:
         say(json_lines(map(report.flat, outcome.told)))
+        for text in outcome.undecided:
+            click.echo(f"undecided: {text}", err=True)
     else:
         report.gate(outcome, terminal.console())
     if github:
@@ -119,7 +121,7 @@ def gate(
         say(commands(outcome))
     if write_baseline:
         left = baseline.accept(config, outcome, whole=not paths)
-        say([f"{left} accepted findings are in {outcome.baseline}"])
+        say([f"{report.amount(left, 'accepted finding')} in {outcome.baseline}"])
         return NOTHING_FOUND
     return outcome.exit_code
 
@@ -133,7 +135,7 @@ def _write(path: Path, content: bytes) -> None:
 
 @command(
     epilog="""\
-What is named is an id, or of the gate's last run or the newest campaign a finding: by its
+What is named is an id, or of the gate or of the newest campaign a finding: by its
 fingerprint, its scenario, its program or its test.
 
 Examples:
@@ -147,7 +149,7 @@ def explain(name: str) -> int:
     """What a finding means, why it matters, what to do."""
     from weakspot.harness import once, store
     from weakspot.harness.findings import KINDS, kind
-    from weakspot.harness.gate.run import last
+    from weakspot.harness.gate.remembered import remembered
     from weakspot.harness.report import explain as report
     from weakspot.harness.report import terminal
 
@@ -155,16 +157,15 @@ def explain(name: str) -> int:
     if name.upper().startswith("WS"):
         report.page(kind(name), out)
         return NOTHING_FOUND
-    outcome = last(Path.cwd())
-    ids = report.told(outcome, name, out) if outcome is not None else []
+    ids = report.told(remembered(Path.cwd()), name, out)
     campaign = None if ids else once.newest_campaign(results_folder())
     if campaign is not None:
         ids = report.recorded(store.load(campaign), name, out)
     if not ids:
         raise BadInput(
             f"nothing is called {name}",
-            advice="give an id (WS101), or a fingerprint, scenario, program or test of the gate's "
-            "last run here or of the newest campaign",
+            advice="give an id (WS101), or a fingerprint, scenario, program or test of the gate "
+            "here or of the newest campaign",
         )
     for each in dict.fromkeys(ids):
         report.page(KINDS[each], out)

@@ -71,7 +71,7 @@ class Work:
         self.notes: list[str] = []
         self.answered: list[Answered] = []
         self.end = time.monotonic() + config.budget
-        self._cache = _cache(config.root) if cached else None
+        self._cache = folder(config.root) / "answers" if cached else None
         self._digests: dict[Path, str] = {}
         self._keys: dict[str, str] = {}
         self.tests: dict[str, Test] = {}
@@ -177,13 +177,13 @@ class Work:
         folder = self.path(file).parent
         return folder, () if file in self.tests else (folder, *self.config.include)
 
-    def _keep(self, job: Job, answer: Answer) -> None:
+    def _keep(self, job: Job, answer: Answer, seconds: float) -> None:
+        """Take the answer of a question that could take so long."""
         self.answered.append(Answered(job=job, answer=answer, unchanged=False))
         found = answer.exploration or answer.verdict
         assert found is not None
-        reasons = found.reasons if isinstance(found, Exploration) else (found.reason,)
-        timely = not any("time limit" in reason or "budget" in reason for reason in reasons)
-        if timely:
+        known = found.result if isinstance(found, Exploration) else found.observation
+        if known != "Unknown" or found.seconds < seconds:
             kept.write(self.place_of(self.key(job)), answer)
 
     @contextlib.contextmanager
@@ -212,7 +212,7 @@ class Work:
 
     def _check(self, job: Job, seconds: float, inputs: kept.Inputs) -> None:
         def done(verdict: Verdict) -> None:
-            self._keep(job, Answer(verdict=verdict, inputs=inputs))
+            self._keep(job, Answer(verdict=verdict, inputs=inputs), seconds)
 
         test = self.tests[job.file]
         self.progress.at(f"{job.file} under {job.model.name}")
@@ -241,6 +241,7 @@ class Work:
                 sites=tuple(dict.fromkeys(sites)),
                 inputs=inputs,
             ),
+            seconds,
         )
 
     def _unasked(self, job: Job, inputs: kept.Inputs) -> None:
@@ -250,18 +251,18 @@ class Work:
             result="Unknown",
             reasons=(f"the budget of {self.config.budget:g} s was used up before",),
         )
-        self._keep(job, Answer(exploration=exploration, inputs=inputs))
+        self._keep(job, Answer(exploration=exploration, inputs=inputs), 0.0)
 
 
-def _cache(root: Path) -> Path:
-    """The project's folder of answers; git is told to leave it out. None of it has to be there,
-    and what cannot be written costs time only."""
-    folder = root / FOLDER
+def folder(root: Path) -> Path:
+    """The project's folder of what is kept; git is told to leave it out. None of it has to be
+    there, and what cannot be written costs time only."""
+    made = root / FOLDER
     with contextlib.suppress(OSError):
-        folder.mkdir(exist_ok=True)
-        if not (folder / ".gitignore").exists():
-            (folder / ".gitignore").write_text("*\n", encoding="utf-8")
-    return folder / "answers"
+        made.mkdir(exist_ok=True)
+        if not (made / ".gitignore").exists():
+            (made / ".gitignore").write_text("*\n", encoding="utf-8")
+    return made
 
 
 def _places(violation: Violation) -> Iterator[str]:

@@ -19,7 +19,7 @@ def page(kind: Kind, out: Console) -> None:
 
 
 def told(outcome: Outcome, name: str, out: Console) -> list[str]:
-    """Print what the gate's last run told of that fingerprint, scenario or test; the ids."""
+    """Print what the gate told of that fingerprint, scenario or test; the ids."""
     found = [
         each
         for each in outcome.told

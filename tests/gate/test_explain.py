@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from projects import Project
+from projects import QUEUE, Project
 
 from weakspot.harness.findings import KINDS
 
@@ -27,6 +27,18 @@ def test_a_finding_of_the_last_gate_is_explained_by_fingerprint_scenario_or_test
         assert "needs at least release under rc11" in ended.out
         assert "─rf→" in ended.out
         assert "# WS101 assertion violated" in ended.out
+
+
+def test_a_run_of_another_scenario_leaves_it_explained_until_it_is_mended(
+    project: Project,
+) -> None:
+    project.weaken()
+    project.gate()
+    assert project.gate("tests/SB.litmus").code == 0
+    assert project.weakspot("explain", "tests/push_pop.cpp").code == 0
+    project.write("include/queue.hpp", QUEUE)
+    project.gate()
+    assert project.weakspot("explain", "tests/push_pop.cpp").code == 2
 
 
 def test_a_finding_of_a_campaign_is_explained(project: Project) -> None:

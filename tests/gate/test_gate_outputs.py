@@ -134,6 +134,13 @@ def test_json_is_one_finding_a_line(weakened: Project) -> None:
     assert found["needs"][0]["place"]["line"] == LINE
 
 
+def test_json_tells_what_is_undecided_beside_it(project: Project) -> None:
+    project.write("weakspot.toml", f'{CONFIG}budget = "1ms"\n')
+    ended = project.gate("--json", "tests/push_pop.cpp")
+    assert (ended.code, ended.out) == (3, "")
+    assert "undecided: tests/push_pop.cpp under rc11" in ended.err
+
+
 def test_a_file_that_cannot_be_written_is_an_error(project: Project) -> None:
     ended = project.gate("--sarif", "nowhere/out.sarif")
     assert ended.code == 2
