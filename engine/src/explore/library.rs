@@ -12,36 +12,30 @@
 //! | barrier   | 8 bytes: how many threads it is for, how many are there, its round         |
 //! | once flag | 4 bytes: 0 new, 1 under way, 2 over                                        |
 use super::source::{Action, Kind, Wait};
-use super::world::{thread_start, How, Spot, Stop, World};
+use super::world::{How, Spot, Stop, World};
+use crate::program::calls::Wanted;
 use crate::program::interp::{End, ExternCall, Flow, Outcome};
 use crate::program::ir::{Extern, Order, SiteId};
-use crate::program::machine::{thread_handle, thread_index};
+use crate::program::machine::thread_handle;
 use crate::program::memory::{Named, Sharing, MAX_THREADS};
 use crate::program::thread::Thread;
-use crate::program::types::MAX_SIZE;
 use crate::program::value::{Dep, Val};
 use std::sync::Arc;
 
 const RECURSIVE: u64 = 1 << 31;
 /// What `pthread_barrier_wait` gives to one of the threads.
 const SERIAL: u64 = 0xffff_ffff;
-/// Longer copies are no concurrent test's business.
-const MAX_COPY: u64 = 1 << 20;
 
 type Done<T> = Result<T, Stop>;
 
 impl World<'_> {
     pub fn library(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
-        let arg = |k: usize| call.args.get(k).copied().unwrap_or_default();
+        let arg = |k: usize| call.arg(k);
         let at = arg(0).bits;
         let number = |bits: u64| Ok(Flow::Value(Val::constant(bits)));
-        let ends = |outcome, message: &str| Err(End::new(outcome, message, Some(call.site)).into());
         match call.function {
             Extern::ThreadCreate => self.create(t, call),
             Extern::ThreadJoin => self.join(t, call),
-            Extern::ThreadSelf => number(thread_handle(t.id)),
-            Extern::ThreadEqual => number(u64::from(at == arg(1).bits)),
-            Extern::ThreadExit => Ok(Flow::ExitThread(arg(0))),
             Extern::MutexInit => {
                 let recursive = match arg(1).bits {
                     0 => arg(2).bits & 1 == 1,
@@ -86,15 +80,13 @@ impl World<'_> {
             }
             Extern::BarrierWait => self.barrier(t, call, at),
             Extern::Once => self.once(t, call),
-            Extern::Malloc => number(self.allocate(t, call, at, 16, false)?),
-            Extern::Calloc => {
-                number(self.allocate(t, call, at.saturating_mul(arg(1).bits), 16, true)?)
+            Extern::Malloc | Extern::Calloc | Extern::AlignedAlloc => {
+                number(self.allocate(t, call)?)
             }
-            Extern::AlignedAlloc => number(self.allocate(t, call, arg(1).bits, at, false)?),
             Extern::PosixMemalign => {
                 let base = self.own.memory.next_allocation(t.id, arg(1).bits.max(1));
                 self.set_plain(t, call, at, 8, base)?;
-                self.allocate(t, call, arg(2).bits, arg(1).bits, false)?;
+                self.allocate(t, call)?;
                 number(0)
             }
             Extern::Realloc => self.reallocate(t, call),
@@ -105,7 +97,7 @@ impl World<'_> {
                 number(0)
             }
             Extern::Memcpy => {
-                let size = self.small(call, arg(2).bits)?;
+                let size = call.copied()?;
                 if size > 0 {
                     let from = spot(arg(1).bits, 0, call.site);
                     let bytes = self.read_range(t, from, size, true)?;
@@ -114,24 +106,21 @@ impl World<'_> {
                 Ok(Flow::Value(arg(0)))
             }
             Extern::Memset => {
-                let size = self.small(call, arg(2).bits)?;
+                let size = call.copied()?;
                 if size > 0 {
                     let bytes = vec![(arg(1).bits as u8, arg(1).dep); size as usize];
                     self.write_range(t, spot(at, 0, call.site), &bytes)?;
                 }
                 Ok(Flow::Value(arg(0)))
             }
-            Extern::AssertFail => {
-                let text = self.own.memory.text(at);
-                ends(Outcome::Assertion, &format!("assertion failed: {text}"))
-            }
-            Extern::Abort(words) => ends(Outcome::Assertion, words),
-            Extern::Trap => ends(Outcome::Assertion, "trap"),
-            Extern::Exit => match at as u32 {
-                0 => ends(Outcome::Complete, ""),
-                code => ends(Outcome::Assertion, &format!("exit({code})")),
-            },
-            Extern::Ignored(value) => number(value),
+            Extern::ThreadSelf
+            | Extern::ThreadEqual
+            | Extern::ThreadExit
+            | Extern::AssertFail
+            | Extern::Abort(_)
+            | Extern::Trap
+            | Extern::Exit
+            | Extern::Ignored(_) => Ok(call.alone(t.id, |at| self.own.memory.text(at))?),
         }
     }
 
@@ -180,10 +169,7 @@ impl World<'_> {
         if self.own.alone {
             return Err(Stop::NotAlone);
         }
-        if thread_start(self.source.program, t).is_none() {
-            let message = "a thread that starts at no function of the program";
-            return self.fault(Kind::Memory, message, call.site);
-        }
+        call.started(self.source.program)?;
         let thread = self.source.sharing.thread(t.id, self.own.created);
         if thread >= MAX_THREADS {
             let message = format!("more than {MAX_THREADS} threads");
@@ -197,16 +183,9 @@ impl World<'_> {
     }
 
     fn join(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
-        let (handle, out, size) = (call.args[0], call.args[1], call.args[2]);
+        let (out, size) = (call.args[1], call.args[2]);
         let known = self.source.sharing.threads();
-        let other = thread_index(handle.bits).filter(|k| *k != t.id && *k < known);
-        let Some(thread) = other else {
-            let message = "a join of something that is no thread";
-            return self.fault(Kind::Memory, message, call.site);
-        };
-        if self.own.joined >> thread & 1 == 1 {
-            return self.fault(Kind::Memory, "a thread is joined twice", call.site);
-        }
+        let thread = call.joined(t.id, known, self.own.joined)?;
         let (result, _) = self.ask(Action::Join { thread }, call.site)?;
         if out.bits != 0 {
             let dep = self.answered();
@@ -353,10 +332,7 @@ impl World<'_> {
             1 => return self.blocked(t, state, "a call that is made once"),
             _ => return Ok(Flow::Value(Val::constant(0))),
         }
-        let Some(id) = self.source.program.function_at(call.args[1].bits) else {
-            let message = "a call through a pointer to no function of the program";
-            return self.fault(Kind::Memory, message, call.site);
-        };
+        let id = call.started(self.source.program)?;
         self.put(t, state, Order::Acq, 1)?;
         Ok(Flow::Once(id, state.address))
     }
@@ -365,18 +341,12 @@ impl World<'_> {
         self.write(t, spot(flag, 4, site), Order::Rel, false, Val::constant(2))
     }
 
-    fn allocate(
-        &mut self,
-        t: &mut Thread,
-        call: &ExternCall,
-        size: u64,
-        align: u64,
-        zeroed: bool,
-    ) -> Done<u64> {
-        if size > MAX_SIZE || !align.is_power_of_two() || align > MAX_SIZE {
-            let message = format!("an allocation of {size} bytes aligned to {align}");
-            return self.fault(Kind::Memory, &message, call.site);
-        }
+    fn allocate(&mut self, t: &mut Thread, call: &ExternCall) -> Done<u64> {
+        let Wanted {
+            size,
+            align,
+            zeroed,
+        } = call.wanted()?;
         let base = self.own.memory.next_allocation(t.id, align);
         let shared = self.source.sharing.is_shared(base, base + size);
         if shared && !self.own.alone {
@@ -436,7 +406,7 @@ impl World<'_> {
             0 => Vec::new(),
             kept => self.read_range(t, from, kept, true)?,
         };
-        let new = self.allocate(t, call, size, 16, false)?;
+        let new = self.allocate(t, call)?;
         if kept > 0 {
             self.write_range(t, spot(new, 0, call.site), &bytes)?;
         }
@@ -444,14 +414,6 @@ impl World<'_> {
             self.free(t, call.site, old)?;
         }
         Ok(new)
-    }
-
-    fn small(&self, call: &ExternCall, size: u64) -> Done<u64> {
-        if size <= MAX_COPY {
-            return Ok(size);
-        }
-        let message = format!("a copy of {size} bytes");
-        Err(End::new(Outcome::Bound, message, Some(call.write_site)).into())
     }
 }
 

@@ -5,24 +5,20 @@
 use super::event::{Event, Kind, Update};
 use super::interp::{End, ExternCall, Flow, Outcome};
 use super::ir::*;
-use super::machine::{event, thread_handle, thread_index, View, LOCK_SIZE};
+use super::machine::{event, thread_handle, View, LOCK_SIZE};
 use super::memory::{Place, MAX_THREADS};
 use super::thread::{State, Thread};
-use super::types::MAX_SIZE;
 use super::value::Val;
 
 const RECURSIVE: u64 = 1;
 
 impl View<'_, '_> {
     pub fn library(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
-        let arg = |k: usize| call.args.get(k).copied().unwrap_or_default();
+        let arg = |k: usize| call.arg(k);
         let number = |bits: u64| Ok(Flow::Value(Val::constant(bits)));
         match call.function {
             Extern::ThreadCreate => self.create(t, call),
             Extern::ThreadJoin => self.join(t, call),
-            Extern::ThreadSelf => number(thread_handle(t.id)),
-            Extern::ThreadEqual => number(u64::from(arg(0).bits == arg(1).bits)),
-            Extern::ThreadExit => Ok(Flow::ExitThread(arg(0))),
             Extern::MutexInit => {
                 let kind = match arg(1).bits {
                     0 => arg(2).bits & RECURSIVE,
@@ -82,18 +78,11 @@ impl View<'_, '_> {
             }
             Extern::BarrierWait => self.barrier(t, call),
             Extern::Once => self.once(t, call),
-            Extern::Malloc => self.allocate(t, call, arg(0).bits, 16, false),
-            Extern::Calloc => {
-                let size = arg(0).bits.saturating_mul(arg(1).bits);
-                self.allocate(t, call, size, 16, true)
+            Extern::Malloc | Extern::Calloc | Extern::AlignedAlloc => {
+                number(self.allocate(t, call)?)
             }
-            Extern::AlignedAlloc => self.allocate(t, call, arg(1).bits, arg(0).bits, false),
             Extern::PosixMemalign => {
-                let Flow::Value(address) =
-                    self.allocate(t, call, arg(2).bits, arg(1).bits, false)?
-                else {
-                    return number(0);
-                };
+                let address = Val::constant(self.allocate(t, call)?);
                 let place = self.find(arg(0).bits, 8, call.site, true)?;
                 self.shared.memory.write(place, 8, address);
                 number(0)
@@ -113,12 +102,11 @@ impl View<'_, '_> {
                 Ok(Flow::Value(arg(0)))
             }
             Extern::Memset => {
-                let size = arg(2).bits;
+                let size = call.copied()?;
                 if size > 0 {
-                    self.small(call, size)?;
                     let place = self.access(t, arg(0).bits, size as u32, call.site, true)?;
                     let value = arg(1);
-                    let bytes = vec![(value.bits as u8, value.dep); size.min(MAX_SIZE) as usize];
+                    let bytes = vec![(value.bits as u8, value.dep); size as usize];
                     let mut e = event(t, call.site, Kind::Write, Order::Na);
                     if size <= 8 {
                         let byte = u64::from(value.bits as u8);
@@ -130,21 +118,14 @@ impl View<'_, '_> {
                 }
                 Ok(Flow::Value(arg(0)))
             }
-            Extern::AssertFail => {
-                let text = self.shared.memory.text(arg(0).bits);
-                let message = format!("assertion failed: {text}");
-                Err(End::new(Outcome::Assertion, message, Some(call.site)))
-            }
-            Extern::Abort(words) => Err(End::new(Outcome::Assertion, words, Some(call.site))),
-            Extern::Trap => Err(End::new(Outcome::Assertion, "trap", Some(call.site))),
-            Extern::Exit => match arg(0).bits as u32 {
-                0 => Err(End::new(Outcome::Complete, "", None)),
-                code => {
-                    let message = format!("exit({code})");
-                    Err(End::new(Outcome::Assertion, message, Some(call.site)))
-                }
-            },
-            Extern::Ignored(value) => number(value),
+            Extern::ThreadSelf
+            | Extern::ThreadEqual
+            | Extern::ThreadExit
+            | Extern::AssertFail
+            | Extern::Abort(_)
+            | Extern::Trap
+            | Extern::Exit
+            | Extern::Ignored(_) => call.alone(t.id, |at| self.shared.memory.text(at)),
         }
     }
 
@@ -183,10 +164,7 @@ impl View<'_, '_> {
             return Err(End::new(Outcome::Bound, message, Some(call.site)));
         }
         let program = self.context.program;
-        let Some(id) = program.function_at(function.bits) else {
-            let message = "a thread that starts at no function of the program";
-            return Err(End::new(Outcome::Memory, message, Some(call.site)));
-        };
+        let id = call.started(program)?;
         let place = self.find(handle.bits, 8, call.site, true)?;
         let value = Val::constant(thread_handle(index));
         self.shared.memory.write(place, 8, value);
@@ -204,18 +182,10 @@ impl View<'_, '_> {
     }
 
     fn join(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
-        let (handle, out, size) = (call.args[0], call.args[1], call.args[2]);
-        let other = thread_index(handle.bits).filter(|k| *k != t.id);
-        let Some((other, Some(result))) =
-            other.and_then(|k| self.shared.done.get(k).map(|d| (k, *d)))
-        else {
-            let message = "a join of something that is no thread";
-            return Err(End::new(Outcome::Memory, message, Some(call.site)));
-        };
-        if self.shared.joined >> other & 1 == 1 {
-            let message = "a thread is joined twice";
-            return Err(End::new(Outcome::Memory, message, Some(call.site)));
-        }
+        let (out, size) = (call.args[1], call.args[2]);
+        let other = call.joined(t.id, self.shared.done.len(), self.shared.joined)?;
+        // it has ended, or nobody would have run the call
+        let result = self.shared.done[other].unwrap_or(0);
         self.shared.joined |= 1 << other;
         if out.bits != 0 {
             let place = self.find(out.bits, size.bits, call.site, true)?;
@@ -359,7 +329,7 @@ impl View<'_, '_> {
 
     /// The flag is a lock that the function runs under: 0 new, 1 taken, 2 over.
     fn once(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
-        let (flag, function) = (call.args[0], call.args[1]);
+        let flag = call.args[0];
         let over = self.shared.memory.word(flag.bits, 4) == 2;
         self.log_lock(t, call.site, flag, Kind::Lock)?;
         t.progress();
@@ -367,10 +337,7 @@ impl View<'_, '_> {
             self.log_lock(t, call.site, flag, Kind::Unlock)?;
             return Ok(Flow::Value(Val::constant(0)));
         }
-        let Some(id) = self.context.program.function_at(function.bits) else {
-            let message = "a call through a pointer to no function of the program";
-            return Err(End::new(Outcome::Memory, message, Some(call.site)));
-        };
+        let id = call.started(self.context.program)?;
         self.field(call.site, flag.bits, 1)?;
         Ok(Flow::Once(id, flag.bits))
     }
@@ -380,21 +347,11 @@ impl View<'_, '_> {
         self.field(site, flag, 2)
     }
 
-    fn allocate(
-        &mut self,
-        t: &mut Thread,
-        call: &ExternCall,
-        size: u64,
-        align: u64,
-        zeroed: bool,
-    ) -> Result<Flow, End> {
-        if size > MAX_SIZE || !align.is_power_of_two() || align > MAX_SIZE {
-            let message = format!("an allocation of {size} bytes aligned to {align}");
-            return Err(End::new(Outcome::Memory, message, Some(call.site)));
-        }
+    fn allocate(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, End> {
+        let new = call.wanted()?;
         t.progress();
-        let address = self.shared.memory.allocate(t.id, size, align, zeroed);
-        Ok(Flow::Value(Val::constant(address)))
+        let memory = &mut self.shared.memory;
+        Ok(memory.allocate(t.id, new.size, new.align, new.zeroed))
     }
 
     fn free(&mut self, t: &mut Thread, call: &ExternCall, address: u64) -> Result<(), End> {
@@ -409,26 +366,18 @@ impl View<'_, '_> {
 
     fn reallocate(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
         let (old, size) = (call.args[0].bits, call.args[1].bits);
-        let flow = self.allocate(t, call, size, 16, false)?;
-        let (Flow::Value(new), true) = (&flow, old != 0) else {
+        let new = self.allocate(t, call)?;
+        let flow = Flow::Value(Val::constant(new));
+        if old == 0 {
             return Ok(flow);
-        };
+        }
         let from = self.find(old, 0, call.site, true)?;
         let kept = self.shared.memory.object(from).size.min(size);
         let bytes = self.shared.memory.bytes(from, kept);
-        let to = self.find(new.bits, kept, call.site, true)?;
+        let to = self.find(new, kept, call.site, true)?;
         self.shared.memory.write_bytes(to, &bytes);
         self.free(t, call, old)?;
         Ok(flow)
-    }
-
-    /// Longer copies are no concurrent test's business, and each byte carries its dependencies.
-    fn small(&self, call: &ExternCall, size: u64) -> Result<(), End> {
-        if size <= 1 << 20 {
-            return Ok(());
-        }
-        let message = format!("a copy of {size} bytes");
-        Err(End::new(Outcome::Bound, message, Some(call.write_site)))
     }
 
     fn log_range(
@@ -466,11 +415,10 @@ impl View<'_, '_> {
 
     /// One read and one write event, however long.
     fn copy(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), End> {
-        let (to, from, size) = (call.args[0], call.args[1], call.args[2].bits);
+        let (to, from, size) = (call.args[0], call.args[1], call.copied()?);
         if size == 0 {
             return Ok(());
         }
-        self.small(call, size)?;
         let source = self.access(t, from.bits, size as u32, call.site, false)?;
         let target = self.access(t, to.bits, size as u32, call.write_site, true)?;
         let mut bytes = self.shared.memory.bytes(source, size);

@@ -4,6 +4,7 @@
 //! `memory`, and `trace` runs it in the interleavings of its threads.
 mod ast;
 mod bits;
+pub mod calls;
 mod cfg;
 pub mod compute;
 pub mod error;
