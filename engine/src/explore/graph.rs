@@ -76,7 +76,7 @@ pub struct Place {
     pub initial: Initial,
     /// The first write in coherence order after the initial one.
     pub first: Slot,
-    users: u32,
+    pub(super) users: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ pub struct Line {
     pub creator: Slot,
 }
 
-const ABSENT: Line = Line {
+pub(super) const ABSENT: Line = Line {
     count: 0,
     last: NONE,
     creator: NONE,
@@ -101,8 +101,8 @@ pub struct Graph {
     pub threads: Vec<Line>,
     /// For each event, how many events of each thread are in its causal prefix (po | rf)*,
     /// itself included: `stride` numbers an event.
-    clocks: Vec<u32>,
-    stride: usize,
+    pub(super) clocks: Vec<u32>,
+    pub(super) stride: usize,
 }
 
 impl Graph {
@@ -270,7 +270,7 @@ impl Graph {
     }
 
     /// Forgets what a read reads from.
-    fn unset_source(&mut self, read: Slot) {
+    pub(super) fn unset_source(&mut self, read: Slot) {
         let event = *self.event(read);
         let row = read as usize * self.stride;
         let from = match event.before {
@@ -428,7 +428,7 @@ impl Graph {
         self.link(location, previous, next);
     }
 
-    fn link(&mut self, location: u32, previous: Slot, next: Slot) {
+    pub(super) fn link(&mut self, location: u32, previous: Slot, next: Slot) {
         match previous {
             NONE => self.places[location as usize].first = next,
             previous => self.event_mut(previous).after = next,
@@ -478,122 +478,6 @@ impl Graph {
         line.last = event.before;
         self.events.pop();
         self.clocks.truncate(slot as usize * self.stride);
-    }
-
-    /// Whether an event stays when `write` revisits `read`.
-    pub fn stays(&self, slot: Slot, read: Slot, write: Slot) -> bool {
-        slot <= read || self.precedes(slot, write)
-    }
-
-    /// The paper's IsMaximallyAdded (section 4.2): whether an event is what would have been
-    /// added had `write` not been there.
-    pub fn is_maximal(&self, slot: Slot, write: Slot) -> bool {
-        let event = self.event(slot);
-        let previous =
-            |other: Slot| other <= slot || (other != write && self.precedes(other, write));
-        match event.action {
-            Action::Choose { .. } => event.value == 0,
-            Action::Read { .. } => {
-                let source = event.source;
-                let mut later = self.following(event.location, source);
-                if source != NONE && !previous(source) {
-                    return false;
-                }
-                while later != NONE {
-                    if previous(later) {
-                        return false;
-                    }
-                    later = self.event(later).after;
-                }
-                true
-            }
-            Action::Write { .. } => {
-                let mut later = event.after;
-                while later != NONE {
-                    if previous(later) {
-                        return false;
-                    }
-                    later = self.event(later).after;
-                }
-                let read_before = |other: &Event| {
-                    other.is_read() && other.source == slot && other.location == event.location
-                };
-                !(event.revisited && self.events[..slot as usize].iter().any(read_before))
-            }
-            _ => true,
-        }
-    }
-
-    /// Writes over `out` the graph that a revisit of `read` by `write` leaves; gives their
-    /// places in it. The read has no source there, the write no place in the coherence order.
-    pub fn restrict(
-        &self,
-        read: Slot,
-        write: Slot,
-        moved: &mut Vec<Slot>,
-        out: &mut Graph,
-    ) -> (Slot, Slot) {
-        moved.clear();
-        let mut count = 0;
-        for slot in 0..self.events.len() as Slot {
-            let stays = slot == write || self.stays(slot, read, write);
-            moved.push(if stays { count } else { NONE });
-            count += Slot::from(stays);
-        }
-        let to = |slot: Slot| match slot {
-            NONE => NONE,
-            slot => moved[slot as usize],
-        };
-        out.events.clear();
-        out.clocks.clear();
-        out.stride = self.stride;
-        out.places.clear();
-        out.threads.clear();
-        out.threads.resize(self.threads.len(), ABSENT);
-        for (slot, event) in self.events.iter().enumerate() {
-            if moved[slot] == NONE {
-                continue;
-            }
-            let new = out.events.len() as Slot;
-            let mut event = *event;
-            if event.location != NONE {
-                let place = &self.places[event.location as usize];
-                event.location = match out.place(place.at) {
-                    Some(number) => number,
-                    None => out.add_place(place.at, place.initial),
-                };
-                out.places[event.location as usize].users += 1;
-            }
-            event.source = to(event.source);
-            event.pair = to(event.pair);
-            event.before = to(event.before);
-            event.after = NONE;
-            if let Action::Create { thread } = event.action {
-                out.threads[thread].creator = new;
-            }
-            let line = &mut out.threads[event.thread];
-            line.count += 1;
-            line.last = new;
-            out.events.push(event);
-            out.clocks.extend_from_slice(self.clock(slot as Slot));
-        }
-        for place in &self.places {
-            let Some(number) = out.place(place.at) else {
-                continue;
-            };
-            let (mut at, mut previous) = (place.first, NONE);
-            while at != NONE {
-                let new = moved[at as usize];
-                if new != NONE && at != write {
-                    out.link(number, previous, new);
-                    previous = new;
-                }
-                at = self.event(at).after;
-            }
-        }
-        let (read, write) = (moved[read as usize], moved[write as usize]);
-        out.unset_source(read);
-        (read, write)
     }
 
     pub fn copy_from(&mut self, other: &Graph) {

@@ -6,6 +6,7 @@
 //!
 //! Memory holds one graph for each nested revisit, never a set of graphs that were seen.
 
+mod compile;
 mod ends;
 mod execution;
 mod graph;
@@ -13,13 +14,17 @@ mod judge;
 mod library;
 pub mod litmus;
 mod outcome;
+mod own;
 mod parallel;
 pub mod program;
+mod revisit;
 mod search;
 mod sharing;
 mod slice;
 mod source;
 mod stale;
+mod steps;
+mod teller;
 mod tree;
 mod view;
 pub mod witness;

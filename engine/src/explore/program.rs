@@ -1,9 +1,10 @@
 //! A `Program` as a `Source`: the interpreter, suspended at each event.
 use super::explore;
 use super::outcome::{Exploration, ExploreError, Options};
+use super::own::Own;
 use super::sharing::Sharing;
 use super::source::*;
-use super::world::{thread_start, Own, Stop, World};
+use super::world::{thread_start, Stop, World};
 use crate::cat::Model;
 use crate::program::interp::{self, End, Limits, Outcome};
 use crate::program::ir::{FuncId, Program};

@@ -3,13 +3,14 @@
 //!
 //! An instruction stops at each event that has no answer yet, and is run again from its beginning
 //! when there is one; the answers so far are at hand then.
+use super::own::{Held, Own};
 use super::program::ProgramSource;
 use super::sharing::Grown;
 use super::source::{Action, Kind, Location, Told, Wait};
-use crate::program::compute::{mask, rmw};
-use crate::program::interp::{self, Cas, End, ExternCall, Flow, NewLocal};
-use crate::program::ir::{Access, Extern, FuncId, Op, Order, Program, RmwOp, SiteId};
-use crate::program::memory::{mixed, Memory, Named, Place, Sharing};
+use crate::program::compute::mask;
+use crate::program::interp::End;
+use crate::program::ir::{Access, Extern, FuncId, Op, Order, Program, SiteId};
+use crate::program::memory::{mixed, Memory, Place, Sharing};
 use crate::program::thread::Thread;
 use crate::program::value::{Dep, Val};
 use std::sync::Arc;
@@ -18,79 +19,6 @@ use std::sync::Arc;
 /// for the one that is marked when a thread is run again.
 pub const SHARED: Dep = 1;
 pub const MARKED: Dep = 2;
-
-#[derive(Clone, Copy)]
-pub struct Held {
-    mutex: u64,
-    count: u32,
-    free: u64,
-}
-
-/// What an explored thread has beside its frames.
-#[derive(Clone)]
-pub struct Own {
-    pub memory: Arc<Memory>,
-    /// Answers to the events of the instruction that is under way.
-    pub answers: Vec<u64>,
-    /// Mutexes held, how often, and what they are when they are free.
-    pub held: Vec<Held>,
-    /// Threads created so far.
-    pub created: u32,
-    /// Threads joined so far.
-    pub joined: u64,
-    /// Weak compare-exchanges that have failed for no reason.
-    pub spurious: Vec<SiteId>,
-    /// When the last of them did: the epoch, and how many reads there were in it.
-    pub failed: Option<(u64, usize)>,
-    /// No other thread has been started.
-    pub alone: bool,
-    /// The write that is told leaves what the thread has just read there.
-    pub unchanged: bool,
-    /// A write is to leave no trace: it is being found out whether it does.
-    pub quiet: bool,
-    /// Events of the instructions that are over.
-    pub told: usize,
-    /// The event whose answer is marked.
-    pub mark: Option<usize>,
-    /// What the instruction under way depends on.
-    pub uses: Dep,
-}
-
-impl Own {
-    pub fn new(memory: Arc<Memory>) -> Own {
-        Own {
-            memory,
-            answers: Vec::new(),
-            held: Vec::new(),
-            created: 0,
-            joined: 0,
-            spurious: Vec::new(),
-            failed: None,
-            alone: false,
-            unchanged: false,
-            quiet: false,
-            told: 0,
-            mark: None,
-            uses: 0,
-        }
-    }
-
-    /// How often the thread has taken a mutex that it has not given back.
-    pub fn holds(&self, mutex: u64) -> u32 {
-        self.held
-            .iter()
-            .find(|h| h.mutex == mutex)
-            .map_or(0, |h| h.count)
-    }
-
-    /// What a mutex that the thread holds is when it is free.
-    pub fn free_state(&self, mutex: u64) -> u64 {
-        self.held
-            .iter()
-            .find(|h| h.mutex == mutex)
-            .map_or(0, |h| h.free)
-    }
-}
 
 /// Why an instruction is not over.
 pub enum Stop {
@@ -209,7 +137,7 @@ impl<'a> World<'a> {
         }
     }
 
-    fn settle(&self, t: &mut Thread) {
+    pub(super) fn settle(&self, t: &mut Thread) {
         let held = self.own.held.iter();
         t.private = held.fold(self.own.memory.hash, |hash, held| {
             hash ^ mixed(held.mutex, held.count as u8)
@@ -401,7 +329,7 @@ impl<'a> World<'a> {
         Ok(self.ask(Action::Choose { ways }, site)?.0)
     }
 
-    fn spot(&self, address: Val, access: &Access) -> Spot {
+    pub(super) fn spot(&self, address: Val, access: &Access) -> Spot {
         Spot {
             address: address.bits,
             size: access.size,
@@ -432,165 +360,5 @@ pub fn thread_start(program: &Program, creator: &Thread) -> Option<(FuncId, Val)
             Some((start, creator.get(args[2])))
         }
         _ => None,
-    }
-}
-
-impl interp::World for World<'_> {
-    type Stop = Stop;
-
-    fn union(&mut self, a: Dep, b: Dep) -> Dep {
-        a | b
-    }
-
-    fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Result<Val, Stop> {
-        self.own.uses = address.dep;
-        let how = How {
-            order: access.order,
-            exclusive: false,
-            lax: false,
-        };
-        let mut value = self.read(t, self.spot(address, access), how)?;
-        value.dep |= address.dep;
-        Ok(value)
-    }
-
-    fn store(
-        &mut self,
-        t: &mut Thread,
-        address: Val,
-        value: Val,
-        access: &Access,
-    ) -> Result<(), Stop> {
-        self.own.uses = address.dep | value.dep;
-        self.write(t, self.spot(address, access), access.order, false, value)
-    }
-
-    fn rmw(
-        &mut self,
-        t: &mut Thread,
-        address: Val,
-        op: RmwOp,
-        operand: Val,
-        access: &Access,
-    ) -> Result<Val, Stop> {
-        self.own.uses = address.dep | operand.dep;
-        let spot = self.spot(address, access);
-        let how = How {
-            order: access.order,
-            exclusive: true,
-            lax: false,
-        };
-        let mut old = self.read(t, spot, how)?;
-        old.bits = mask(old.bits, access.bits);
-        let new = rmw(op, access.bits, old.bits, operand.bits);
-        let value = Val {
-            bits: new,
-            dep: old.dep | operand.dep,
-        };
-        self.own.unchanged = new == old.bits;
-        self.write(t, spot, access.order, true, value)?;
-        self.own.unchanged = false;
-        old.dep |= address.dep;
-        Ok(old)
-    }
-
-    fn cas(&mut self, t: &mut Thread, cas: &Cas, access: &Access) -> Result<(Val, bool), Stop> {
-        self.own.uses = cas.address.dep | cas.expected.dep | cas.desired.dep;
-        let spot = self.spot(cas.address, access);
-        let how = How {
-            order: cas.failure,
-            exclusive: true,
-            lax: false,
-        };
-        let mut old = self.read(t, spot, how)?;
-        old.bits = mask(old.bits, access.bits);
-        old.dep |= cas.address.dep;
-        if old.bits != cas.expected.bits {
-            return Ok((old, false));
-        }
-        let shared = self.find(t, spot, access.size.into(), true)?.is_none();
-        let may_fail = cas.weak && shared && !self.own.spurious.contains(&access.site);
-        if may_fail && self.choose(2, access.site)? == 1 {
-            self.own.spurious.push(access.site);
-            self.own.failed = Some((t.epoch, t.reads.len().saturating_sub(1)));
-            return Ok((old, false));
-        }
-        self.own.unchanged = cas.desired.bits == old.bits;
-        self.write(t, spot, access.order, true, cas.desired)?;
-        self.own.unchanged = false;
-        Ok((old, true))
-    }
-
-    fn fence(
-        &mut self,
-        _: &mut Thread,
-        order: Order,
-        signal: bool,
-        site: SiteId,
-    ) -> Result<(), Stop> {
-        self.own.uses = 0;
-        if !signal && !self.own.alone {
-            self.ask(Action::Fence { order }, site)?;
-        }
-        Ok(())
-    }
-
-    fn external(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Stop> {
-        self.own.uses = call.args.iter().fold(0, |dep, arg| dep | arg.dep);
-        self.library(t, call)
-    }
-
-    fn once_done(&mut self, t: &mut Thread, flag: u64, site: SiteId) -> Result<(), Stop> {
-        self.finish_once(t, flag, site)
-    }
-
-    fn alloca(&mut self, t: &mut Thread, local: &NewLocal) -> Result<u64, Stop> {
-        let base = self.own.memory.next_local(t.id, local.align);
-        let shared = !local.private && self.source.sharing.is_shared(base, base + local.size);
-        if shared && !self.own.alone {
-            let action = Action::Allocate {
-                base,
-                size: local.size,
-                zeroed: false,
-            };
-            self.ask(action, local.site)?;
-        }
-        let memory = Arc::make_mut(&mut self.own.memory);
-        memory.push_local(t.id, local);
-        if shared {
-            memory.share(base, Sharing::Shared);
-        }
-        if !local.private {
-            let named = Named::Local(local.local);
-            self.source.sharing.met(base, local.size, named);
-        }
-        Ok(base)
-    }
-
-    fn locals(&self, t: &Thread) -> usize {
-        self.own.memory.locals(t.id)
-    }
-
-    fn leave(&mut self, t: &mut Thread, mark: usize) -> Result<(), Stop> {
-        if self.own.memory.locals(t.id) <= mark {
-            return Ok(());
-        }
-        // main's own locals end with the process
-        let whole_process = t.id == 0 && t.frames.len() == 1;
-        if !whole_process && !self.own.alone {
-            let locals = self.own.memory.locals_from(t.id, mark);
-            let shared = locals.filter(|o| o.sharing == Sharing::Shared);
-            let ends: Vec<_> = shared.map(|o| (o.base, o.site)).collect();
-            for (base, site) in ends {
-                self.ask(Action::Free { base }, site)?;
-            }
-        }
-        Arc::make_mut(&mut self.own.memory).pop_locals(t.id, mark, |_, _| {});
-        self.settle(t);
-        Ok(())
-    }
-
-    fn thread_local(&mut self, t: &Thread, global: u32) -> u64 {
-        self.own.memory.thread_local(t.id, global)
     }
 }
