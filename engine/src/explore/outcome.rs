@@ -27,6 +27,8 @@ pub struct Limits {
     pub time: Duration,
     /// Events of one execution.
     pub events: usize,
+    /// States of threads that a worker keeps at hand; about a kilobyte each, of a program.
+    pub states: usize,
     /// Ends the exploration when somebody sets it.
     pub stop: Option<Arc<AtomicBool>>,
     /// Executions of every kind so far, for whoever looks on.
@@ -39,6 +41,7 @@ impl Default for Limits {
             executions: u64::MAX,
             time: Duration::MAX,
             events: 4096,
+            states: 1 << 15,
             stop: None,
             counted: Arc::default(),
         }

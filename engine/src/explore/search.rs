@@ -77,7 +77,7 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
     pub fn visit(&mut self, execution: &mut Execution, mut sure: bool) -> Result<(), Halt> {
         let source = self.shared.source;
         loop {
-            self.tree.trim();
+            self.tree.trim(self.shared.options.limits.states);
             execution.stand(source, &mut self.tree);
             if !sure && self.judge.lasting && !execution.is_halfway(&self.tree) {
                 // what is found now spares it every execution that begins so

@@ -16,9 +16,6 @@ pub type Node = u32;
 /// No node: the thread is not there.
 pub const NOWHERE: Node = Node::MAX;
 
-/// How many nodes are too many. A state of a thread of a program takes about a kilobyte.
-const FULL: usize = 1 << 15;
-
 /// A thread that has told what it does next, and has no answer yet.
 struct State<T> {
     thread: T,
@@ -59,9 +56,9 @@ impl<T: Clone> Tree<T> {
         }
     }
 
-    /// Forgets all where it is too much: no node of before is one any more.
-    pub fn trim(&mut self) {
-        if self.states.len() > FULL {
+    /// Forgets all where that is more than `most` states: no node of before is one any more.
+    pub fn trim(&mut self, most: usize) {
+        if self.states.len() > most {
             self.states.clear();
             self.ways.clear();
             self.initial.clear();

@@ -3,13 +3,13 @@ use crate::models::{model, options};
 use crate::naive::{canonical, Canonical, Naive};
 use crate::random::Program;
 use _engine::cat::Model;
-use _engine::explore::{explore_each, End};
+use _engine::explore::{explore_each, End, Options};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-fn found(program: &Program, model: &Model, workers: usize) -> Vec<(Canonical, End)> {
+fn found(program: &Program, model: &Model, options: &Options) -> Vec<(Canonical, End)> {
     let found = Mutex::new(Vec::new());
-    let result = explore_each(program, model, &options(workers), |execution, end| {
+    let result = explore_each(program, model, options, |execution, end| {
         found.lock().unwrap().push((canonical(execution), end));
     });
     result.unwrap_or_else(|error| panic!("{error}"));
@@ -18,7 +18,7 @@ fn found(program: &Program, model: &Model, workers: usize) -> Vec<(Canonical, En
 
 fn compare(name: &str, model: &Model, seed: u64) -> usize {
     let program = Program::random(seed);
-    let all = found(&program, model, 1);
+    let all = found(&program, model, &options(1));
     let distinct: BTreeSet<(Canonical, End)> = all.iter().cloned().collect();
     let expected = Naive::explore(&program, model);
     let missing = expected.difference(&distinct).next();
@@ -48,6 +48,24 @@ fn a_thousand_random_programs_have_the_executions_of_the_naive_explorer_once_eac
             .sum::<usize>();
     }
     assert!(executions > 5000, "{executions}");
+}
+
+#[test]
+fn states_of_threads_that_are_forgotten_and_made_again_are_the_same() {
+    for (number, name) in MODELS.iter().enumerate() {
+        let model = model(name);
+        for seed in (number as u64..300).step_by(MODELS.len()) {
+            let program = Program::random(seed);
+            let mut few = options(1);
+            few.limits.states = 3;
+            let all = found(&program, &model, &options(1));
+            assert_eq!(
+                found(&program, &model, &few),
+                all,
+                "program {seed}: {program:#?}"
+            );
+        }
+    }
 }
 
 #[test]
