@@ -65,11 +65,11 @@ class Annotated(msgspec.Struct, frozen=True):
     sites: dict[int, tuple[int, ...]]
     orders: dict[int, str]
 
-    def under(self, assignment: Assignment) -> Program:
-        """The program with the assignment's orders."""
-        return self.program.with_orders(
-            {site: assignment[number] for number, all in self.sites.items() for site in all}
-        )
+    def under(self, assignment: Assignment, fences: Sequence[tuple[int, str, str]] = ()) -> Program:
+        """The program with the assignment's orders, and with more fences: beside which site,
+        before or after, of which order."""
+        orders = {site: assignment[number] for number, all in self.sites.items() for site in all}
+        return self.program.with_orders(orders, fences=fences)
 
 
 def annotate(programs: Sequence[Program]) -> tuple[tuple[Annotation, ...], tuple[Annotated, ...]]:

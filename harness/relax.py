@@ -37,6 +37,7 @@ from weakspot.harness.annotations import (
     weaker,
 )
 from weakspot.harness.checkers.explore import Bounds, asked, explored
+from weakspot.harness.fenced import Fenced, Fences
 from weakspot.harness.material import resolve
 from weakspot.harness.minimal import below, minimal
 from weakspot.harness.models import Model
@@ -94,7 +95,8 @@ class Relaxed(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a structure under a model.
 
     `weakest` are the minimal assignments, the cheapest first (`annotations.cost`), each with the
-    orders of `annotations`. `suffices` says whether the orders as written do. `notes` say within
+    orders of `annotations`; `fenced`, where they were asked for, what fences can take the place of
+    in the first. `suffices` says whether the orders as written do. `notes` say within
     which limits this holds, and what was not confirmed; `decided` is false then. `assignments` is
     how many there are to choose from; `explorations` and `seconds` are what was spent.
     """
@@ -106,6 +108,7 @@ class Relaxed(msgspec.Struct, frozen=True, kw_only=True):
     left_out: tuple[LeftOut, ...]
     suffices: bool
     weakest: tuple[Weakest, ...]
+    fenced: tuple[Fenced, ...]
     notes: tuple[str, ...]
     decided: bool
     assignments: int
@@ -178,9 +181,11 @@ class Relaxing:
         model: Model,
         bounds: Bounds,
         *,
+        fences: bool = False,
         report: Report = lambda _: None,
     ) -> None:
         self._model, self._bounds, self._report = model, bounds, report
+        self._fences, self._fenced = fences, list[Fenced]()
         self._subject = subject.name
         self._names = [name for name, _ in subject.programs]
         self._all, self._annotated = annotate([program for _, program in subject.programs])
@@ -216,7 +221,19 @@ class Relaxing:
         if scenes:
             self._suffices = self._trials.failing(tuple(each.order for each in annotations)) is None
             self._search(top)
+        if self._fences and self._weakest:
+            self._beside(self._weakest[0].orders)
         self._ended = True
+
+    @property
+    def scenes(self) -> Sequence[Scene]:
+        """The programs that take part; their annotations have the numbers of the result's."""
+        return self._trials.scenes
+
+    @property
+    def choices(self) -> Sequence[tuple[str, ...]]:
+        """The orders of each annotation that there are to choose from, the weakest first."""
+        return self._values
 
     def result(self) -> Relaxed:
         """What is known so far."""
@@ -235,6 +252,7 @@ class Relaxing:
             left_out=tuple(self._left_out),
             suffices=self._suffices,
             weakest=tuple(self._weakest),
+            fenced=tuple(self._fenced),
             notes=tuple(notes),
             decided=not notes,
             assignments=math.prod(len(values) for values in self._values),
@@ -305,6 +323,14 @@ class Relaxing:
             if (executions := self._confirmed(orders)) is not None:
                 needs = tuple(self._needs(orders, number) for number in range(len(orders)))
                 self._weakest.append(Weakest(orders=orders, needs=needs, executions=executions))
+
+    def _beside(self, orders: Assignment) -> None:
+        fences = Fences(
+            self.scenes, self._trials.annotations, self._model, self._bounds, self._report
+        )
+        for found in fences.beside(orders):
+            self._fenced.append(found)
+        self._explorations += fences.explorations
 
     def _confirmed(self, orders: Assignment) -> int | None:
         """How many executions show, each scene explored anew, that the assignment suffices."""

@@ -61,6 +61,7 @@ Examples:
 @click.option(
     "--witness", "witnesses", is_flag=True, help="Show the execution that breaks below each order."
 )
+@click.option("--fences", is_flag=True, help="Say too where fences can take the place of orders.")
 @click.option("--diff", is_flag=True, help="Print the change as a patch, and nothing else.")
 @click.option("--apply", is_flag=True, help="Make the change in the source files.")
 @click.option("--check", "compare", is_flag=True, help="Compare with claims.toml; 1 if not.")
@@ -72,6 +73,7 @@ def relax(
     what: tuple[str, ...],
     models: tuple[str, ...],
     witnesses: bool,
+    fences: bool,
     diff: bool,
     apply: bool,
     compare: bool,
@@ -132,7 +134,7 @@ def relax(
             )
         for subject, model in itertools.product(named, wanted):
             progress.start(0, f"{subject.name} under {model.name}")
-            work = Relaxing(subject, model, bounds, report=progress.at)
+            work = Relaxing(subject, model, bounds, fences=fences, report=progress.at)
             with keeping("what was found until then is printed", partial(show, work)):
                 work.run()
             show(work)

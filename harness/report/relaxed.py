@@ -32,6 +32,8 @@ def relaxed(found: Relaxed, out: Console, *, witnesses: bool = False) -> None:
     if len(found.weakest) > _COLUMNS:
         left = len(found.weakest) - _COLUMNS
         out.print(Text(f"  and {left:,} more assignments that are minimal too", style="dim"))
+    for text in _fenced(found):
+        out.print(Text(text))
     if witnesses:
         for text in _witnesses(found):
             out.print(Text(text))
@@ -69,6 +71,21 @@ def _style(each: Annotation, order: str) -> str:
     if order == each.order:
         return ""
     return "yellow" if at_most(order, each.order) else "red"
+
+
+def _fenced(found: Relaxed) -> Iterator[str]:
+    """`with a rel fence before it, ptlq.h:102 store may be rlx`, and what else may be then."""
+    for one in found.fenced:
+        each = found.annotations[one.annotation]
+        sides = (("before", one.before), ("after", one.after))
+        fences = " and ".join(f"a fence {order} {side}" for side, order in sides if order != "none")
+        others = "".join(
+            f", {other} {order}"
+            for number, (other, order) in enumerate(zip(found.annotations, one.orders, strict=True))
+            if number != one.annotation and order != found.weakest[0].orders[number]
+        )
+        own = one.orders[one.annotation]
+        yield f"  or with {fences} {each}: {each.operation} {own}{others}"
 
 
 def _witnesses(found: Relaxed) -> Iterator[str]:

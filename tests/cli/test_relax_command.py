@@ -30,6 +30,12 @@ def test_the_execution_that_breaks_a_weaker_order_is_drawn(run: Run) -> None:
     assert "─rf→" in ended.out
 
 
+def test_fences_that_can_take_the_place_of_an_order_are_named(run: Run) -> None:
+    ended = run("relax", "dice_ptlqueue", "--fences")
+    assert ended.code == 0, ended.err
+    assert "  or with a fence rel before ptlq.h:102: store rlx\n" in ended.out
+
+
 def test_json_is_an_object_a_line(run: Run) -> None:
     ended = run("relax", "duffy_wsq", "--json")
     whole, *findings = map(json.loads, ended.out.splitlines())

@@ -26,7 +26,7 @@ FLOORS = tuple(
         (
             "those who decide, run, judge and keep",
             "harness.checkers. harness.runners. harness.judge harness.recorded harness.store "
-            "harness.doctor harness.trials harness.repairs harness.rewrite",
+            "harness.doctor harness.trials harness.fenced harness.repairs harness.rewrite",
         ),
         (
             "words, logs, machines",
