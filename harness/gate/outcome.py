@@ -42,7 +42,8 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     `message` is the finding's without the program's name, which is `scenario`. `places` are the
     finding's, the first where a reader should look; `steps` are those of the witness's events,
     None for an event without one. `models` show it, `safe` are models that were asked and do not.
-    `test` is the litmus test of the witness's cycle, `shape` its family.
+    `test` is the litmus test of the witness's cycle, `shape` its family,
+    `machines` whether it can come about on a kind of machine.
     `fingerprint` stays the same where lines move. Findings of one `cause`, an order or a cycle,
     are told once: the others are `again`.
     """
@@ -59,6 +60,7 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     safe: tuple[str, ...] = ()
     test: str = ""
     shape: str = ""
+    machines: dict[str, bool] = {}
     witness: Execution | None = None
     steps: tuple[Place | None, ...] = ()
     cause: str = ""

@@ -31,6 +31,7 @@ class Telling:
         self.accepted = {each.fingerprint for each in accepted}
         self.sites: dict[str, list[Site]] = {}
         self.files: dict[str, str] = {}
+        self.machines: dict[str, dict[str, bool]] = {}
         explorations: list[Exploration] = []
         for each in work.answered:
             if each.answer.exploration is None:
@@ -38,6 +39,7 @@ class Telling:
             # a limit where it is only told where something happens leaves nothing undecided
             if not each.job.compared or each.answer.exploration.result != "Unknown":
                 explorations.append(each.answer.exploration)
+            self.machines |= each.answer.machines
             self.sites.setdefault(each.job.file, []).extend(each.answer.sites)
             self.files[each.answer.exploration.program] = each.job.file
         manifest = Manifest(format=FORMAT, weakspot=__version__, plan=Plan(what=()), started="")
@@ -91,6 +93,7 @@ class Telling:
             safe=tuple(each.model for each in all_ if each.result == "Safe" and knows),
             test=violation.test,
             shape=next((each.shape for each in tests if each.name == violation.test), ""),
+            machines=self.machines.get(violation.test, {}),
             witness=witness,
             steps=tuple(self._step(file, event) for event in witness.events) if witness else (),
         )

@@ -25,6 +25,7 @@ from weakspot.harness.campaign import Progress, explored, model_digest
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explore import Bounds, EngineExplorer
 from weakspot.harness.gate.config import Config
+from weakspot.harness.gate.reach import reach
 from weakspot.harness.material import Subject, default_models
 from weakspot.harness.models import Model
 from weakspot.harness.record import in_order, program
@@ -38,11 +39,13 @@ what memory orders cannot repair, tso is x86."""
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a scenario under a model: its exploration, or a litmus test's verdict.
-    `sites` are those that the exploration speaks of. `inputs` are the files it depends on."""
+    `sites` are those that the exploration speaks of, `machines` says of its tests where they can
+    come about. `inputs` are the files it depends on."""
 
     exploration: Exploration | None = None
     verdict: Verdict | None = None
     sites: tuple[Site, ...] = ()
+    machines: dict[str, dict[str, bool]] = {}
     inputs: kept.Inputs
 
 
@@ -239,6 +242,7 @@ class Work:
             Answer(
                 exploration=msgspec.structs.replace(found, reasons=_advised(found.reasons)),
                 sites=tuple(dict.fromkeys(sites)),
+                machines={test.name: reach(test) for test in found.tests},
                 inputs=inputs,
             ),
             seconds,

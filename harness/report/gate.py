@@ -93,6 +93,8 @@ def finding(told: Told, others: Sequence[Told] = ()) -> Iterator[Text]:
         yield Text(f"   = its cycle is {name}{told.shape}: the test {told.test}")
     if reach := reaches(told):
         yield Text(f"   = {reach}")
+    if there := machines(told):
+        yield Text(f"   = {there}")
     for other in others:
         there = f" in {other.scenario}" if other.scenario != told.scenario else ""
         yield Text.assemble(
@@ -155,6 +157,16 @@ def _named(model: str) -> str:
     return f"{model} ({HARDWARE[model]})" if model in HARDWARE else model
 
 
+def machines(told: Told) -> str:
+    """`as compilers map it: possible on AArch64, POWER; not on x86-64`"""
+    able = [name for name, possible in told.machines.items() if possible]
+    unable = [name for name, possible in told.machines.items() if not possible]
+    parts = [f"possible on {', '.join(able)}" if able else ""]
+    parts += [f"not {'possible ' if not able else ''}on {', '.join(unable)}" if unable else ""]
+    said = "; ".join(filter(None, parts))
+    return f"as compilers map it: {said}" if said else ""
+
+
 class Flat(msgspec.Struct, frozen=True, kw_only=True):
     """A finding as one JSON object: the keys of every finding, and what the gate adds."""
 
@@ -169,6 +181,7 @@ class Flat(msgspec.Struct, frozen=True, kw_only=True):
     scenario: str
     models: tuple[str, ...]
     safe: tuple[str, ...]
+    machines: dict[str, bool]
     needs: tuple[Need, ...]
     test: str
     witness: Witness | None
@@ -187,6 +200,7 @@ def flat(told: Told) -> Flat:
         scenario=told.scenario,
         models=told.models,
         safe=told.safe,
+        machines=told.machines,
         needs=told.needs,
         test=told.test,
         witness=shortened(told),

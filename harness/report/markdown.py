@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from weakspot.harness.findings import KINDS
 from weakspot.harness.gate.outcome import Outcome, Told
-from weakspot.harness.report.gate import amount, closing, execution, reaches
+from weakspot.harness.report.gate import amount, closing, execution, machines, reaches
 
 _LANGUAGES = {".c": "c", ".h": "c", ".litmus": "text"}
 
@@ -60,7 +60,7 @@ def _finding(told: Told) -> Iterator[str]:
         yield ""
         yield "<details><summary>The execution</summary>"
         yield ""
-        yield from _fenced([*shown, *filter(None, [reaches(told)])], "text")
+        yield from _fenced([*shown, *filter(None, [reaches(told), machines(told)])], "text")
         yield ""
         yield "</details>"
 

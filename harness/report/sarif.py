@@ -78,7 +78,11 @@ def _result(outcome: Outcome, told: Told, rule: int) -> _Json:
             for number, place in enumerate(others, 1)
         ],
         "partialFingerprints": {"weakspot/v1": told.fingerprint},
-        "properties": {"scenario": told.scenario, "models": list(told.models)},
+        "properties": {
+            "scenario": told.scenario,
+            "models": list(told.models),
+            "machines": told.machines,
+        },
     }
     if told.witness is not None:
         result["codeFlows"] = [

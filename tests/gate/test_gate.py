@@ -27,6 +27,8 @@ def test_a_weakened_order_fails_with_its_line_and_the_execution(project: Project
     assert "─rf→" in ended.out
     assert "its cycle is message passing, MP: the test MP+porlxrlx+poacqrlx" in ended.out
     assert "rc11: possible   sc: not possible   tso (x86): not possible" in ended.out
+    there = "possible on AArch64, POWER, RISC-V; not on x86-64"
+    assert f"as compilers map it: {there}\n" in ended.out
     assert ended.out.splitlines()[-1].startswith("1 finding, 1 test as expected")
 
 
@@ -123,3 +125,42 @@ def test_fail_on_says_what_fails(project: Project) -> None:
     assert ended.code == 0
     assert "WS101 assertion failed" in ended.out
     assert "1 told" in ended.out
+
+
+STORES = """\
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int x, y;
+static int r;
+static void *left(void *unused) {
+  atomic_store_explicit(&x, 1, memory_order_release);
+  r = atomic_load_explicit(&y, memory_order_acquire);
+  return unused;
+}
+int main(void) {
+  pthread_t thread;
+  pthread_create(&thread, 0, left, 0);
+  atomic_store_explicit(&y, 1, memory_order_release);
+  int s = atomic_load_explicit(&x, memory_order_acquire);
+  pthread_join(thread, 0);
+  assert(r || s);
+}
+"""
+
+
+def test_a_machine_is_named_where_one_of_its_mappings_shows_it(project: Project) -> None:
+    """STLR and LDAR forbid store buffering, STLR and LDAPR do not."""
+    project.write("tests/stores.c", STORES)
+    out = project.gate("tests/stores.c").out
+    assert "its cycle is store buffering, SB" in out
+    assert "as compilers map it: possible on x86-64, AArch64, POWER, RISC-V\n" in out
+
+
+def test_a_hang_is_told_by_who_waits_for_what(project: Project) -> None:
+    text = STORES.replace("assert(r || s)", "while (!r) {}")
+    project.write("tests/stores.c", text)
+    ended = project.gate("tests/stores.c")
+    assert ended.code == 1
+    assert "WS103" in ended.out
+    assert "waits for its loop to end" in ended.out
