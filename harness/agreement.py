@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterable, Sequence
 
 from weakspot.harness.record import Record
-from weakspot.harness.verdict import Observation, State, Verdict
+from weakspot.harness.verdict import Histogram, Observation, State, Verdict
 
 
 def answers(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
@@ -73,3 +73,21 @@ def plain(state: State) -> dict[str, str]:
             value = str(int(value, 0))
         plain[name.strip("[]")] = value
     return plain
+
+
+def seen_alone(histograms: Iterable[Histogram]) -> dict[str, list[State]]:
+    """By runner, the states of a test that it alone saw among those who ran the test on that
+    machine. No fault: what is not seen is not impossible."""
+    ran = [each for each in histograms if each.iterations]
+    found: dict[str, list[State]] = {}
+    for one in ran:
+        others = [
+            count.state
+            for other in ran
+            if other.runner != one.runner and other.machine == one.machine
+            for count in other.histogram
+        ]
+        alone = [c.state for c in one.histogram if c.count and not within(c.state, others)]
+        if others and alone:
+            found[one.runner] = alone
+    return found

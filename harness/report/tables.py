@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from weakspot.harness.agreement import answers, contradicts, within
+from weakspot.harness.agreement import answers, contradicts, seen_alone, within
 from weakspot.harness.condition import proposition
 from weakspot.harness.record import Record, in_order
 from weakspot.harness.report import witness
@@ -111,6 +111,10 @@ def histograms(record: Record, out: Console) -> None:
         )
         if worth := silence(histogram):
             out.print(Text(f"  {worth}", style="dim"))
+    for name, given in record.histograms_of.items():
+        for runner, states in seen_alone(given).items():
+            alone = ", ".join(map(stated, states))
+            out.print(Text(f"{name}: only {runner} saw {alone}", style="dim"))
 
 
 def satisfies(condition: str, state: State) -> bool:

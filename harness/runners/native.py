@@ -13,6 +13,7 @@ the same settings, and the settings that show them get half of the test's own ti
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections import Counter
@@ -26,7 +27,7 @@ from weakspot.errors import Unsupported
 from weakspot.generators.emit.native import native_source, places, statements
 from weakspot.generators.litmus import Test
 from weakspot.generators.variants import Sibling, fenced, weaker
-from weakspot.harness import models, tools
+from weakspot.harness import models, process, tools
 from weakspot.harness.agreement import within
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.condition import proposition
@@ -34,11 +35,12 @@ from weakspot.harness.herdhash import herd_hash
 from weakspot.harness.machines import Machine
 from weakspot.harness.machines.local import cores
 from weakspot.harness.runners import not_run
-from weakspot.harness.runners.programs import Failed, compiled, sliced, workshop
-from weakspot.harness.runners.tuning import SETTINGS, Choice, Memory, told
+from weakspot.harness.runners.programs import Failed, Program, compiled, sliced, workshop
+from weakspot.harness.runners.tuning import Choice, Memory, settings, told
 from weakspot.harness.verdict import Control, Count, Histogram, State, Verdict
 from weakspot.harness.words import stated, times
 
+_AHEAD = 40  # tests that are compiled before the first of them runs
 _SHORTEST, _LONGEST = 0.01, 0.25  # seconds of a slice
 
 #: shares of a test's time; what a part does not need the test itself gets
@@ -71,11 +73,14 @@ class Native(msgspec.Struct, frozen=True):
         with workshop() as folder:
             bench = _Bench(self.emit, machine, folder)
             bench.expect(tests)
-            for test in tests:
-                try:
-                    done(bench.histogram(test, seconds))
-                except (Unsupported, Failed) as error:
-                    done(not_run(test, machine, self.name, str(error.args[0])))
+            for at in range(0, len(tests), _AHEAD):
+                some = tests[at : at + _AHEAD]
+                bench.compile(some)
+                for test in some:
+                    try:
+                        done(bench.histogram(test, seconds))
+                    except (Unsupported, Failed) as error:
+                        done(not_run(test, machine, self.name, str(error.args[0])))
             bench.memory.write()
 
 
@@ -84,10 +89,10 @@ class _Measured:
 
     def __init__(self, test: Test, bench: _Bench) -> None:
         self.test, self.bench = test, bench
-        read = statements(test)
-        self.threads = len(read.threads)
-        self.program = compiled(bench.emit(test), places(read), bench.machine, bench.folder)
-        self.choice = Choice(SETTINGS, bench.memory.best.get(self.program.path.stem))
+        self.threads = len(statements(test).threads)
+        self.program = bench.program(test)
+        remembered = bench.memory.best.get(self.program.path.stem)
+        self.choice = Choice(settings(self.threads, cores()), remembered)
         self.counts: Counter[tuple[int, ...]] = Counter()
         self.iterations = self.hits = self.independent = 0
         self.seconds = 0.0
@@ -174,6 +179,28 @@ class _Bench:
             seconds=20.0,
             done=lambda verdict: self.interleaved.update({by_name[verdict.test]: verdict}),
         )
+
+    def program(self, test: Test, crew: process.Crew | None = None) -> Program:
+        """Raises Failed, Unsupported."""
+        read = statements(test)
+        return compiled(self.emit(test), places(read), self.machine, self.folder, crew)
+
+    def compile(self, tests: Sequence[Test]) -> None:
+        """Compile the tests and their fenced siblings on all cores, before anything runs; what
+        does not compile is told when it is asked for again."""
+        wanted = []
+        for test in tests:
+            if test.statements is not None:
+                wanted += [test, fenced(test, test.statements).test]
+
+        def task(test: Test) -> Callable[[process.Crew, Callable[[None], None]], None]:
+            def work(crew: process.Crew, _: Callable[[None], None]) -> None:
+                with contextlib.suppress(Failed, Unsupported):
+                    self.program(test, crew)
+
+            return work
+
+        process.in_parallel(list(map(task, wanted)), workers=cores(), done=lambda _: None)
 
     def histogram(self, test: Test, seconds: float) -> Histogram:
         """The test with its controls, in about so many seconds. Raises Failed, Unsupported."""

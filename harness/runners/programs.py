@@ -72,7 +72,13 @@ def workshop() -> Iterator[Path]:
             old.with_suffix(suffix).unlink(missing_ok=True)
 
 
-def compiled(source: str, places: tuple[Place, ...], machine: Machine, folder: Path) -> Program:
+def compiled(
+    source: str,
+    places: tuple[Place, ...],
+    machine: Machine,
+    folder: Path,
+    crew: process.Crew | None = None,
+) -> Program:
     """The program of that source, which prints the values of those places, as the folder has it
     or made now. What runs is what the assembly beside it says: it is made from that."""
     compiler = tools.require(machine.compiler)
@@ -81,18 +87,20 @@ def compiled(source: str, places: tuple[Place, ...], machine: Machine, folder: P
     if program.path.exists():
         program.path.touch()
         return program
-    program.path.with_suffix(".c").write_text(source, encoding="utf-8")
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        made = Path(scratch) / "program"
-        for given, wanted, how in (
-            (program.path.with_suffix(".c"), program.assembly, ["-S"]),
-            (program.assembly, made, []),
-        ):
+        made = Path(scratch) / program.path.name
+        made.with_suffix(".c").write_text(source, encoding="utf-8")
+        for given, wanted, how in ((".c", ".s", ["-S"]), (".s", ".exe", [])):
             ended = process.run(
-                [compiler.path, *machine.flags, "-pthread", *how, str(given), "-o", str(wanted)],
+                [
+                    *(compiler.path, *machine.flags, "-pthread", *how),
+                    *(made.with_suffix(given).name, "-o", made.with_suffix(wanted).name),
+                ],
+                cwd=Path(scratch),
                 seconds=60.0,
                 env={**os.environ, "LC_ALL": "C"},
                 memory=None,
+                crew=crew,
             )
             if ended.timed_out:
                 raise Failed("compiling takes too long")
@@ -100,7 +108,8 @@ def compiled(source: str, places: tuple[Place, ...], machine: Machine, folder: P
                 errors = re.findall(r"error: (.*)", ended.err) or ended.err.splitlines()[-1:]
                 what = f": {errors[0]}" if errors else ""
                 raise Failed(f"{machine.compiler} does not compile it{what}")
-        made.replace(program.path)
+        for suffix in (".c", ".s", ".exe"):  # the program last: what is there is whole
+            made.with_suffix(suffix).replace(program.path.with_suffix(suffix))
     return program
 
 

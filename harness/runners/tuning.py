@@ -37,6 +37,15 @@ SETTINGS: tuple[Setting, ...] = (
 )
 
 
+def settings(threads: int, processors: int) -> tuple[Setting, ...]:
+    """What to try of a test with so many threads. With processors to spare, neighbours and
+    processors that are far apart are told from one another: they share other caches."""
+    spare = processors // threads
+    distances = sorted({2, spare} - {1}) if spare > 1 else []
+    apart = [{**setting, "apart": each} for each in distances for setting in SETTINGS[:4]]
+    return (*SETTINGS, *apart)
+
+
 def told(setting: Setting) -> str:
     return " ".join(f"{name}={value}" for name, value in setting.items()) or "default"
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from fakes import make_test
 
-from weakspot.harness.agreement import contradicts, within
+from weakspot.harness.agreement import contradicts, seen_alone, within
 from weakspot.harness.judge import exit_code, judge, sightings, undecided
 from weakspot.harness.record import (
     Drift,
@@ -558,3 +558,12 @@ def test_a_control_that_failed_is_an_error() -> None:
 )
 def test_small_numbers_are_written_out(number: float, text: str) -> None:
     assert small(number) == text
+
+
+def test_states_that_one_runner_alone_saw_are_told_and_are_no_fault() -> None:
+    ours, theirs = histogram(3, runner="native"), histogram(0)
+    assert seen_alone([ours, theirs]) == {"native": [WEAK]}
+    assert seen_alone([ours]) == {}
+    assert seen_alone([ours, histogram(0, machine="qemu:aarch64")]) == {}
+    assert seen_alone([ours, histogram(0, histogram=(), iterations=0)]) == {}
+    assert not judge(record(ours, theirs))

@@ -20,7 +20,7 @@ from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.herdlog import format_histogram, parse_histograms
 from weakspot.harness.machines import Machine, local
 from weakspot.harness.runners.native import Native
-from weakspot.harness.runners.tuning import SETTINGS, Choice, Memory, told
+from weakspot.harness.runners.tuning import SETTINGS, Choice, Memory, settings, told
 from weakspot.harness.tools import Tool
 from weakspot.harness.verdict import Histogram, Verdict
 from weakspot.harness.words import is_mute, silence
@@ -284,6 +284,12 @@ def test_the_setting_that_shows_most_gets_the_rest() -> None:
     assert choice.best.setting == SETTINGS[3]
     assert choice.best.slices > 6 * len(SETTINGS)
     assert all(each.slices > 0 for each in choice.tried)
+
+
+def test_threads_are_placed_apart_where_there_is_room() -> None:
+    assert settings(2, 2) == settings(4, 6) == SETTINGS
+    assert {each.get("apart") for each in settings(2, 4)} == {None, 2}
+    assert {each.get("apart") for each in settings(2, 64)} == {None, 2, 32}
 
 
 def test_while_nothing_is_seen_all_settings_take_turns() -> None:

@@ -1,0 +1,133 @@
+"""The C that runs a test on hardware: the operations as written, values stamped where they can be,
+and a program for every architecture."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from weakspot.errors import Unsupported
+from weakspot.generators.emit.native import native_source, statements
+from weakspot.generators.litmus import Test
+from weakspot.harness import structures
+from weakspot.harness.tools import Tool
+
+TARGETS = ("x86_64", "aarch64", "powerpc64le", "riscv64")
+
+
+def written(threads: str, condition: str = "exists (0:r0=0)", init: str = "") -> Test:
+    return Test(name="t", arch="C", text=f"C t\n{{{init}}}\n{threads}\n{condition}\n")
+
+
+def thread(source: str, number: int = 0) -> list[str]:
+    """The lines of a thread in the program, but what keeps its registers."""
+    body = source.partition(f" void P{number}(")[2].partition("\n}\n")[0]
+    lines = [line.strip() for line in body.splitlines()[1:]]
+    return [line for line in lines if not line.startswith(("(void)", "out["))]
+
+
+MIXED = written(
+    """P0 (atomic_int* x, atomic_int* y, int* z, int* e) {
+  int r2 = -1;
+  *z = 3;
+  atomic_store_explicit(x,1,memory_order_release);
+  int r0 = atomic_exchange_explicit(x,2,memory_order_acq_rel);
+  int r1 = atomic_fetch_add_explicit(y,1,memory_order_relaxed);
+  atomic_thread_fence(memory_order_seq_cst);
+  if (r0 == 1) {
+    r2 = atomic_compare_exchange_strong_explicit(x,e,4,memory_order_acquire,memory_order_relaxed);
+  }
+}""",
+    r"exists (0:r0=1 /\ 0:r1=7 /\ 0:r2=1 /\ [x]=4 /\ [z]=3)",
+    " [y]=7; [e]=2; ",
+)
+
+
+def test_operations_are_as_written_with_their_values_stamped() -> None:
+    assert thread(native_source(MIXED)) == [
+        "int r2 = UNREACHED;",
+        "*z = base + 3;",
+        "atomic_store_explicit(x,base + 1,memory_order_release);",
+        "int r0 = atomic_exchange_explicit(x,base + 2,memory_order_acq_rel);",
+        "int r1 = atomic_fetch_add_explicit(y,1,memory_order_relaxed);",  # a sum: set back
+        "atomic_thread_fence(memory_order_seq_cst);",
+        "if (meant(r0, base, 0) == 1) {",
+        "int e6 = base + 2;",
+        "r2 = atomic_compare_exchange_strong_explicit(x,&e6,base + 4,memory_order_acquire,"
+        "memory_order_relaxed);",
+        "}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("operation", "init", "stamped"),
+    [
+        ("int r0 = atomic_load(x);", "", True),
+        ("int r0 = atomic_exchange(x,7);", "", True),
+        ("int r0 = atomic_fetch_or(x,1);", "", False),
+        ("int r0 = atomic_compare_exchange_strong(x,e,1);", "", False),  # with the initial value
+        ("int r0 = atomic_compare_exchange_strong(x,e,1);", " [e]=3; ", True),
+        ("int r0 = atomic_load(x); atomic_store(x,-2);", "", False),
+        ("int r0 = atomic_load(x); atomic_store(x,100000);", "", False),
+    ],
+)
+def test_what_depends_on_what_is_in_memory_is_set_back(
+    operation: str, init: str, stamped: bool
+) -> None:
+    source = native_source(written(f"P0 (atomic_int* x, int* e) {{ {operation} }}", init=init))
+    back = source.partition("static inline void set_back")[2].partition("\n}\n")[0]
+    assert ("atomic_store_explicit" not in back) is stamped
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        written("P0 (atomic_int* x) { int r0 = atomic_load(x); while (r0) { } }"),
+        written("P0 (atomic_int* x) { int r0 = atomic_load(x); }", "exists (1:r0=0)"),
+        Test(name="t", arch="PPC", text="PPC t\n{}\nP0 ;\nexists (x=0)\n"),
+    ],
+)
+def test_a_test_that_is_not_read_is_refused(test: Test) -> None:
+    with pytest.raises(Unsupported):
+        native_source(test)
+
+
+def test_every_golden_test_has_a_program() -> None:
+    for structure in structures.structures():
+        for test in structure.golden():
+            source = native_source(test)
+            for number in range(len(statements(test).threads)):
+                assert thread(source, number), test.name
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_compilers_of_other_architectures_take_it(target: str, tmp_path: Path) -> None:
+    pytest.importorskip("ziglang")
+    (tmp_path / "t.c").write_text(native_source(MIXED))
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "ziglang", "cc", "-target", f"{target}-linux-musl"),
+            *("-O2", "-Wall", "-Wextra", "-Werror", "-c", "t.c", "-o", "t.o"),
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_gcc_has_nothing_to_warn_of(need: Callable[[str], Tool], tmp_path: Path) -> None:
+    (tmp_path / "t.c").write_text(native_source(MIXED))
+    done = subprocess.run(
+        [need("gcc").path, "-O2", "-Wall", "-Wextra", "-Werror", "-c", "t.c", "-o", "t.o"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
