@@ -12,6 +12,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -28,7 +29,7 @@ from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.reach import reach
 from weakspot.harness.material import Subject, default_models
 from weakspot.harness.models import Model
-from weakspot.harness.record import in_order, program
+from weakspot.harness.record import program
 from weakspot.harness.verdict import Exploration, Verdict, Violation
 
 FOLDER = ".weakspot"
@@ -67,7 +68,8 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Work:
-    """The work of one run; `answered` is what is there so far, `notes` what was left out."""
+    """The work of one run; `answered` is what is there so far, `notes` what was left out, `tests`
+    are the litmus files among the scenarios."""
 
     def __init__(self, config: Config, *, cached: bool, progress: Progress) -> None:
         self.config, self.progress = config, progress
@@ -84,23 +86,20 @@ class Work:
     def do(self, scenarios: Sequence[str]) -> None:
         """Answer every question about the scenarios. Raises BadInput, Unsupported, MissingTool or
         ToolFailed for one that cannot be read or compiled."""
-        jobs = [job for file in scenarios for job in self._jobs(file)]
         waiting: dict[str, list[Job]] = {}
-        for job in jobs:
-            if not self._known(job):
-                waiting.setdefault(job.file, []).append(job)
+        for file in scenarios:
+            waiting[file] = [job for job in self._jobs(file) if not self._known(job)]
         left = sum(map(len, waiting.values()))
         self.progress.start(left, "gate")
-        for file, ours in waiting.items():
-            with self._asked(file) as ask:
-                for job in ours:
-                    ask(job, self._share(left))
-                    left -= 1
-                    self.progress.advance()
-        for job in list(self._compared()):
-            if not self._known(job):
-                with self._asked(job.file) as ask:
-                    ask(job, self._share(1))
+        for file, jobs in waiting.items():
+            ask = self._asked(file)
+            for job in jobs:
+                ask(job, self._share(left))
+                left -= 1
+                self.progress.advance()
+            for job in self._compared(file):
+                if not self._known(job):
+                    ask(job, self._share(left + 1))
         place = {file: at for at, file in enumerate(scenarios)}
         self.answered.sort(key=lambda each: place[each.job.file])
 
@@ -129,17 +128,13 @@ class Work:
             else:
                 yield Job(file=file, model=model)
 
-    def _compared(self) -> Iterator[Job]:
-        """What tells where violations happen."""
-        violated = in_order(
-            each.job.file
-            for each in self.answered
-            if each.answer.exploration is not None and each.answer.exploration.violations
-        )
-        for file in violated:
-            there = {each.job.model.name for each in self.answered if each.job.file == file}
+    def _compared(self, file: str) -> Iterator[Job]:
+        """What tells where a violation happens, if there is one."""
+        here = [each for each in self.answered if each.job.file == file]
+        found = (each.answer.exploration for each in here)
+        if any(exploration and exploration.violations for exploration in found):
             for name in COMPARED:
-                if name not in there:
+                if name not in {each.job.model.name for each in here}:
                     yield Job(file=file, model=models.resolve(name), compared=True)
 
     def _share(self, left: int) -> float:
@@ -189,29 +184,33 @@ class Work:
         if known != "Unknown" or found.seconds < seconds:
             kept.write(self.place_of(self.key(job)), answer)
 
-    @contextlib.contextmanager
-    def _asked(self, file: str) -> Iterator[Ask]:
-        """Ask about one scenario, which is compiled once."""
+    def _asked(self, file: str) -> Ask:
+        """Who is asked about one scenario, which is compiled once, when that is needed."""
         folder, searched = self._searched(file)
         if file in self.tests:
             inputs = kept.inputs((Path(file).name,), folder)
-            yield lambda job, seconds: self._check(job, seconds, inputs)
-            return
-        if self._share(1) == 0:
-            inputs = kept.Inputs((), ())
-            yield lambda job, _: self._unasked(job, inputs)
-            return
-        self.progress.at(file)
-        generated = generate(
-            self.path(file),
-            structure=file,
-            scenario=Path(file).stem,
-            defines=self.config.gate.defines,
-            include=self.config.include,
-            loops=self.config.gate.unroll,
-        )
-        inputs = kept.inputs(tuple(generated.program.files), folder, searched)
-        yield lambda job, seconds: self._explore(job, seconds, generated, inputs)
+            return lambda job, seconds: self._check(job, seconds, inputs)
+
+        @cache
+        def made() -> tuple[Generated, kept.Inputs]:
+            self.progress.at(file)
+            generated = generate(
+                self.path(file),
+                structure=file,
+                scenario=Path(file).stem,
+                defines=self.config.gate.defines,
+                include=self.config.include,
+                loops=self.config.gate.unroll,
+            )
+            return generated, kept.inputs(tuple(generated.program.files), folder, searched)
+
+        def ask(job: Job, seconds: float) -> None:
+            if seconds:
+                self._explore(job, seconds, *made())
+            else:
+                self._unasked(job)
+
+        return ask
 
     def _check(self, job: Job, seconds: float, inputs: kept.Inputs) -> None:
         def done(verdict: Verdict) -> None:
@@ -248,14 +247,14 @@ class Work:
             seconds,
         )
 
-    def _unasked(self, job: Job, inputs: kept.Inputs) -> None:
+    def _unasked(self, job: Job) -> None:
         exploration = Exploration(
             program=program(job.file, Path(job.file).stem),
             model=job.model.name,
             result="Unknown",
             reasons=(f"the budget of {self.config.budget:g} s was used up before",),
         )
-        self._keep(job, Answer(exploration=exploration, inputs=inputs), 0.0)
+        self._keep(job, Answer(exploration=exploration, inputs=kept.Inputs((), ())), 0.0)
 
 
 def folder(root: Path) -> Path:

@@ -15,7 +15,10 @@ from weakspot.harness.verdict import Finding
 
 def page(kind: Kind, out: Console) -> None:
     """The page on a kind of finding: laid out on a terminal, else as it is written."""
-    out.print(Markdown(kind.text) if out.is_terminal else Text(kind.text.rstrip()))
+    if out.is_terminal:
+        out.print(Markdown(kind.text), soft_wrap=False)
+    else:
+        out.print(Text(kind.text.rstrip()))
 
 
 def told(outcome: Outcome, name: str, out: Console) -> list[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
-from projects import CONFIG, LINE, PUSH_POP, QUEUE, RELAXED, SB, WEAK_SB, Project
+from projects import CONFIG, LINE, PUSH_POP, QUEUE, RELAXED, RELEASE, SB, WEAK_SB, Project
 
 SIZE = """\
   std::size_t size() const { return tail_.load(std::memory_order_relaxed); }
@@ -30,6 +32,15 @@ def test_a_weakened_order_fails_with_its_line_and_the_execution(project: Project
     there = "possible on AArch64, POWER, RISC-V; not on x86-64"
     assert f"as compilers map it: {there}\n" in ended.out
     assert ended.out.splitlines()[-1].startswith("1 finding, 1 test as expected")
+
+
+def test_a_change_is_answered_in_seconds(project: Project) -> None:
+    """Of a processor: compiling, exploring, comparing, finding the order and confirming it."""
+    project.write("include/queue.hpp", QUEUE.replace(RELEASE, f"{RELAXED} // never compiled yet"))
+    before = os.times()
+    assert project.gate().code == 1
+    after = os.times()
+    assert sum(after[:4]) - sum(before[:4]) < 10.0
 
 
 def test_the_order_restored_passes(project: Project) -> None:
