@@ -48,27 +48,29 @@ class Fences:
 
     def beside(self, orders: Assignment) -> Iterator[Fenced]:
         """The alternatives to an assignment, each minimal."""
-        seen: set[Fenced] = set()
         for number, annotation in enumerate(self._annotations):
-            lower = weaker(annotation.kind, orders[number])[:-1]
-            if annotation.kind == "F" or not lower:
-                continue
+            if annotation.kind != "F":
+                yield from map(self._weakened, self._instead(orders, number))
 
-            def fenced(tried: Assignment, number: int = number) -> Fenced:
-                own = (*orders[:number], tried[0], *orders[number + 1 :])
-                return Fenced(annotation=number, before=tried[1], after=tried[2], orders=own)
+    def _instead(self, orders: Assignment, number: int) -> Iterator[Fenced]:
+        """The least fences with which one order may be weaker."""
+        kind = self._annotations[number].kind
+        lower = weaker(kind, orders[number])[:-1]
 
-            def fails(tried: Assignment, number: int = number) -> Assignment | None:
-                return None if self._suffices(fenced(tried, number)) else tried
+        def fenced(tried: Assignment) -> Fenced:
+            own, before, after = tried
+            all_orders = (*orders[:number], own, *orders[number + 1 :])
+            return Fenced(annotation=number, before=before, after=after, orders=all_orders)
 
-            def rank(tried: Assignment, kind: str = annotation.kind) -> int:
-                return cost(kind, tried[0]) + cost("F", tried[1]) + cost("F", tried[2])
+        def fails(tried: Assignment) -> Assignment | None:
+            return None if self._suffices(fenced(tried)) else tried
 
-            for tried in minimal([lower, _BEFORE, _AFTER], fails, rank):
-                found = self._weakened(fenced(tried))
-                if found not in seen:
-                    seen.add(found)
-                    yield found
+        def rank(tried: Assignment) -> int:
+            own, before, after = tried
+            return cost(kind, own) + cost("F", before) + cost("F", after)
+
+        if lower:
+            yield from map(fenced, minimal([lower, _BEFORE, _AFTER], fails, rank))
 
     def _weakened(self, found: Fenced) -> Fenced:
         """With every order as weak as the fences allow, the dearest first."""

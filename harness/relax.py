@@ -262,8 +262,6 @@ class Relaxing:
 
     # --- who takes part -----------------------------------------------------------------------
 
-    # --- who takes part -----------------------------------------------------------------------
-
     def _strongest(self) -> Assignment:
         """For each annotation the strongest order that a program which is not violated is written
         with; of what only violated ones have, the strongest of theirs."""
@@ -328,8 +326,7 @@ class Relaxing:
         fences = Fences(
             self.scenes, self._trials.annotations, self._model, self._bounds, self._report
         )
-        for found in fences.beside(orders):
-            self._fenced.append(found)
+        self._fenced.extend(fences.beside(orders))
         self._explorations += fences.explorations
 
     def _confirmed(self, orders: Assignment) -> int | None:
@@ -413,7 +410,7 @@ def _renumbered(annotated: Annotated, at: dict[int, int]) -> Annotated:
 
 
 def findings(relaxed: Relaxed) -> tuple[Finding, ...]:
-    """WS301: one a annotation that is stronger than needed, by the assignment that is best. None
+    """WS301: one for each annotation that is stronger than in the best assignment. None
     where the orders as written do not suffice."""
     best = relaxed.best
     if best is None or not relaxed.suffices:

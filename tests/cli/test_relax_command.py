@@ -90,6 +90,51 @@ def test_the_change_is_printed_as_a_patch_and_made(run: Run, folder: Path) -> No
     assert run("relax", "mine.c").code == 0
 
 
+CPP = """\
+#include <atomic>
+#include <cassert>
+#include <thread>
+template <typename T> struct Box {
+  T value{};
+  std::atomic<bool> full{false};
+  void put(T v) {
+    value = v;
+    full = true;
+  }
+  bool get(T &v) {
+    if (!full.load()) return false;
+    v = value;
+    return true;
+  }
+};
+static Box<int> one;
+static Box<long> other;
+int main() {
+  std::thread t([] {
+    one.put(42);
+    other.put(43);
+  });
+  int a;
+  long b;
+  if (one.get(a)) assert(a == 42);
+  if (other.get(b)) assert(b == 43);
+  t.join();
+}
+"""
+
+
+def test_the_instances_of_a_cpp_template_are_relaxed_together(run: Run, folder: Path) -> None:
+    source = folder / "box.cpp"
+    source.write_text(CPP)
+    applied = run("relax", "box.cpp", "--apply")
+    assert applied.code == 1, applied.err
+    assert "box.cpp  2 annotations in 1 scenario under rc11" in applied.out
+    assert source.read_text() == CPP.replace(
+        "full = true", "full.store(true, std::memory_order_release)"
+    ).replace("full.load()", "full.load(std::memory_order_acquire)")
+    assert run("relax", "box.cpp").code == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "advice"),
     [

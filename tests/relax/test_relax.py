@@ -86,6 +86,34 @@ def test_they_are_those_that_trying_every_assignment_gives(passing: str) -> None
     assert found.explorations < found.assignments == 3 * 3 * 5
 
 
+@pytest.mark.parametrize("model", ["sc", "tso", "rc11"])
+@pytest.mark.parametrize("structure", ["store_buffering", "dekker_locks"])
+def test_what_is_stronger_than_what_suffices_suffices(structure: str, model: str) -> None:
+    """What the search rests on, assignment by assignment."""
+    (subject,) = subjects([structure])
+    work = Relaxing(subject, models.resolve(model), Bounds())
+    work.run()
+    enough = {
+        assignment
+        for assignment in itertools.product(*work.choices)
+        if all(
+            asked(
+                each.annotated.under(assignment),
+                models.resolve(model),
+                Bounds(),
+                jobs=1,
+                stop_at_first=True,
+            )["result"]
+            == "Safe"
+            for each in work.scenes
+        )
+    }
+    assert enough
+    every = itertools.product(*work.choices)
+    above = {each for each in every if any(below(one, each) for one in enough)}
+    assert above == enough
+
+
 def test_what_is_stronger_is_a_finding_with_the_order_to_write(passing: str) -> None:
     found = findings(relaxed(passing))
     assert {each.id for each in found} == {"WS301"}
