@@ -5,11 +5,16 @@ template says how they meet, and what is counted. So that memory need not be set
 batches, the values that go into a location are stamped: an epoch's base is added to them, and
 what is below the base of an epoch when it is read is the initial value. Locations whose values
 depend on what is in them (sums, comparisons with the initial value) are set back instead.
+
+Where a test's outcome is about loads alone and each location has one writer, the program can run
+it perpetually too: two threads go on without ever meeting, each store writes the number of its
+round, and what a load read tells which rounds of the other thread it came after. (Melissaris,
+Markakis, Shaw and Martonosi, PerpLE, MICRO 2020; here for tests of two threads.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -38,6 +43,18 @@ class Observed(msgspec.Struct, frozen=True):
     init: int
 
 
+class Followed(msgspec.Struct, frozen=True):
+    """A kept register in a perpetual run: whose stores it reads, the value that the test's store
+    writes, the one before it, and whether the condition wants the store to be seen."""
+
+    thread: int
+    index: int
+    writer: int
+    value: int
+    init: int
+    wanted: bool
+
+
 class ThreadText(msgspec.Struct, frozen=True):
     """A thread's C text: `parameters` are its locations by index and type, `kept` its observed
     registers, `cells` the expected values of its compare-exchanges."""
@@ -64,6 +81,38 @@ def places(read: Body) -> tuple[Place, ...]:
     return tuple(dict.fromkeys((atom.thread, atom.name) for atom in read.atoms))
 
 
+def perpetual(read: Body) -> tuple[Followed, ...] | None:
+    """The observed registers of a test that can run perpetually, in the order of `places`; None
+    for one that cannot."""
+    writers: dict[str, tuple[int, int]] = {}
+    readers: dict[Place, str] = {}
+    for thread, line in enumerate(read.threads):
+        for statement in line:
+            match statement:
+                case Store(loc=loc, value=value) if loc not in writers:
+                    writers[loc] = thread, value
+                case Load(reg=reg, loc=loc):
+                    readers[thread, reg] = loc
+                case Fence():
+                    pass
+                case _:
+                    return None
+    found: list[Followed] = []
+    kept = [0, 0]
+    for atom in read.atoms:
+        loc = readers.get((atom.thread, atom.name), "")
+        if len(read.threads) != 2 or atom.thread is None or loc not in writers:
+            return None
+        writer, value = writers[loc]
+        init = read.init.get(loc, 0)
+        if value == init or atom.value not in (value, init):
+            return None
+        index, kept[atom.thread] = kept[atom.thread], kept[atom.thread] + 1
+        wanted = atom.value == value
+        found.append(Followed(atom.thread, index, writer, value, init, wanted))
+    return tuple(found) if len(places(read)) == len(found) else None
+
+
 def native_source(test: Test) -> str:
     """The C source of the program. Raises Unsupported for a test that is not read."""
     read = statements(test)
@@ -74,12 +123,21 @@ def native_source(test: Test) -> str:
         tuple(name for thread, name in asked if thread == number)
         for number in range(len(read.threads))
     ]
+
+    def stamp(loc: str, given: int) -> str:
+        return f"base + {given}" if loc in stamped else str(given)
+
+    def texts(value: Callable[[str, int], str]) -> list[ThreadText]:
+        return [
+            _thread(number, read, stamped, index, names, value) for number, names in enumerate(kept)
+        ]
+
+    followed = perpetual(read)
     return _template().render(
         condition=test.condition,
-        threads=[
-            _thread(number, read, stamped, index, kept[number])
-            for number in range(len(read.threads))
-        ],
+        threads=texts(stamp),
+        streams=texts(lambda *_: "base") if followed else [],
+        followed=followed or [],
         observed=_observed(read, asked, stamped, index, kept),
         wanted=[(asked.index((atom.thread, atom.name)), atom.value) for atom in read.atoms],
         step=1 + max((value for _, value in _stores(read, stamped)), default=0),
@@ -128,13 +186,15 @@ def _can_be_stamped(loc: str, read: Body) -> bool:
 
 
 def _thread(
-    number: int, read: Body, stamped: set[str], index: dict[str, int], kept: Sequence[str]
+    number: int,
+    read: Body,
+    stamped: set[str],
+    index: dict[str, int],
+    kept: Sequence[str],
+    value: Callable[[str, int], str],
 ) -> ThreadText:
-    """The thread with its values stamped; registers that are not reached keep UNREACHED."""
-
-    def value(loc: str, given: int) -> str:
-        return f"base + {given}" if loc in stamped else str(given)
-
+    """The thread, the numbers it stores written by `value`; registers that are not reached keep
+    UNREACHED."""
     statements = read.threads[number]
     guarded = set(guarded_registers(statements))
     source = {

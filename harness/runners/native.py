@@ -24,7 +24,7 @@ from typing import Literal
 import msgspec
 
 from weakspot.errors import Unsupported
-from weakspot.generators.emit.native import native_source, places, statements
+from weakspot.generators.emit.native import native_source, perpetual, places, statements
 from weakspot.generators.litmus import Test
 from weakspot.generators.variants import Sibling, fenced, weaker
 from weakspot.harness import models, process, tools
@@ -89,10 +89,13 @@ class _Measured:
 
     def __init__(self, test: Test, bench: _Bench) -> None:
         self.test, self.bench = test, bench
-        self.threads = len(statements(test).threads)
+        read = statements(test)
+        self.threads = len(read.threads)
         self.program = bench.program(test)
         remembered = bench.memory.best.get(self.program.path.stem)
-        self.choice = Choice(settings(self.threads, cores()), remembered)
+        self.choice = Choice(
+            settings(self.threads, cores(), perpetual=perpetual(read) is not None), remembered
+        )
         self.counts: Counter[tuple[int, ...]] = Counter()
         self.iterations = self.hits = self.independent = 0
         self.seconds = 0.0

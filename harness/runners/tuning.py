@@ -16,8 +16,9 @@ CURIOUS = 8
 Setting = dict[str, int]
 """Parameters of a program; the head of the template says what each means."""
 
-#: what is tried. Slots show most where they are a little longer than a line takes from one
-#: processor's cache to another's; prefetching at random makes every order of arrival likely.
+#: what is tried of every test. Slots show most where they are a little longer than a line takes
+#: from one processor's cache to another's; prefetching at random makes every order of arrival
+#: likely.
 SETTINGS: tuple[Setting, ...] = (
     {"slot": 170, "jitter": 31, "sets": 2},
     {},
@@ -37,13 +38,20 @@ SETTINGS: tuple[Setting, ...] = (
 )
 
 
-def settings(threads: int, processors: int) -> tuple[Setting, ...]:
+#: for tests that can run perpetually
+PERPETUAL: tuple[Setting, ...] = (
+    {"perpetual": 1, "instances": 1000},
+    {"perpetual": 1, "instances": 8000},
+)
+
+
+def settings(threads: int, processors: int, *, perpetual: bool) -> tuple[Setting, ...]:
     """What to try of a test with so many threads. With processors to spare, neighbours and
     processors that are far apart are told from one another: they share other caches."""
     spare = processors // threads
     distances = sorted({2, spare} - {1}) if spare > 1 else []
     apart = [{**setting, "apart": each} for each in distances for setting in SETTINGS[:4]]
-    return (*SETTINGS, *apart)
+    return (*SETTINGS[:3], *(PERPETUAL if perpetual else ()), *SETTINGS[3:], *apart)
 
 
 def told(setting: Setting) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from weakspot.errors import Unsupported
-from weakspot.generators.emit.native import native_source, statements
+from weakspot.generators.emit.native import Followed, native_source, perpetual, statements
 from weakspot.generators.litmus import Test
 from weakspot.harness import structures
 from weakspot.harness.tools import Tool
@@ -23,9 +23,9 @@ def written(threads: str, condition: str = "exists (0:r0=0)", init: str = "") ->
     return Test(name="t", arch="C", text=f"C t\n{{{init}}}\n{threads}\n{condition}\n")
 
 
-def thread(source: str, number: int = 0) -> list[str]:
+def thread(source: str, number: int = 0, name: str = "P") -> list[str]:
     """The lines of a thread in the program, but what keeps its registers."""
-    body = source.partition(f" void P{number}(")[2].partition("\n}\n")[0]
+    body = source.partition(f" void {name}{number}(")[2].partition("\n}\n")[0]
     lines = [line.strip() for line in body.splitlines()[1:]]
     return [line for line in lines if not line.startswith(("(void)", "out["))]
 
@@ -81,6 +81,52 @@ def test_what_depends_on_what_is_in_memory_is_set_back(
     source = native_source(written(f"P0 (atomic_int* x, int* e) {{ {operation} }}", init=init))
     back = source.partition("static inline void set_back")[2].partition("\n}\n")[0]
     assert ("atomic_store_explicit" not in back) is stamped
+
+
+SB = """P0 (atomic_int* x, atomic_int* y) {
+  atomic_store_explicit(x,4,memory_order_release);
+  int r0 = atomic_load_explicit(y,memory_order_acquire);
+}
+P1 (atomic_int* x, atomic_int* y) {
+  atomic_store_explicit(y,5,memory_order_release);
+  int r0 = atomic_load_explicit(x,memory_order_acquire);
+}"""
+BOTH = r"exists (0:r0=0 /\ 1:r0=0)"
+
+
+def test_perpetually_each_store_writes_the_number_of_its_round() -> None:
+    test = written(SB, BOTH)
+    assert perpetual(statements(test)) == (
+        Followed(thread=0, index=0, writer=1, value=5, init=0, wanted=False),
+        Followed(thread=1, index=0, writer=0, value=4, init=0, wanted=False),
+    )
+    source = native_source(test)
+    assert thread(source, name="S") == [
+        "atomic_store_explicit(x,base,memory_order_release);",
+        "int r0 = atomic_load_explicit(y,memory_order_acquire);",
+    ]
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        written(SB, r"exists (0:r0=0 /\ [x]=4)"),  # final memory
+        written(SB, r"exists (0:r0=3 /\ 1:r0=0)"),  # a value that nobody stores
+        written(
+            SB.replace(
+                "int r0 = atomic_load_explicit(y",
+                "atomic_store(x,2); int r0 = atomic_load_explicit(y",
+            ),
+            BOTH,
+        ),  # two writers
+        written(SB.replace("atomic_store_explicit(x,4", "atomic_exchange_explicit(x,4"), BOTH),
+        written(SB + "\nP2 (atomic_int* x) { }", BOTH),  # three threads
+        MIXED,
+    ],
+)
+def test_a_test_that_cannot_run_perpetually_does_not(test: Test) -> None:
+    assert perpetual(statements(test)) is None
+    assert "this test cannot run perpetually" in native_source(test)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from litmus_texts import FENCE, adders, sb
 
 from weakspot.errors import MissingTool
-from weakspot.generators.emit.native import native_source
+from weakspot.generators.emit.native import native_source, perpetual, places, statements
 from weakspot.generators.litmus import Test
 from weakspot.harness import models, structures, tools
 from weakspot.harness.agreement import within
@@ -20,6 +20,7 @@ from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.herdlog import format_histogram, parse_histograms
 from weakspot.harness.machines import Machine, local
 from weakspot.harness.runners.native import Native
+from weakspot.harness.runners.programs import compiled, sliced
 from weakspot.harness.runners.tuning import SETTINGS, Choice, Memory, settings, told
 from weakspot.harness.tools import Tool
 from weakspot.harness.verdict import Histogram, Verdict
@@ -128,6 +129,23 @@ def test_nothing_is_seen_that_x86_forbids(here: Machine, which: str) -> None:
             assert within(count.state, model[name].states), (name, count)
 
 
+@x86
+def test_no_setting_shows_what_x86_forbids(here: Machine, tmp_path: Path) -> None:
+    """Each by itself, whatever the bandit would choose."""
+    tests = [sb(), sb("fences", FENCE), sb("scs", order="seq_cst")]
+    tests += [test for test in kinds() if "[x]=" in test.condition][:3]
+    model = allowed(tests, "tso")
+    for test in tests:
+        read = statements(test)
+        program = compiled(native_source(test), places(read), here, tmp_path)
+        for setting in settings(2, 2, perpetual=perpetual(read) is not None):
+            found = sliced(program, here, setting, 0.02, 1)
+            names = [f"{t}:{name}" if t is not None else f"[{name}]" for t, name in places(read)]
+            for values in found.counts:
+                state = dict(zip(names, map(str, values), strict=True))
+                assert within(state, model[test.name].states), (test.name, setting, state)
+
+
 def test_what_was_done_is_recorded(here: Machine) -> None:
     histogram = ran([sb()], here)["SB"]
     parameters = histogram.parameters
@@ -219,10 +237,11 @@ FAULTS = {
         ("nanoseconds() > end", "(batch % 4 == 0 && nanoseconds() > end)"),
     ),
     "a batch is counted before it is over": (
-        ("count(me, batch - 1, base - STEP, other);", "count(me, batch, base, at);"),
+        ("count(me, batch - 1, base - step, other);", "count(me, batch, base, at);"),
     ),
-    "memory is not fresh": ((", base += STEP)", ")"),),
+    "memory is not fresh": ((", base += step)", ")"),),
     "results are stale": (("observe(values, i, batch & 1", "observe(values, i, 0"),),
+    "rounds are taken for later ones": ((" - base >= j ?", " - base > j ?"),),
     "values are read wrongly": (("raw < base ? init", "raw <= base + 1 ? init"),),
 }
 
@@ -287,9 +306,12 @@ def test_the_setting_that_shows_most_gets_the_rest() -> None:
 
 
 def test_threads_are_placed_apart_where_there_is_room() -> None:
-    assert settings(2, 2) == settings(4, 6) == SETTINGS
-    assert {each.get("apart") for each in settings(2, 4)} == {None, 2}
-    assert {each.get("apart") for each in settings(2, 64)} == {None, 2, 32}
+    def distances(threads: int, processors: int) -> set[int | None]:
+        return {each.get("apart") for each in settings(threads, processors, perpetual=False)}
+
+    assert distances(2, 2) == distances(4, 6) == {None}
+    assert distances(2, 4) == {None, 2}
+    assert distances(2, 64) == {None, 2, 32}
 
 
 def test_while_nothing_is_seen_all_settings_take_turns() -> None:
