@@ -37,30 +37,35 @@ _Place = tuple[int, int, str]  # registers by thread and name, then locations by
 
 def herd_hash(test: Test) -> str:
     """herd7's hash of the test; "" where it cannot be told for sure."""
-    begin = test.text.find("{")
-    for key, value in _METADATA.findall(test.text, 0, begin):
+    return _hash(test.arch, test.text)
+
+
+@lru_cache(maxsize=1 << 14)  # a test is asked about under one model after another
+def _hash(arch: str, text: str) -> str:
+    begin = text.find("{")
+    for key, value in _METADATA.findall(text, 0, begin):
         if key.lower() == "hash":
             return str(value)
         if key.lower() in _TOLD:
             return ""
-    if test.arch != "C" and "\nGenerator=diy" not in test.text[:begin]:
+    if arch != "C" and "\nGenerator=diy" not in text[:begin]:
         return ""
     try:
-        return _digest(test, begin)
+        return _digest(arch, text, begin)
     except ValueError:
         return ""
 
 
-def _digest(test: Test, begin: int) -> str:
-    close = _closing(test.text, begin)
-    end = _END.search(test.text, close)
+def _digest(arch: str, text: str, begin: int) -> str:
+    close = _closing(text, begin)
+    end = _END.search(text, close)
     if end is None:
         raise ValueError("no final condition")
-    program = test.text[close : end.start()]
+    program = text[close : end.start()]
     parts = (
-        _initial(_bare(test.text[begin + 1 : close - 1])),
-        _functions(program) if test.arch == "C" else _columns(_bare(program)),
-        _observed(_bare(test.text[end.start() :])),
+        _initial(_bare(text[begin + 1 : close - 1])),
+        _functions(program) if arch == "C" else _columns(_bare(program)),
+        _observed(_bare(text[end.start() :])),
     )
     return md5(b"".join(md5(part.encode()).digest() for part in parts)).hexdigest()
 

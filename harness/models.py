@@ -50,19 +50,6 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return not self.machines or machine in self.machines
 
 
-def dialects(model: Model) -> tuple[str, ...]:
-    """The dialects of litmus tests that the model is for; none: it does not say. A cat file may
-    open with the architecture it is for."""
-    if model.dialects:
-        return model.dialects
-    try:
-        text = model.path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ()
-    word = re.match(r"\s*(?:\(\*.*?\*\)\s*)*(\w+)", text, re.S)
-    return (word[1],) if word and word[1] in ARCHITECTURES else ()
-
-
 def include_folders(model: Model) -> list[Path]:
     """Where to look for what a user's cat file includes: as herd7 does, then among our own."""
     if model.path.parent == folder():
@@ -71,6 +58,7 @@ def include_folders(model: Model) -> list[Path]:
     return [each for each in (library, folder()) if each is not None]
 
 
+@lru_cache(maxsize=1)
 def folder() -> Path:
     """The folder of weakspot's own cat files."""
     return Path(str(files("weakspot.models").joinpath("models.toml"))).parent
@@ -119,8 +107,18 @@ def _of_file(path: Path) -> Model:
             "the model is not a text file", place=str(path), advice="give a cat file"
         ) from error
     return Model(
-        name=path.stem, file=str(path.resolve()), title=_title(text) or path.stem, role="language"
+        name=path.stem,
+        file=str(path.resolve()),
+        title=_title(text) or path.stem,
+        role="language",
+        dialects=_dialects(text),
     )
+
+
+def _dialects(cat: str) -> tuple[str, ...]:
+    """A cat file may open with the architecture it is for."""
+    word = re.match(r"\s*(?:\(\*.*?\*\)\s*)*(\w+)", cat, re.DOTALL)
+    return (word[1],) if word and word[1] in ARCHITECTURES else ()
 
 
 def _title(cat: str) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from weakspot.generators.litmus import Test
-from weakspot.harness.models import Model, dialects
+from weakspot.harness.models import Model
 from weakspot.harness.tools import Tool
 from weakspot.harness.verdict import Verdict
 
@@ -58,9 +58,9 @@ def askable(
 
 def other_dialect(test: Test, model: Model) -> str:
     """Why a cat file cannot be asked about the test: it is for another dialect; else ""."""
-    readable = dialects(model)
-    if readable and test.arch not in readable:
-        return f"model {model.name} is for {' and '.join(readable)} tests, this is {test.arch}"
+    if model.dialects and test.arch not in model.dialects:
+        readable = " and ".join(model.dialects)
+        return f"model {model.name} is for {readable} tests, this is {test.arch}"
     return ""
 
 

@@ -81,7 +81,7 @@ class EngineExplorer(msgspec.Struct, frozen=True):
         return (tool and tool.version) or "unknown"
 
     def applicable(self, model: Model) -> str:
-        if readable := [each for each in models.dialects(model) if each != "C"]:
+        if readable := [each for each in model.dialects if each != "C"]:
             return f"model {model.name} is for {' and '.join(readable)} tests, not for programs"
         if not model.porf_acyclic:
             known = "which allows" if model.name in models.load() else "which may allow"

@@ -107,15 +107,20 @@ impl Model {
         complete: &Complete,
     ) -> Result<Consistency, CatError> {
         let planned = self.plan(variants)?;
-        let typed = Typed::new(&planned.plan, true, &|name| {
-            let is = |names: &[&str]| names.contains(&name);
-            match (is(complete.sets), is(complete.relations)) {
-                _ if is(complete.empty) => Some(GivenForm::Nothing),
-                (true, _) => Some(GivenForm::Set),
-                (_, true) => Some(GivenForm::Relation),
-                _ => None,
-            }
-        });
+        let typed = Typed::new(
+            &planned.plan,
+            true,
+            &|name| {
+                let is = |names: &[&str]| names.contains(&name);
+                match (is(complete.sets), is(complete.relations)) {
+                    _ if is(complete.empty) => Some(GivenForm::Nothing),
+                    (true, _) => Some(GivenForm::Set),
+                    (_, true) => Some(GivenForm::Relation),
+                    _ => None,
+                }
+            },
+            &[],
+        );
         let consistency = Consistency {
             values: Values::new(&typed),
             code: Arc::new(Code::new(self.files.clone(), typed, complete)),

@@ -23,9 +23,9 @@ pub struct Store {
     pub plan: Arc<Plan>,
     pub n: usize,
     pub locations: Vec<Option<u32>>,
-    pub values: Vec<Value>,
+    values: Arc<Vec<Value>>,
     /// For each operation, the one that has the same value; often itself.
-    pub same: Vec<Id>,
+    same: Arc<Vec<Id>>,
     /// How many more steps the interpreter may take.
     pub fuel: AtomicU64,
 }
@@ -46,27 +46,37 @@ impl Clone for Store {
 impl Store {
     /// Values over no events: the faults that are known whatever the graph, and nothing else.
     pub fn new(typed: &Typed) -> Store {
-        let value = |fault: &Option<Fault>| match fault {
-            Some(fault) => Value::Fault(fault.clone()),
-            None => Value::Nothing,
-        };
         Store {
-            values: typed.faults.iter().map(value).collect(),
+            plan: typed.plan.clone(),
+            n: 0,
+            locations: Vec::new(),
+            values: typed.fixed.clone(),
             same: typed.same.clone(),
-            ..Store::bare(&typed.plan)
+            fuel: AtomicU64::new(FUEL),
         }
     }
 
     /// Values over no events, of which nothing is known.
     pub fn bare(plan: &Arc<Plan>) -> Store {
+        let count = plan.nodes.all.len();
         Store {
             plan: plan.clone(),
             n: 0,
             locations: Vec::new(),
-            values: vec![Value::Nothing; plan.nodes.all.len()],
-            same: (0..plan.nodes.all.len() as Id).collect(),
+            values: Arc::new(vec![Value::Nothing; count]),
+            same: Arc::new((0..count as Id).collect()),
             fuel: AtomicU64::new(FUEL),
         }
+    }
+
+    /// Puts in the value of an operation. Until then, all graphs share what is known of every one.
+    pub fn put(&mut self, id: Id, value: Value) {
+        Arc::make_mut(&mut self.values)[id as usize] = value;
+    }
+
+    /// Says that an operation has the value of another.
+    pub fn alias(&mut self, id: Id, other: Id) {
+        Arc::make_mut(&mut self.same)[id as usize] = other;
     }
 
     /// Lets the interpreter take as many steps as it may for one graph.
@@ -112,7 +122,7 @@ impl Store {
     /// [`Store::compute`], of the store's own plan.
     fn compute_in(&mut self, plan: &Plan, id: Id) {
         let value = self.compute_any(plan, plan.nodes.op(id));
-        self.values[id as usize] = value.unwrap_or_else(Value::Fault);
+        self.put(id, value.unwrap_or_else(Value::Fault));
     }
 
     fn checked(&self, id: Id) -> Result<&Value, Fault> {
@@ -271,7 +281,7 @@ impl Store {
     fn fixpoint(&mut self, plan: &Plan, group: usize) -> Result<(), Fault> {
         let group = &plan.nodes.groups[group];
         for variable in &group.variables {
-            self.values[*variable as usize] = Value::Nothing;
+            self.put(*variable, Value::Nothing);
         }
         for _ in 0..MAX_ROUNDS {
             let mut over = true;
@@ -283,7 +293,7 @@ impl Store {
                 let old = &self.values[*variable as usize];
                 over &= interp::is_stable(old, new, self.n)?;
                 let new = new.clone();
-                self.values[*variable as usize] = new;
+                self.put(*variable, new);
             }
             if over {
                 return Ok(());

@@ -10,7 +10,7 @@ use super::ast::*;
 use super::node::{Id, Nodes, Op};
 use super::plan::CheckStep;
 use super::prims::Prim;
-use super::typed::{Form, Typed};
+use super::typed::Typed;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Growth {
@@ -65,7 +65,7 @@ pub fn keeps_maximal(typed: &Typed) -> impl Fn(&CheckStep) -> bool + '_ {
     let found = growths(typed, Place::Last);
     move |check| {
         let growth = found[check.value as usize];
-        let empty = typed.form(check.value) == Form::Nothing;
+        let empty = typed.is_nothing(check.value);
         !check.negated && (empty || check.claim != Claim::Empty && growth.down && growth.sink)
     }
 }
@@ -77,7 +77,7 @@ fn growths(typed: &Typed, place: Place) -> Vec<Growth> {
         let root = typed.root(id as Id) as usize;
         let growth = match typed.form(id as Id) {
             _ if root < id => found[root],
-            Form::Nothing => STAYS,
+            _ if typed.is_nothing(id as Id) => STAYS,
             _ => of(nodes, typed, &node.op, &found, place),
         };
         found.push(growth);

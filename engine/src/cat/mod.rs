@@ -83,11 +83,14 @@ struct Planned {
     plan: Arc<Plan>,
     /// The names that the plan asks a graph for, and the operations that they are.
     given: Vec<(node::Id, String)>,
-    typed: RwLock<Vec<(Forms, Arc<Typed>)>>,
+    typed: RwLock<Vec<(Forms, Relations, Arc<Typed>)>>,
 }
 
 /// What a graph gives under each name that a plan asks for.
 type Forms = Vec<Option<GivenForm>>;
+
+/// The choices among listed values that are relations: where there is one value to choose.
+type Relations = Vec<u32>;
 
 impl Planned {
     fn new(plan: Plan) -> Planned {
@@ -96,19 +99,22 @@ impl Planned {
             _ => None,
         };
         Planned {
-            given: plan.needed.iter().filter_map(name).collect(),
+            given: plan.given.iter().filter_map(name).collect(),
             plan: Arc::new(plan),
             typed: RwLock::default(),
         }
     }
 
-    /// The plan typed for a graph that gives these sets and relations.
-    fn typed(&self, given: &[Option<Given>]) -> Arc<Typed> {
+    /// The plan typed for a graph that gives these sets and relations and leaves no choice but
+    /// these relations; without them, with such as another graph like it left.
+    fn typed(&self, given: &[Option<Given>], only: Option<&[u32]>) -> (Relations, Arc<Typed>) {
         let is_it =
             |forms: &[Option<GivenForm>]| forms.iter().copied().eq(given.iter().map(prepare::form));
-        let known = |all: &[(Forms, Arc<Typed>)]| {
-            let found = all.iter().find(|(forms, _)| is_it(forms));
-            found.map(|(_, typed)| typed.clone())
+        let known = |all: &[(Forms, Relations, Arc<Typed>)]| {
+            let mut found = all.iter().rev();
+            let fits = |relations: &[u32]| only.map_or(true, |only| only == relations);
+            let found = found.find(|(forms, relations, _)| fits(relations) && is_it(forms));
+            found.map(|(_, relations, typed)| (relations.clone(), typed.clone()))
         };
         if let Some(typed) = self.typed.read().ok().and_then(|all| known(&all)) {
             return typed;
@@ -117,14 +123,15 @@ impl Planned {
             let index = self.given.iter().position(|(_, given)| given == name)?;
             prepare::form(&given[index])
         };
-        let typed = Arc::new(Typed::new(&self.plan, false, &form));
+        let relations = only.unwrap_or_default();
+        let typed = Arc::new(Typed::new(&self.plan, false, &form, relations));
         if let Ok(mut all) = self.typed.write() {
             if known(&all).is_none() {
                 let forms = given.iter().map(prepare::form).collect();
-                all.push((forms, typed.clone()));
+                all.push((forms, relations.to_vec(), typed.clone()));
             }
         }
-        typed
+        (relations.to_vec(), typed)
     }
 }
 

@@ -66,8 +66,8 @@ pub struct Plan {
     pub choices: Vec<ChoiceStep>,
     /// Whether each variant is on.
     pub variants: HashMap<String, bool>,
-    /// The operations that the steps need, in order, those inside a `let rec` aside.
-    pub needed: Vec<Id>,
+    /// The names that are asked of a graph, in order.
+    pub given: Vec<Id>,
     /// Whether the final writes matter; see `Prepared::needs_final_writes`.
     pub needs_finals: bool,
 }
@@ -137,7 +137,7 @@ fn lay_out(
     let mut kept = roots(&nodes, &steps);
     kept.extend(choices.iter().map(|choice| choice.source));
     compact(&mut nodes, &mut steps, &mut choices, &kept);
-    let needed = needed(&nodes, &steps);
+    let given = given(&nodes, &steps);
     let needs_finals = needs_finals(&nodes, &names, &steps);
     Ok(Plan {
         names,
@@ -146,7 +146,7 @@ fn lay_out(
         enums,
         choices,
         variants: variants.clone(),
-        needed,
+        given,
         needs_finals,
     })
 }
@@ -209,7 +209,7 @@ pub fn source_parts(nodes: &Nodes, source: Id) -> Option<(bool, Id, Id)> {
 }
 
 /// The operations whose values the steps look at.
-fn roots(nodes: &Nodes, steps: &[Step]) -> Vec<Id> {
+pub fn roots(nodes: &Nodes, steps: &[Step]) -> Vec<Id> {
     let mut waiting = Vec::new();
     for step in steps {
         match step {
@@ -226,7 +226,8 @@ fn roots(nodes: &Nodes, steps: &[Step]) -> Vec<Id> {
     waiting
 }
 
-fn needed(nodes: &Nodes, steps: &[Step]) -> Vec<Id> {
+/// What the steps need of a graph.
+fn given(nodes: &Nodes, steps: &[Step]) -> Vec<Id> {
     let mut waiting = roots(nodes, steps);
     let mut seen = vec![false; nodes.all.len()];
     while let Some(id) = waiting.pop() {
@@ -235,8 +236,8 @@ fn needed(nodes: &Nodes, steps: &[Step]) -> Vec<Id> {
         }
         nodes.operands(nodes.op(id), &mut |operand| waiting.push(operand));
     }
-    let outside = |id: &Id| seen[*id as usize] && nodes.all[*id as usize].group == 0;
-    (0..nodes.all.len() as Id).filter(outside).collect()
+    let asked = |id: &Id| seen[*id as usize] && matches!(nodes.op(*id), Op::Given(_));
+    (0..nodes.all.len() as Id).filter(asked).collect()
 }
 
 impl Planner<'_> {

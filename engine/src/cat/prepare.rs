@@ -9,7 +9,7 @@ use super::plan::{self, ChoiceStep};
 use super::typed::{Form, GivenForm, Instr, Typed};
 use super::value::{Fault, Value};
 use super::values::Values;
-use super::{Given, Input, Planned, Prepared};
+use super::{Given, Input, Planned, Prepared, Relations};
 use crate::graph::Relation;
 use std::sync::Arc;
 
@@ -24,34 +24,19 @@ pub fn prepare(
         .iter()
         .map(|(_, name)| (input.given)(name))
         .collect();
-    let typed = planned.typed(&given);
-    let mut values = Values::new(&typed);
-    values.begin(&typed, input.n);
-    values.store.locations.extend_from_slice(input.locations);
-    for ((id, _), given) in planned.given.iter().zip(&given) {
-        match given {
-            Some(Given::Set(set)) => values.rows.put_set(typed.slot(*id), set),
-            Some(Given::Relation(relation)) => {
-                values.rows.put_relation(typed.slot(*id), relation);
-            }
-            None => {}
-        }
+    let (assumed, mut typed) = planned.typed(&given, None);
+    let mut settled = Settled::new(planned, &typed, &given, input);
+    if settled.relations != assumed {
+        typed = planned.typed(&given, Some(&settled.relations)).1;
+        settled = Settled::new(planned, &typed, &given, input);
     }
-    let mut settling = Settling {
-        known: vec![false; typed.same.len()],
-        classes: vec![None; typed.plan.choices.len()],
-        never: None,
-        values,
-        typed: &typed,
-    };
-    typed.plan.needed.iter().for_each(|id| settling.settle(*id));
-    let Settling {
+    let Settled {
         known,
         classes,
         never,
         values,
         ..
-    } = settling;
+    } = settled;
     let never = never.map(|choice| typed.plan.names.text(choice.name).to_owned());
     let mut prepared = Prepared {
         stages: typed.stages(&known),
@@ -77,8 +62,8 @@ pub fn form(given: &Option<Given>) -> Option<GivenForm> {
     })
 }
 
-struct Settling<'t> {
-    typed: &'t Typed,
+/// What is known of a typed plan over a graph.
+struct Settled {
     values: Values,
     /// Whether an operation's value is known.
     known: Vec<bool>,
@@ -86,33 +71,64 @@ struct Settling<'t> {
     classes: Vec<Option<Classes>>,
     /// The first choice that has no value.
     never: Option<ChoiceStep>,
+    /// The choices among listed values for which there is one, a relation.
+    relations: Relations,
+}
+
+impl Settled {
+    fn new(planned: &Planned, typed: &Typed, given: &[Option<Given>], input: &Input) -> Settled {
+        let mut values = Values::new(typed);
+        values.begin(typed, input.n);
+        values.store.locations.extend_from_slice(input.locations);
+        for ((id, _), given) in planned.given.iter().zip(given) {
+            match given {
+                Some(Given::Set(set)) => values.rows.put_set(typed.slot(*id), set),
+                Some(Given::Relation(relation)) => {
+                    values.rows.put_relation(typed.slot(*id), relation);
+                }
+                None => {}
+            }
+        }
+        let settled = Settled {
+            known: vec![false; typed.same.len()],
+            classes: vec![None; typed.plan.choices.len()],
+            never: None,
+            relations: Vec::new(),
+            values,
+        };
+        let mut settling = Settling { typed, settled };
+        typed.live.iter().for_each(|id| settling.settle(*id));
+        settling.settled
+    }
+}
+
+struct Settling<'t> {
+    typed: &'t Typed,
+    settled: Settled,
 }
 
 impl Settling<'_> {
     /// Finds out what is known of an operation, those before it being settled.
     fn settle(&mut self, id: Id) {
         let (typed, index) = (self.typed, id as usize);
-        if typed.root(id) != id {
-            return;
-        }
         let op = typed.plan.nodes.op(id);
-        self.known[index] = match op {
+        self.settled.known[index] = match op {
             Op::ReadsFrom => false,
             Op::Finals => !typed.plan.needs_finals,
             Op::Choice(choice) => self.choose(id, *choice as usize),
             _ if typed.faults[index].is_some() => true,
             _ => {
                 let mut operands = typed.operands[index].iter();
-                let known = operands.all(|operand| self.known[*operand as usize]);
+                let known = operands.all(|operand| self.settled.known[*operand as usize]);
                 if known {
-                    self.values.compute(typed, id);
+                    self.settled.values.compute(typed, id);
                 }
-                known || self.values.rows.comes_to_nothing(typed, id) || self.fails(id, op)
+                known || self.settled.values.rows.comes_to_nothing(typed, id) || self.fails(id, op)
             }
         };
-        if !self.known[index] {
+        if !self.settled.known[index] {
             let form = typed.forms[index];
-            self.values.rows.open(form, typed.slots[index]);
+            self.settled.values.rows.open(form, typed.slots[index]);
         }
     }
 
@@ -129,21 +145,21 @@ impl Settling<'_> {
         }
         let mut operands = typed.operands[id as usize].iter();
         let fault = operands.find_map(|operand| {
-            let known = self.known[*operand as usize] && typed.form(*operand) == Form::Any;
-            match self.values.store.value(*operand) {
+            let known = self.settled.known[*operand as usize] && typed.form(*operand) == Form::Any;
+            match self.settled.values.store.value(*operand) {
                 Value::Fault(fault) if known => Some(fault.clone()),
                 _ => None,
             }
         });
         let Some(fault) = fault else { return false };
-        self.values.store.values[id as usize] = Value::Fault(fault);
+        self.settled.values.store.put(id, Value::Fault(fault));
         true
     }
 
     /// Whether a choice is none: its only value is put in, or the empty set of values.
     fn choose(&mut self, id: Id, choice: usize) -> bool {
         let typed = self.typed;
-        let known = |id: Id| self.known[typed.root(id) as usize];
+        let known = |id: Id| self.settled.known[typed.root(id) as usize];
         let step = &typed.plan.choices[choice];
         let Some((by_location, set, base)) = plan::source_parts(&typed.plan.nodes, step.source)
         else {
@@ -155,25 +171,28 @@ impl Settling<'_> {
         if !known(set) {
             return false;
         }
-        let set = self.values.value(typed, set);
-        let Ok(set) = super::ops::as_set(&set, self.values.rows.n) else {
+        let set = self.settled.values.value(typed, set);
+        let Ok(set) = super::ops::as_set(&set, self.settled.values.rows.n) else {
             return false;
         };
-        let classes = Classes::new(by_location, &set, &self.values.store.locations);
+        let classes = Classes::new(by_location, &set, &self.settled.values.store.locations);
         let only = match known(base) {
-            true => self.values.relation(typed, base).ok(),
+            true => self.settled.values.relation(typed, base).ok(),
             false => None,
         };
         let only = only.and_then(|base| classes.only_order(&base));
-        self.classes[choice] = Some(classes);
+        self.settled.classes[choice] = Some(classes);
         match only {
             None => false,
             Some(order) => {
                 if order.is_none() {
-                    self.never = self.never.or(Some(*step));
+                    self.settled.never = self.settled.never.or(Some(*step));
                 }
-                let order = order.unwrap_or_else(|| Relation::new(self.values.rows.n));
-                self.values.rows.put_relation(typed.slot(id), &order);
+                let order = order.unwrap_or_else(|| Relation::new(self.settled.values.rows.n));
+                self.settled
+                    .values
+                    .rows
+                    .put_relation(typed.slot(id), &order);
                 true
             }
         }
@@ -181,17 +200,30 @@ impl Settling<'_> {
 
     /// Whether a choice among listed values, which are known, has at most one.
     fn only_value(&mut self, id: Id, step: &ChoiceStep) -> bool {
-        let only = match self.values.value(self.typed, step.source) {
+        let settled = &mut self.settled;
+        let only = match settled.values.value(self.typed, step.source) {
             Value::Values(values) if values.items.len() > 1 => return false,
             Value::Values(values) if values.items.len() == 1 => values.items[0].clone(),
             Value::Nothing | Value::Values(_) => {
-                self.never = self.never.or(Some(*step));
+                settled.never = settled.never.or(Some(*step));
                 Value::Nothing
             }
             Value::Fault(fault) => Value::Fault(fault),
             other => Value::Fault(Fault::Type("a set of values to choose from", other.kind())),
         };
-        self.values.store.values[id as usize] = only;
+        if let (Value::Relation(relation), Op::Choice(index)) =
+            (&only, self.typed.plan.nodes.op(id))
+        {
+            settled.relations.push(*index);
+            if self.typed.form(id) == Form::Relation {
+                settled
+                    .values
+                    .rows
+                    .put_relation(self.typed.slot(id), relation);
+                return true;
+            }
+        }
+        settled.values.store.put(id, only);
         true
     }
 }
@@ -205,7 +237,7 @@ impl Prepared {
             if let (Form::Any, true, Value::Fault(fault)) = (
                 typed.forms[root],
                 known[root],
-                &self.values.store.values[root],
+                self.values.store.value(root as Id),
             ) {
                 return Err(self.error(choice.source, choice.at, fault.clone()));
             }

@@ -98,23 +98,30 @@ pub fn apply(prim: Prim, argument: &Value, locations: &[Option<u32>]) -> Outcome
         Prim::Fail => said("fail is called"),
         Prim::AsTransitive => Ok(Value::Relation(as_relation(argument, n)?.closure())),
         Prim::TagEvents | Prim::TagScope => said("the events of a tag are not known here"),
-        // Without page tables and values no event differs from another in them.
-        Prim::Missing("same-oa" | "different-values") if argument.is_void() => Ok(argument.clone()),
-        Prim::Missing("oa-changes" | "at-least-one-writable") => match argument {
-            Value::Tuple(items) if items.first().is_some_and(Value::is_void) => {
+        Prim::Missing(name) => match argument {
+            Value::Tuple(items)
+                if gives_a_set(name) && items.first().is_some_and(Value::is_void) =>
+            {
                 Ok(Value::Set(Set::new(n)))
             }
-            _ => missing(prim),
+            _ if !gives_a_set(name) && takes_nothing(name) && argument.is_void() => {
+                Ok(argument.clone())
+            }
+            _ => said(&format!("the function {name} is not supported")),
         },
-        Prim::Missing(_) => missing(prim),
     }
 }
 
-fn missing(prim: Prim) -> Outcome {
-    let Prim::Missing(name) = prim else {
-        return said("this function is not supported");
-    };
-    said(&format!("the function {name} is not supported"))
+/// Whether a function that is missing is known of nothing: without page tables and values no event
+/// differs from another in them.
+pub fn takes_nothing(name: &str) -> bool {
+    gives_a_set(name) || matches!(name, "same-oa" | "different-values")
+}
+
+/// Whether such a function takes a set and what else it looks at, and gives those of the set; the
+/// others take a relation and give of it.
+pub fn gives_a_set(name: &str) -> bool {
+    matches!(name, "oa-changes" | "at-least-one-writable")
 }
 
 fn sorted(mut items: Vec<Value>) -> Outcome {

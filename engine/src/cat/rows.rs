@@ -24,10 +24,8 @@ impl Rows {
         let stride = rows::stride(n);
         if (self.n, self.sets.len()) != (n, typed.sets * stride) {
             (self.n, self.stride) = (n, stride);
-            self.sets.clear();
-            self.sets.resize(typed.sets * stride, 0);
-            self.relations.clear();
-            self.relations.resize(typed.relations * n * stride, 0);
+            self.sets = vec![0; typed.sets * stride];
+            self.relations = vec![0; typed.relations * n * stride];
             self.no_events = vec![true; typed.sets];
             self.no_pairs = vec![true; typed.relations];
             rows::full_set(n, self.set_mut(ALL_EVENTS));
@@ -106,19 +104,10 @@ impl Rows {
     /// Whether an instruction gives nothing, given the operands that are known to be empty.
     /// If so, notes that of its slot.
     pub fn comes_to_nothing(&mut self, typed: &Typed, id: Id) -> bool {
-        let pairs = |slot: &Slot| self.no_pairs[*slot as usize];
-        let events = |slot: &Slot| self.no_events[*slot as usize];
-        let nothing = match &typed.instrs[id as usize] {
-            Instr::SetUnion(items) => items.iter().all(events),
-            Instr::SetIntersection(a, b) => events(a) || events(b),
-            Instr::SetDifference(a, _) => events(a),
-            Instr::Union(items) => items.iter().all(pairs),
-            Instr::Intersection(a, b) | Instr::Sequence(a, b) => pairs(a) || pairs(b),
-            Instr::Difference(a, _) => pairs(a),
-            Instr::Product(a, b) => events(a) || events(b),
-            Instr::Restrict(from, inner, to) => pairs(inner) || from.iter().chain(to).any(events),
-            _ => false,
-        };
+        let nothing = typed.instrs[id as usize]
+            .comes_to_nothing(&|slot| self.no_events[slot as usize], &|slot| {
+                self.no_pairs[slot as usize]
+            });
         if nothing {
             let slot = typed.slots[id as usize] as usize;
             match typed.forms[id as usize] {

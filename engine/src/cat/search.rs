@@ -96,7 +96,7 @@ impl Prepared {
                     let slot = typed.slot(step.choice);
                     self.values.rows.put_relation(slot, &bound);
                 }
-                _ => self.values.store.values[step.choice as usize] = Value::Relation(bound),
+                _ => self.values.store.put(step.choice, Value::Relation(bound)),
             }
         }
         if let (Some((tame, nodes)), None) = (&stages.joint.tame, co) {
@@ -351,7 +351,7 @@ impl Prepared {
                     }
                 };
                 for item in items {
-                    self.values.store.values[node as usize] = item;
+                    self.values.store.put(node, item);
                     if self.stage(stages, index + 1, goal)?.is_break() {
                         return Ok(ControlFlow::Break(()));
                     }
@@ -378,25 +378,25 @@ impl Prepared {
             };
         }
         let last = class + 1 >= chains.classes.len();
-        let free: Vec<usize> = left
+        let free = left
             .iter()
-            .filter(|event| !chains.before[*event].meets(&left))
-            .collect();
-        for event in &free {
+            .filter(|event| !chains.before[*event].meets(&left));
+        let free = Set::of(left.len(), free);
+        let several = free.count() > 1;
+        for event in free.iter() {
             self.spend()?;
             let mut rest = left.clone();
-            rest.remove(*event);
-            self.values.rows.insert_all(chains.slot, *event, &rest);
+            rest.remove(event);
+            self.values.rows.insert_all(chains.slot, event, &rest);
             let over = last && rest.count() < 2;
-            let prune =
-                matches!(goal, Goal::Solve(..)) && !over && (free.len() > 1 || rest.is_empty());
+            let prune = matches!(goal, Goal::Solve(..)) && !over && (several || rest.is_empty());
             let mut flow = ControlFlow::Continue(());
             let choice = stages.all[index].choice.as_ref();
             let due = choice.map_or(&[][..], |choice| &choice.prune);
             if !prune || self.hold(due)? {
                 flow = self.place(stages, index, chains, class, rest.clone(), goal)?;
             }
-            self.values.rows.remove_all(chains.slot, *event, &rest);
+            self.values.rows.remove_all(chains.slot, event, &rest);
             if flow.is_break() {
                 return Ok(flow);
             }

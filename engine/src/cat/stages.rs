@@ -86,9 +86,9 @@ struct Layout<'t> {
 /// Lays the stages of a typed plan over graphs of which so much is known.
 pub fn lay(typed: &Typed, known: &[bool]) -> Stages {
     let mut levels = vec![0; known.len()];
-    for id in &typed.plan.needed {
+    for id in &typed.live {
         let index = *id as usize;
-        if known[index] || typed.root(*id) != *id {
+        if known[index] {
             continue;
         }
         let own = match typed.plan.nodes.op(*id) {

@@ -12,7 +12,7 @@ use super::node::{Id, Op};
 use super::ops::Outcome;
 use super::plan::{self, Plan};
 use super::polarity::polarities;
-use super::prims::Prim;
+use super::prims::{self, Prim};
 use super::stages::{self, Stages};
 use super::value::{Fault, Value};
 use crate::graph::{Relation, Set};
@@ -45,11 +45,13 @@ pub enum GivenForm {
 /// operands are before its own.
 pub type Slot = u32;
 
+/// The slot of what is empty in every graph, among sets and among relations.
+const NOTHING: Slot = 0;
 /// Slots of sets that never change.
-pub const NO_EVENTS: Slot = 0;
+pub const NO_EVENTS: Slot = NOTHING;
 pub const ALL_EVENTS: Slot = 1;
 /// Slots of relations that never change.
-pub const NO_PAIRS: Slot = 0;
+pub const NO_PAIRS: Slot = NOTHING;
 pub const ALL_PAIRS: Slot = 1;
 pub const IDENTITY: Slot = 2;
 
@@ -84,6 +86,32 @@ pub enum Instr {
     Item,
 }
 
+impl Instr {
+    /// Whether this gives nothing, given which operands are known to be empty.
+    pub fn comes_to_nothing(
+        &self,
+        events: &dyn Fn(Slot) -> bool,
+        pairs: &dyn Fn(Slot) -> bool,
+    ) -> bool {
+        match self {
+            Instr::SetUnion(items) => items.iter().all(|item| events(*item)),
+            Instr::SetIntersection(a, b) | Instr::Product(a, b) => events(*a) || events(*b),
+            Instr::SetDifference(a, _) | Instr::Identity(a) => events(*a),
+            Instr::Union(items) => items.iter().all(|item| pairs(*item)),
+            Instr::Intersection(a, b) | Instr::Sequence(a, b) => pairs(*a) || pairs(*b),
+            Instr::Difference(a, _)
+            | Instr::Domain(a)
+            | Instr::Range(a)
+            | Instr::Inverse(a)
+            | Instr::Plus(a) => pairs(*a),
+            Instr::Restrict(from, inner, to) => {
+                pairs(*inner) || from.iter().chain(to).any(|side| events(*side))
+            }
+            _ => false,
+        }
+    }
+}
+
 /// A set or relation that the graph gives.
 #[derive(Clone, Debug)]
 pub struct Taken {
@@ -99,9 +127,14 @@ pub struct Typed {
     pub slots: Vec<Slot>,
     pub instrs: Vec<Instr>,
     /// For each operation, the one that has the same value whatever the graph; often itself.
-    pub same: Vec<Id>,
+    pub same: Arc<Vec<Id>>,
     /// For operations without a value, why; their form is `Any`.
     pub faults: Vec<Option<Fault>>,
+    /// Each operation's value where it is a fault in every graph, else nothing yet.
+    pub fixed: Arc<Vec<Value>>,
+    /// The operations that the plan's steps need, in order, those inside a `let rec` aside, and
+    /// those without a value.
+    pub live: Vec<Id>,
     /// What an operation outside every `let rec` is computed from, where it is computed.
     pub operands: Vec<Box<[Id]>>,
     pub taken: Vec<Taken>,
@@ -120,22 +153,36 @@ const MAX_STAGES: usize = 5_000;
 impl Typed {
     /// Types a plan for graphs that give what `given` says; with `complete`, the graph also
     /// says what is read from where (`rf`), the final writes (`FW`) and, under their names,
-    /// what is chosen.
+    /// what is chosen. `relations` are the choices among listed values that are relations.
     pub fn new(
         plan: &Arc<Plan>,
         complete: bool,
         given: &dyn Fn(&str) -> Option<GivenForm>,
+        relations: &[u32],
     ) -> Typed {
         let mut assumed = HashMap::new();
         loop {
             let mut typer = Typer::new(plan, complete, given, assumed);
+            typer.relations = relations;
             let over = typer.all();
             assumed = typer.assumed;
             if over {
                 let mut typed = typer.typed;
+                let value = |fault: &Option<Fault>| match fault {
+                    Some(fault) => Value::Fault(fault.clone()),
+                    None => Value::Nothing,
+                };
+                typed.fixed = Arc::new(typed.faults.iter().map(value).collect());
                 typed.operands = (0..typed.same.len())
                     .map(|id| typed.operands_of(id as Id))
                     .collect();
+                let mut seen = HashSet::new();
+                let roots = plan::roots(&plan.nodes, &plan.steps).into_iter();
+                let needed = roots.flat_map(|root| typed.needed(root, &mut seen));
+                let fails = |id: &Id| typed.faults[*id as usize].is_some();
+                let failing = (0..typed.faults.len() as Id).filter(fails);
+                typed.live = needed.chain(failing).collect();
+                typed.live.sort_unstable();
                 return typed;
             }
         }
@@ -152,6 +199,15 @@ impl Typed {
 
     pub fn slot(&self, id: Id) -> Slot {
         self.slots[self.root(id) as usize]
+    }
+
+    /// Whether an operation's value is empty whatever the graph.
+    pub fn is_nothing(&self, id: Id) -> bool {
+        match self.form(id) {
+            Form::Nothing => true,
+            Form::Set | Form::Relation => self.slot(id) == NOTHING,
+            Form::Universe | Form::Any => false,
+        }
     }
 
     fn operands_of(&self, id: Id) -> Box<[Id]> {
@@ -235,6 +291,8 @@ struct Typer<'p> {
     samples: Store,
     /// The types that the names of `let rec` are taken to have, unless `Nothing`.
     assumed: HashMap<(u32, u32), Form>,
+    /// The choices among listed values that are relations.
+    relations: &'p [u32],
     /// Whether the names of a group only grow.
     grows: Vec<bool>,
 }
@@ -257,14 +315,17 @@ impl<'p> Typer<'p> {
             complete,
             samples: Store::bare(plan),
             assumed,
+            relations: &[],
             grows: plan.nodes.groups.iter().map(grows).collect(),
             typed: Typed {
                 plan: plan.clone(),
                 forms: vec![Form::Any; count],
                 slots: vec![0; count],
                 instrs: vec![Instr::None; count],
-                same: (0..count as Id).collect(),
+                same: Arc::new((0..count as Id).collect()),
                 faults: vec![None; count],
+                fixed: Arc::default(),
+                live: Vec::new(),
                 operands: Vec::new(),
                 stages: RwLock::default(),
                 taken: Vec::new(),
@@ -285,7 +346,7 @@ impl<'p> Typer<'p> {
             if let Op::Fix(group) = node.op {
                 over &= self.is_as_assumed(group);
             }
-            self.samples.values[id] = self.sample(id as Id);
+            self.samples.put(id as Id, self.sample(id as Id));
         }
         over
     }
@@ -360,8 +421,8 @@ impl<'p> Typer<'p> {
 
     fn alias(&mut self, id: Id, other: Id) {
         let other = self.typed.root(other);
-        self.typed.same[id as usize] = other;
-        self.samples.same[id as usize] = other;
+        Arc::make_mut(&mut self.typed.same)[id as usize] = other;
+        self.samples.alias(id, other);
     }
 
     fn fails(&mut self, id: Id, fault: Fault) {
@@ -453,8 +514,28 @@ impl<'p> Typer<'p> {
             | Op::Call(Prim::Domain | Prim::Range | Prim::AsTransitive, _) => {
                 self.operator(id, op, &plan);
             }
+            Op::Call(Prim::Missing(name), argument) if self.is_void(name, *argument) => {
+                match prims::gives_a_set(name) {
+                    true => self.constant(id, Form::Set, NO_EVENTS),
+                    false => self.alias(id, *argument),
+                }
+            }
             _ => self.is(id, Form::Any, Instr::Any),
         }
+    }
+
+    /// Whether a function that the engine has for nothing alone is called on nothing, whatever
+    /// the graph.
+    fn is_void(&self, function: &str, argument: Id) -> bool {
+        let looked_at = match (
+            prims::gives_a_set(function),
+            self.typed.plan.nodes.op(argument),
+        ) {
+            (true, Op::Tuple(items)) => items.first().copied(),
+            (true, _) => None,
+            (false, _) => Some(argument),
+        };
+        prims::takes_nothing(function) && looked_at.is_some_and(|id| self.typed.is_nothing(id))
     }
 
     /// An item of a fixpoint: where the name stands, once the fixpoint is computed.
@@ -481,6 +562,7 @@ impl<'p> Typer<'p> {
                 self.is(id, Form::Nothing, Instr::None);
             }
             Some(_) => self.is(id, Form::Relation, Instr::None),
+            None if self.relations.contains(&index) => self.is(id, Form::Relation, Instr::None),
             None => self.is(id, Form::Any, Instr::None),
         }
     }
@@ -537,9 +619,7 @@ impl<'p> Typer<'p> {
     /// The operands of a union that may have elements.
     fn parts(&self, items: &[Id]) -> Vec<Id> {
         let parts = items.iter().map(|item| self.typed.root(*item));
-        parts
-            .filter(|item| self.typed.form(*item) != Form::Nothing)
-            .collect()
+        parts.filter(|item| !self.typed.is_nothing(*item)).collect()
     }
 
     fn set(&mut self, id: Id, op: &Op) {
@@ -557,7 +637,7 @@ impl<'p> Typer<'p> {
             },
             Op::Binary(Binary::Difference, a, b) => match (form(*a), form(*b)) {
                 (Form::Universe, _) => Instr::SetComplement(slot(*b)),
-                (_, Form::Nothing) => return self.alias(id, *a),
+                _ if self.typed.is_nothing(*b) => return self.alias(id, *a),
                 _ => Instr::SetDifference(slot(*a), slot(*b)),
             },
             Op::Unary(Unary::Complement, a) => Instr::SetComplement(slot(*a)),
@@ -584,7 +664,7 @@ impl<'p> Typer<'p> {
             },
             Op::Binary(Binary::Difference, a, b) => match (form(*a), form(*b)) {
                 (Form::Universe, _) => Instr::Complement(slot(*b)),
-                (_, Form::Nothing) => return self.alias(id, *a),
+                _ if self.typed.is_nothing(*b) => return self.alias(id, *a),
                 _ => Instr::Difference(slot(*a), slot(*b)),
             },
             Op::Binary(Binary::Product, a, b) => Instr::Product(set(*a), set(*b)),
@@ -611,8 +691,10 @@ impl<'p> Typer<'p> {
     }
 
     fn computed(&mut self, id: Id, form: Form, instr: Instr) {
+        let nothing = instr.comes_to_nothing(&|slot| slot == NO_EVENTS, &|slot| slot == NO_PAIRS);
         match instr {
             Instr::Any => self.is(id, Form::Any, Instr::Any),
+            _ if nothing => self.constant(id, form, NOTHING),
             _ => self.is(id, form, instr),
         }
     }

@@ -48,7 +48,7 @@ impl Values {
     /// Makes a value of what stands in an operation's slot.
     fn take(&mut self, typed: &Typed, id: Id) {
         if typed.form(id) != Form::Any {
-            self.store.values[typed.root(id) as usize] = self.value(typed, id);
+            self.store.put(typed.root(id), self.value(typed, id));
         }
     }
 

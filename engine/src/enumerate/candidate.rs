@@ -32,6 +32,8 @@ pub struct Candidate<'p> {
     pub initial: usize,
     pub reads: Vec<Index>,
     pub writes: Vec<Index>,
+    /// The addresses of all events are known whatever is read from where.
+    pub placed: bool,
     /// `local[thread][id]`, for events that are seen.
     pub local: Vec<Vec<Option<Index>>>,
 }
@@ -140,6 +142,10 @@ impl<'p> Candidate<'p> {
         Candidate {
             reads: pick(Act::is_load),
             writes: pick(Act::is_store),
+            placed: events
+                .iter()
+                .filter_map(|e| e.act.address())
+                .all(|at| matches!(at, Operand::Known(_))),
             paths,
             shifts,
             initial,

@@ -159,7 +159,7 @@ impl Visitor for Judging<'_, '_, '_, '_> {
 /// Whether the addresses of all events are known.
 fn all_placed(c: &Candidate<'_>, chosen: &Chosen<'_>) -> bool {
     let mut addresses = c.events.iter().filter_map(|e| e.act.address());
-    addresses.all(|at| chosen.solver.known(at).is_some())
+    c.placed || addresses.all(|at| chosen.solver.known(at).is_some())
 }
 
 impl Run<'_> {
@@ -283,8 +283,12 @@ impl Run<'_> {
         staged: &'s mut Staged,
         chosen: &Chosen<'_>,
     ) -> Result<&'s mut Stage, EngineError> {
-        let places = locations(c, chosen);
-        if staged.as_ref().map_or(true, |(old, _)| *old != places) {
+        let moved = match &*staged {
+            None => Some(locations(c, chosen)),
+            Some(_) if c.placed => None,
+            Some((old, _)) => Some(locations(c, chosen)).filter(|places| places != old),
+        };
+        if let Some(places) = moved {
             self.check_sizes(c, chosen, &places)?;
             let graph = GraphInput::new(c, chosen, self.threads, &places);
             let input = Input {

@@ -20,7 +20,7 @@ pub struct Token<'t> {
 
 /// What differs between the two languages.
 pub struct Syntax {
-    /// Longest first.
+    /// Of one or two characters, the longer first.
     pub signs: &'static [&'static str],
     /// `(* … *)`, as in OCaml; else `/* … */` and `// …`, as in C.
     pub ocaml_comments: bool,
@@ -79,8 +79,13 @@ fn starts_name(c: u8, syntax: &Syntax) -> bool {
 }
 
 fn sign(rest: &[u8], syntax: &Syntax) -> Option<&'static str> {
-    let mut signs = syntax.signs.iter().copied();
-    signs.find(|sign| sign.as_bytes()[0] == rest[0] && rest.starts_with(sign.as_bytes()))
+    let second = rest.get(1).copied();
+    let fits = |sign: &&&str| match *sign.as_bytes() {
+        [one] => one == rest[0],
+        [one, two] => one == rest[0] && Some(two) == second,
+        _ => false,
+    };
+    syntax.signs.iter().find(fits).copied()
 }
 
 /// How many of the first bytes are so.

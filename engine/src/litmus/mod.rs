@@ -48,10 +48,6 @@ pub enum Program {
 pub struct Test {
     pub dialect: Dialect,
     pub name: String,
-    /// The quoted text under the name.
-    pub doc: String,
-    /// `key=value` lines, in order.
-    pub metadata: Vec<(String, String)>,
     /// The names of locations; an `Address` holds an index into them.
     pub names: Vec<String>,
     /// Initial values that are given or that observed and passed locations get.
@@ -187,8 +183,6 @@ fn parse(text: &str) -> Result<Test, Fault> {
     let mut test = Test {
         dialect,
         name: parts.name,
-        doc: parts.doc,
-        metadata: parts.metadata,
         names: names.list,
         memory: init.memory,
         registers: init.registers,

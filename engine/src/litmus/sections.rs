@@ -14,8 +14,6 @@ pub struct Part<'a> {
 pub struct Sections<'a> {
     pub dialect: Part<'a>,
     pub name: String,
-    pub doc: String,
-    pub metadata: Vec<(String, String)>,
     pub init: Part<'a>,
     pub program: Part<'a>,
     pub condition: Part<'a>,
@@ -48,15 +46,12 @@ pub fn split(text: &str) -> Result<Sections<'_>, Fault> {
     };
     let name = rest.trim().to_string();
     at = skip_blank(text, line)?;
-    let mut doc = String::new();
     if text[at..].starts_with('"') {
         let end = text[at + 1..]
             .find('"')
             .ok_or_else(|| Fault::new(at, "this quoted text has no end"))?;
-        doc = text[at + 1..at + 1 + end].to_string();
         at += end + 2;
     }
-    let mut metadata = Vec::new();
     loop {
         at = skip_blank(text, at)?;
         if text[at..].starts_with('{') {
@@ -68,12 +63,9 @@ pub fn split(text: &str) -> Result<Sections<'_>, Fault> {
         }
         let end = line_end(text, at);
         let stop = text[at..end].find('{').map_or(end, |n| at + n);
-        if let Some((key, value)) = text[at..end].split_once('=') {
-            if stop == end || text[at..stop].contains('=') {
-                metadata.push((key.trim().to_string(), value.trim().to_string()));
-                at = end;
-                continue;
-            }
+        if text[at..stop].contains('=') {
+            at = end;
+            continue;
         }
         if stop == end || !text[at..stop].trim().is_empty() {
             return Err(
@@ -95,8 +87,6 @@ pub fn split(text: &str) -> Result<Sections<'_>, Fault> {
     Ok(Sections {
         dialect,
         name,
-        doc,
-        metadata,
         init,
         program: Part {
             text: &text[begin..end],
@@ -180,9 +170,11 @@ fn final_start(text: &str, begin: usize) -> usize {
     let mut depth = 0i64;
     let mut at = begin;
     for line in text[begin..].split_inclusive('\n') {
-        let word = line.trim_start();
-        if depth <= 0 && FINAL_WORDS.iter().any(|w| opens_with(word, w)) {
-            return at;
+        if depth <= 0 {
+            let word = line.trim_start();
+            if FINAL_WORDS.iter().any(|w| opens_with(word, w)) {
+                return at;
+            }
         }
         for c in line.bytes() {
             match c {

@@ -247,3 +247,39 @@ fn final_writes_matter_only_where_they_are_looked_at() {
         "include \"cos.cat\"\nwith mo from generate_orders (W & A, co0)"
     )));
 }
+
+/// With or without the pairs of one location in program order, each in every way.
+const SUBSETS: &str = r#"
+let rec subsets (all, pairs) = match pairs with
+|| {} -> all
+|| pair ++ pairs ->
+   let pair = pair ++ 0 in
+   let all = all | map (fun one -> one | pair) all in
+   subsets (all, pairs)
+end
+with x from subsets ({po \ po}, po & loc)
+acyclic (x | po)+ as kept
+"#;
+
+#[test]
+fn one_model_takes_graphs_with_a_choice_and_without_in_any_order() {
+    let graphs = [
+        (Graph::new(&["Wx Wy"]), 1),
+        (Graph::new(&["Wx Wx"]), 2),
+        (Graph::new(&["Wx Wx Wx"]), 8),
+    ];
+    for order in [[0, 1, 2, 0], [1, 0, 1, 0], [2, 1, 0, 1]] {
+        let model = own(SUBSETS);
+        for number in order {
+            let (graph, expected) = &graphs[number];
+            let mut found = BTreeSet::new();
+            let mut prepared = graph.prepare(&model).unwrap_or_else(|e| panic!("{e}"));
+            let told = prepared.solutions(&Relation::new(graph.n), None, &mut |solution| {
+                found.insert(solution.choices[0].1.clone());
+                ControlFlow::Continue(())
+            });
+            assert!(told.is_ok(), "{told:?}");
+            assert_eq!(found.len(), *expected, "graph {number} of {order:?}");
+        }
+    }
+}

@@ -9,17 +9,28 @@ use crate::litmus::value::{Op, Value};
 /// Nesting beyond this is refused, so that no input exhausts the stack.
 const DEEP: usize = 100;
 
-/// From the loosest, with C's precedence.
-const LEVELS: [&[(&str, Op)]; 8] = [
-    &[("|", Op::Or)],
-    &[("^", Op::Xor)],
-    &[("&", Op::And)],
-    &[("==", Op::Eq), ("!=", Op::Ne)],
-    &[("<=", Op::Le), (">=", Op::Ge), ("<", Op::Lt), (">", Op::Gt)],
-    &[("<<", Op::ShiftLeft), (">>", Op::ShiftRight)],
-    &[("+", Op::Add), ("-", Op::Sub)],
-    &[("*", Op::Mul), ("/", Op::Div), ("%", Op::Rem)],
-];
+/// What a sign between two operands does, and how tightly it binds: C's precedence.
+fn operator(sign: &str) -> Option<(u32, Op)> {
+    Some(match sign {
+        "|" => (0, Op::Or),
+        "^" => (1, Op::Xor),
+        "&" => (2, Op::And),
+        "==" => (3, Op::Eq),
+        "!=" => (3, Op::Ne),
+        "<=" => (4, Op::Le),
+        ">=" => (4, Op::Ge),
+        "<" => (4, Op::Lt),
+        ">" => (4, Op::Gt),
+        "<<" => (5, Op::ShiftLeft),
+        ">>" => (5, Op::ShiftRight),
+        "+" => (6, Op::Add),
+        "-" => (6, Op::Sub),
+        "*" => (7, Op::Mul),
+        "/" => (7, Op::Div),
+        "%" => (7, Op::Rem),
+        _ => return None,
+    })
+}
 
 impl Parser<'_, '_> {
     pub(super) fn expr(&mut self) -> Result<Expr, Fault> {
@@ -30,7 +41,7 @@ impl Parser<'_, '_> {
                 "this expression is nested too deeply",
             ));
         }
-        let e = self.level(0);
+        let e = self.operation(0);
         if self.cursor.is("&&") || self.cursor.is("||") {
             return Err(self
                 .cursor
@@ -41,21 +52,18 @@ impl Parser<'_, '_> {
         e
     }
 
-    fn level(&mut self, level: usize) -> Result<Expr, Fault> {
-        let Some(operators) = LEVELS.get(level) else {
-            return self.unary();
-        };
-        let mut left = self.level(level + 1)?;
-        'more: loop {
-            for (sign, op) in operators.iter() {
-                if self.cursor.eat(sign) {
-                    let right = self.level(level + 1)?;
-                    left = Expr::Binary(*op, Box::new(left), Box::new(right));
-                    continue 'more;
-                }
-            }
-            return Ok(left);
+    /// Operands and the operators between them that bind at least so tightly.
+    fn operation(&mut self, least: u32) -> Result<Expr, Fault> {
+        let mut left = self.unary()?;
+        while let Kind::Sign(sign) = self.cursor.kind() {
+            let Some((binds, op)) = operator(sign).filter(|(binds, _)| *binds >= least) else {
+                break;
+            };
+            self.cursor.step();
+            let right = self.operation(binds + 1)?;
+            left = Expr::Binary(op, Box::new(left), Box::new(right));
         }
+        Ok(left)
     }
 
     fn unary(&mut self) -> Result<Expr, Fault> {
