@@ -103,7 +103,7 @@ def question(
     _check_source(path)
     folder = path.parent
     found = clang.find(compiler)
-    options = [*(_define(text) for text in defines), "-I."]
+    options = [*(define(text) for text in defines), "-I."]
     for directory in include:
         if not Path(directory).is_dir():
             raise BadInput(
@@ -148,7 +148,8 @@ def _check_source(path: Path) -> None:
         ) from error
 
 
-def _define(text: str) -> str:
+def define(text: str) -> str:
+    """The option that defines `NAME` or `NAME=VALUE`; BadInput for anything else."""
     if not re.match(r"[A-Za-z_]\w*(\([^)]*\))?(=|$)", text) or "\n" in text:
         raise BadInput(
             f"not a macro definition: {text!r}", advice="write NAME or NAME=VALUE, without -D"

@@ -21,15 +21,14 @@ that matches nothing: a gate that checks nothing by mistake would be an open one
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 
 from weakspot.errors import BadInput, Unsupported
-from weakspot.generators import clang
+from weakspot.generators import clang, source
 from weakspot.harness import machines, models, toml
 from weakspot.harness.edge import seconds_of
 from weakspot.harness.findings import KINDS
@@ -115,8 +114,10 @@ def _checked(
         return found
 
     for word in gate.defines:
-        if not re.fullmatch(r"[A-Za-z_]\w*(\([^)]*\))?(=[^\n]*)?", word):
-            raise wrong("gate", "defines", f"{word!r} is no macro", "write NAME or NAME=VALUE")
+        try:
+            source.define(word)
+        except BadInput as error:
+            raise wrong("gate", "defines", error.message, error.advice) from error
     for name in gate.include:
         if not (folder / name).is_dir():
             raise wrong("gate", "include", f"there is no folder {name}", f"looked in {folder}")
@@ -209,9 +210,6 @@ def chosen(config: Config, paths: Sequence[Path]) -> tuple[str, ...]:
         else:
             found[name] = None
     return tuple(found)
-
-
-Status = Literal["fails", "told", "accepted"]
 
 
 def fails(config: Config, id: str, severity: str) -> bool:

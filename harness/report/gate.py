@@ -16,8 +16,8 @@ from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import style
 from weakspot.harness.verdict import Evidence, Witness
 
-HARDWARE = {"tso": "x86", "aarch64": "AArch64", "power": "POWER", "riscv": "RISC-V"}
-"""What machines a model stands for, where it stands for some."""
+HARDWARE = {"tso": "x86"}
+"""What machines a model of programs stands for, where it stands for some."""
 
 SHAPES = {
     "SB": "store buffering",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,21 +13,20 @@ from weakspot.harness.edge import guarded
 
 
 @pytest.fixture(scope="session")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where compiled files are kept, so that each text is compiled once in all the tests."""
-    return tmp_path_factory.mktemp("compiled")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One place for every project: a text that was compiled there is not compiled again."""
+    return tmp_path_factory.mktemp("place")
 
 
 @pytest.fixture
 def project(
-    tmp_path_factory: pytest.TempPathFactory,
-    compiled: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Project:
-    folder = tmp_path_factory.mktemp("project")
+    folder = place / "repository" / "project"
+    shutil.rmtree(folder.parent, ignore_errors=True)
+    folder.mkdir(parents=True)
     monkeypatch.chdir(folder)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(compiled))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(place / "cache"))
     monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
 
     def run(*arguments: str) -> Ended:

@@ -18,7 +18,7 @@ from projects import Project
         ("[gate]\nmodels = 'rc11'\n", 2, "models: expected `array`, got `str`", ""),
         ('[gate]\n\nmodels = [\n  "rc12",\n]\n', 3, "models: unknown model", "did you mean rc11?"),
         ('[gate]\ninclude = ["nowhere"]\n', 2, "include: there is no folder nowhere", ""),
-        ('[gate]\ndefines = ["1X"]\n', 2, "defines: '1X' is no macro", "NAME=VALUE"),
+        ('[gate]\ndefines = ["1X"]\n', 2, "defines: not a macro definition: '1X'", "NAME=VALUE"),
         ('[gate]\nfail_on = ["WS1O1"]\n', 2, "fail_on: 'WS1O1' is neither", "did you mean WS101"),
         ('[gate]\nbudget = "soon"\n', 2, "budget: 'soon' is not a duration", '"10s"'),
         ('[gate]\nscenarios = ["none/*.c"]\n', 2, "'none/*.c' matches no file", ".litmus"),
