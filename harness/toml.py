@@ -43,8 +43,9 @@ class Text(msgspec.Struct, frozen=True):
         """The number of the line, 0 when nothing on the way has one."""
         best, found = 0, 0
         for place, number in _places(self.lines):
-            if len(place) > best and place == steps[: len(place)]:
-                best, found = len(place), number
+            common = min(len(place), len(steps))
+            if common > best and place[:common] == steps[:common]:
+                best, found = common, number
         return found
 
 
@@ -52,8 +53,11 @@ def read(path: Path) -> tuple[Mapping[str, Any], Text]:
     """What the file holds, still untyped. Raises BadInput, with the line, for what is not TOML."""
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"cannot read {path.name}: {error}", place=str(path)) from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path.name} is not a text file", place=str(path)) from error
+    except OSError as error:
+        why = error.strerror or error
+        raise BadInput(f"cannot read {path.name}: {why}", place=str(path)) from error
     lines = tuple(text.splitlines())
     try:
         return msgspec.toml.decode(text), Text(path, lines)

@@ -29,7 +29,7 @@ import msgspec
 
 from weakspot.errors import BadInput, Unsupported
 from weakspot.generators import clang, source
-from weakspot.harness import machines, models, toml
+from weakspot.harness import machines, once, toml
 from weakspot.harness.edge import seconds_of
 from weakspot.harness.findings import KINDS
 from weakspot.harness.gate.where import OWN
@@ -126,13 +126,11 @@ def _checked(
         if name not in known:
             advice = toml.suggest(name, known) or f"known: {', '.join(known)}"
             raise wrong("gate", "fail_on", f"{name!r} is neither a severity nor an id", advice)
-    chosen = []
-    for name in gate.models:
-        try:
-            path = folder / name
-            chosen.append(models.resolve(path if name.endswith(".cat") else name))
-        except BadInput as error:
-            raise wrong("gate", "models", error.message, error.advice) from error
+    paths = (str(folder / name) if name.endswith(".cat") else name for name in gate.models)
+    try:
+        chosen = once.models(list(paths))
+    except BadInput as error:
+        raise wrong("gate", "models", error.message, error.advice) from error
     if not chosen:
         raise wrong("gate", "models", "there is none", 'name one, for example "rc11"')
     if gate.baseline and not (folder / gate.baseline).parent.is_dir():
@@ -170,12 +168,12 @@ def _checked(
 
 
 def _matching(folder: Path, pattern: str) -> Iterator[str]:
-    """The files of a pattern, relative to the folder; a name without * is the file itself."""
-    if Path(pattern).is_absolute():
+    """The files of a pattern, relative to the folder, which it may lead out of by `..`."""
+    if not pattern or Path(pattern).is_absolute():
         return
     for path in folder.glob(pattern):
         if path.is_file() and path.suffix in SUFFIXES:
-            yield path.relative_to(folder).as_posix()
+            yield Path(os.path.relpath(path, folder)).as_posix()
 
 
 def chosen(config: Config, paths: Sequence[Path]) -> tuple[str, ...]:

@@ -24,6 +24,10 @@ from projects import Project
         ('[gate]\nscenarios = ["none/*.c"]\n', 2, "'none/*.c' matches no file", ".litmus"),
         ('[run]\nmachines = ["lokal"]\n', 2, "machines: unknown machine 'lokal'", "local and qemu"),
         ("[run]\nseconds = true\n", 2, "seconds: expected", ""),
+        ('[gate]\nscenarios = [""]\n', 2, "'' matches no file", ""),
+        ("[gate]\nmodels = []\n", 2, "models: there is none", ""),
+        ("[gate]\nbudget = 0\n", 2, "budget: 0 is not a duration", ""),
+        ("\n[[gate]]\n", 2, "gate: expected `object`, got `array`", ""),
         ("[gate]\nscenarios = [\n", 2, "not TOML", ""),
     ],
 )
@@ -66,3 +70,16 @@ def test_run_takes_machines_and_seconds_from_it(project: Project) -> None:
     ended = project.weakspot("run", "tests/SB.litmus", "--json")
     assert ended.code == 0, ended.err
     assert json.loads(ended.out)["seconds"] < 1.0
+
+
+def test_a_model_that_is_named_twice_is_asked_once(project: Project) -> None:
+    project.write(
+        "weakspot.toml", '[gate]\nscenarios = ["tests/*.litmus"]\nmodels = ["rc11", "rc11"]\n'
+    )
+    assert project.gate().out.startswith("1 test as expected")
+
+
+def test_a_file_that_is_no_text_is_said_to_be_none(project: Project) -> None:
+    (project.folder / "weakspot.toml").write_bytes(b"\xff\xfe")
+    ended = project.gate()
+    assert (ended.code, "weakspot.toml is not a text file" in ended.err) == (2, True)
