@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -57,7 +57,7 @@ def _known(work: Work, violated: Answered, together: Sequence[Answered]) -> Mend
     if mend is not None:
         return mend
     try:
-        mend = _sought(work, violated, [each.job.file for each in together])
+        mend = _sought(work, violated, together)
     except _Late:
         work.notes.append(f"{violated.job.file}: the budget ended the search for a repair")
         return Mend()
@@ -65,8 +65,9 @@ def _known(work: Work, violated: Answered, together: Sequence[Answered]) -> Mend
     return mend
 
 
-def _sought(work: Work, violated: Answered, files: Sequence[str]) -> Mend:
-    end = min(work.end, time.monotonic() + 2 * SECONDS)
+def _sought(work: Work, violated: Answered, together: Sequence[Answered]) -> Mend:
+    seconds = min(work.end - time.monotonic(), 2 * SECONDS)
+    end = time.monotonic() + seconds
 
     def report(text: str) -> None:
         work.progress.at(f"what repairs {violated.job.file}: {text}")
@@ -74,8 +75,9 @@ def _sought(work: Work, violated: Answered, files: Sequence[str]) -> Mend:
             raise _Late
 
     report("reading")
+    costs = {each.job.file: each.answer.seconds for each in together}
     programs: list[tuple[str, Program]] = []
-    for file in files:
+    for file in affordable(costs, violated.job.file, seconds / 2):
         gate = work.config.gate
         program = read_program(work.path(file), defines=gate.defines, include=work.config.include)
         programs.append((file, program))
@@ -85,8 +87,24 @@ def _sought(work: Work, violated: Answered, files: Sequence[str]) -> Mend:
     if not found:
         return Mend()
     root = work.config.root
-    named = [_named(root, repair) for repair in found]
+    named = [
+        msgspec.structs.replace(_named(root, repair), programs=len(together)) for repair in found
+    ]
     return Mend(needs=tuple(_needs(root, named[0], model)), fix="; or ".join(map(str, named)))
+
+
+def affordable(costs: Mapping[str, float], first: str, seconds: float) -> list[str]:
+    """The programs on which a repair can be confirmed in so many seconds: `first`, then the
+    others as long as they fit, the cheapest first. Each is explored with the repair, and again
+    without it where it is not safe."""
+    chosen = [first]
+    spent = 2 * costs[first]
+    for name in sorted(costs.keys() - {first}, key=lambda name: (costs[name], name)):
+        spent += 2 * costs[name]
+        if spent > seconds:
+            break
+        chosen.append(name)
+    return chosen
 
 
 def _named(root: Path, repair: Repair) -> Repair:

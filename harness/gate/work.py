@@ -49,6 +49,12 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     machines: dict[str, dict[str, bool]] = {}
     inputs: kept.Inputs
 
+    @property
+    def seconds(self) -> float:
+        """How long finding it took."""
+        found = self.exploration or self.verdict
+        return found.seconds if found is not None else 0.0
+
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     """A scenario under a model; `compared` when it only tells where a violation happens."""

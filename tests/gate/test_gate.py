@@ -7,6 +7,8 @@ import os
 import pytest
 from projects import CONFIG, LINE, PUSH_POP, QUEUE, RELAXED, RELEASE, SB, WEAK_SB, Project
 
+from weakspot.harness.gate.mend import affordable
+
 SIZE = """\
   std::size_t size() const { return tail_.load(std::memory_order_relaxed); }
 
@@ -41,6 +43,23 @@ def test_a_change_is_answered_in_seconds(project: Project) -> None:
     assert project.gate().code == 1
     after = os.times()
     assert sum(after[:4]) - sum(before[:4]) < 10.0
+
+
+def test_a_repair_is_confirmed_on_every_scenario(project: Project) -> None:
+    project.weaken()
+    project.write("tests/again.cpp", PUSH_POP.replace("try_push(42)", "try_push(41 + 1)"))
+    project.write("tests/only_pop.cpp", PUSH_POP.replace("queue.try_push(42);", ""))
+    ended = project.gate()
+    assert f"include/queue.hpp:{LINE} is enough for all 3 scenarios" in ended.out
+    assert ended.out.count("WS101") == 2
+    assert "= the same cause: WS101 assertion failed" in ended.out
+    assert "2 findings, 1 scenario safe" in ended.out
+
+
+def test_it_is_confirmed_on_as_many_as_there_is_time_for() -> None:
+    costs = {"slow": 9.0, "quick": 0.1, "quicker": 0.05, "violated": 1.0}
+    assert affordable(costs, "violated", 5.0) == ["violated", "quicker", "quick"]
+    assert affordable(costs, "slow", 1.0) == ["slow"]
 
 
 def test_the_order_restored_passes(project: Project) -> None:
