@@ -133,7 +133,7 @@ def at_most(order: str, other: str) -> bool:
 
 
 @lru_cache
-def orders(kind: str) -> tuple[str, ...]:
+def allowed(kind: str) -> tuple[str, ...]:
     """The orders that C11 allows for a kind of operation, a weaker before a stronger one. On
     failure a compare-exchange has none that is stronger than on success (7.17.7.4)."""
     match kind:
@@ -154,14 +154,14 @@ def orders(kind: str) -> tuple[str, ...]:
 @lru_cache
 def weaker(kind: str, order: str) -> tuple[str, ...]:
     """The orders up to this one, which comes last; the weakest comes first."""
-    below = [each for each in orders(kind) if each != order and at_most(each, order)]
+    below = [each for each in allowed(kind) if each != order and at_most(each, order)]
     return (*below, order)
 
 
 @lru_cache
 def stronger(kind: str, order: str) -> tuple[str, ...]:
     """The orders from this one on, which comes first; the strongest comes last."""
-    above = [each for each in orders(kind) if each != order and at_most(order, each)]
+    above = [each for each in allowed(kind) if each != order and at_most(order, each)]
     return (order, *above)
 
 
@@ -179,7 +179,7 @@ def strongest(kind: str, given: Iterable[str]) -> str:
     wanted = set(given)
     if len(wanted) == 1:
         return wanted.pop()
-    enough = [each for each in orders(kind) if all(at_most(one, each) for one in wanted)]
+    enough = [each for each in allowed(kind) if all(at_most(one, each) for one in wanted)]
     return min(enough, key=lambda each: len(weaker(kind, each)))
 
 

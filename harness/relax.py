@@ -2,8 +2,9 @@
 together, under one model.
 
 Which programs take part: those that are safe under the strongest orders that any safe program of
-the structure is written with. A published mistake and its repair are one program then, and take
-part once; what no order repairs takes no part. A program that a limit cuts even so takes part
+the structure is written with, or, where none is safe as it is written, under the strongest there
+are. A published mistake and its repair are one program then, and take part once; what no order
+repairs takes no part. A program that a limit cuts even so takes part
 within that limit, and the result says so.
 
 What is found are all assignments of orders, each at most as strong as that, under which every
@@ -30,6 +31,7 @@ from weakspot.harness.annotations import (
     Annotated,
     Annotation,
     Assignment,
+    allowed,
     annotate,
     cost,
     just_below,
@@ -264,13 +266,16 @@ class Relaxing:
 
     def _strongest(self) -> Assignment:
         """For each annotation the strongest order that a program which is not violated is written
-        with; of what only violated ones have, the strongest of theirs."""
+        with; of what only violated ones have, the strongest of theirs, and where all are violated
+        the strongest there is."""
         good: list[list[str]] = [[] for _ in self._all]
         other: list[list[str]] = [[] for _ in self._all]
         for name, each in zip(self._names, self._annotated, strict=True):
             where = other if self._asked(name, each.program)["violations"] else good
             for number, order in each.orders.items():
                 where[number].append(order)
+        if not any(good):
+            return tuple(allowed(each.kind)[-1] for each in self._all)
         return tuple(
             strongest(each.kind, good[number] or other[number])
             for number, each in enumerate(self._all)

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 A structure's scenarios are taken together, and so are all C and C++ files that are named: orders
 are as weak as all of them allow. What no scenario does may need more.
 
-Exit code 1 when an order is stronger than needed, or a file violates something as it is (check
-shows what); 3 when a limit left something open.
+Exit code 1 when an order is stronger than needed, or a file violates something as it is: then the
+weakest orders are those that repair it, if any do. 3 when a limit left something open.
 
 Examples:
   weakspot relax dice_ptlqueue
@@ -146,8 +146,12 @@ def relax(
             _apply(each, subject.name, wanted[0], bounds, reread, aside=as_json)
     # the corpus holds mistakes on purpose
     mine = {each.name for each in named if each.structure is None}
-    violated = [one for each in found if each.subject in mine for one in each.left_out]
-    if any(findings(each) for each in found) or any(each.violated for each in violated):
+    wrong = (
+        each.subject in mine
+        and ((each.scenarios and not each.suffices) or any(one.violated for one in each.left_out))
+        for each in found
+    )
+    if any(findings(each) for each in found) or any(wrong):
         return FINDINGS
     return NOTHING_FOUND if all(each.decided for each in found) else INCONCLUSIVE
 

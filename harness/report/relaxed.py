@@ -102,7 +102,7 @@ def _witnesses(found: Relaxed) -> Iterator[str]:
 
 def _closing(found: Relaxed) -> str:
     if not found.scenarios:
-        return "no scenario is safe: nothing can be relaxed"
+        return "no scenario takes part" if found.decided else "nothing was found yet"
     said = ""
     if found.weakest and not found.suffices:
         said = "the orders as written do not suffice for all scenarios; "

@@ -135,6 +135,12 @@ def test_the_instances_of_a_cpp_template_are_relaxed_together(run: Run, folder: 
     assert run("relax", "box.cpp").code == 0
 
 
+def test_of_a_program_that_is_too_weak_the_orders_that_repair_it_are_shown(run: Run) -> None:
+    ended = run("relax", "mp.c")
+    assert ended.code == 1
+    assert "the orders as written do not suffice" in ended.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "advice"),
     [

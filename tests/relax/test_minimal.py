@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from weakspot.harness.annotations import Assignment, cost, orders
+from weakspot.harness.annotations import Assignment, allowed, cost
 from weakspot.harness.minimal import below, minimal
 
 KINDS = ("R", "W", "RMW", "F", "CAS")
@@ -18,7 +18,7 @@ def drawn(seed: int) -> tuple[list[str], list[Assignment]]:
     draw = random.Random(seed)
     kinds = [draw.choice(KINDS) for _ in range(draw.randint(1, 3))]
     failing = [
-        tuple(draw.choice(orders(kind)) for kind in kinds) for _ in range(draw.randint(0, 5))
+        tuple(draw.choice(allowed(kind)) for kind in kinds) for _ in range(draw.randint(0, 5))
     ]
     return kinds, failing
 
@@ -35,8 +35,8 @@ def test_all_minimal_assignments_are_found_and_no_others(seed: int) -> None:
     def rank(tried: Assignment) -> int:
         return sum(map(cost, kinds, tried))
 
-    found = list(minimal([orders(kind) for kind in kinds], fails, rank))
-    every = itertools.product(*(orders(kind) for kind in kinds))
+    found = list(minimal([allowed(kind) for kind in kinds], fails, rank))
+    every = itertools.product(*(allowed(kind) for kind in kinds))
     enough = [each for each in every if not any(below(each, one) for one in failing)]
     least = {each for each in enough if not any(one != each and below(one, each) for one in enough)}
     assert set(found) == least

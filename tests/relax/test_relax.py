@@ -9,10 +9,10 @@ import pytest
 
 from weakspot.errors import BadInput
 from weakspot.harness import models
-from weakspot.harness.annotations import annotate, at_most, just_below, orders
+from weakspot.harness.annotations import Assignment, just_below
 from weakspot.harness.checkers.explore import Bounds, asked
 from weakspot.harness.minimal import below
-from weakspot.harness.relax import Relaxed, Relaxing, Subject, findings, subjects
+from weakspot.harness.relax import Relaxed, Relaxing, findings, subjects
 
 RC11 = models.resolve("rc11")
 
@@ -54,28 +54,34 @@ def passing(tmp_path: Path) -> str:
     return str(path)
 
 
-def every(subject: Subject, found: Relaxed) -> set[tuple[str, ...]]:
-    """The minimal sufficient assignments by trying all, each up to what the source has."""
-    annotations, annotated = annotate([program for _, program in subject.programs])
-    assert annotations == found.annotations
-    values = [
-        [order for order in orders(each.kind) if at_most(order, each.order)] for each in annotations
-    ]
-    enough = [
+def sufficient(work: Relaxing, model: str) -> set[Assignment]:
+    """All assignments that suffice, each tried."""
+    return {
         assignment
-        for assignment in itertools.product(*values)
+        for assignment in itertools.product(*work.choices)
         if all(
-            asked(each.under(assignment), RC11, Bounds(), jobs=1)["result"] == "Safe"
-            for each in annotated
+            asked(
+                scene.annotated.under(assignment),
+                models.resolve(model),
+                Bounds(),
+                jobs=1,
+                stop_at_first=True,
+            )["result"]
+            == "Safe"
+            for scene in work.scenes
         )
-    ]
-    return {each for each in enough if not any(one != each and below(one, each) for one in enough)}
+    }
 
 
 def test_they_are_those_that_trying_every_assignment_gives(passing: str) -> None:
     (subject,) = subjects([passing])
-    found = relaxed(passing)
-    assert {each.orders for each in found.weakest} == every(subject, found)
+    work = Relaxing(subject, RC11, Bounds())
+    work.run()
+    found = work.result()
+    enough = sufficient(work, "rc11")
+    assert {each.orders for each in found.weakest} == {
+        each for each in enough if not any(one != each and below(one, each) for one in enough)
+    }
     # a release, and then either an acquire or a fence after a relaxed load
     assert [each.orders for each in found.weakest] == [
         ("rel", "acq", "none"),
@@ -93,21 +99,7 @@ def test_what_is_stronger_than_what_suffices_suffices(structure: str, model: str
     (subject,) = subjects([structure])
     work = Relaxing(subject, models.resolve(model), Bounds())
     work.run()
-    enough = {
-        assignment
-        for assignment in itertools.product(*work.choices)
-        if all(
-            asked(
-                each.annotated.under(assignment),
-                models.resolve(model),
-                Bounds(),
-                jobs=1,
-                stop_at_first=True,
-            )["result"]
-            == "Safe"
-            for each in work.scenes
-        )
-    }
+    enough = sufficient(work, model)
     assert enough
     every = itertools.product(*work.choices)
     above = {each for each in every if any(below(one, each) for one in enough)}
@@ -135,6 +127,17 @@ def test_every_order_in_an_answer_is_explained_by_a_violation_below_it(structure
             assert {need.below for need in needs} == set(just_below(each.kind, order))
             assert all(need.scenario in found.scenarios for need in needs)
             assert all(need.violation.witness for need in needs)
+
+
+def test_of_a_program_that_is_too_weak_they_are_those_that_repair_it(passing: str) -> None:
+    path = Path(passing)
+    text = path.read_text().replace("atomic_store(&flag, 1)", "STORE(&flag, 1)")
+    weak = "#define STORE(x, v) atomic_store_explicit(x, v, memory_order_relaxed)\n"
+    path.write_text(weak + text)
+    found = relaxed(passing)
+    assert not found.suffices
+    assert {each.orders[0] for each in found.weakest} == {"rel"}
+    assert findings(found) == ()
 
 
 def test_a_published_mistake_takes_part_as_its_repair() -> None:
