@@ -45,7 +45,7 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     `test` is the litmus test of the witness's cycle, `shape` its family,
     `machines` whether it can come about on a kind of machine.
     `fingerprint` stays the same where lines move. Findings of one `cause`, an order or a cycle,
-    are told once: the others are `again`.
+    are told once, where they have one status: the others are `again`.
     """
 
     finding: Finding
@@ -131,8 +131,12 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(each for each in self.told if each.status == "fails")
 
     def alike(self, told: Told) -> tuple[Told, ...]:
-        """The other findings of the same cause."""
-        return tuple(each for each in self.told if each.cause == told.cause and each is not told)
+        """The other findings of the same cause, as far as they are treated alike."""
+        return tuple(
+            each
+            for each in self.told
+            if (each.cause, each.status) == (told.cause, told.status) and each is not told
+        )
 
     @property
     def undecided(self) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ class Telling:
 
     def told(self) -> Iterator[Told]:
         mends = mend.mends(self.work)
-        causes: set[str] = set()
+        causes: set[tuple[str, Status]] = set()
         order = {file: at for at, file in enumerate(self.files.values())}
         findings = judge(self.record)
         for finding in sorted(findings, key=lambda each: order[self.files[each.subject]]):
@@ -57,8 +57,9 @@ class Telling:
             if helps.needs:
                 cause = ", ".join(str(need.place) for need in helps.needs)
                 told = msgspec.structs.replace(told, needs=helps.needs, fix=helps.fix)
-            yield msgspec.structs.replace(told, cause=cause, again=cause in causes)
-            causes.add(cause)
+            known = (cause, told.status)
+            yield msgspec.structs.replace(told, cause=cause, again=known in causes)
+            causes.add(known)
         for answered in self.work.answered:
             if answered.answer.verdict is not None:
                 test = self.work.tests[answered.job.file]

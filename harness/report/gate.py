@@ -88,6 +88,8 @@ def finding(told: Told, others: Sequence[Told] = ()) -> Iterator[Text]:
         yield from excerpt(place, label)
     for line in execution(told):
         yield Text(f"   | {line}".rstrip())
+    if told.needs:
+        yield Text(f"   = it shows at {', '.join(map(str, told.places))}")
     if told.shape:
         name = f"{SHAPES[told.shape]}, " if told.shape in SHAPES else ""
         yield Text(f"   = its cycle is {name}{told.shape}: the test {told.test}")

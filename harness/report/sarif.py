@@ -60,12 +60,13 @@ def _rule(kind: Kind) -> _Json:
         "fullDescription": {"text": kind.meaning},
         "help": {"text": kind.text, "markdown": kind.text},
         "defaultConfiguration": {"level": kind.severity},
-        "properties": {"tags": ["concurrency", "memory-model"], "precision": "very-high"},
+        "properties": {"tags": ["concurrency", "memory-model"]},
     }
 
 
 def _result(outcome: Outcome, told: Told, rule: int) -> _Json:
-    text = told.message + (f". {told.fix}" if told.fix else "")
+    asked = (f"{need.place} {need.asks}" for need in told.needs)
+    text = ". ".join(filter(None, (told.message, *asked, told.fix)))
     others = [place for place in told.places if place != told.place]
     result: _Json = {
         "ruleId": told.finding.id,

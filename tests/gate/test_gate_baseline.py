@@ -39,6 +39,20 @@ def test_another_finding_still_fails(project: Project) -> None:
     assert "1 finding, 1 accepted" in ended.out
 
 
+def test_what_has_the_cause_of_an_accepted_finding_still_fails_and_is_shown(
+    project: Project,
+) -> None:
+    project.weaken()
+    project.gate("--write-baseline")
+    text = (project.folder / "tests/push_pop.cpp").read_text()
+    project.write("tests/again.cpp", text.replace("*value == 42", "*value != 0"))
+    ended = project.gate()
+    assert ended.code == 1
+    assert "accepted: WS101 assertion failed: *value == 42" in ended.out
+    assert "tests/again.cpp  rc11\nWS101 assertion failed: *value != 0" in ended.out
+    assert "it shows at tests/again.cpp:11:" in ended.out
+
+
 def test_a_stale_entry_is_told_and_does_not_fail(project: Project) -> None:
     project.weaken()
     project.gate("--write-baseline")

@@ -34,6 +34,7 @@ def test_sarif_is_valid_and_shows_the_execution_as_a_code_flow(weakened: Project
     run = sarif(weakened, weakened.gate("--sarif", "out.sarif"))
     (result,) = run["results"]
     assert (result["ruleId"], result["level"]) == ("WS101", "error")
+    assert "needs at least release under rc11" in result["message"]["text"]
     place = result["locations"][0]["physicalLocation"]
     assert place["artifactLocation"]["uri"] == "include/queue.hpp"
     assert place["region"]["startLine"] == LINE
