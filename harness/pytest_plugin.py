@@ -1,7 +1,7 @@
 """pytest collects the gate's scenarios: one item a scenario, and a failure shows the execution.
 
 Without a configuration that names scenarios, and without --weakspot, which collects every .litmus
-file that says what it expects, nothing happens. Nothing of weakspot is imported until then.
+file, nothing happens, and nothing of weakspot is imported.
 """
 
 from __future__ import annotations
@@ -51,16 +51,19 @@ def _config(folder: Path) -> Config | None:
     from weakspot.harness.gate import where
 
     file = where.find(folder)
-    if file is None:
-        return None
+    found = _read(file) if file is not None else None
+    return found if found is not None and found.scenarios else None
+
+
+@lru_cache
+def _read(file: Path) -> Config:
     from weakspot.errors import WeakspotError
     from weakspot.harness.gate import config
 
     try:
-        found = config.read(file)
+        return config.read(file)
     except WeakspotError as error:
         raise pytest.UsageError(str(error)) from error
-    return found if found.scenarios else None
 
 
 class ScenarioFile(pytest.File):

@@ -21,7 +21,7 @@ that matches nothing: a gate that checks nothing by mistake would be an open one
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -32,7 +32,7 @@ from weakspot.generators import clang, source
 from weakspot.harness import machines, once, toml
 from weakspot.harness.edge import seconds_of
 from weakspot.harness.findings import KINDS
-from weakspot.harness.gate.where import OWN
+from weakspot.harness.gate.where import PYPROJECT
 from weakspot.harness.models import Model
 
 BASELINE = "weakspot-baseline.json"
@@ -80,7 +80,6 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     scenarios: tuple[str, ...] = ()  # files, relative to root, sorted
     baseline: Path
     budget: float
-    run_seconds: float = 1.0
 
 
 def without_file(root: Path) -> Config:
@@ -91,10 +90,9 @@ def without_file(root: Path) -> Config:
 def read(path: Path) -> Config:
     """Read a configuration. Raises BadInput that names file, key and line."""
     held, text = toml.read(path)
-    root: toml.Steps = ()
-    if path.name != OWN:
-        root = ("tool", "weakspot")
-        held = held.get("tool", {}).get("weakspot", {})
+    root = ("tool", "weakspot") if path.name == PYPROJECT else ()
+    for step in root:
+        held = held.get(step, {}) if isinstance(held, Mapping) else {}
     tables = toml.convert(held, _Tables, text, root)
     return _checked(path.parent, path, tables, text, root)
 
@@ -135,6 +133,7 @@ def _checked(
         raise wrong("gate", "models", "there is none", 'name one, for example "rc11"')
     if gate.baseline and not (folder / gate.baseline).parent.is_dir():
         raise wrong("gate", "baseline", f"there is no folder for {gate.baseline}")
+    seconds("run", "seconds", tables.run.seconds)
     if not tables.run.machines:
         raise wrong("run", "machines", "there is none", 'name one, for example "local"')
     for name in tables.run.machines:
@@ -163,7 +162,6 @@ def _checked(
         scenarios=tuple(sorted(scenarios)),
         baseline=folder / (gate.baseline or BASELINE),
         budget=seconds("gate", "budget", gate.budget),
-        run_seconds=seconds("run", "seconds", tables.run.seconds),
     )
 
 

@@ -6,13 +6,13 @@ import re
 from pathlib import Path
 
 OWN = "weakspot.toml"
-FILES = (OWN, "pyproject.toml")
+PYPROJECT = "pyproject.toml"
 
 
 def find(start: Path) -> Path | None:
     """The configuration of the project that the folder is in: the nearest one upwards."""
     for folder in (start, *start.parents):
-        for name in FILES:
+        for name in (OWN, PYPROJECT):
             path = folder / name
             if path.is_file() and (name == OWN or _speaks(path)):
                 return path
