@@ -40,6 +40,7 @@ from weakspot.harness.runners.tuning import Choice, Memory, settings, told
 from weakspot.harness.verdict import Control, Count, Histogram, State, Verdict
 from weakspot.harness.words import stated, times
 
+_PATIENCE = 20  # slices in which nothing may be counted, since others have the processors
 _AHEAD = 40  # tests that are compiled before the first of them runs
 _SHORTEST, _LONGEST = 0.01, 0.25  # seconds of a slice
 
@@ -101,16 +102,19 @@ class _Measured:
         self.seconds = 0.0
         self.problem = ""
 
-    def go_on(self, seconds: float, enough: float = math.inf) -> None:
-        """Run slices for so long, at least one, or until there are enough independent hits.
-        Raises Failed if not even the first ends well, or if the counts contradict themselves."""
+    def go_on(self, seconds: float, enough: float = math.inf, slices: int = 1) -> None:
+        """Run slices for so long, and so many at least, or until there are enough independent
+        hits. Raises Failed if not even the first ends well, if nothing could be counted, or if
+        the counts contradict themselves."""
         begin = time.monotonic()
         length = min(_LONGEST, max(_SHORTEST, seconds / (2 * len(self.choice.tried))))
-        while not self.problem and (self.iterations == 0 or self.independent < enough):
+        while not self.problem and self.independent < enough:
             left = seconds - (time.monotonic() - begin)
-            if left <= 0 and self.choice.slices:
+            if left <= 0 and self.choice.slices >= (slices if self.iterations else _PATIENCE):
                 break
             self._slice(max(_SHORTEST, min(length, left)))
+        if not self.iterations:
+            raise Failed("no batch ended within its time: the machine is too busy")
         if sum(self.counts[values] for values in self.counts if self._holds(values)) != self.hits:
             raise Failed("its program's hits are not those of the condition")
         if self.hits:
@@ -170,17 +174,17 @@ class _Bench:
 
     def expect(self, tests: Sequence[Test]) -> None:
         """Ask the engine for the interleavings of all fenced siblings at once."""
-        siblings: dict[str, Test] = {}
-        for test in tests:
-            if test.statements is not None:
-                sibling = fenced(test, test.statements)
-                siblings.setdefault(_unnamed(sibling.test), sibling.test)
-        by_name = {test.name: text for text, test in siblings.items()}
+        texts = dict.fromkeys(
+            _unnamed(fenced(test, test.statements).test)
+            for test in tests
+            if test.statements is not None
+        )
+        named = {f"control{number}": text for number, text in enumerate(texts)}
         Engine(witnesses=False).check(
-            list(siblings.values()),
+            [Test(name=name, arch="C", text=f"C {name}\n{text}") for name, text in named.items()],
             models.resolve("sc"),
             seconds=20.0,
-            done=lambda verdict: self.interleaved.update({by_name[verdict.test]: verdict}),
+            done=lambda verdict: self.interleaved.update({named[verdict.test]: verdict}),
         )
 
     def program(self, test: Test, crew: process.Crew | None = None) -> Program:
@@ -223,7 +227,10 @@ class _Bench:
         it.go_on(_FIRST * seconds)
         siblings = () if it.hits else weaker(test, read)
         share = _WEAKER * seconds / max(1, len(siblings))
-        seen = [(each.change, self._sibling(each.test, share)) for each in siblings]
+        seen: list[tuple[str, _Measured]] = []
+        for each in siblings:
+            with contextlib.suppress(Failed):  # a sibling that does not run says nothing
+                seen.append((each.change, self._sibling(each.test, share, _ENOUGH)))
         it.choice.hint(other.choice.best.setting for _, other in seen if other.hits)
         it.go_on(max(seconds - (time.monotonic() - begin), _REST * seconds))
         if it.hits:
@@ -231,16 +238,22 @@ class _Bench:
         told = [_control("weaker", change, other, it.missed(other)) for change, other in seen]
         return self._told(it, (control, *told))
 
-    def _sibling(self, test: Test, seconds: float) -> _Measured:
-        """The sibling, run for so long, or as it was for another test."""
+    def _sibling(
+        self, test: Test, seconds: float, enough: float = math.inf, *, whole: bool = False
+    ) -> _Measured:
+        """The sibling, run for so long, or as it was for another test; as a whole: under every
+        setting there is."""
         fresh = _Measured(test, self)
-        known = self.siblings.setdefault(fresh.program.path, fresh)
-        if known is fresh:
-            known.go_on(seconds, _ENOUGH)
+        known = self.siblings.get(fresh.program.path, fresh)
+        if known is fresh or (whole and known.choice.slices < len(known.choice.tried)):
+            known.go_on(seconds, enough, len(known.choice.tried) if whole else 1)
+            self.siblings[known.program.path] = known
         return known
 
     def _fenced(self, sibling: Sibling, seconds: float) -> Control:
-        measured = self._sibling(sibling.test, seconds)
+        measured = self._sibling(sibling.test, seconds, whole=True)
+        if measured.problem:
+            raise Failed(f"its control ends badly: {measured.problem}")
         verdict = self.interleaved.get(_unnamed(sibling.test))
         if verdict is None or verdict.observation == "Unknown":
             raise Failed("the engine does not tell the interleavings of its control")
@@ -300,4 +313,5 @@ def _control(
 
 
 def _unnamed(test: Test) -> str:
-    return test.text.partition("\n")[2].partition("\n")[2]
+    """The text of a test without its name and its cycle."""
+    return test.text.split("\n", 2)[2]

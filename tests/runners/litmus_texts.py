@@ -26,11 +26,11 @@ exists (0:r0=0 /\ 1:r0=0)
     return Test(name=name, arch="C", text=text)
 
 
-def adders(threads: int) -> Test:
+def adders(threads: int, name: str = "many") -> Test:
     """So many threads that add one to the same location."""
     text = "\n".join(
         f"P{i} (atomic_int* x) {{\n  int r0 = atomic_fetch_add_explicit(x, 1, "
         f"memory_order_relaxed);\n}}"
         for i in range(threads)
     )
-    return Test(name="many", arch="C", text=f"C many\n{{}}\n{text}\nexists (0:r0=1)\n")
+    return Test(name=name, arch="C", text=f"C {name}\n{{}}\n{text}\nexists (0:r0=1)\n")

@@ -56,6 +56,17 @@ def ran(
     return {histogram.test: histogram for histogram in histograms}
 
 
+def tried(
+    tests: list[Test], machine: Machine, enough: Callable[[dict[str, Histogram]], bool]
+) -> dict[str, Histogram]:
+    """Run until it is enough: on a busy machine chance decides when, and it decides soon."""
+    for _ in range(10):
+        histograms = ran(tests, machine, 1.0)
+        if enough(histograms):
+            break
+    return histograms
+
+
 def planted(*faults: tuple[str, str]) -> Native:
     """The runner with faults in the programs that it writes: one text instead of another."""
 
@@ -72,7 +83,8 @@ def planted(*faults: tuple[str, str]) -> Native:
 def test_store_buffering_is_seen_here_and_with_fences_is_not(here: Machine) -> None:
     if local.cores() < 2:
         pytest.skip("one processor shows no store buffering")
-    histograms = ran([sb(), sb("SB+fences", FENCE), sb("SB+scs", order="seq_cst")], here, 2.0)
+    tests = [sb(), sb("SB+fences", FENCE), sb("SB+scs", order="seq_cst")]
+    histograms = tried(tests, here, lambda found: found["SB"].target > 0)
     seen = histograms["SB"]
     assert seen.target_independent is not None
     assert 0 < seen.target_independent <= seen.target
@@ -117,30 +129,20 @@ def allowed(tests: list[Test], model: str) -> dict[str, Verdict]:
 
 @x86
 @pytest.mark.parametrize("which", ["kinds", pytest.param("all", marks=pytest.mark.full)])
-def test_nothing_is_seen_that_x86_forbids(here: Machine, which: str) -> None:
-    """Every state that is counted, of sums, comparisons, final memory and guards too."""
-    tests = kinds() if which == "kinds" else list(golden().values())
+def test_no_setting_shows_what_x86_forbids(here: Machine, tmp_path: Path, which: str) -> None:
+    """Every state that is counted, of sums, comparisons, final memory and guards too. Settings
+    take turns; in the full tier each test has them all."""
+    tests = [sb(), sb("fences", FENCE), sb("scs", order="seq_cst")]
+    tests += kinds() if which == "kinds" else golden().values()
     assert len(tests) > 20
     model = allowed(tests, "tso")
-    for name, histogram in ran(tests, here, 0.05).items():
-        assert histogram.reason == ""
-        assert histogram.iterations > 0
-        for count in histogram.histogram:
-            assert within(count.state, model[name].states), (name, count)
-
-
-@x86
-def test_no_setting_shows_what_x86_forbids(here: Machine, tmp_path: Path) -> None:
-    """Each by itself, whatever the bandit would choose."""
-    tests = [sb(), sb("fences", FENCE), sb("scs", order="seq_cst")]
-    tests += [test for test in kinds() if "[x]=" in test.condition][:3]
-    model = allowed(tests, "tso")
-    for test in tests:
+    for number, test in enumerate(tests):
         read = statements(test)
         program = compiled(native_source(test), places(read), here, tmp_path)
-        for setting in settings(2, 2, perpetual=perpetual(read) is not None):
+        names = [f"{t}:{name}" if t is not None else f"[{name}]" for t, name in places(read)]
+        every = settings(len(read.threads), 2, perpetual=perpetual(read) is not None)
+        for setting in every[number % 5 :: 5] if which == "kinds" else every:
             found = sliced(program, here, setting, 0.02, 1)
-            names = [f"{t}:{name}" if t is not None else f"[{name}]" for t, name in places(read)]
             for values in found.counts:
                 state = dict(zip(names, map(str, values), strict=True))
                 assert within(state, model[test.name].states), (test.name, setting, state)
@@ -205,6 +207,13 @@ def test_a_program_that_lies_or_dies_is_not_believed(
     assert histogram.histogram == ()
 
 
+def test_two_tests_of_one_name_both_run(here: Machine) -> None:
+    found: list[Histogram] = []
+    Native().run([sb(), adders(2, "SB")], here, seconds=0.2, done=found.append)
+    assert [each.reason for each in found] == ["", ""]
+    assert all(each.iterations and each.controls[0].iterations for each in found)
+
+
 def test_a_program_that_hangs_is_killed(here: Machine) -> None:
     begin = time.monotonic()
     histogram = ran([sb()], here, runner=planted(("return 0;\n}", "for (;;);\n}")))["SB"]
@@ -251,7 +260,7 @@ def test_a_lying_runner_is_caught_by_its_control(here: Machine, fault: str) -> N
     if local.cores() < 2:
         pytest.skip("one processor interleaves threads anyhow")
     runner = planted(*FAULTS[fault])
-    histogram = ran([sb("SB+scs", order="seq_cst")], here, 2.0, runner)["SB+scs"]
+    histogram = ran([sb("SB+scs", order="seq_cst")], here, 0.3, runner)["SB+scs"]
     assert "its control failed" in histogram.reason
     assert histogram.iterations == 0
     assert histogram.controls[0].wrong
@@ -270,7 +279,11 @@ def test_silence_is_worth_what_siblings_say(here: Machine) -> None:
         .replace("atomic_store_explicit(y, 1, memory_order_relaxed);", "int r1 = " + LOAD_Y)
         .replace("0:r0=0 /\\ 1:r0=0", "1:r1=1 /\\ 1:r0=0"),
     )
-    histograms = ran([sb("SB+fences", FENCE), mp], here, 4.0)
+    histograms = tried(
+        [sb("SB+fences", FENCE), mp],
+        here,
+        lambda found: any((each.missed or 1) < 0.5 for each in found["SB+fences"].controls),
+    )
     fences = histograms["SB+fences"]
     assert fences.target == 0
     weaker = [each for each in fences.controls if each.kind == "weaker"]
@@ -279,7 +292,7 @@ def test_silence_is_worth_what_siblings_say(here: Machine) -> None:
         "P1 without its seq_cst fence",
         "all fences removed and all orders relaxed",
     ]
-    assert any(each.missed is not None and 0 <= each.missed < 0.5 for each in weaker)
+    assert min(each.missed for each in weaker if each.missed is not None) < 0.5
     assert "missed with probability" in silence(fences)
     assert histograms["MP"].reason == ""
     assert silence(histograms["MP"]) == "no sibling was seen either: this silence says nothing"
@@ -324,8 +337,7 @@ def test_while_nothing_is_seen_all_settings_take_turns() -> None:
 def test_the_best_setting_is_remembered_for_the_machine(here: Machine, cache: Path) -> None:
     if local.cores() < 2:
         pytest.skip("one processor shows no store buffering")
-    histogram = ran([sb()], here, 1.0)["SB"]
-    assert histogram.target > 0
+    histogram = tried([sb()], here, lambda found: found["SB"].target > 0)["SB"]
     (remembered,) = Memory(here).best.values()
     assert told(remembered) == histogram.parameters["setting"]
     assert next(cache.rglob("settings/*.json")).exists()
