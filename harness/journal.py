@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shutil
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -109,14 +110,20 @@ def lines(values: Iterable[object]) -> bytes:
 
 
 def replace(path: Path, content: bytes) -> None:
-    """Write the file whole or not at all."""
+    """Write the file whole or not at all; it keeps its mode."""
     scratch = path.with_name(path.name + ".new")
     with disk(path):
-        with scratch.open("wb") as out:
-            out.write(content)
-            out.flush()
-            os.fsync(out.fileno())
-        scratch.replace(path)
+        try:
+            with scratch.open("wb") as out:
+                out.write(content)
+                out.flush()
+                os.fsync(out.fileno())
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copymode(path, scratch)
+            scratch.replace(path)
+        except BaseException:
+            scratch.unlink(missing_ok=True)
+            raise
 
 
 def rows(path: Path, type_: type[T]) -> tuple[T, ...]:

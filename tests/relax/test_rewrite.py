@@ -179,6 +179,15 @@ def test_what_is_not_confirmed_leaves_the_files_as_they_were(tmp_path: Path) -> 
     assert path.read_bytes() == old
 
 
+def test_a_file_that_is_written_keeps_its_mode(tmp_path: Path) -> None:
+    _, change, _ = weakened(tmp_path, "a.c", "atomic_store(&x, 2);")
+    path = tmp_path / "a.c"
+    path.chmod(0o640)
+    change.write(lambda: None)
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert [each.name for each in tmp_path.iterdir()] == ["a.c"]
+
+
 def test_a_file_that_has_changed_since_is_not_written(tmp_path: Path) -> None:
     _, change, _ = weakened(tmp_path, "a.c", "atomic_store(&x, 2);")
     path = tmp_path / "a.c"
