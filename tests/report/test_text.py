@@ -18,7 +18,7 @@ from weakspot.harness.cli.shared import json_lines
 from weakspot.harness.findings import KINDS
 from weakspot.harness.record import Record
 from weakspot.harness.report import tables, terminal, text
-from weakspot.harness.verdict import Exploration
+from weakspot.harness.verdict import Control, Exploration
 
 
 def piped(show: Callable[[Console], None]) -> str:
@@ -77,6 +77,44 @@ def test_what_was_not_seen_is_never_called_impossible() -> None:
     shown = piped(lambda out: text.campaign(small(), out, everything=True))
     assert "not seen in 1.2·10⁷" in shown
     assert "impossible" not in shown
+
+
+def both_runners(target: int) -> Record:
+    """SB+rel-acqs as two runners ran it; ours with a control."""
+    theirs = histogram("SB+rel-acqs", 0)
+    ours = msgspec.structs.replace(
+        histogram("SB+rel-acqs", target),
+        runner="native",
+        target_independent=target // 2,
+        controls=(
+            Control(
+                kind="weaker",
+                change="P0 without its seq_cst fence",
+                target=30,
+                target_independent=20,
+                iterations=1000,
+                missed=0.25,
+            ),
+        ),
+    )
+    return msgspec.structs.replace(small(), histograms=(ours, theirs))
+
+
+def test_runners_stand_side_by_side_and_what_one_alone_saw_is_told() -> None:
+    record = both_runners(40)
+    shown = piped(lambda out: text.campaign(record, out))
+    assert "local native: seen 40 of 1.2·10⁷ (independent 20)" in shown
+    assert "local litmus7: not seen in 1.2·10⁷" in shown
+    shown = piped(lambda out: tables.histograms(record, out))
+    assert "SB+rel-acqs: only native saw 0:r0=0 1:r0=0" in shown
+    assert "only litmus7" not in shown
+
+
+@pytest.mark.parametrize("show", [text.campaign, tables.histograms])
+def test_silence_is_told_with_what_it_is_worth(show: Callable[[Record, Console], None]) -> None:
+    worth = "a sibling (P0 without its seq_cst fence) was seen at a rate of 0.02; were this one"
+    assert worth in piped(lambda out: show(both_runners(0), out))
+    assert worth not in piped(lambda out: show(both_runners(1), out))
 
 
 def test_a_recorded_finding_is_not_shown_as_one() -> None:
