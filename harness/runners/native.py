@@ -99,7 +99,7 @@ class _Measured:
         )
         self.counts: Counter[tuple[int, ...]] = Counter()
         self.iterations = self.hits = self.independent = 0
-        self.seconds = 0.0
+        self.seconds = self.processor = 0.0
         self.problem = ""
 
     def go_on(self, seconds: float, enough: float = math.inf, slices: int = 1) -> None:
@@ -132,6 +132,7 @@ class _Measured:
             self.problem = str(error)
             return
         self.counts.update(found.counts)
+        self.processor += found.processor
         tried.slices += 1
         for part in (tried, self):
             part.seconds += found.seconds
@@ -268,6 +269,8 @@ class _Bench:
             "setting": told(it.choice.best.setting),
             "settings": str(sum(each.slices > 0 for each in tried)),
             "slices": str(it.choice.slices),
+            # less than all of it: a hypervisor or other programs had the processors meanwhile
+            "threads ran": f"{it.processor / (it.threads * max(it.seconds, 1e-9)):.0%} of the time",
             "compiler": f"{compiler} {tools.require(compiler).version or ''}",
             "assembly": str(it.program.assembly),
         }

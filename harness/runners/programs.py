@@ -25,7 +25,7 @@ _GRACE = 5.0  # seconds that a slice may be late: a crowded machine takes its pr
 _KEPT = 2000  # compiled programs in the cache
 
 _STATE = re.compile(r"state (\d+)((?: -?\d+)+)")
-_TOTAL = re.compile(r"total (\d+) (\d+) (\d+) (\d+)")
+_TOTAL = re.compile(r"total (\d+) (\d+) (\d+) (\d+) (\d+)")
 
 
 class Program(msgspec.Struct, frozen=True):
@@ -40,13 +40,15 @@ class Program(msgspec.Struct, frozen=True):
 
 
 class Slice(msgspec.Struct, frozen=True):
-    """What one slice counted, by the values of the observed places."""
+    """What one slice counted, by the values of the observed places; how long it took, and how
+    much time all its threads had a processor."""
 
     counts: dict[tuple[int, ...], int]
     iterations: int
     hits: int
     independent: int
     seconds: float
+    processor: float
 
 
 class Failed(Exception):
@@ -144,10 +146,10 @@ def _read(text: str, places: int) -> Slice:
         counts[values] += int(state[1])
     if total is None:
         raise Failed(f"its program ended with {last[:60]!r}")
-    iterations, hits, independent, spent = map(int, total.groups())
+    iterations, hits, independent, spent, used = map(int, total.groups())
     if counts.total() != iterations or not 0 <= independent <= hits <= iterations:
         raise Failed(
             f"its program's counts do not add up: {counts.total()} states of {iterations} "
             f"iterations, {hits} hits, {independent} of them independent"
         )
-    return Slice(dict(counts), iterations, hits, independent, spent / 1e9)
+    return Slice(dict(counts), iterations, hits, independent, spent / 1e9, used / 1e9)

@@ -155,6 +155,9 @@ def test_what_was_done_is_recorded(here: Machine) -> None:
     assert int(parameters["slices"]) >= int(parameters["settings"]) >= 1
     assert parameters["setting"]
     assert "crowded" not in parameters
+    share = re.fullmatch(r"(\d+)% of the time", parameters["threads ran"])
+    assert share is not None
+    assert 0 < int(share[1]) <= 105
     assert re.fullmatch("[0-9a-f]{32}", histogram.hash)
     (read,) = parse_histograms(format_histogram(histogram), machine="local")
     assert read.histogram == histogram.histogram
