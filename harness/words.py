@@ -33,15 +33,11 @@ def counted(histogram: Histogram) -> str:
 
 def silence(histogram: Histogram) -> str:
     """What it is worth that the outcome was not seen; "" where it was, or nothing is known."""
-    if histogram.target or not histogram.controls or not histogram.iterations:
-        return ""
-    told = [
-        (each.missed, each)
-        for each in histogram.controls
-        if each.kind == "weaker" and each.missed is not None
-    ]
-    if not told:
+    if is_mute(histogram):
         return "no sibling was seen either: this silence says nothing"
+    told = [(each.missed, each) for each in histogram.controls if each.missed is not None]
+    if histogram.target or not told:
+        return ""
     missed, sibling = max(told, key=lambda each: each[0])
     seen = sibling.target_independent / max(1, sibling.iterations)
     return (
@@ -51,7 +47,7 @@ def silence(histogram: Histogram) -> str:
 
 
 def is_mute(histogram: Histogram) -> bool:
-    """Whether nothing was seen of the test, nor of a sibling that may show it."""
+    """Whether nothing was seen of the test, nor of a sibling, by a runner that runs them too."""
     return (
         bool(histogram.controls and histogram.iterations)
         and not histogram.target

@@ -14,6 +14,7 @@ Markakis, Shaw and Martonosi, PerpLE, MICRO 2020; here for tests of two threads.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -25,7 +26,7 @@ from weakspot.errors import Unsupported
 from weakspot.generators.emit.c11 import UNREACHED, expression, guarded_registers
 from weakspot.generators.litmus import Body, Cas, Fence, Guard, Load, Rmw, Store, Test
 
-_LARGEST = 1 << 12  # a stamped value at most: the bases of a billion instances fit an int
+_LARGEST = 1 << 12  # a stamped value is less: an int holds the bases of half a million batches
 
 
 Place = tuple[int | None, str]
@@ -34,8 +35,8 @@ Place = tuple[int | None, str]
 
 class Observed(msgspec.Struct, frozen=True):
     """Where an observed value comes from: the `index`th kept register of a thread, or the
-    `index`th location (thread None); `decoded` writes what it means, of C text for the raw value
-    and the epoch's base."""
+    `index`th location (thread None). A stamped one is below its epoch's base where it is the
+    initial value, `init`."""
 
     thread: int | None
     index: int
@@ -56,8 +57,8 @@ class Followed(msgspec.Struct, frozen=True):
 
 
 class ThreadText(msgspec.Struct, frozen=True):
-    """A thread's C text: `parameters` are its locations by index and type, `kept` its observed
-    registers, `cells` the expected values of its compare-exchanges."""
+    """A thread's C text: `parameters` are its locations with index and type, `kept` its observed
+    registers."""
 
     parameters: tuple[tuple[int, str, str], ...]
     kept: tuple[str, ...]
@@ -164,24 +165,22 @@ def _template() -> Template:
 def _stores(read: Body, locations: set[str]) -> list[tuple[str, int]]:
     """The values that are put into the locations, a sum's operand among them."""
     found = []
-    for statements in read.threads:
-        for statement in statements:
-            match statement:
-                case Store(loc=loc, value=value) | Rmw(loc=loc, operand=value):
-                    found.append((loc, value))
-                case Cas(loc=loc, desired=desired, expected=expected):
-                    found += [(loc, desired), (loc, expected)]
+    for statement in itertools.chain(*read.threads):
+        match statement:
+            case Store(loc=loc, value=value) | Rmw(loc=loc, operand=value):
+                found.append((loc, value))
+            case Cas(loc=loc, desired=desired, expected=expected):
+                found += [(loc, desired), (loc, expected)]
     return [(loc, value) for loc, value in found if loc in locations]
 
 
 def _can_be_stamped(loc: str, read: Body) -> bool:
     init = read.init.get(loc, 0)
-    for statements in read.threads:
-        for statement in statements:
-            if isinstance(statement, Rmw) and statement.loc == loc and statement.op != "exch":
-                return False
-            if isinstance(statement, Cas) and statement.loc == loc and statement.expected == init:
-                return False
+    for statement in itertools.chain(*read.threads):
+        if isinstance(statement, Rmw) and statement.loc == loc and statement.op != "exch":
+            return False
+        if isinstance(statement, Cas) and statement.loc == loc and statement.expected == init:
+            return False
     return all(0 <= value < _LARGEST for _, value in _stores(read, {loc}))
 
 
