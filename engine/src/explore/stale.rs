@@ -82,7 +82,8 @@ impl Graph {
         while before != NONE {
             let earlier = self.event(before);
             if let Action::Join { thread } = earlier.action {
-                joined |= 1 << thread;
+                // threads beyond those that fit are taken not to be joined
+                joined |= 1u64.checked_shl(thread as u32).unwrap_or(0);
             }
             before = earlier.before;
         }
@@ -96,7 +97,8 @@ impl Graph {
                 let create = self.event(creator);
                 write.thread == create.thread && write.index < create.index
             };
-            joined >> write.thread & 1 == 1 || creator != NONE && before_start()
+            let is_joined = joined.checked_shr(write.thread as u32).unwrap_or(0) & 1 == 1;
+            is_joined || creator != NONE && before_start()
         };
         self.writes_after(event.location, known)
             .filter(ordered)
