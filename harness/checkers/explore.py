@@ -38,11 +38,13 @@ Done = Callable[[int], object]
 
 class Bounds(msgspec.Struct, frozen=True):
     """Where exploring one program under one model ends: loops that a shared value ends after so
-    many rounds, all after so many executions (0: no limit) or seconds."""
+    many rounds, all after so many executions (0: no limit) or seconds. `given` says how the user
+    gives each of them, which is what to change where one cut something."""
 
     loops: int = 4
     executions: int = 0
     seconds: float = 20.0
+    given: tuple[str, str, str] = ("--loops", "--executions", "--seconds")
 
 
 class Explorer(Protocol):
@@ -183,12 +185,13 @@ def explored(
 def _reasons(found: ExplorationDict, bounds: Bounds) -> tuple[str, ...]:
     """What was cut, where, and how to go on."""
     reasons = list(dict.fromkeys(found["reasons"]))
+    loops, executions, seconds = bounds.given
     if found["cut_sites"]:
-        reasons.append(f"--loops {2 * bounds.loops} goes on")
+        reasons.append(f"{loops} {2 * bounds.loops} goes on")
     if found["limit"] == "seconds":
-        reasons.append(f"--seconds {2 * bounds.seconds:g} goes on")
+        reasons.append(f"{seconds} {2 * bounds.seconds:g} goes on")
     if found["limit"] == "executions":
-        reasons.append(f"--executions {2 * bounds.executions} goes on")
+        reasons.append(f"{executions} {2 * bounds.executions} goes on")
     return tuple(reasons)
 
 

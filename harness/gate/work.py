@@ -233,7 +233,11 @@ class Work:
             generated=generated,
             models=(job.model.name,),
         )
-        bounds = Bounds(loops=self.config.gate.unroll, seconds=max(seconds, 0.001))
+        bounds = Bounds(
+            loops=self.config.gate.unroll,
+            seconds=max(seconds, 0.001),
+            given=("unroll =", "", "a budget that leaves more than"),
+        )
         found = explored(self._explorer, subject, job.model, bounds, self.progress)
         places = {place for each in found.violations for place in _places(each)}
         # a place that several calls lead to is one
@@ -245,7 +249,7 @@ class Work:
         self._keep(
             job,
             Answer(
-                exploration=msgspec.structs.replace(found, reasons=_advised(found.reasons)),
+                exploration=found,
                 sites=tuple(dict.fromkeys(sites)),
                 machines={test.name: reach(test) for test in found.tests},
                 inputs=inputs,
@@ -278,14 +282,3 @@ def _places(violation: Violation) -> Iterator[str]:
     yield from violation.sites
     if violation.witness is not None:
         yield from (event.site for event in violation.witness.events)
-
-
-def _advised(reasons: Sequence[str]) -> tuple[str, ...]:
-    """Reasons that tell what the configuration can change, and not what an option can."""
-    words = {"--loops": "unroll =", "--seconds": "a budget that leaves more than"}
-    told = []
-    for reason in reasons:
-        for option, key in words.items():
-            reason = reason.replace(option, key)
-        told.append(reason)
-    return tuple(told)
