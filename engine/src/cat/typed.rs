@@ -16,6 +16,7 @@ use super::prims::{self, Prim};
 use super::stages::{self, Stages};
 use super::value::{Fault, Value};
 use crate::graph::{Relation, Set};
+use rustc_hash::FxHashMap;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, RwLock};
 
@@ -144,7 +145,7 @@ pub struct Typed {
     pub sets: usize,
     pub relations: usize,
     /// The stages, by what is known of a graph.
-    stages: RwLock<HashMap<Box<[u64]>, Arc<Stages>>>,
+    stages: RwLock<FxHashMap<Box<[u64]>, Arc<Stages>>>,
 }
 
 /// How many sorts of graphs are remembered.

@@ -1,7 +1,6 @@
 //! A test under a model: every candidate is put to the model, and the final states of those it
 //! allows are collected.
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use super::answer::Answer;
@@ -15,6 +14,7 @@ use crate::cat::{Input, Model, Prepared as Stage, Solution};
 use crate::graph::{Relation, Set};
 use crate::litmus::value::{Address, Value};
 use crate::litmus::{Observable, Test};
+use rustc_hash::FxHashMap;
 
 /// The answer that herd7 gives in its default mode.
 pub fn decide(test: &Test, model: &Model, limits: &Limits) -> Result<Answer, EngineError> {
@@ -27,11 +27,8 @@ pub fn decide(test: &Test, model: &Model, limits: &Limits) -> Result<Answer, Eng
             return Ok(answer);
         }
     };
-    let memory = |o: &Observable| match o {
-        Observable::Memory(a) => Some(*a),
-        Observable::Register { .. } => None,
-    };
-    let observed = threads.observed.iter().filter_map(memory).collect();
+    let observed = threads.observed.iter();
+    let observed = observed.filter_map(Observable::address).collect();
     let mut run = Run {
         test,
         model,
@@ -254,7 +251,7 @@ impl Run<'_> {
         chosen: &Chosen<'_>,
         places: &[Option<u32>],
     ) -> Result<(), EngineError> {
-        let mut sizes: HashMap<u32, i64> = HashMap::new();
+        let mut sizes: FxHashMap<u32, i64> = FxHashMap::default();
         for (event, place) in c.events.iter().zip(places).skip(c.initial) {
             let (Some(at), Some(place)) = (event.act.address(), place) else {
                 continue;

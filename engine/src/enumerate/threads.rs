@@ -99,11 +99,15 @@ fn machine(dialect: Dialect) -> (Machine, PairAllowed) {
 }
 
 fn registers(test: &Test, thread: usize, names: &[String]) -> Vec<Operand> {
+    let given = test
+        .registers
+        .range((thread, String::new())..(thread + 1, String::new()));
+    let given: Vec<_> = given.collect();
     names
         .iter()
         .map(|name| {
-            let value = test.registers.get(&(thread, name.clone()));
-            value.map_or(Operand::ZERO, |v| Operand::Known(*v))
+            let value = given.iter().find(|((_, known), _)| known == name);
+            value.map_or(Operand::ZERO, |(_, v)| Operand::Known(**v))
         })
         .collect()
 }

@@ -12,6 +12,16 @@ pub enum Observable {
     Memory(Address),
 }
 
+impl Observable {
+    /// The shared location, if it is one.
+    pub fn address(&self) -> Option<Address> {
+        match self {
+            Observable::Memory(address) => Some(*address),
+            Observable::Register { .. } => None,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Prop {
     True,
@@ -43,16 +53,22 @@ pub type State = BTreeMap<Observable, Value>;
 impl Prop {
     /// What the proposition mentions.
     pub fn observables(&self, into: &mut Vec<Observable>) {
+        self.mentions(&mut |o| into.push(o.clone()));
+    }
+
+    /// The shared locations that it mentions.
+    pub fn locations(&self, into: &mut Vec<Address>) {
+        self.mentions(&mut |o| into.extend(o.address()));
+    }
+
+    fn mentions(&self, see: &mut dyn FnMut(&Observable)) {
         match self {
             Prop::True | Prop::False => {}
-            Prop::Is(o, _) => into.push(o.clone()),
-            Prop::Same(a, b) => into.extend([a.clone(), b.clone()]),
-            Prop::Not(p) => p.observables(into),
-            Prop::And(ps) | Prop::Or(ps) => ps.iter().for_each(|p| p.observables(into)),
-            Prop::Implies(p, q) => {
-                p.observables(into);
-                q.observables(into);
-            }
+            Prop::Is(o, _) => see(o),
+            Prop::Same(a, b) => [a, b].into_iter().for_each(see),
+            Prop::Not(p) => p.mentions(see),
+            Prop::And(ps) | Prop::Or(ps) => ps.iter().for_each(|p| p.mentions(see)),
+            Prop::Implies(p, q) => [p, q].into_iter().for_each(|p| p.mentions(see)),
         }
     }
 

@@ -38,7 +38,11 @@ pub fn tokens<'t>(text: &'t str, base: usize, syntax: &Syntax) -> Result<Vec<Tok
             at += 1;
             continue;
         }
-        if let Some(end) = comment(text, at, syntax) {
+        let comments = if syntax.ocaml_comments { b'(' } else { b'/' };
+        if let Some(end) = (*first == comments)
+            .then(|| comment(text, at, syntax))
+            .flatten()
+        {
             at = end.ok_or_else(|| Fault::new(base + at, "this comment has no end"))?;
             continue;
         }

@@ -75,7 +75,9 @@ impl Test {
             source: String::new(),
             unsupported: false,
         })?;
-        Test::parse(&file, &String::from_utf8_lossy(&bytes))
+        let text = String::from_utf8(bytes);
+        let text = text.unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
+        Test::parse(&file, &text)
     }
 
     /// Reads the text of a test; `file` is for messages.
@@ -220,10 +222,10 @@ fn complete_memory(test: &mut Test) {
             _ => None,
         })
         .collect();
-    for observable in test.observed() {
-        if let Observable::Memory(a) = observable {
-            reached.push(a);
-        }
+    let observed = test.locations.iter().filter_map(Observable::address);
+    reached.extend(observed);
+    for prop in test.filter.iter().chain([&test.condition.prop]) {
+        prop.locations(&mut reached);
     }
     test.condition.prop.addresses(&mut reached);
     if let Program::Assembly(threads) = &test.program {

@@ -1,13 +1,13 @@
 //! The names of shared locations, numbered.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::value::{Address, Value};
 
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     pub list: Vec<String>,
-    index: HashMap<String, u32>,
+    index: FxHashMap<String, u32>,
 }
 
 impl Names {

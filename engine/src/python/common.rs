@@ -79,3 +79,16 @@ fn fault(panic: &(dyn Any + Send)) -> String {
         None => "a fault of the engine".to_owned(),
     }
 }
+
+/// Makes values that all live on: Python looks for no garbage meanwhile, which would take most of
+/// the time.
+pub fn kept<T>(py: Python<'_>, make: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    let gc = py.import("gc")?;
+    let collects: bool = gc.call_method0("isenabled")?.extract()?;
+    gc.call_method0("disable")?;
+    let made = make();
+    if collects {
+        gc.call_method0("enable")?;
+    }
+    made
+}

@@ -1,5 +1,5 @@
 //! Litmus tests under models, as Python sees them: a batch on all cores, answers as they come.
-use super::common::{cat_error, duration, guarded, litmus_error, load, raised};
+use super::common::{cat_error, duration, guarded, kept, litmus_error, load, raised};
 use super::common::{Wrong, PATIENCE, STACK};
 use crate::cat::Model;
 use crate::enumerate::{decide, explain, Answer, EngineError as Failure, Explanation};
@@ -81,14 +81,19 @@ pub fn check<'py>(
     let deciding = Crew::start(count, jobs, decide, stop);
     let small = Small::new(py);
     let mut answers: Vec<Option<Bound<'py, PyDict>>> = vec![None; count];
-    deciding.collect(py, &mut |i, outcome| {
+    let take = &mut |i: usize, outcome| {
         let answer = dict(&small, &read[i], &outcome, &limits)?;
         if let Some(done) = &done {
             done.call1((i, &answer))?;
         }
         answers[i] = Some(answer);
         Ok(())
-    })?;
+    };
+    match done {
+        // what the caller does may leave garbage
+        Some(_) => deciding.collect(py, take)?,
+        None => kept(py, || deciding.collect(py, take))?,
+    }
     PyList::new(py, answers)
 }
 

@@ -1,5 +1,5 @@
 //! Programs as Python sees them.
-use super::common::{duration, load};
+use super::common::{duration, kept, load};
 use super::EngineError;
 use crate::explore::{self, Limits};
 use crate::program::error::Error;
@@ -116,15 +116,7 @@ impl Program {
             spurious,
         };
         let trace = py.allow_threads(|| self.inner.trace(&options));
-        // all of these values live on: looking for garbage among them would take most of the time
-        let gc = py.import("gc")?;
-        let collects: bool = gc.call_method0("isenabled")?.extract()?;
-        gc.call_method0("disable")?;
-        let made = Converter::new(py, &self.inner).trace(&trace);
-        if collects {
-            gc.call_method0("enable")?;
-        }
-        made
+        kept(py, || Converter::new(py, &self.inner).trace(&trace))
     }
 
     #[pyo3(signature = (model, *, folders=Vec::new(), loops=4, executions=0, seconds=0.0, jobs=0,
