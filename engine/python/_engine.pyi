@@ -286,3 +286,10 @@ def straight(text: str) -> dict[str, object] | None:
     is not `exists` over a conjunction. A register that is read into behind a guard has to be -1
     before. Raises nothing.
     """
+
+def unsuitable(model: str, *, folders: Sequence[str] = (), porf_acyclic: bool = False) -> str:
+    """Why programs cannot be explored under the model of a cat file; "" if they can.
+
+    The arguments are as those of Program.explore. Raises EngineError for a model that cannot be
+    read or applied.
+    """

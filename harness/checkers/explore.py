@@ -7,6 +7,7 @@ it, and where that is weak with the litmus test of its critical cycle.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, cast
 
 import msgspec
@@ -85,13 +86,15 @@ class EngineExplorer(msgspec.Struct, frozen=True):
     def applicable(self, model: Model) -> str:
         if readable := [each for each in model.dialects if each != "C"]:
             return f"model {model.name} is for {' and '.join(readable)} tests, not for programs"
-        if not model.porf_acyclic:
-            known = "which allows" if model.name in models.load() else "which may allow"
-            return (
-                f"no program is explored under {model.name}, {known} cycles of po and rf; "
-                "its tests are checked"
-            )
-        return ""
+        if model.porf_acyclic:
+            return ""
+        if model in models.load().values():
+            why = f"{model.name}, which allows cycles of po and rf"
+        elif found := _unsuitable(model):
+            why = f"{model.name}: {found}"
+        else:
+            return ""
+        return f"no program is explored under {why}; its tests are checked"
 
     def explore(
         self,
@@ -180,6 +183,18 @@ def explored(
         reasons=_reasons(found, bounds),
         tests=tuple(tests.values()),
     )
+
+
+@lru_cache(maxsize=64)  # each program asks
+def _unsuitable(model: Model) -> str:
+    """What the engine says of a cat file; nothing of one that it cannot read: exploring tells."""
+    from weakspot import _engine
+
+    folders = [str(folder) for folder in models.include_folders(model)]
+    try:
+        return _engine.unsuitable(str(model.path), folders=folders)
+    except _engine.EngineError:
+        return ""
 
 
 def _reasons(found: ExplorationDict, bounds: Bounds) -> tuple[str, ...]:

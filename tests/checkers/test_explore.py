@@ -198,3 +198,17 @@ def test_a_model_that_cannot_be_explored_says_why(model: str, why: str) -> None:
     said = EngineExplorer().applicable(models.resolve(model))
     assert said.startswith(why)
     assert bool(said) == bool(why)
+
+
+@pytest.mark.parametrize(
+    ("axiom", "why"),
+    [("acyclic po | rf | co | fr as sc", ""), ("acyclic po-loc | rf | co | fr as one", "cycle")],
+)
+def test_a_model_of_the_users_is_explored_if_it_shows_that_it_can_be(
+    tmp_path: Path, axiom: str, why: str
+) -> None:
+    path = tmp_path / "mine.cat"
+    path.write_text(f'"mine"\ninclude "cos.cat"\n{axiom}\n', encoding="utf-8")
+    said = EngineExplorer().applicable(models.resolve(path))
+    assert bool(said) == bool(why)
+    assert why in said

@@ -180,3 +180,19 @@ def test_claims_are_listed_with_who_decided_them(run) -> None:
     values = [json.loads(line) for line in lines]
     assert {"structure", "under", "recorded", "found", "fits", "by"} <= set(values[0])
     assert all(value["fits"] for value in values if value["by"])
+
+
+@pytest.mark.parametrize(
+    "axiom", ["acyclic po | rf | co | fr as sc", "acyclic po-loc | rf | co | fr"]
+)
+def test_a_cat_file_of_the_users_decides_programs_if_it_shows_that_it_can(
+    run, folder: Path, axiom: str
+) -> None:
+    (folder / "deadlock.c").write_text(DEADLOCK)
+    (folder / "mine.cat").write_text(f'"mine"\ninclude "cos.cat"\n{axiom}\n')
+    ended = run("check", "deadlock.c", "-m", "mine.cat")
+    if axiom.endswith("sc"):
+        assert ended.code == 1
+        assert "WS103" in ended.out
+    else:
+        assert "may allow executions in which po | rf has a cycle" in ended.out + ended.err

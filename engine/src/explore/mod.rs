@@ -35,7 +35,16 @@ pub use graph::{Event, Graph, Line, Place, Slot, NONE};
 pub use outcome::*;
 pub use source::*;
 
-use crate::cat::Model;
+use crate::cat::{CatError, Model};
+
+/// Why programs cannot be explored under a model; none if they can.
+pub fn unsuitable(model: &Model, porf_acyclic: bool) -> Result<Option<String>, CatError> {
+    match judge::Judge::new(model, porf_acyclic) {
+        Err(ExploreError::Model(error)) => Err(error),
+        Err(error) => Ok(Some(error.to_string())),
+        Ok(_) => Ok(None),
+    }
+}
 
 /// Explores all executions of a program under a model.
 pub fn explore<S: Source>(

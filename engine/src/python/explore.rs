@@ -1,18 +1,35 @@
 //! Explorations of programs, as Python sees them.
-use super::common::{cat_error, guarded, raised, PATIENCE, STACK};
+use super::common::{cat_error, guarded, load, raised, PATIENCE, STACK};
 use super::EngineError;
 use crate::cat::Model;
 use crate::explore::program::ProgramSource;
 use crate::explore::witness::{Shown, Witness};
-use crate::explore::{Exploration, ExploreError, Kind, Limit, Options, Violation};
+use crate::explore::{self, Exploration, ExploreError, Kind, Limit, Options, Violation};
 use crate::program::ir::{Program, SiteId};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{channel, RecvTimeoutError};
 use std::sync::Arc;
 use std::thread;
+
+/// Why programs cannot be explored under the model of a cat file, "" if they can.
+#[pyfunction]
+#[pyo3(signature = (model, *, folders=Vec::new(), porf_acyclic=false))]
+pub fn unsuitable(
+    py: Python<'_>,
+    model: PathBuf,
+    folders: Vec<PathBuf>,
+    porf_acyclic: bool,
+) -> PyResult<String> {
+    let model = load(py, &model, &folders)?;
+    match explore::unsuitable(&model, porf_acyclic) {
+        Ok(why) => Ok(why.unwrap_or_default()),
+        Err(error) => Err(raised(cat_error(&error))),
+    }
+}
 
 /// Explores a program; see the stub for what comes back.
 pub fn explore<'py>(

@@ -26,5 +26,6 @@ fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(litmus::check, m)?)?;
     m.add_function(wrap_pyfunction!(litmus::malformed, m)?)?;
     m.add_function(wrap_pyfunction!(straight::straight, m)?)?;
+    m.add_function(wrap_pyfunction!(explore::unsuitable, m)?)?;
     Ok(())
 }
