@@ -1,7 +1,7 @@
 """The Rust crate as Python sees it (engine/src/python)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypedDict
+from typing import Self, TypedDict
 
 __version__: str
 
@@ -149,7 +149,7 @@ class Program:
 
     def with_orders(
         self, orders: Mapping[int, str], *, fences: Sequence[tuple[int, str, str]] = ()
-    ) -> Program:
+    ) -> Self:
         """This program with other memory orders at these sites.
 
         `fences` are put in: beside which site, "before" or "after", of which order. Each is a new

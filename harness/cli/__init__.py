@@ -35,8 +35,8 @@ Examples:
 )
 @click.version_option(__version__, "--version", "-V", message="weakspot %(version)s")
 def weakspot() -> None:
-    """Finds the weak spots in a concurrent C program's memory-order annotations: makes litmus
-    tests of it, checks them under memory models, and runs them on hardware."""
+    """Finds the weak spots in a concurrent C or C++ program's memory-order annotations: explores
+    it and makes litmus tests of it, checks them under memory models, runs them on hardware."""
 
 
 for command in (
