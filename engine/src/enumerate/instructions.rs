@@ -184,6 +184,7 @@ pub fn step(mut b: Builder, instr: &Instr, machine: Machine, reserved: usize) ->
             op,
             at,
             with,
+            to,
             tags,
             atomic,
             flags,
@@ -198,6 +199,7 @@ pub fn step(mut b: Builder, instr: &Instr, machine: Machine, reserved: usize) ->
             let mut from = with.from;
             from.push(read);
             set_flags(&mut b, *flags, (old, with.value), result, &from);
+            write(&mut b, *to, old, &[read]);
         }
         Instr::CompareMemory {
             at,
@@ -224,24 +226,6 @@ pub fn step(mut b: Builder, instr: &Instr, machine: Machine, reserved: usize) ->
             let stored = write_memory(&mut b, &at, new.value, *tags, true);
             b.data(&new.from, stored);
             b.ctrl(&[read], stored);
-            write(&mut b, Some(*reg), old, &[read]);
-        }
-        Instr::FetchAdd {
-            reg,
-            at,
-            tags,
-            atomic,
-            flags,
-        } => {
-            let at = place(&mut b, at);
-            let (old, read) = read_memory(&mut b, &at, *tags, *atomic);
-            let with = source(&mut b, Src::Reg(*reg), true);
-            let result = b.compute(Op::Add, old, with.value);
-            let stored = write_memory(&mut b, &at, result, *tags, *atomic);
-            let mut from = with.from;
-            from.push(read);
-            b.data(&from, stored);
-            set_flags(&mut b, *flags, (old, with.value), result, &from);
             write(&mut b, Some(*reg), old, &[read]);
         }
         Instr::CompareExchange {

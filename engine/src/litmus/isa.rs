@@ -113,11 +113,13 @@ pub enum Instr {
         tags: u64,
         width: Option<Width>,
     },
-    /// x86's instructions with a memory operand that is read and written.
+    /// x86's instructions with a memory operand that is read and written; `to` gets the old
+    /// value, for xadd alone.
     Modify {
         op: Op,
         at: Place,
         with: Src,
+        to: Option<Reg>,
         tags: u64,
         atomic: bool,
         flags: Flags,
@@ -135,14 +137,6 @@ pub enum Instr {
         reg: Reg,
         at: Place,
         tags: u64,
-    },
-    /// x86's xadd with memory: the register gets the old value.
-    FetchAdd {
-        reg: Reg,
-        at: Place,
-        tags: u64,
-        atomic: bool,
-        flags: Flags,
     },
     LoadReserve {
         to: Option<Reg>,
@@ -217,7 +211,6 @@ impl Instr {
             | Instr::Modify { at, .. }
             | Instr::CompareMemory { at, .. }
             | Instr::Swap { at, .. }
-            | Instr::FetchAdd { at, .. }
             | Instr::CompareExchange { at, .. } => add(&at.base),
             Instr::Store { at, from, .. } => {
                 add(&at.base);

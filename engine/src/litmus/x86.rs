@@ -89,10 +89,7 @@ fn instruction(r: &mut Reader<'_>, wide: bool) -> Result<Instr, Fault> {
     let instr = read(r, wide, locked, offset, &word)?;
     let allowed = matches!(
         instr,
-        Instr::Modify { .. }
-            | Instr::Swap { .. }
-            | Instr::FetchAdd { .. }
-            | Instr::CompareExchange { .. }
+        Instr::Modify { .. } | Instr::Swap { .. } | Instr::CompareExchange { .. }
     );
     match locked && !allowed {
         true => Err(Fault::new(offset, format!("`{word}` takes no lock prefix"))
@@ -156,9 +153,11 @@ fn read(
         "xchg" => exchange(to, from),
         // herd7 does not read it; the operands are as in Intel's and AT&T's manuals
         "xadd" => match (to, from) {
-            (Operand::Memory(at), Operand::Reg(reg)) => Some(Instr::FetchAdd {
-                reg,
+            (Operand::Memory(at), Operand::Reg(reg)) => Some(Instr::Modify {
+                op: Op::Add,
                 at,
+                with: Src::Reg(reg),
+                to: Some(reg),
                 tags: if locked { ATOMIC } else { 0 },
                 atomic: locked,
                 flags: Flags::Result(flags),
@@ -311,6 +310,7 @@ fn arithmetic(op: Op, to: Operand, with: Operand, locked: bool, flags: usize) ->
             op,
             at,
             with: source(with),
+            to: None,
             tags: if locked { ATOMIC } else { 0 },
             atomic: locked,
             flags: Flags::Result(flags),
