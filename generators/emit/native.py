@@ -23,14 +23,11 @@ import msgspec
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from weakspot.errors import Unsupported
-from weakspot.generators.emit.c11 import UNREACHED, expression, guarded_registers
-from weakspot.generators.litmus import Body, Cas, Fence, Guard, Load, Rmw, Store, Test
+from weakspot.generators.emit.c11 import UNREACHED
+from weakspot.generators.emit.threads import Place, ThreadText, places, statements, thread_text
+from weakspot.generators.litmus import Body, Cas, Fence, Load, Rmw, Store, Test
 
 _LARGEST = 1 << 12  # a stamped value is less: an int holds the bases of half a million batches
-
-
-Place = tuple[int | None, str]
-"""A register of a thread, or a location (thread None): what a state speaks of."""
 
 
 class Observed(msgspec.Struct, frozen=True):
@@ -54,32 +51,6 @@ class Followed(msgspec.Struct, frozen=True):
     value: int
     init: int
     wanted: bool
-
-
-class ThreadText(msgspec.Struct, frozen=True):
-    """A thread's C text: `parameters` are its locations with index and type, `kept` its observed
-    registers."""
-
-    parameters: tuple[tuple[int, str, str], ...]
-    kept: tuple[str, ...]
-    lines: tuple[str, ...]
-
-
-def statements(test: Test) -> Body:
-    """The threads and the condition of a test. Raises Unsupported for one that is not read."""
-    if test.arch != "C":
-        raise Unsupported(f"it is {test.arch} assembly, not C")
-    if test.statements is None:
-        raise Unsupported(
-            "not read: its threads are no straight lines of atomic accesses, or its condition is "
-            "not exists over a conjunction"
-        )
-    return test.statements
-
-
-def places(read: Body) -> tuple[Place, ...]:
-    """What the test's condition speaks of: the values of these make a state."""
-    return tuple(dict.fromkeys((atom.thread, atom.name) for atom in read.atoms))
 
 
 def perpetual(read: Body) -> tuple[Followed, ...] | None:
@@ -130,7 +101,8 @@ def native_source(test: Test) -> str:
 
     def texts(value: Callable[[str, int], str]) -> list[ThreadText]:
         return [
-            _thread(number, read, stamped, index, names, value) for number, names in enumerate(kept)
+            thread_text(number, read, names, value=value, stamped=stamped)
+            for number, names in enumerate(kept)
         ]
 
     followed = perpetual(read)
@@ -182,56 +154,6 @@ def _can_be_stamped(loc: str, read: Body) -> bool:
         if isinstance(statement, Cas) and statement.loc == loc and statement.expected == init:
             return False
     return all(0 <= value < _LARGEST for _, value in _stores(read, {loc}))
-
-
-def _thread(
-    number: int,
-    read: Body,
-    stamped: set[str],
-    index: dict[str, int],
-    kept: Sequence[str],
-    value: Callable[[str, int], str],
-) -> ThreadText:
-    """The thread, the numbers it stores written by `value`; registers that are not reached keep
-    UNREACHED."""
-    statements = read.threads[number]
-    guarded = set(guarded_registers(statements))
-    source = {
-        s.reg: s.loc for s in statements if isinstance(s, Load | Rmw)
-    }  # a compare-exchange tells whether it succeeded, no value
-    lines = [f"int {reg} = UNREACHED;" for reg in sorted(guarded)]
-    used: dict[str, None] = {}
-    depth = 0
-    for at, statement in enumerate(statements):
-        if isinstance(statement, Guard):
-            loc = source.get(statement.reg, "")
-            told = statement.reg
-            if loc in stamped:
-                told = f"meant({told}, base, {read.init.get(loc, 0)})"
-            lines.append("  " * depth + f"if ({told} == {statement.value}) {{")
-            depth += 1
-            continue
-        if not isinstance(statement, Fence):
-            used[statement.loc] = None
-        cell = f"e{at}"
-        if isinstance(statement, Cas):
-            lines.append("  " * depth + f"int {cell} = {value(statement.loc, statement.expected)};")
-        text = expression(statement, f"&{cell}", value)
-        if isinstance(statement, Load | Rmw | Cas):
-            text = f"{'' if statement.reg in guarded else 'int '}{statement.reg} = {text}"
-        lines.append("  " * depth + f"{text};")
-    lines += ["  " * level + "}" for level in range(depth - 1, -1, -1)]
-    names = {s.reg for s in statements if isinstance(s, Load | Rmw | Cas)}
-    if unknown := [reg for reg in kept if reg not in names]:
-        raise Unsupported(
-            f"the condition asks for {number}:{unknown[0]}, which nothing is read into"
-        )
-    lines += [f"(void){reg};" for reg in sorted(names - set(kept))]
-    lines += [f"out[{at}] = {reg};" for at, reg in enumerate(kept)]
-    parameters = tuple(
-        (index[loc], "int" if loc in read.plain else "atomic_int", loc) for loc in used
-    )
-    return ThreadText(parameters, tuple(kept), tuple(lines))
 
 
 def _observed(

@@ -24,7 +24,8 @@ from typing import Literal
 import msgspec
 
 from weakspot.errors import Unsupported
-from weakspot.generators.emit.native import native_source, perpetual, places, statements
+from weakspot.generators.emit.native import native_source, perpetual
+from weakspot.generators.emit.threads import places, statements
 from weakspot.generators.litmus import Test
 from weakspot.generators.variants import Sibling, fenced, weaker
 from weakspot.harness import models, process, tools

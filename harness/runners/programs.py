@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from weakspot.generators import kept
-from weakspot.generators.emit.native import Place
+from weakspot.generators.emit.threads import Place
 from weakspot.harness import process, tools
 from weakspot.harness.machines import Machine
 from weakspot.harness.runners.tuning import Setting

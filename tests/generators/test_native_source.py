@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from weakspot.errors import Unsupported
-from weakspot.generators.emit.native import Followed, native_source, perpetual, statements
+from weakspot.generators.emit.native import Followed, native_source, perpetual
+from weakspot.generators.emit.threads import statements
 from weakspot.generators.litmus import Test
 from weakspot.harness import structures
 from weakspot.harness.tools import Tool

@@ -12,7 +12,8 @@ import pytest
 from litmus_texts import FENCE, adders, sb
 
 from weakspot.errors import MissingTool
-from weakspot.generators.emit.native import native_source, perpetual, places, statements
+from weakspot.generators.emit.native import native_source, perpetual
+from weakspot.generators.emit.threads import places, statements
 from weakspot.generators.litmus import Test
 from weakspot.harness import models, structures, tools
 from weakspot.harness.agreement import within

@@ -1,0 +1,93 @@
+"""The C statements of a Test's threads, for programs that compilers make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+import msgspec
+
+from weakspot.errors import Unsupported
+from weakspot.generators.emit.c11 import expression, guarded_registers
+from weakspot.generators.litmus import Body, Cas, Fence, Guard, Load, Rmw, Test
+
+Place = tuple[int | None, str]
+"""A register of a thread, or a location (thread None): what a state speaks of."""
+
+
+class ThreadText(msgspec.Struct, frozen=True):
+    """A thread's C text: `parameters` are its locations with index and type, `kept` its observed
+    registers."""
+
+    parameters: tuple[tuple[int, str, str], ...]
+    kept: tuple[str, ...]
+    lines: tuple[str, ...]
+
+
+def statements(test: Test) -> Body:
+    """The threads and the condition of a test. Raises Unsupported for one that is not read."""
+    if test.arch != "C":
+        raise Unsupported(f"it is {test.arch} assembly, not C")
+    if test.statements is None:
+        raise Unsupported(
+            "not read: its threads are no straight lines of atomic accesses, or its condition is "
+            "not exists over a conjunction"
+        )
+    return test.statements
+
+
+def places(read: Body) -> tuple[Place, ...]:
+    """What the test's condition speaks of: the values of these make a state."""
+    return tuple(dict.fromkeys((atom.thread, atom.name) for atom in read.atoms))
+
+
+def thread_text(
+    number: int,
+    read: Body,
+    kept: Sequence[str],
+    *,
+    value: Callable[[str, int], str] = lambda _, number: str(number),
+    stamped: Collection[str] = (),
+    keep: str = "out[{at}] = {reg};",
+) -> ThreadText:
+    """A thread of a Test. `value` writes a number that is put into a location; what is read of the
+    `stamped` ones is stamped. `keep` hands out the `at`th of the `kept` registers; those that are
+    not reached keep UNREACHED."""
+    statements = read.threads[number]
+    guarded = set(guarded_registers(statements))
+    source = {
+        s.reg: s.loc for s in statements if isinstance(s, Load | Rmw)
+    }  # a compare-exchange tells whether it succeeded, no value
+    lines = [f"int {reg} = UNREACHED;" for reg in sorted(guarded)]
+    used: dict[str, None] = {}
+    depth = 0
+    for at, statement in enumerate(statements):
+        if isinstance(statement, Guard):
+            loc = source.get(statement.reg, "")
+            told = statement.reg
+            if loc in stamped:
+                told = f"meant({told}, base, {read.init.get(loc, 0)})"
+            lines.append("  " * depth + f"if ({told} == {statement.value}) {{")
+            depth += 1
+            continue
+        if not isinstance(statement, Fence):
+            used[statement.loc] = None
+        cell = f"e{at}"
+        if isinstance(statement, Cas):
+            lines.append("  " * depth + f"int {cell} = {value(statement.loc, statement.expected)};")
+        text = expression(statement, f"&{cell}", value)
+        if isinstance(statement, Load | Rmw | Cas):
+            text = f"{'' if statement.reg in guarded else 'int '}{statement.reg} = {text}"
+        lines.append("  " * depth + f"{text};")
+    lines += ["  " * level + "}" for level in range(depth - 1, -1, -1)]
+    names = {s.reg for s in statements if isinstance(s, Load | Rmw | Cas)}
+    if unknown := [reg for reg in kept if reg not in names]:
+        raise Unsupported(
+            f"the condition asks for {number}:{unknown[0]}, which nothing is read into"
+        )
+    lines += [f"(void){reg};" for reg in sorted(names - set(kept))]
+    lines += [keep.format(at=at, reg=reg) for at, reg in enumerate(kept)]
+    parameters = tuple(
+        (read.locations.index(loc), "int" if loc in read.plain else "atomic_int", loc)
+        for loc in used
+    )
+    return ThreadText(parameters, tuple(kept), tuple(lines))
