@@ -106,17 +106,19 @@ def start(
     env: Mapping[str, str] | None = None,
     memory: int | None = MEMORY,
     merged: bool = False,
+    talking: bool = False,
     crew: Crew | None = None,
 ) -> Iterator[subprocess.Popen[str]]:
     """A running program, killed with its children when the block is left, however it is left.
 
-    `merged` joins its error output with its output, in the order of writing; `crew` lets others
-    end it. Raises ToolFailed if it cannot be started.
+    `merged` joins its error output with its output, in the order of writing; `talking` opens its
+    input, which is empty else; `crew` lets others end it. Raises ToolFailed if it cannot be
+    started.
     """
     try:
         child = subprocess.Popen(
             [*_guard(), *command],
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE if talking else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT if merged else subprocess.PIPE,
             text=True,
@@ -138,7 +140,7 @@ def start(
         yield child
     finally:
         kill(child)
-        for stream in (child.stdout, child.stderr):
+        for stream in (child.stdin, child.stdout, child.stderr):
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()

@@ -8,6 +8,7 @@ unless WEAKSPOT_TOOLS says otherwise.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import re
 import shutil
@@ -23,6 +24,7 @@ from weakspot.errors import MissingTool
 HERDTOOLS = frozenset({"herd7", "litmus7", "diy7", "diyone7", "diycross7", "mcompare7", "msum7"})
 """The programs of the herdtools7 package that weakspot knows by name."""
 
+_VERSION_FLAGS = {"zig": "version", "ssh": "-V"}
 _SECONDS_FOR_A_QUESTION = 20.0  # a version flag answers in milliseconds, unless the disk is cold
 
 
@@ -109,8 +111,13 @@ _PACKAGES = {
     "powerpc64le-linux-gnu-gcc": (
         "install a cross compiler (Debian, Ubuntu: gcc-powerpc64le-linux-gnu)"
     ),
-    "qemu-aarch64": "install qemu's user-mode emulation (Debian, Ubuntu: qemu-user)",
-    "qemu-ppc64le": "install qemu's user-mode emulation (Debian, Ubuntu: qemu-user)",
+    "riscv64-linux-gnu-gcc": "install a cross compiler (Debian, Ubuntu: gcc-riscv64-linux-gnu)",
+    "zig": "pip install ziglang",
+    "ssh": "install an OpenSSH client (Debian, Ubuntu: openssh-client)",
+    **dict.fromkeys(
+        ("qemu-aarch64", "qemu-ppc64le", "qemu-riscv64"),
+        "install qemu's user-mode emulation (Debian, Ubuntu: qemu-user)",
+    ),
 }
 
 
@@ -137,7 +144,15 @@ def _find(name: str, own: str, path: str) -> Tool | None:
             if origin == "PATH" and where.parent in private:
                 origin = ".tools"
             return Tool(name=name, path=str(where), origin=origin)
-    return None
+    return _packaged() if name == "zig" else None
+
+
+def _packaged() -> Tool | None:
+    """The zig of the Python package ziglang."""
+    spec = importlib.util.find_spec("ziglang")
+    path = Path(spec.origin).with_name("zig") if spec and spec.origin else None
+    found = path is not None and path.is_file()
+    return Tool(name="zig", path=str(path), origin="Python") if found else None
 
 
 @lru_cache(maxsize=256)
@@ -151,7 +166,7 @@ def _version(name: str, path: str) -> str | None:
             neighbour = Path(path).with_name("herd7")
             stated = _ask(str(neighbour), "-version") if neighbour.is_file() else None
     else:
-        stated = _ask(path, "--version")
+        stated = _ask(path, _VERSION_FLAGS.get(name, "--version"))
     if stated is None:
         return None
     # "gcc (Debian 12.2.0-14) 12.2.0": what stands in brackets is the packager's
@@ -182,5 +197,5 @@ def _ask(path: str, flag: str) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    text = answer.stdout.strip()
+    text = answer.stdout.strip() or answer.stderr.strip()  # ssh states it there
     return text if answer.returncode == 0 and text else None

@@ -123,6 +123,7 @@ class Histogram(msgspec.Struct, frozen=True, kw_only=True):
     parameters: dict[str, str] = {}
     sites: tuple[str, ...] = ()
     reason: str = ""  # why there is no histogram, when there is none
+    lost: bool = False  # the machine went away meanwhile: to be run again
     hash: str = ""  # litmus7's digest of the parsed test, the same as herd7's
     controls: tuple[Control, ...] = ()
 

@@ -27,7 +27,7 @@ from typing import Annotated
 
 import msgspec
 
-from weakspot.errors import BadInput, Unsupported
+from weakspot.errors import BadInput
 from weakspot.generators import clang, source
 from weakspot.harness import machines, once, toml
 from weakspot.harness.edge import seconds_of
@@ -138,8 +138,8 @@ def _checked(
         raise wrong("run", "machines", "there is none", 'name one, for example "local"')
     for name in tables.run.machines:
         try:
-            machines.resolve(name)
-        except (BadInput, Unsupported) as error:
+            machines.check(name)
+        except BadInput as error:
             raise wrong("run", "machines", error.message, error.advice) from error
     scenarios: dict[str, None] = {}
     for pattern in gate.scenarios:

@@ -1,26 +1,37 @@
-"""The machine that weakspot runs on."""
+"""The machine that weakspot runs on, as it is or behind an emulator."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
 
 from weakspot.errors import Unsupported
+from weakspot.harness import process, tools
 from weakspot.harness.machines import CARCH, Machine
 
 _NAMES = {"amd64": "x86_64", "arm64": "aarch64"}  # as macOS and the BSDs call them
 
 
+def arch() -> str:
+    """The architecture of this machine, in the words of uname -m."""
+    name = platform.machine().lower()
+    return _NAMES.get(name, name)
+
+
 def machine() -> Machine:
     """This machine. Raises Unsupported on an architecture that litmus7 does not know."""
-    arch = platform.machine().lower()
-    arch = _NAMES.get(arch, arch)
-    if arch not in CARCH:
+    here = arch()
+    if here not in CARCH:
         raise Unsupported(
-            f"tests cannot run on this machine: its architecture is {arch}",
+            f"tests cannot run on this machine: its architecture is {here}",
             advice="known are " + ", ".join(CARCH),
         )
-    return Machine(name="local", arch=arch, litmus7=("-carch", CARCH[arch]))
+    return Machine(name="local", arch=here, cores=cores(), litmus7=("-carch", CARCH[here]))
 
 
 def cores() -> int:
@@ -28,3 +39,22 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+class Here(msgspec.Struct, frozen=True):
+    """See Session. `prefix` stands before a program."""
+
+    prefix: tuple[str, ...] = ()
+
+    def run(self, program: Path, arguments: Sequence[str] = (), *, seconds: float) -> process.Ended:
+        command = [*self.prefix, str(program.absolute()), *arguments]
+        return process.run(command, seconds=seconds, memory=None)
+
+    def shell(self, script: str, *, seconds: float = 20.0) -> process.Ended:
+        return process.run(["sh", "-c", script], seconds=seconds)
+
+
+@contextlib.contextmanager
+def opened(machine: Machine) -> Iterator[Here]:
+    """See machines.opened. Raises MissingTool for an emulator that is not installed."""
+    yield Here((*(tools.require(name).path for name in machine.prefix[:1]), *machine.prefix[1:]))

@@ -1,21 +1,27 @@
 """What kind of machine a result comes from: everything that explains why another machine shows
-other counts. Read from /proc and /sys; what cannot be read is None, never guessed."""
+other counts. Read from /proc and /sys by one line of shell, here and on other machines alike; what
+cannot be read is None, never guessed."""
 
 from __future__ import annotations
 
-import os
-import platform
 import re
-from pathlib import Path
+from collections.abc import Mapping
 
 import msgspec
 
 from weakspot.harness import tools
-from weakspot.harness.machines import Machine
-from weakspot.harness.machines.local import cores
+from weakspot.harness.machines import Machine, Session, compilers, opened
 
-_CPU = Path("/sys/devices/system/cpu")
-_NODES = Path("/sys/devices/system/node")
+_CPU = "/sys/devices/system/cpu"
+_FILES = (
+    *("/proc/cpuinfo", "/proc/self/status", "/proc/meminfo"),
+    *("/proc/sys/kernel/ostype", "/proc/sys/kernel/osrelease"),
+    *(f"{_CPU}/online", f"{_CPU}/smt/active", "/sys/devices/system/node/online"),
+    *(f"{_CPU}/cpu0/cache/index*/*", f"{_CPU}/cpu0/cpufreq/scaling_*"),
+    *(f"{_CPU}/cpuidle/current_*", f"{_CPU}/cpu0/cpuidle/state*/*"),
+    *("/sys/hypervisor/type", "/sys/class/dmi/id/sys_vendor"),
+    *("/sys/fs/cgroup/cpu.max", "/sys/fs/cgroup/cpu/cpu.cfs_*_us"),
+)
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,7 +29,9 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     is of the host.
 
     `cores` are the logical processors that may be used, `cores_online` those that there are;
-    `quota` is the share of them that a container may use, in processors; `memory` is in bytes.
+    `quota` is the share of them that a container may use, in processors; `caches` are those of the
+    first processor; `idle` are the states that it sleeps in, those that are disabled left out;
+    `memory` is in bytes.
     """
 
     machine: str
@@ -35,7 +43,9 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     quota: float | None = None
     smt: bool | None = None
     numa_nodes: int | None = None
+    caches: tuple[str, ...] | None = None
     governor: str | None = None
+    idle: tuple[str, ...] | None = None
     hypervisor: str | None = None
     kernel: str | None = None
     memory: int | None = None
@@ -43,64 +53,82 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     emulator: str | None = None
 
 
-def profile(machine: Machine) -> Profile:
-    """The profile of a machine, as far as it can be read."""
-    info = _cpuinfo()
-    compiler = tools.find(machine.compiler)
+def profile(machine: Machine, at: Session | None = None) -> Profile:
+    """The profile of a machine, which is opened for it if it is not yet, as far as it can be read.
+
+    Raises Lost.
+    """
+    if at is None:
+        with opened(machine) as at:
+            return profile(machine, at)
+    read = _facts(at)
+    info = _named(read.get("/proc/cpuinfo", ""))
+    status = _named(read.get("/proc/self/status", ""))
+    compiler = compilers.find(machine)
     emulator = tools.find(machine.prefix[0]) if machine.prefix else None
+    kernel = [read.get(f"/proc/sys/kernel/{name}") for name in ("ostype", "osrelease")]
     return Profile(
         machine=machine.name,
         arch=machine.arch,
         cpu=info.get("model name") or info.get("cpu") or info.get("hardware") or _arm(info),
         microcode=info.get("microcode"),
-        cores=cores(),
-        cores_online=os.cpu_count(),
-        quota=_quota(),
-        smt={"0": False, "1": True}.get(_read(_CPU / "smt/active") or ""),
-        numa_nodes=_numa_nodes(),
-        governor=_read(_CPU / "cpu0/cpufreq/scaling_governor"),
-        hypervisor=_hypervisor(info),
-        kernel=" ".join(filter(None, (platform.system(), platform.release()))) or None,
-        memory=_memory(),
-        compiler=_named(compiler),
-        emulator=_named(emulator),
+        cores=_count(status.get("cpus_allowed_list")),
+        cores_online=_count(read.get(f"{_CPU}/online")),
+        quota=_quota(read),
+        smt={"0": False, "1": True}.get(read.get(f"{_CPU}/smt/active", "")),
+        numa_nodes=_count(read.get("/sys/devices/system/node/online")),
+        caches=_caches(read),
+        governor=read.get(f"{_CPU}/cpu0/cpufreq/scaling_governor"),
+        idle=_idle(read),
+        hypervisor=_hypervisor(info, read),
+        kernel=" ".join(filter(None, kernel)) or None,
+        memory=_memory(read),
+        compiler=compiler.stated if compiler else None,
+        emulator=" ".join(filter(None, (emulator.name, emulator.version))) if emulator else None,
     )
 
 
-def _named(tool: tools.Tool | None) -> str | None:
-    return None if tool is None else " ".join(filter(None, (tool.name, tool.version)))
+def _facts(at: Session) -> dict[str, str]:
+    """The files by path, those that are empty or cannot be read left out."""
+    said = at.shell(f'grep -sH "" {" ".join(_FILES)}').out
+    found: dict[str, list[str]] = {}
+    for line in said.splitlines():
+        path, _, text = line.partition(":")
+        found.setdefault(path, []).append(text)
+    return {path: text for path, lines in found.items() if (text := "\n".join(lines).strip())}
 
 
-def _read(path: Path) -> str | None:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip() or None
-    except OSError:
-        return None
-
-
-def _cpuinfo() -> dict[str, str]:
-    """The first processor's entry of /proc/cpuinfo, names in lower case."""
-    info: dict[str, str] = {}
-    for line in (_read(Path("/proc/cpuinfo")) or "").splitlines():
+def _named(text: str) -> dict[str, str]:
+    """The first of each `name: value`, names in lower case: of the first processor, that is."""
+    found: dict[str, str] = {}
+    for line in text.splitlines():
         name, colon, value = line.partition(":")
         if colon:
-            info.setdefault(name.strip().lower(), value.strip())
-    return info
+            found.setdefault(name.strip().lower(), value.strip())
+    return found
 
 
-def _arm(info: dict[str, str]) -> str | None:
+def _count(listed: str | None) -> int | None:
+    """How many `0-3,8` are."""
+    if listed is None or not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", listed):
+        return None
+    ranges = [[int(end) for end in part.split("-")] for part in listed.split(",")]
+    return sum(each[-1] - each[0] + 1 for each in ranges)
+
+
+def _arm(info: Mapping[str, str]) -> str | None:
     """ARM's kernels give numbers only."""
     if "cpu implementer" not in info or "cpu part" not in info:
         return None
     return f"implementer {info['cpu implementer']} part {info['cpu part']}"
 
 
-def _quota() -> float | None:
+def _quota(read: Mapping[str, str]) -> float | None:
     """The limit of this control group, version 2 or 1; None when there is none."""
-    limit = (_read(Path("/sys/fs/cgroup/cpu.max")) or "").split()
+    limit = read.get("/sys/fs/cgroup/cpu.max", "").split()
     if len(limit) != 2:
-        base = Path("/sys/fs/cgroup/cpu")
-        limit = [_read(base / f"cpu.cfs_{name}_us") or "" for name in ("quota", "period")]
+        base = "/sys/fs/cgroup/cpu/cpu.cfs"
+        limit = [read.get(f"{base}_{name}_us", "") for name in ("quota", "period")]
     try:
         quota, period = (int(value) for value in limit)
     except ValueError:
@@ -108,21 +136,52 @@ def _quota() -> float | None:
     return round(quota / period, 2) if quota > 0 and period > 0 else None
 
 
-def _numa_nodes() -> int | None:
-    try:
-        return sum(bool(re.fullmatch(r"node\d+", path.name)) for path in _NODES.iterdir()) or None
-    except OSError:
-        return None
+def _caches(read: Mapping[str, str]) -> tuple[str, ...] | None:
+    """`L1 Data 48K, 12 ways, lines of 64 bytes, shared by processors 0-1`, from the first on."""
+    found = []
+    for number in range(16):
+        of = {
+            name: read.get(f"{_CPU}/cpu0/cache/index{number}/{name}")
+            for name in (
+                *("level", "type", "size", "ways_of_associativity", "coherency_line_size"),
+                "shared_cpu_list",
+            )
+        }
+        if not of["level"] or not of["size"]:
+            continue
+        kind = "" if of["type"] in (None, "Unified") else f" {of['type']}"
+        words = [f"L{of['level']}{kind} {of['size']}"]
+        for name, text in (
+            ("ways_of_associativity", "{} ways"),
+            ("coherency_line_size", "lines of {} bytes"),
+            ("shared_cpu_list", "of processor {}"),
+        ):
+            if value := of[name]:
+                words.append(text.format(value))
+        found.append(", ".join(words))
+    return tuple(found) or None
 
 
-def _hypervisor(info: dict[str, str]) -> str | None:
+def _idle(read: Mapping[str, str]) -> tuple[str, ...] | None:
+    """The driver, then its states. A driver that is called none lets processors halt, no more."""
+    driver = read.get(f"{_CPU}/cpuidle/current_driver")
+    found = [driver] if driver else []
+    for number in range(16):
+        state = f"{_CPU}/cpu0/cpuidle/state{number}"
+        if (name := read.get(f"{state}/name")) and read.get(f"{state}/disable", "0") == "0":
+            late = read.get(f"{state}/latency")
+            found.append(f"{name}, awake after {late} µs" if late else name)
+    return tuple(found) or None
+
+
+def _hypervisor(info: Mapping[str, str], read: Mapping[str, str]) -> str | None:
     """Its name; "yes" when the processor says that there is one and nobody says which."""
-    named = _read(Path("/sys/hypervisor/type")) or _read(Path("/sys/class/dmi/id/sys_vendor"))
+    named = read.get("/sys/hypervisor/type")
     if "hypervisor" in info.get("flags", "").split():
-        return named or "yes"
-    return _read(Path("/sys/hypervisor/type"))
+        return named or read.get("/sys/class/dmi/id/sys_vendor") or "yes"
+    return named
 
 
-def _memory() -> int | None:
-    match = re.search(r"MemTotal:\s*(\d+) kB", _read(Path("/proc/meminfo")) or "")
+def _memory(read: Mapping[str, str]) -> int | None:
+    match = re.search(r"MemTotal:\s*(\d+) kB", read.get("/proc/meminfo", ""))
     return int(match[1]) * 1024 if match else None

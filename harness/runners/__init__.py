@@ -32,13 +32,16 @@ class Runner(Protocol):
 
         `done` is called once a test, in the caller's thread, as soon as it has run. A test that
         could not be run has an empty Histogram whose reason says why. Raises MissingTool,
-        ToolFailed.
+        ToolFailed, and Lost for a machine that is gone: what it was running was handed to `done` as
+        lost then, what comes after it was not.
         """
         ...
 
 
-def not_run(test: Test, machine: Machine, runner: str, reason: str) -> Histogram:
-    """The histogram of a test that could not be run."""
+def not_run(
+    test: Test, machine: Machine, runner: str, reason: str, *, lost: bool = False
+) -> Histogram:
+    """The histogram of a test that could not be run; `lost`: this time."""
     return Histogram(
         test=test.name,
         machine=machine.name,
@@ -52,4 +55,5 @@ def not_run(test: Test, machine: Machine, runner: str, reason: str) -> Histogram
         emulated=machine.emulated,
         sites=test.sites,
         reason=" ".join(reason.split()),
+        lost=lost,
     )

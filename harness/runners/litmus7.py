@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import tempfile
 import time
 from collections import Counter
@@ -23,9 +24,9 @@ from pathlib import Path
 import msgspec
 
 from weakspot.generators.litmus import Test
-from weakspot.harness import process, tools
+from weakspot.harness import machines, process, tools
 from weakspot.harness.herdlog import parse_histograms
-from weakspot.harness.machines import Machine
+from weakspot.harness.machines import Lost, Machine, Session, compilers
 from weakspot.harness.machines.local import cores
 from weakspot.harness.runners import not_run
 from weakspot.harness.verdict import Count, Histogram
@@ -51,6 +52,8 @@ class Litmus7(msgspec.Struct, frozen=True):
 
     def available(self, machine: Machine) -> str:
         missing = [name for name in _needed(machine) if tools.find(name) is None]
+        if compilers.find(machine) is None:
+            missing.append(machine.compiler)
         return f"{' and '.join(missing)} not installed" if missing else ""
 
     def run(
@@ -61,9 +64,10 @@ class Litmus7(msgspec.Struct, frozen=True):
         seconds: float,
         done: Callable[[Histogram], None],
     ) -> None:
-        """See Runner. Raises MissingTool, and ToolFailed when litmus7 does not start."""
+        """See Runner. Raises ToolFailed when litmus7 does not start."""
         for name in _needed(machine):
             tools.require(name)
+        compilers.require(machine)
         groups: dict[tuple[str, ...], list[Test]] = {}
         for test in tests:
             if test.arch not in ("C", _NATIVE.get(machine.arch)):
@@ -71,14 +75,16 @@ class Litmus7(msgspec.Struct, frozen=True):
                 done(not_run(test, machine, self.name, why))
             else:
                 groups.setdefault(options(test, machine), []).append(test)
-        for chosen, group in groups.items():
-            for i in range(0, len(group), self.batch):
-                self._run_batch(group[i : i + self.batch], machine, chosen, seconds, done)
+        with machines.opened(machine) as at:
+            for chosen, group in groups.items():
+                for i in range(0, len(group), self.batch):
+                    self._run_batch(group[i : i + self.batch], machine, at, chosen, seconds, done)
 
     def _run_batch(
         self,
         tests: Sequence[Test],
         machine: Machine,
+        at: Session,
         chosen: Sequence[str],
         seconds: float,
         done: Callable[[Histogram], None],
@@ -87,16 +93,21 @@ class Litmus7(msgspec.Struct, frozen=True):
             folder = Path(name)
             problems = _compile(tests, machine, chosen, folder)
             for number, test in enumerate(tests):
-                if (folder / f"t{number}.exe").exists():
-                    done(_measure(test, number, machine, chosen, folder, seconds))
-                else:
+                program = folder / f"t{number}.exe"
+                if not program.exists():
                     why = problems.get(number, "litmus7 made no program of it")
                     done(not_run(test, machine, self.name, why))
+                    continue
+                try:
+                    done(_measure(test, program, machine, at, chosen, seconds))
+                except Lost as error:
+                    done(not_run(test, machine, self.name, error.message, lost=True))
+                    raise
 
 
 def options(test: Test, machine: Machine) -> tuple[str, ...]:
     """litmus7's options for a test on a machine."""
-    barrier = "timebase" if _threads(test) <= cores() else "pthread"
+    barrier = "timebase" if _threads(test) <= machine.cores else "pthread"
     flags = ("-ccopts", " ".join(machine.flags), "-barrier", barrier, "-mem", "indirect")
     if test.arch == "C":
         return ("-c11", "true", *machine.litmus7, *flags)
@@ -104,7 +115,7 @@ def options(test: Test, machine: Machine) -> tuple[str, ...]:
 
 
 def _needed(machine: Machine) -> tuple[str, ...]:
-    return ("litmus7", machine.compiler, "make", *machine.prefix[:1])
+    return ("litmus7", "make", *machine.prefix[:1])
 
 
 def _threads(test: Test) -> int:
@@ -133,10 +144,14 @@ def _compile(
     programs = [f"t{n}.exe" for n in numbers if (folder / f"t{n}.c").exists()]
     if not programs:
         return problems
+    compiler = compilers.require(machine)
     jobs = str(min(4, cores()))
     sources = " ".join(f"{program[:-4]}.c" for program in programs)
     made = process.run(
-        [tools.require("make").path, "-k", "-j", jobs, f"SRC={sources}", *programs],
+        [
+            *(tools.require("make").path, "-k", "-j", jobs, f"SRC={sources}"),
+            *(f"GCC={shlex.join(compiler.command)}", *programs),
+        ],
         cwd=folder,
         seconds=60.0 + 10.0 * len(programs),
         env={**os.environ, "LC_ALL": "C"},
@@ -144,13 +159,13 @@ def _compile(
     )
     for line in (made.out + made.err).splitlines():
         if match := _GCC_ERROR.match(line):
-            compiler = f"{machine.compiler} does not compile it: {match['message']}"
-            problems.setdefault(int(match["number"]), compiler)
+            said = f"{compiler.name} does not compile it: {match['message']}"
+            problems.setdefault(int(match["number"]), said)
     for number in numbers:
         if made.timed_out:
             problems.setdefault(number, "compiling takes too long")
         else:
-            problems.setdefault(number, f"{machine.compiler} does not compile it")
+            problems.setdefault(number, f"{compiler.name} does not compile it")
     return problems
 
 
@@ -181,28 +196,23 @@ def _translate(
 
 def _measure(
     test: Test,
-    number: int,
+    program: Path,
     machine: Machine,
+    at: Session,
     chosen: Sequence[str],
-    folder: Path,
     seconds: float,
 ) -> Histogram:
-    """Rounds of the test's program for `seconds`, added up."""
+    """Rounds of the test's program for `seconds`, added up. Raises Lost."""
     counts: Counter[tuple[tuple[str, str], ...]] = Counter()
     target = rounds = launches = 0
     condition, digest, reason = test.condition, "", ""
     wanted, spent, begin = _FIRST, 0.0, time.monotonic()
-    prefix = [tools.require(name).path for name in machine.prefix[:1]] + list(machine.prefix[1:])
     while True:
         size = min(wanted, _SIZE)
         runs = max(1, wanted // size)
         left = max(0.0, seconds - (time.monotonic() - begin))
-        ended = process.run(
-            [*prefix, f"./t{number}.exe", "-q", "-s", str(size), "-r", str(runs)],
-            cwd=folder,
-            seconds=left + _GRACE,
-            memory=None,
-        )
+        arguments = ("-q", "-s", str(size), "-r", str(runs))
+        ended = at.run(program, arguments, seconds=left + _GRACE)
         found = parse_histograms(ended.out)
         if ended.timed_out or ended.code != 0 or len(found) != 1:
             reason = _why(ended, size * runs)
@@ -240,7 +250,7 @@ def _measure(
             "runs": str(launches),
             "rounds": str(rounds),
             "litmus7": tools.require("litmus7").version or "",
-            "compiler": f"{machine.compiler} {tools.require(machine.compiler).version or ''}",
+            "compiler": compilers.require(machine).stated,
         },
         hash=digest,
         sites=test.sites,

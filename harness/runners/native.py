@@ -28,13 +28,14 @@ from weakspot.generators.emit.native import native_source, perpetual
 from weakspot.generators.emit.threads import places, statements
 from weakspot.generators.litmus import Test
 from weakspot.generators.variants import Sibling, fenced, weaker
-from weakspot.harness import models, process, tools
+from weakspot.harness import machines, models, process, tools
 from weakspot.harness.agreement import within
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.condition import proposition
 from weakspot.harness.herdhash import herd_hash
-from weakspot.harness.machines import Machine
+from weakspot.harness.machines import Lost, Machine, Session, compilers
 from weakspot.harness.machines.local import cores
+from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners import not_run
 from weakspot.harness.runners.programs import Failed, Program, compiled, sliced, workshop
 from weakspot.harness.runners.tuning import Choice, Memory, settings, told
@@ -57,8 +58,9 @@ class Native(msgspec.Struct, frozen=True):
     name: str = "native"
 
     def available(self, machine: Machine) -> str:
-        needed = (machine.compiler, *machine.prefix[:1])
-        missing = [name for name in needed if tools.find(name) is None]
+        missing = [name for name in machine.prefix[:1] if tools.find(name) is None]
+        if compilers.find(machine) is None:
+            missing.insert(0, machine.compiler)
         return f"{' and '.join(missing)} not installed" if missing else ""
 
     def run(
@@ -69,11 +71,10 @@ class Native(msgspec.Struct, frozen=True):
         seconds: float,
         done: Callable[[Histogram], None],
     ) -> None:
-        """See Runner. Raises MissingTool."""
-        for name in (machine.compiler, *machine.prefix[:1]):
-            tools.require(name)
-        with workshop() as folder:
-            bench = _Bench(self.emit, machine, folder)
+        """See Runner."""
+        compilers.require(machine)
+        with workshop() as folder, machines.opened(machine) as session:
+            bench = _Bench(self.emit, machine, session, folder)
             bench.expect(tests)
             for at in range(0, len(tests), _AHEAD):
                 some = tests[at : at + _AHEAD]
@@ -83,6 +84,9 @@ class Native(msgspec.Struct, frozen=True):
                         done(bench.histogram(test, seconds))
                     except (Unsupported, Failed) as error:
                         done(not_run(test, machine, self.name, str(error.args[0])))
+                    except Lost as error:
+                        done(not_run(test, machine, self.name, error.message, lost=True))
+                        raise
             bench.memory.write()
 
 
@@ -95,9 +99,8 @@ class _Measured:
         self.threads = len(read.threads)
         self.program = bench.program(test)
         remembered = bench.memory.best.get(self.program.path.stem)
-        self.choice = Choice(
-            settings(self.threads, cores(), perpetual=perpetual(read) is not None), remembered
-        )
+        every = settings(self.threads, bench.machine.cores, perpetual=perpetual(read) is not None)
+        self.choice = Choice(every, remembered)
         self.counts: Counter[tuple[int, ...]] = Counter()
         self.iterations = self.hits = self.independent = 0
         self.seconds = self.processor = 0.0
@@ -124,9 +127,7 @@ class _Measured:
     def _slice(self, seconds: float) -> None:
         tried = self.choice.next()
         try:
-            found = sliced(
-                self.program, self.bench.machine, tried.setting, seconds, self.choice.slices
-            )
+            found = sliced(self.program, self.bench.at, tried.setting, seconds, self.choice.slices)
         except Failed as error:
             if not self.iterations:
                 raise
@@ -168,9 +169,11 @@ class _Measured:
 class _Bench:
     """A machine, and what was compiled and measured there for these tests."""
 
-    def __init__(self, emit: Callable[[Test], str], machine: Machine, folder: Path) -> None:
-        self.emit, self.machine, self.folder = emit, machine, folder
-        self.memory = Memory(machine)
+    def __init__(
+        self, emit: Callable[[Test], str], machine: Machine, at: Session, folder: Path
+    ) -> None:
+        self.emit, self.machine, self.at, self.folder = emit, machine, at, folder
+        self.memory = Memory(profile(machine, at))
         self.siblings: dict[Path, _Measured] = {}  # by program: tests share them
         self.interleaved: dict[str, Verdict] = {}  # of fenced siblings, by text after the name
 
@@ -264,7 +267,6 @@ class _Bench:
         return _control("fenced", sibling.change, measured, None, said)
 
     def _told(self, it: _Measured, controls: tuple[Control, ...]) -> Histogram:
-        compiler = self.machine.compiler
         tried = it.choice.tried
         parameters = {
             "setting": told(it.choice.best.setting),
@@ -272,11 +274,11 @@ class _Bench:
             "slices": str(it.choice.slices),
             # less than all of it: a hypervisor or other programs had the processors meanwhile
             "threads ran": f"{it.processor / (it.threads * max(it.seconds, 1e-9)):.0%} of the time",
-            "compiler": f"{compiler} {tools.require(compiler).version or ''}",
+            "compiler": compilers.require(self.machine).stated,
             "assembly": str(it.program.assembly),
         }
-        if it.threads > cores():
-            parameters["crowded"] = f"{it.threads} threads on {cores()} processors"
+        if it.threads > self.machine.cores:
+            parameters["crowded"] = f"{it.threads} threads on {self.machine.cores} processors"
         if it.problem:
             parameters["cut"] = it.problem
         return Histogram(

@@ -17,8 +17,8 @@ import msgspec
 
 from weakspot.generators import kept
 from weakspot.generators.emit.threads import Place
-from weakspot.harness import process, tools
-from weakspot.harness.machines import Machine
+from weakspot.harness import process
+from weakspot.harness.machines import Machine, Session, compilers
 from weakspot.harness.runners.tuning import Setting
 
 _GRACE = 5.0  # seconds that a slice may be late: a crowded machine takes its processors away
@@ -83,8 +83,8 @@ def compiled(
 ) -> Program:
     """The program of that source, which prints the values of those places, as the folder has it
     or made now. What runs is what the assembly beside it says: it is made from that."""
-    compiler = tools.require(machine.compiler)
-    name = kept.digest(source, compiler.path, compiler.version or "", *machine.flags)[:24]
+    compiler = compilers.require(machine)
+    name = kept.digest(source, *compiler.command, compiler.stated, *machine.flags)[:24]
     program = Program(folder / f"{name}.exe", places)
     if program.path.exists():
         program.path.touch()
@@ -95,7 +95,7 @@ def compiled(
         for given, wanted, how in ((".c", ".s", ["-S"]), (".s", ".exe", [])):
             ended = process.run(
                 [
-                    *(compiler.path, *machine.flags, "-pthread", *how),
+                    *(*compiler.command, *machine.flags, "-pthread", *how),
                     *(made.with_suffix(given).name, "-o", made.with_suffix(wanted).name),
                 ],
                 cwd=Path(scratch),
@@ -109,23 +109,17 @@ def compiled(
             if ended.code != 0:
                 errors = re.findall(r"error: (.*)", ended.err) or ended.err.splitlines()[-1:]
                 what = f": {errors[0]}" if errors else ""
-                raise Failed(f"{machine.compiler} does not compile it{what}")
+                raise Failed(f"{compiler.name} does not compile it{what}")
         for suffix in (".c", ".s", ".exe"):  # the program last: what is there is whole
             made.with_suffix(suffix).replace(program.path.with_suffix(suffix))
     return program
 
 
-def sliced(
-    program: Program, machine: Machine, setting: Setting, seconds: float, seed: int
-) -> Slice:
-    """Run the program once, for so many seconds. Raises Failed."""
+def sliced(program: Program, at: Session, setting: Setting, seconds: float, seed: int) -> Slice:
+    """Run the program once, for so many seconds. Raises Failed, Lost."""
     given = {**setting, "ms": max(1, round(1000 * seconds)), "seed": seed}
-    prefix = [tools.require(name).path for name in machine.prefix[:1]] + list(machine.prefix[1:])
-    ended = process.run(
-        [*prefix, str(program.path), *(f"{name}={value}" for name, value in given.items())],
-        seconds=seconds + _GRACE,
-        memory=None,
-    )
+    arguments = [f"{name}={value}" for name, value in given.items()]
+    ended = at.run(program.path, arguments, seconds=seconds + _GRACE)
     if ended.timed_out:
         raise Failed(f"its program does not end within {seconds + _GRACE:.0f} s")
     if ended.code != 0:

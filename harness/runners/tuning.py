@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from weakspot.generators import kept
-from weakspot.harness.machines import Machine
-from weakspot.harness.machines.profile import profile
+from weakspot.harness.machines.profile import Profile
 
 CURIOUS = 8
 """One slice in so many goes to the setting that was tried least."""
@@ -124,8 +123,7 @@ class Memory:
     """What is remembered of a machine: a file in the user's cache folder. Without one that can be
     written nothing is."""
 
-    def __init__(self, machine: Machine) -> None:
-        known = profile(machine)
+    def __init__(self, known: Profile) -> None:
         kind = kept.digest(*(str(each) for each in (known.machine, known.cpu, known.hypervisor)))
         folder = kept.folder_of("settings")
         self.path = folder and folder / f"{kind[:16]}.json"

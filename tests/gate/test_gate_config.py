@@ -22,7 +22,12 @@ from projects import Project
         ('[gate]\nfail_on = ["WS1O1"]\n', 2, "fail_on: 'WS1O1' is neither", "did you mean WS101"),
         ('[gate]\nbudget = "soon"\n', 2, "budget: 'soon' is not a duration", '"10s"'),
         ('[gate]\nscenarios = ["none/*.c"]\n', 2, "'none/*.c' matches no file", ".litmus"),
-        ('[run]\nmachines = ["lokal"]\n', 2, "machines: unknown machine 'lokal'", "local and qemu"),
+        (
+            '[run]\nmachines = ["lokal"]\n',
+            2,
+            "machines: unknown machine 'lokal'",
+            "machines are local, qemu",
+        ),
         ("[run]\nseconds = true\n", 2, "seconds: expected", ""),
         ('[gate]\nscenarios = [""]\n', 2, "'' matches no file", ""),
         ("[gate]\nmodels = []\n", 2, "models: there is none", ""),

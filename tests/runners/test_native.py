@@ -15,11 +15,12 @@ from weakspot.errors import MissingTool
 from weakspot.generators.emit.native import native_source, perpetual
 from weakspot.generators.emit.threads import places, statements
 from weakspot.generators.litmus import Test
-from weakspot.harness import models, structures, tools
+from weakspot.harness import machines, models, structures, tools
 from weakspot.harness.agreement import within
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.herdlog import format_histogram, parse_histograms
 from weakspot.harness.machines import Machine, local
+from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners.native import Native
 from weakspot.harness.runners.programs import compiled, sliced
 from weakspot.harness.runners.tuning import SETTINGS, Choice, Memory, settings, told
@@ -143,7 +144,8 @@ def test_no_setting_shows_what_x86_forbids(here: Machine, tmp_path: Path, which:
         names = [f"{t}:{name}" if t is not None else f"[{name}]" for t, name in places(read)]
         every = settings(len(read.threads), 2, perpetual=perpetual(read) is not None)
         for setting in every[number % 5 :: 5] if which == "kinds" else every:
-            found = sliced(program, here, setting, 0.02, 1)
+            with machines.opened(here) as at:
+                found = sliced(program, at, setting, 0.02, 1)
             for values in found.counts:
                 state = dict(zip(names, map(str, values), strict=True))
                 assert within(state, model[test.name].states), (test.name, setting, state)
@@ -342,7 +344,7 @@ def test_the_best_setting_is_remembered_for_the_machine(here: Machine, cache: Pa
     if local.cores() < 2:
         pytest.skip("one processor shows no store buffering")
     histogram = tried([sb()], here, lambda found: found["SB"].target > 0)["SB"]
-    (remembered,) = Memory(here).best.values()
+    (remembered,) = Memory(profile(here)).best.values()
     assert told(remembered) == histogram.parameters["setting"]
     assert next(cache.rglob("settings/*.json")).exists()
     assert Choice(SETTINGS, remembered).next().setting == remembered

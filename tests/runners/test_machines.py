@@ -1,0 +1,249 @@
+"""Machines by ssh and by qemu: they run what was compiled here, say what they are, and when they
+die only what they were doing is lost."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from litmus_texts import FENCE, sb
+from sshd import HOST, Sshd, made_key, started
+
+from weakspot.errors import Unsupported
+from weakspot.harness import machines, tools
+from weakspot.harness.machines import Lost, Machine, compilers, local
+from weakspot.harness.machines.emulated import ARCHITECTURES
+from weakspot.harness.machines.profile import profile
+from weakspot.harness.runners import Runner
+from weakspot.harness.runners.litmus7 import Litmus7
+from weakspot.harness.runners.native import Native
+from weakspot.harness.tools import Tool
+from weakspot.harness.verdict import Histogram
+
+Need = Callable[[str], Tool]
+SAYS = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  if (argc > 1 && !strcmp(argv[1], "abort")) abort();
+  if (argc > 1 && !strcmp(argv[1], "sleep")) for (;;) sleep(1);
+  for (int i = 1; i < argc; i++) printf("[%s]", argv[i]);
+  fprintf(stderr, "and this\\n");
+  return 3;
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def sshd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sshd]:
+    (folder := tmp_path / "sshd").mkdir()
+    there = started(folder, monkeypatch)
+    try:
+        yield there
+    finally:
+        there.stop()
+
+
+def program(machine: Machine, folder: Path, source: str = SAYS) -> Path:
+    (folder / "says.c").write_text(source)
+    made = folder / "says"
+    command = [*compilers.require(machine).command, *machine.flags, "says.c", "-o", made.name]
+    subprocess.run(command, cwd=folder, check=True)
+    return made
+
+
+def ran(runner: Runner, machine: Machine, seconds: float = 0.5) -> dict[str, Histogram]:
+    found: list[Histogram] = []
+    runner.run([sb(), sb("SB+fences", FENCE)], machine, seconds=seconds, done=found.append)
+    return {histogram.test: histogram for histogram in found}
+
+
+def test_a_host_of_the_users_ssh_configuration_is_a_machine(sshd: Sshd, need: Need) -> None:
+    need("gcc")
+    machine = machines.resolve(f"ssh:{HOST}")
+    assert (machine.name, machine.arch) == (f"ssh:{HOST}", local.arch())
+    assert machine.cores == local.cores()
+    assert not machine.emulated
+    histograms = ran(Native(), machine)
+    for histogram in histograms.values():
+        assert histogram.reason == ""
+        assert histogram.machine == machine.name
+        assert histogram.iterations > 0
+        assert histogram.controls[0].iterations > 0
+    assert histograms["SB+fences"].target == 0
+    assert sshd.folders() == []
+
+
+def test_litmus7_runs_on_a_host_too(sshd: Sshd, need: Need) -> None:
+    for tool in ("litmus7", "gcc", "make"):
+        need(tool)
+    histograms = ran(Litmus7(), machines.resolve(f"ssh:{HOST}"))
+    assert all(each.iterations and not each.reason for each in histograms.values())
+    assert histograms["SB+fences"].target == 0
+    assert sshd.folders() == []
+
+
+def test_a_program_runs_there_as_it_would_here(sshd: Sshd, tmp_path: Path) -> None:
+    machine = machines.resolve(f"ssh:{HOST}")
+    if compilers.find(machine) is None:
+        pytest.skip("no compiler")
+    made = program(machine, tmp_path)
+    words = ["a b", "it's", "$HOME", "*", ""]
+    for where in (local.machine(), machine):
+        with machines.opened(where) as at:
+            ended = at.run(made, words, seconds=5)
+            assert (ended.code, ended.timed_out) == (3, False)
+            assert ended.out == "".join(f"[{word}]" for word in words)
+            assert ended.err == "and this\n"
+            assert at.run(made, ["abort"], seconds=5).code == -6
+            late = at.run(made, ["sleep"], seconds=1)
+            assert late.timed_out
+            assert at.run(made, ["still"], seconds=5).out == "[still]", "the machine goes on"
+    assert len(sshd.folders()) == 0
+
+
+def test_what_a_users_shell_says_first_is_passed_over(
+    sshd: Sshd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrapper = sshd.folder / "chatty"
+    wrapper.mkdir()
+    (wrapper / "ssh").write_text(
+        f"#!/bin/sh\necho Welcome\nprintf 'no end of line'\nexec {sshd.folder}/bin/ssh \"$@\"\n"
+    )
+    (wrapper / "ssh").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{wrapper}:{os.environ['PATH']}")
+    assert machines.resolve(f"ssh:{HOST}").arch == local.arch()
+
+
+def test_the_folder_over_there_goes_when_weakspot_is_killed(sshd: Sshd) -> None:
+    with machines.opened(machines.resolve(f"ssh:{HOST}")) as at:
+        assert at.shell("pwd").out.strip() == str(sshd.folders()[0])
+        at._child.kill()  # type: ignore[attr-defined]
+        until = time.monotonic() + 10
+        while sshd.folders() and time.monotonic() < until:
+            time.sleep(0.05)
+    assert sshd.folders() == []
+
+
+@pytest.mark.parametrize(
+    ("change", "said", "advice"),
+    [
+        (("user_key", "another_key"), "Permission denied", "ssh-add"),
+        (("known_hosts", "nobody"), "Host key verification failed", "confirm the host's key"),
+        (("127.0.0.1", "no.such.host.invalid"), "Could not resolve", "~/.ssh/config"),
+        (("Port ", "Port 1\n  #"), "Connection refused", f"ssh {HOST} true"),
+    ],
+)
+def test_a_host_that_cannot_be_reached_is_an_error_that_says_what_to_do(
+    sshd: Sshd, change: tuple[str, str], said: str, advice: str
+) -> None:
+    """Nothing waits for a person to answer a question."""
+    made_key(sshd.folder / "another_key")
+    config = sshd.folder / "ssh_config"
+    config.write_text(config.read_text().replace(*change))
+    begin = time.monotonic()
+    with pytest.raises(Lost) as caught:
+        machines.resolve(f"ssh:{HOST}")
+    assert time.monotonic() - begin < 30
+    assert f"ssh:{HOST} is lost" in caught.value.message
+    assert said in caught.value.message
+    assert advice in (caught.value.advice or "")
+
+
+def test_a_host_of_another_kind_is_refused(sshd: Sshd, tmp_path: Path) -> None:
+    """An s390x, as its uname says."""
+    (other := tmp_path / "other").mkdir()
+    (other / "uname").write_text("#!/bin/sh\n[ $1 = -s ] && echo Linux || echo s390x\n")
+    (other / "uname").chmod(0o755)
+    config = sshd.folder / "sshd_config"
+    config.write_text(config.read_text().replace("SetEnv ", f"SetEnv PATH={other}:/usr/bin:/bin "))
+    sshd.stop()
+    sshd.start()
+    with pytest.raises(Unsupported, match="it is Linux on s390x"):
+        machines.resolve(f"ssh:{HOST}")
+
+
+def test_a_machine_that_dies_is_lost_and_what_it_ran_is_said(sshd: Sshd, need: Need) -> None:
+    need("gcc")
+    machine = machines.resolve(f"ssh:{HOST}")
+    found: list[Histogram] = []
+
+    def done(histogram: Histogram) -> None:
+        found.append(histogram)
+        sshd.stop()
+
+    tests = [sb("a"), sb("b"), sb("c")]
+    with pytest.raises(Lost, match=f"ssh:{HOST} is lost"):
+        Native().run(tests, machine, seconds=0.3, done=done)
+    assert [(each.test, each.lost) for each in found] == [("a", False), ("b", True)]
+    assert found[0].iterations > 0
+    assert f"ssh:{HOST} is lost" in found[1].reason
+
+
+# --- emulated machines, and compilers ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_emulated_machines_run_tests_and_say_what_they_are(arch: str, need: Need) -> None:
+    need(f"qemu-{arch}")
+    machine = machines.resolve(f"qemu:{arch}")
+    if why := Native().available(machine):
+        pytest.skip(why)
+    histograms = ran(Native(), machine, 1.0)
+    for histogram in histograms.values():
+        assert histogram.reason == ""
+        assert (histogram.machine, histogram.arch) == (f"qemu:{arch}", arch)
+        assert histogram.emulated
+        assert histogram.iterations > 0
+    assert histograms["SB+fences"].target == 0
+
+
+@pytest.mark.parametrize(
+    "arch",  # zig makes the C library of each first, which takes minutes
+    [pytest.param(each, marks=pytest.mark.full) for each in ("x86_64", *ARCHITECTURES)],
+)
+def test_zig_makes_programs_where_no_other_compiler_is(
+    arch: str, need: Need, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need("zig")
+    kept = tools.find
+    monkeypatch.setattr(tools, "find", lambda name: None if "gcc" in name else kept(name))
+    machine = machines.resolve("local" if arch == local.arch() else f"qemu:{arch}")
+    assert compilers.require(machine).stated.startswith("zig ")
+    if any(kept(name) is None for name in machine.prefix):
+        pytest.skip(f"{machine.prefix[0]} not installed")
+    with machines.opened(machine) as at:
+        assert at.run(program(machine, tmp_path), ["x"], seconds=10).out == "[x]"
+
+
+# --- profiles ---------------------------------------------------------------------------------
+
+
+def test_a_profile_says_what_can_be_read() -> None:
+    machine = local.machine()
+    known = profile(machine)
+    assert known.arch == machine.arch
+    assert known.kernel
+    assert known.cores == local.cores()
+    assert known.memory is None or known.memory > 1 << 28
+    assert known.emulator is None
+    assert known.caches is None or any(each.startswith("L1 Data ") for each in known.caches)
+
+
+@pytest.mark.usefixtures("sshd")
+def test_a_hosts_profile_is_read_there() -> None:
+    over_there, here = profile(machines.resolve(f"ssh:{HOST}")), profile(local.machine())
+    assert over_there.machine == f"ssh:{HOST}"
+    for name in ("cpu", "microcode", "cores", "caches", "kernel", "numa_nodes"):
+        assert getattr(over_there, name) == getattr(here, name)
