@@ -29,7 +29,7 @@ from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explore import Bounds, EngineExplorer, Explorer
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.judge import judge
-from weakspot.harness.machines import Machine
+from weakspot.harness.machines import Lost, Machine
 from weakspot.harness.machines.profile import profile
 from weakspot.harness.material import Generator, Material, Subject, from_source, gather, joined
 from weakspot.harness.models import Model
@@ -156,10 +156,12 @@ def run(
     tools = tools or installed()
     progress = progress or Quiet()
     under = _models(plan.models, tools)
-    places = [tools.machine(name) for name in plan.machines]
+    places, unreached = _machines(plan.machines, tools)
     folder = folder or latest_unfinished(root, plan) or new_folder(root)
     with _open(folder, plan, progress) as store:
         work = _Work(plan, store, tools, progress)
+        for error in unreached:
+            work.miss(error.message)
         try:
             work.gather(under)
             work.explore()
@@ -198,6 +200,17 @@ def _models(names: Sequence[str], tools: Tools) -> dict[str, Model]:
                 advice="rename one of the files",
             )
     return found
+
+
+def _machines(names: Sequence[str], tools: Tools) -> tuple[list[Machine], list[Lost]]:
+    """The machines, and why others cannot be reached: these wait until the campaign goes on."""
+    found, lost = [], []
+    for name in names:
+        try:
+            found.append(tools.machine(name))
+        except Lost as error:
+            lost.append(error)
+    return found, lost
 
 
 def _open(folder: Path, plan: Plan, progress: Progress) -> Store:
@@ -353,8 +366,10 @@ class _Work:
     def run(self, machines: Sequence[Machine]) -> None:
         """Run every test on every machine, one at a time."""
         for machine in machines:
-            profile = msgspec.to_builtins(self.tools.profile(machine), enc_hook=str)
-            self.machines.append(MachineNote(machine.name, machine.arch, machine.emulated, profile))
+            with self._tolerant(f"the profile of {machine.name}"):
+                known = msgspec.to_builtins(self.tools.profile(machine), enc_hook=str)
+                note = MachineNote(machine.name, machine.arch, machine.emulated, known)
+                self.machines.append(note)
         self.describe()
         for machine in machines:
             for name in self.plan.runners:
@@ -365,22 +380,34 @@ class _Work:
                 self._run(runner, machine)
 
     def _run(self, runner: Runner, machine: Machine) -> None:
+        """A machine that dies takes the test with it that it was running; the others run if it is
+        back at once, else when the campaign goes on."""
         keys = {
             entry.name: key(
                 entry.digest, machine.name, machine.arch, runner.name, f"{self.plan.seconds_run:g}"
             )
             for entry in self.material.entries
         }
-        entries = [each for each in self.material.entries if keys[each.name] not in self.store.done]
-        self.progress.start(len(entries), f"running on {machine.name}")
+        left = {
+            each.name: each.test
+            for each in self.material.entries
+            if keys[each.name] not in self.store.done
+        }
+        self.progress.start(len(left), f"running on {machine.name}")
 
         def done(histogram: Histogram) -> None:
-            self.store.histogram(keys[histogram.test], histogram)
+            job = keys[histogram.test]
+            # under a name of its own, so that the job is not done
+            self.store.histogram(f"{job}:lost" if histogram.lost else job, histogram)
+            del left[histogram.test]
             self.progress.advance()
 
-        with self._tolerant(f"{runner.name} on {machine.name}"):
-            tests = [entry.test for entry in entries]
-            runner.run(tests, machine, seconds=self.plan.seconds_run, done=done)
+        waiting = len(left) + 1
+        while left and len(left) < waiting:
+            waiting = len(left)
+            with self._tolerant(f"{runner.name} on {machine.name}"):
+                tests = list(left.values())
+                runner.run(tests, machine, seconds=self.plan.seconds_run, done=done)
 
     def finish(self) -> None:
         """Judge, and close the campaign unless something is left that may work next time."""
@@ -410,6 +437,11 @@ class _Work:
             )
         )
 
+    def miss(self, why: str) -> None:
+        """Something is left to do when the campaign goes on."""
+        self.failed = True
+        self.note(why)
+
     def note(self, text: str) -> None:
         self.notes.append(text)
         self.progress.message(text)
@@ -421,5 +453,4 @@ class _Work:
         try:
             yield
         except (MissingTool, ToolFailed) as error:
-            self.failed = True
-            self.note(f"{what}: {error.message}")
+            self.miss(f"{what}: {error.message}")

@@ -80,7 +80,8 @@ def exit_code(record: Record) -> int:
 
 def undecided(record: Record) -> tuple[str, ...]:
     """What was asked and not answered, one a line: a test under a model that every checker gave
-    up on, a program that a claim is about, or a user's own, of which not all was explored."""
+    up on, a program that a claim is about, or a user's own, of which not all was explored, a
+    machine that was lost."""
     claimed = {
         (program(structure.name, claim.scenario), model): expected
         for structure in record.structures
@@ -107,7 +108,19 @@ def undecided(record: Record) -> tuple[str, ...]:
             or claimed.get((exploration.program, exploration.model), "Unknown") != "Unknown"
         )
     ]
-    return tuple(found)
+    return (*found, *_lost(record))
+
+
+def _lost(record: Record) -> Iterator[str]:
+    """What a campaign that is to go on has not run: a machine was not there, or went away."""
+    for machine in () if record.manifest.finished else record.manifest.plan.machines:
+        ran = [each for each in record.histograms if each.machine == machine]
+        lost = [each for each in ran if each.lost]
+        never = len(record.entries) - len({each.test for each in ran})
+        if lost:
+            yield f"{lost[0].test} on {machine}: {lost[0].reason}; {times(len(lost))} that happened"
+        if never:
+            yield f"{never:,} of {len(record.entries):,} tests did not run on {machine}"
 
 
 def sightings(record: Record) -> tuple[Sighting, ...]:

@@ -32,6 +32,7 @@ by Ctrl-C or otherwise, goes on where it stopped when the same command is given 
 Examples:
   weakspot test all
   weakspot test duffy_wsq store_buffering --for 10s
+  weakspot test duffy_wsq --on local,ssh:pi,qemu:riscv64
   weakspot test my_queue.c -D CAPACITY=2 -I include -m rc11,tso
   weakspot test tests/ -o campaign --for 0               check only, run nothing"""
 )
@@ -61,8 +62,8 @@ Examples:
     callback=listed,
     default=configured("machines"),
     show_default="local, or as configured",
-    metavar="local|qemu:ARCH",
-    help="A machine to run on.",
+    metavar="local|ssh:HOST|qemu:ARCH",
+    help="A machine to run on; several with commas between.",
 )
 @click.option(
     "--checker",

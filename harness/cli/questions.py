@@ -212,6 +212,7 @@ A machine that does not show an outcome has not shown that it is impossible.
 Examples:
   weakspot run SB.litmus --for 10s
   weakspot run SB.litmus --runner all             by weakspot's own runner, and by litmus7
+  weakspot run duffy_wsq --on ssh:pi              on another machine; ssh has to know it as pi
   weakspot run duffy_wsq --on qemu:aarch64        emulated: shows little of real hardware
   weakspot run tests/ --format herd > this.log    a log for mcompare7"""
 )
@@ -221,8 +222,8 @@ Examples:
     "machine",
     default=lambda: configured("machines")()[0],
     show_default="local, or as configured",
-    metavar="local|qemu:ARCH",
-    help="The machine to run on.",
+    metavar="local|ssh:HOST|qemu:ARCH",
+    help="The machine to run on: this one, one that ssh knows, or one that qemu plays.",
 )
 @click.option(
     "--runner",
@@ -274,6 +275,10 @@ def run(
         keeping("what was counted until then is printed", lambda: show(answers.record())),
         watched() as progress,
     ):
-        answers.run(place, runners, seconds, progress)
+        try:
+            answers.run(place, runners, seconds, progress)
+        except machines.Lost:
+            show(answers.record())
+            raise
     show(record := answers.record())
     return judged(record, aside=form in ("json", "herd"))

@@ -93,7 +93,7 @@ class There:
     """See Session."""
 
     def __init__(self, host: str, child: subprocess.Popen[str]) -> None:
-        self._host, self._child = host, child
+        self._host, self._child, self._greeted = host, child, False
         self._read = b""
         self._copied: dict[tuple[Path, int], str] = {}
 
@@ -102,6 +102,7 @@ class There:
         deadline = time.monotonic() + _PATIENCE
         while self._line(deadline) != _READY:
             pass
+        self._greeted = True
 
     def run(self, program: Path, arguments: Sequence[str] = (), *, seconds: float) -> process.Ended:
         limit = max(1, round(seconds + 0.5))
@@ -181,4 +182,5 @@ class There:
         why = said[-1] if said else "the connection ended"
         advice = next((how for what, how in _ADVICE.items() if what in why), "")
         advice = advice or f"see whether `ssh {self._host} true` works by itself"
-        return Lost(f"ssh:{self._host} is lost: {why}", advice=advice.format(host=self._host))
+        what = "is lost" if self._greeted else "cannot be reached"
+        return Lost(f"ssh:{self._host} {what}: {why}", advice=advice.format(host=self._host))

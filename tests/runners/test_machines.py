@@ -5,19 +5,24 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 from litmus_texts import FENCE, sb
 from sshd import HOST, Sshd, made_key, started
 
 from weakspot.errors import Unsupported
-from weakspot.harness import machines, tools
+from weakspot.generators.litmus import Test
+from weakspot.harness import campaign, machines, tools
+from weakspot.harness.judge import exit_code, undecided
 from weakspot.harness.machines import Lost, Machine, compilers, local
 from weakspot.harness.machines.emulated import ARCHITECTURES
 from weakspot.harness.machines.profile import profile
+from weakspot.harness.record import Plan
 from weakspot.harness.runners import Runner
 from weakspot.harness.runners.litmus7 import Litmus7
 from weakspot.harness.runners.native import Native
@@ -156,7 +161,7 @@ def test_a_host_that_cannot_be_reached_is_an_error_that_says_what_to_do(
     with pytest.raises(Lost) as caught:
         machines.resolve(f"ssh:{HOST}")
     assert time.monotonic() - begin < 30
-    assert f"ssh:{HOST} is lost" in caught.value.message
+    assert f"ssh:{HOST} cannot be reached: " in caught.value.message
     assert said in caught.value.message
     assert advice in (caught.value.advice or "")
 
@@ -247,3 +252,104 @@ def test_a_hosts_profile_is_read_there() -> None:
     assert over_there.machine == f"ssh:{HOST}"
     for name in ("cpu", "microcode", "cores", "caches", "kernel", "numa_nodes"):
         assert getattr(over_there, name) == getattr(here, name)
+
+
+# --- campaigns --------------------------------------------------------------------------------
+
+
+def test_a_host_that_dies_costs_a_campaign_only_the_job_it_ran(
+    sshd: Sshd, need: Need, tmp_path: Path
+) -> None:
+    """sshd is killed while the second test runs there; the other machine goes on, and the same
+    command does what is left when the host is back."""
+    need("gcc")
+    plan, tools = three_tests(tmp_path, f"ssh:{HOST}", "local"), with_runner(DyingHost(sshd))
+    folder, record = campaign.run(plan, folder=tmp_path / "campaign", tools=tools)
+    given = {(each.test, each.machine): each for each in record.histograms}
+    assert given["a", f"ssh:{HOST}"].iterations > 0
+    assert given["b", f"ssh:{HOST}"].lost
+    assert f"ssh:{HOST} is lost" in given["b", f"ssh:{HOST}"].reason
+    assert ("c", f"ssh:{HOST}") not in given
+    assert all(given[name, "local"].iterations > 0 for name in ("a", "b", "c"))
+    assert not record.manifest.finished
+    assert any(f"native on ssh:{HOST}: ssh:{HOST} is lost" in n for n in record.manifest.notes)
+    assert any("b on ssh:" in each for each in undecided(record))
+    assert any("1 of 3 tests did not run on ssh:" in each for each in undecided(record))
+    assert exit_code(record) == 3
+
+    unreached = campaign.run(plan, folder=folder)[1]
+    assert any("cannot be reached: " in note for note in unreached.manifest.notes)
+    assert not unreached.manifest.finished
+
+    sshd.start()
+    again = campaign.run(plan, folder=folder)[1]
+    assert again.manifest.finished
+    assert undecided(again) == ()
+    now = {(each.test, each.machine): each for each in again.histograms}
+    assert all(now[name, f"ssh:{HOST}"].iterations > 0 for name in ("a", "b", "c"))
+    for job in (("a", f"ssh:{HOST}"), ("a", "local"), ("b", "local"), ("c", "local")):
+        assert now[job] == given[job], "not done again"
+    assert sshd.folders() == []
+
+
+def test_a_campaign_goes_on_at_once_where_only_the_connection_broke(
+    sshd: Sshd, need: Need, tmp_path: Path
+) -> None:
+    need("gcc")
+    plan, tools = three_tests(tmp_path, f"ssh:{HOST}"), with_runner(DyingHost(sshd, back=True))
+    record = campaign.run(plan, folder=tmp_path / "campaign", tools=tools)[1]
+    assert [(each.test, each.lost) for each in record.histograms] == [
+        ("a", False),
+        ("b", True),
+        ("c", False),
+    ]
+    assert not record.manifest.finished
+
+
+def three_tests(folder: Path, *machines: str) -> Plan:
+    (wanted := folder / "tests").mkdir()
+    for name in ("a", "b", "c"):
+        (wanted / f"{name}.litmus").write_text(sb(name).text)
+    return Plan(what=(str(wanted),), machines=machines, runners=("native",), seconds_run=0.3)
+
+
+def with_runner(runner: Runner) -> campaign.Tools:
+    return msgspec.structs.replace(campaign.installed(), runner=lambda _: runner)
+
+
+class DyingHost(msgspec.Struct, frozen=True):
+    """The native runner on a host whose sshd is killed while its second test runs, and comes back
+    at once or does not."""
+
+    sshd: Sshd
+    back: bool = False
+    name: str = "native"
+
+    def available(self, machine: Machine) -> str:
+        return Native().available(machine)
+
+    def run(
+        self,
+        tests: Sequence[Test],
+        machine: Machine,
+        *,
+        seconds: float,
+        done: Callable[[Histogram], None],
+    ) -> None:
+        def kill() -> None:
+            self.sshd.stop()
+            if self.back:
+                self.sshd.start()
+
+        killer = threading.Timer(0.1, kill)
+
+        def watched(histogram: Histogram) -> None:
+            done(histogram)
+            if machine.host and histogram.test == "a":
+                killer.start()
+
+        try:
+            Native().run(tests, machine, seconds=seconds, done=watched)
+        finally:
+            if killer.ident is not None:
+                killer.join()
