@@ -17,12 +17,14 @@ from rich.table import Table
 from rich.text import Text
 
 from weakspot.harness import tools
+from weakspot.harness.machines.compilers import CROSS
+from weakspot.harness.machines.emulated import ARCHITECTURES
 
 COMPILERS = ("gcc", "clang", "ziglang")
 """Any one of these turns C into what weakspot reads and runs."""
 
-REQUIRED = ("litmus7", "llvmlite", "weakspot._engine")
-"""What the full main job needs besides a compiler; herd7 and cbmc are second opinions."""
+REQUIRED = ("llvmlite", "weakspot._engine")
+"""What the main job needs besides a compiler; herd7, cbmc and litmus7 are second opinions."""
 
 
 class DoctorLine(msgspec.Struct, frozen=True):
@@ -46,15 +48,15 @@ def report() -> list[DoctorLine]:
     """One line for each thing, in the order a person reads them. Takes well under a second."""
     return [
         _program("herd7", lost="the second opinion on tests; herd's own models"),
-        _program("litmus7", lost="the second runner on hardware"),
+        _program("litmus7", lost="the second runner on machines; tests in assembly do not run"),
         _program("diy7", lost="comparing generated tests with diy7's"),
         _program("mcompare7", lost="comparing logs as the herd tools do"),
         _program("cbmc", lost="the second opinion on programs, bounded model checking"),
-        _program("gcc", lost="all runs on hardware; gcc's view of compiled code"),
+        _program("gcc", lost="runs of what gcc makes of a test; zig's clang compiles instead"),
         _program("clang", lost="nothing while ziglang is there; a system clang's own version"),
         _module(
             "ziglang",
-            lost="reading C without a system clang",
+            lost="reading C without a system clang; programs for machines without a compiler",
             advice="pip install ziglang",
             version=lambda _: importlib.metadata.version("ziglang"),
         ),
@@ -70,15 +72,17 @@ def report() -> list[DoctorLine]:
             advice="pip install weakspot again; in a clone, pip install -e . (needs Rust)",
             version=lambda _: importlib.import_module("weakspot").__version__,
         ),
-        _program("aarch64-linux-gnu-gcc", lost="AArch64 assembly and emulated AArch64 runs"),
-        _program("powerpc64le-linux-gnu-gcc", lost="POWER assembly and emulated POWER runs"),
-        _program("qemu-aarch64", "qemu-aarch64-static", lost="emulated AArch64 runs"),
-        _program("qemu-ppc64le", "qemu-ppc64le-static", lost="emulated POWER runs"),
+        _program("ssh", lost="runs on other machines (--on ssh:HOST)"),
+        *(
+            _program(CROSS[arch], lost=f"gcc for {arch}; zig's clang compiles instead")
+            for arch in ARCHITECTURES
+        ),
+        *(_program(f"qemu-{arch}", lost=f"emulated {arch} runs") for arch in ARCHITECTURES),
     ]
 
 
 def missing_required(lines: Iterable[DoctorLine]) -> list[str]:
-    """What the full main job lacks, by name; empty if it can run. One compiler is enough."""
+    """What the main job lacks, by name; empty if it can run. One compiler is enough."""
     found = {line.name for line in lines if line.found}
     missing = [name for name in REQUIRED if name not in found]
     if not found.intersection(COMPILERS):
@@ -99,9 +103,9 @@ def render(lines: Sequence[DoctorLine], console: Console) -> None:
         _render_plain(lines, console)
     missing = missing_required(lines)
     if missing:
-        console.print(Text(f"the full main job lacks: {', '.join(missing)}"), soft_wrap=True)
+        console.print(Text(f"the main job lacks: {', '.join(missing)}"), soft_wrap=True)
     else:
-        console.print(Text("everything the full main job needs is here"), soft_wrap=True)
+        console.print(Text("everything the main job needs is here"), soft_wrap=True)
 
 
 def _render_table(lines: Sequence[DoctorLine], console: Console) -> None:
@@ -131,9 +135,8 @@ def _render_plain(lines: Sequence[DoctorLine], console: Console) -> None:
         console.print(Text(f"{line.name:<{name_width}}  {rest}"), soft_wrap=True)
 
 
-def _program(name: str, *others: str, lost: str) -> DoctorLine:
-    """A program, under its name or one of the `others` it is also installed as."""
-    tool = next(filter(None, map(tools.find, (name, *others))), None)
+def _program(name: str, *, lost: str) -> DoctorLine:
+    tool = tools.find(name)
     return DoctorLine(
         name=name,
         found=tool is not None,

@@ -137,8 +137,9 @@ def _find(name: str, own: str, path: str) -> Tool | None:
         places.append((str(Path(own) / "bin"), "WEAKSPOT_TOOLS"))
     places.append((path, "PATH"))
     places.extend((str(folder), ".tools") for folder in private)
+    names = (name, f"{name}-static") if name.startswith("qemu-") else (name,)
     for folders, origin in places:
-        found = shutil.which(name, path=folders)
+        found = next(filter(None, (shutil.which(each, path=folders) for each in names)), None)
         if found is not None:
             where = Path(found).absolute()
             if origin == "PATH" and where.parent in private:

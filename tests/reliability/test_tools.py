@@ -135,22 +135,18 @@ def test_installed_herd7_has_its_rc11() -> None:
     assert (library / "rc11.cat").is_file()
 
 
-def test_doctor_names_what_the_full_job_lacks(
+def test_doctor_says_what_the_absence_of_each_tool_costs(
     places: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(places / "path"))
     lines = doctor.report()
     missing = doctor.missing_required(lines)
-    assert "litmus7" in missing
-    assert not {"herd7", "cbmc"} & set(missing)  # the engine decides without them
+    # the engine decides and the native runner runs without them
+    assert not {"herd7", "cbmc", "litmus7"} & set(missing)
     for line in lines:
         assert line.lost
         assert line.advice
         assert (line.where is not None) == line.found
-
-    program(places / "path", "litmus7", "1.2.3")
-    tools.forget()
-    assert "litmus7" not in doctor.missing_required(doctor.report())
 
 
 def test_any_one_compiler_is_enough() -> None:
