@@ -24,106 +24,39 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from weakspot.errors import BadInput, WeakspotError
+from weakspot.errors import BadInput
 from weakspot.generators.patterns import Habits, habits
 from weakspot.generators.program import Program, read_program
 from weakspot.harness.annotations import (
     Annotated,
     Annotation,
+    annotate,
+)
+from weakspot.harness.checkers.explore import Bounds, asked, explored
+from weakspot.harness.material import resolve
+from weakspot.harness.minimal import Values, minimal
+from weakspot.harness.models import Model
+from weakspot.harness.relaxed import LeftOut, Need, Relaxed, Weakest
+from weakspot.harness.strength import (
     Assignment,
     allowed,
-    annotate,
     cost,
-    just_below,
+    fenced,
+    instead,
+    just_less,
     strongest,
     weaker,
 )
-from weakspot.harness.checkers.explore import Bounds, asked, explored
-from weakspot.harness.fenced import Fenced, Fences
-from weakspot.harness.material import resolve
-from weakspot.harness.minimal import below, minimal
-from weakspot.harness.models import Model
-from weakspot.harness.repairs import spelled
-from weakspot.harness.rewrite import ByHand, Rewritten, rewrite
 from weakspot.harness.structures import Structure
 from weakspot.harness.trials import Report, Scene, Trials, within
-from weakspot.harness.verdict import Evidence, Finding, Violation
+from weakspot.harness.verdict import Violation
 
 if TYPE_CHECKING:
     from weakspot._engine import ExplorationDict
 
 _ASSIGNMENTS = 200  # that are listed at most
+_FENCED = 2000  # explorations that fences are looked for with at most
 _TRACED = 400  # interleavings, to know how the events of a witness depend on one another
-
-
-class Need(msgspec.Struct, frozen=True, kw_only=True):
-    """Why an order is needed: with the one just `below` it, and all others as they are, this
-    `violation` of the `scenario` is found."""
-
-    below: str
-    scenario: str
-    violation: Violation
-
-
-class Weakest(msgspec.Struct, frozen=True, kw_only=True):
-    """A minimal assignment: the order of each annotation, and why it is no weaker: a Need for each
-    order just below, none where it is the weakest there is. `executions` are those of all
-    scenarios that were explored to confirm it."""
-
-    orders: Assignment
-    needs: tuple[tuple[Need, ...], ...]
-    executions: int
-
-
-def reason(needs: tuple[Need, ...]) -> str:
-    """`rlx: race in push_vs_steal, MP+ponarlx+ctrlacqna`"""
-    said = []
-    for need in needs:
-        test = f", {need.violation.test}" if need.violation.test else ""
-        said.append(f"{need.below}: {need.violation.kind} in {need.scenario}{test}")
-    return "; ".join(said)
-
-
-class LeftOut(msgspec.Struct, frozen=True):
-    """A program that takes no part. `violated`: it violates something under the strongest orders
-    that it could take part with."""
-
-    scenario: str
-    why: str
-    violated: bool = False
-
-
-class Relaxed(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a structure under a model.
-
-    `weakest` are the minimal assignments, the cheapest first (`annotations.cost`), each with the
-    orders of `annotations`; `fenced`, where they were asked for, what fences can take the place of
-    in the first. `suffices` says whether the orders as written do. `notes` say within
-    which limits this holds, and what was not confirmed; `decided` is false then. `assignments` is
-    how many there are to choose from; `explorations` and `seconds` are what was spent.
-    """
-
-    subject: str
-    model: str
-    annotations: tuple[Annotation, ...]
-    scenarios: tuple[str, ...]
-    left_out: tuple[LeftOut, ...]
-    suffices: bool
-    weakest: tuple[Weakest, ...]
-    fenced: tuple[Fenced, ...]
-    notes: tuple[str, ...]
-    decided: bool
-    assignments: int
-    explorations: int
-    seconds: float
-
-    @property
-    def best(self) -> Weakest | None:
-        """The cheapest minimal assignment that is nowhere stronger than what is written; without
-        one the cheapest."""
-        written = tuple(each.order for each in self.annotations)
-        lower = [each for each in self.weakest if below(each.orders, written)]
-        return next(iter(lower or self.weakest), None)
 
 
 class Subject(msgspec.Struct, frozen=True):
@@ -187,7 +120,7 @@ class Relaxing:
         report: Report = lambda _: None,
     ) -> None:
         self._model, self._bounds, self._report = model, bounds, report
-        self._fences, self._fenced = fences, list[Fenced]()
+        self._fences = fences
         self._subject = subject.name
         self._names = [name for name, _ in subject.programs]
         self._all, self._annotated = annotate([program for _, program in subject.programs])
@@ -199,7 +132,7 @@ class Relaxing:
         self._habits: dict[int, Habits] = {}
         self._violations: dict[tuple[int, Assignment], Violation | None] = {}
         self._trials = Trials([], (), model, bounds)
-        self._values: list[tuple[str, ...]] = []
+        self._used: list[Annotation] = []
 
     def run(self) -> None:
         """All of it."""
@@ -207,24 +140,21 @@ class Relaxing:
         scenes, cut = self._scenes(strong)
         used = sorted({number for scene in scenes for number in scene.used})
         at = {number: place for place, number in enumerate(used)}
-        annotations = [self._all[number] for number in used]
-        top = tuple(strong[number] for number in used)
+        self._used = [self._all[number] for number in used]
         self._trials = Trials(
             [Scene(scene.name, _renumbered(scene.annotated, at)) for scene in scenes],
-            annotations,
+            [weaker(self._all[number].kind, strong[number]) for number in used],
             self._model,
             self._bounds,
             report=self._report,
         )
         self._trials.tolerated.update(cut)
-        self._values = [
-            weaker(each.kind, order) for each, order in zip(annotations, top, strict=True)
-        ]
         if scenes:
-            self._suffices = self._trials.failing(tuple(each.order for each in annotations)) is None
-            self._search(top)
+            written = tuple(each.order for each in self._used)
+            self._suffices = self._trials.failing(written) is None
+            self._search()
         if self._fences and self._weakest:
-            self._beside(self._weakest[0].orders)
+            self._beside()
         self._ended = True
 
     @property
@@ -233,13 +163,12 @@ class Relaxing:
         return self._trials.scenes
 
     @property
-    def choices(self) -> Sequence[tuple[str, ...]]:
+    def choices(self) -> Sequence[Values]:
         """The orders of each annotation that there are to choose from, the weakest first."""
-        return self._values
+        return self._trials.choices
 
     def result(self) -> Relaxed:
         """What is known so far."""
-        annotations = tuple(self._trials.annotations)
         notes = [*self._notes]
         for scene, reasons in self._trials.unknown.items():
             name = self._trials.scenes[scene].name
@@ -249,15 +178,15 @@ class Relaxing:
         return Relaxed(
             subject=self._subject,
             model=self._model.name,
-            annotations=annotations,
+            annotations=tuple(self._used),
             scenarios=tuple(scene.name for scene in self._trials.scenes),
             left_out=tuple(self._left_out),
             suffices=self._suffices,
             weakest=tuple(self._weakest),
-            fenced=tuple(self._fenced),
             notes=tuple(notes),
             decided=not notes,
-            assignments=math.prod(len(values) for values in self._values),
+            failing=() if self._ended else tuple(self._trials.failed),
+            assignments=math.prod(len(orders) for orders in self.choices),
             explorations=self._explorations + self._trials.explorations,
             seconds=round(time.monotonic() - self._started, 3),
         )
@@ -310,55 +239,92 @@ class Relaxing:
 
     # --- the search ---------------------------------------------------------------------------
 
-    def _search(self, top: Assignment) -> None:
-        kinds = [each.kind for each in self._trials.annotations]
-
-        def fails(tried: Assignment) -> Assignment | None:
-            return self._trials.fails(tried, top)
+    def _search(self, budget: float = math.inf) -> None:
+        """The minimal assignments of the choices that there are, those that are known left out."""
 
         def rank(tried: Assignment) -> int:
-            return sum(map(cost, kinds, tried))
+            return sum(
+                cost(each.kind, order) for each, order in zip(self._used, tried, strict=True)
+            )
 
-        for orders in minimal(self._values, fails, rank):
+        known = {each.orders for each in self._weakest}
+        budget += self._trials.explorations
+        for orders in minimal(self.choices, self._trials.fails, rank):
             if len(self._weakest) == _ASSIGNMENTS:
                 self._notes.append(f"there are more than {_ASSIGNMENTS} minimal assignments")
                 break
-            if (executions := self._confirmed(orders)) is not None:
-                needs = tuple(self._needs(orders, number) for number in range(len(orders)))
-                self._weakest.append(Weakest(orders=orders, needs=needs, executions=executions))
+            if self._trials.explorations > budget:
+                self._notes.append(
+                    f"with fences there may be other assignments: "
+                    f"{_FENCED:,} explorations did not find them all"
+                )
+                break
+            if orders not in known:
+                self._add(orders)
 
-    def _beside(self, orders: Assignment) -> None:
-        fences = Fences(
-            self.scenes, self._trials.annotations, self._model, self._bounds, self._report
+    def _add(self, orders: Assignment, *, sure: bool = True) -> None:
+        """Confirm and explain an assignment that is thought to be minimal; say so if one that
+        should be is not confirmed."""
+        executions = self._confirmed(orders)
+        if isinstance(executions, int):
+            needs = tuple(self._needs(orders, number) for number in range(len(orders)))
+            self._weakest.append(Weakest(orders=orders, needs=needs, executions=executions))
+        elif sure:
+            self._notes.append(executions)
+
+    def _beside(self) -> None:
+        """With fences beside the accesses that some assignment has no weaker without them: full
+        ones where acquire and release do not suffice.
+
+        Any order that is not seq_cst can be exchanged for a fence that gives the same. That is so
+        at each place of each assignment; told it is of the cheapest one, a place at a time.
+        """
+        known = [each.orders for each in self._weakest]
+        full = all(any("sc" in order for order in orders) for orders in known)
+        choices = [*self.choices]
+        for number, annotation in enumerate(self._used):
+            values = choices[number]
+            if annotation.kind != "F" and any(each[number] != values[0] for each in known):
+                choices[number] = fenced(annotation.kind, values[-1], full=full)
+        self._trials.choices = choices
+        self._search(_FENCED)
+        cheapest = known[0]
+        for number, annotation in enumerate(self._used):
+            for each in instead(annotation.kind, cheapest[number]):
+                orders = (*cheapest[:number], each, *cheapest[number + 1 :])
+                if self._is_minimal(orders):
+                    self._add(orders, sure=False)
+
+    def _is_minimal(self, orders: Assignment) -> bool:
+        """Whether no order and no fence of a sufficient assignment can be weaker."""
+        return all(
+            self._trials.failing((*orders[:number], lower, *orders[number + 1 :])) is not None
+            for number, annotation in enumerate(self._used)
+            for lower in just_less(annotation.kind, orders[number])
         )
-        self._fenced.extend(fences.beside(orders))
-        self._explorations += fences.explorations
 
-    def _confirmed(self, orders: Assignment) -> int | None:
-        """How many executions show, each scene explored anew, that the assignment suffices."""
+    def _confirmed(self, orders: Assignment) -> int | str:
+        """How many executions show, each scene explored anew, that the assignment suffices; or
+        what is in the way."""
         executions = 0
         for number, scene in enumerate(self._trials.scenes):
             found = self._asked(scene.name, scene.annotated.under(orders), stop_at_first=False)
             cut = found["reasons"] and not (number in self._trials.tolerated and within(found))
             if found["violations"] or cut:
-                self._notes.append(
-                    f"{scene.name}: not confirmed with {' '.join(orders)}: {found['result']}"
-                )
-                return None
+                return f"{scene.name}: not confirmed with {', '.join(orders)}: {found['result']}"
             executions += sum(found[end] for end in ("complete", "blocked", "cut", "faulty"))
         return executions
 
     def _needs(self, orders: Assignment, number: int) -> tuple[Need, ...]:
-        annotation = self._trials.annotations[number]
         needs = []
-        for lower in just_below(annotation.kind, orders[number]):
-            if lower not in self._values[number]:
-                continue
+        for lower in just_less(self._used[number].kind, orders[number]):
             tried = (*orders[:number], lower, *orders[number + 1 :])
             scene = self._trials.failing(tried)
             violation = None if scene is None else self._violation(scene, tried)
             if scene is None or violation is None:
-                self._notes.append(f"{annotation}: that {lower} is too weak is not confirmed")
+                self._notes.append(
+                    f"{self._used[number]}: that {lower} is too weak is not confirmed"
+                )
                 continue
             name = self._trials.scenes[scene].name
             needs.append(Need(below=lower, scenario=name, violation=violation))
@@ -409,70 +375,3 @@ def _renumbered(annotated: Annotated, at: dict[int, int]) -> Annotated:
         {at[number]: sites for number, sites in annotated.sites.items()},
         {at[number]: order for number, order in annotated.orders.items()},
     )
-
-
-# --- what it says -----------------------------------------------------------------------------
-
-
-def findings(relaxed: Relaxed) -> tuple[Finding, ...]:
-    """WS301: one for each annotation that is stronger than in the best assignment. None
-    where the orders as written do not suffice."""
-    best = relaxed.best
-    if best is None or not relaxed.suffices:
-        return ()
-    count = len(relaxed.scenarios)
-    evidence = Evidence(
-        "exploration",
-        f"Safe under {relaxed.model} with all of the weakest orders together: "
-        f"{_plural(best.executions, 'execution')} of {_plural(count, 'scenario')}",
-    )
-    return tuple(
-        Finding(
-            id="WS301",
-            severity="warning",
-            message=f"{each.operation} in {each.function} is {each.order}: "
-            f"{order if order != 'none' else 'no fence'} is enough for "
-            f"{'the program' if count == 1 else f'all {count} scenarios'}",
-            subject=relaxed.subject,
-            sites=(str(each),),
-            evidence=(evidence,),
-            fix="leave the fence out" if order == "none" else f"write {spelled(order)}",
-        )
-        for each, order in zip(relaxed.annotations, best.orders, strict=True)
-        if order != each.order
-    )
-
-
-def _plural(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-# --- writing it into the source ---------------------------------------------------------------
-
-
-def rewritten(relaxed: Relaxed) -> Rewritten:
-    """The source files with the weakest orders; nothing where the written ones do not suffice."""
-    best = relaxed.best
-    written = tuple(each.order for each in relaxed.annotations)
-    orders = best.orders if best is not None and relaxed.suffices else written
-    return rewrite(relaxed.annotations, orders)
-
-
-def confirm(
-    subject: Subject, relaxed: Relaxed, by_hand: Sequence[ByHand], model: Model, bounds: Bounds
-) -> None:
-    """That a subject that was read anew has the orders that were found, and is as safe with them.
-
-    Raises WeakspotError otherwise."""
-    assert relaxed.best is not None
-    left = {each.annotation: each.annotation.order for each in by_hand}
-    orders = zip(relaxed.annotations, relaxed.best.orders, strict=True)
-    wanted = [(each.path, each.kind, left.get(each, order)) for each, order in orders]
-    programs = [each for each in subject.programs if each[0] in relaxed.scenarios]
-    annotations, _ = annotate([program for _, program in programs])
-    found = [(each.path, each.kind, each.order) for each in annotations]
-    if sorted(found) != sorted(each for each in wanted if each[2] != "none"):
-        raise WeakspotError("what was written does not have the orders that were meant")
-    for name, program in programs:
-        if asked(program, model, bounds)["result"] != "Safe":
-            raise WeakspotError(f"{name} is not safe with what was written")

@@ -8,20 +8,16 @@ from collections.abc import Sequence
 
 import msgspec
 
-from weakspot.generators.litmus import C_ORDER
 from weakspot.generators.program import Program
 from weakspot.harness.annotations import (
     Annotated,
     Annotation,
-    Assignment,
     annotate,
-    cost,
-    stronger,
-    strongest,
 )
 from weakspot.harness.checkers.explore import Bounds, asked
 from weakspot.harness.minimal import minimal
 from weakspot.harness.models import Model
+from weakspot.harness.strength import Assignment, cost, spelled, stronger, strongest
 from weakspot.harness.trials import Report, Scene, Trials
 
 
@@ -53,14 +49,6 @@ class Repair(msgspec.Struct, frozen=True):
         return f"{said} {enough} for {all_of}{len(self.safe)}{of} scenario{plural}"
 
 
-def spelled(order: str) -> str:
-    """An order as C spells it."""
-    success, _, failure = order.partition("/")
-    if failure:
-        return f"{C_ORDER[success]} on success and {C_ORDER[failure]} on failure"
-    return C_ORDER[order]
-
-
 def repairs(
     programs: Sequence[tuple[str, Program]],
     violated: str,
@@ -82,25 +70,21 @@ def repairs(
     own = annotated[at].orders
     # what the program does not use stays as it is written somewhere
     written = tuple(own.get(n, each.order) for n, each in enumerate(annotations))
-    top = tuple(
-        stronger(each.kind, order)[-1] if n in own else order
-        for n, (each, order) in enumerate(zip(annotations, written, strict=True))
-    )
-    trials = Trials([Scene(violated, annotated[at])], annotations, model, bounds, report=report)
-    if not trials.suffices(0, top):
+    choices = [
+        stronger(each.kind, mine) if n in own else (mine,)
+        for n, (each, mine) in enumerate(zip(annotations, written, strict=True))
+    ]
+    trials = Trials([Scene(violated, annotated[at])], choices, model, bounds, report=report)
+    if not trials.suffices(0, tuple(orders[-1] for orders in choices)):
         return ()
 
     def rank(assignment: Assignment) -> tuple[int, int]:
         changed = [n for n in own if assignment[n] != written[n]]
         return len(changed), sum(cost(annotations[n].kind, assignment[n]) for n in changed)
 
-    values = [
-        stronger(each.kind, mine) if n in own else (mine,)
-        for n, (each, mine) in enumerate(zip(annotations, written, strict=True))
-    ]
     found: list[Repair] = []
     fewest = len(annotations)
-    for assignment in minimal(values, lambda tried: trials.fails(tried, top), rank):
+    for assignment in minimal(choices, trials.fails, rank):
         changed = {n: assignment[n] for n in own if assignment[n] != written[n]}
         if len(changed) > fewest or len(found) == 2 * most:
             break

@@ -4,7 +4,8 @@ An annotation's place is where the compiler says that the operation stands: the 
 function or the method that is called, or the operator. An order that is written there is replaced;
 where none is written, and so is seq_cst, it is added, to a call or to a statement that is nothing
 but an assignment. A macro that holds the order is changed where it is defined if all annotations
-that use it are to have the same. What else there is, is left to be written by hand, and said.
+that use it are to have the same. A fence is put before or after the statement (`statements`). What
+else there is, is left to be written by hand, and said.
 
 Text is taken as bytes, since the compiler counts columns in them.
 """
@@ -22,8 +23,11 @@ import msgspec
 
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import C_ORDER
-from weakspot.harness.annotations import Annotation, Assignment
+from weakspot.harness import statements
+from weakspot.harness.annotations import Annotation
 from weakspot.harness.journal import disk, replace
+from weakspot.harness.statements import Unclear, begin, blanked
+from weakspot.harness.strength import Assignment, split, with_own
 
 _NAME = re.compile(r"(?:std\s*::\s*)?(\w+)\s*\(")
 _ORDER = re.compile(r"(?:std\s*::\s*)?memory_order(?:_|\s*::\s*)(\w+)")
@@ -45,11 +49,13 @@ _ON_FAILURE = {"acq_rel": "acq", "rel": "rlx"}  # of a compare-exchange with one
 
 
 class ByHand(msgspec.Struct, frozen=True):
-    """An annotation that is not rewritten, the order it should have, and why not."""
+    """An annotation that is not rewritten, the order it should have, why not, and the order that
+    it has until then."""
 
     annotation: Annotation
     order: str
     why: str
+    left: str
 
 
 class Rewritten(msgspec.Struct, frozen=True):
@@ -116,21 +122,28 @@ def rewrite(annotations: Sequence[Annotation], orders: Assignment) -> Rewritten:
     by_hand: list[ByHand] = []
     for each, order in zip(annotations, orders, strict=True):
         try:
+            fences = texts.fences(each, order)
             macro = texts.macro(each)
+            own = split(order)[1]
             if macro is not None:
                 wanted[macro].append((each, order))
-            elif order != each.order:
-                edits += texts.edits(each, order)
-        except _Refused as refused:
+            elif own != each.order:
+                edits += texts.edits(each, own)
+            edits += fences
+        except (_Refused, Unclear) as refused:
             if order != each.order:
-                by_hand.append(ByHand(each, order, str(refused)))
+                by_hand.append(ByHand(each, order, str(refused), each.order))
     for (path, name), users in wanted.items():
-        changed = [(each, order) for each, order in users if order != each.order]
+        orders_of = [(each, split(order)[1]) for each, order in users]
+        changed = [(each, order) for each, order in users if split(order)[1] != each.order]
         try:
             if changed:
-                edits += texts.definition(path, name, users)
+                edits += texts.definition(path, name, orders_of)
         except _Refused as refused:
-            by_hand += [ByHand(each, order, str(refused)) for each, order in changed]
+            by_hand += [
+                ByHand(each, order, str(refused), with_own(order, each.order))
+                for each, order in changed
+            ]
     before: dict[str, bytes] = {}
     after: dict[str, bytes] = {}
     for path in dict.fromkeys(edit.path for edit in edits):
@@ -143,11 +156,16 @@ def rewrite(annotations: Sequence[Annotation], orders: Assignment) -> Rewritten:
 
 
 class _Texts(dict[str, str]):
-    """The texts of files, a byte a character."""
+    """The texts of files, a byte a character; `code` are those without what is no code."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.code: dict[str, str] = {}
 
     def __missing__(self, path: str) -> str:
         with disk(Path(path)):
             self[path] = Path(path).read_bytes().decode("latin-1")
+        self.code[path] = blanked(self[path])
         return self[path]
 
     def macro(self, each: Annotation) -> tuple[str, str] | None:
@@ -194,6 +212,29 @@ class _Texts(dict[str, str]):
                 found.append(_Edit(each.path, at, at, "_explicit"))
         return found
 
+    def fences(self, each: Annotation, order: str) -> list[_Edit]:
+        """What puts the fences of an order beside the statement that an annotation is in."""
+        before, _, after = split(order)
+        if before == after == "none":
+            return []
+        if each.mixed:
+            raise _Refused("several operations with different orders stand there")
+        text, at, found = self[each.path], self._offset(each), []
+        code = self.code[each.path]
+        method = text[:at].rstrip().endswith((".", "->"))
+        style = "std::memory_order_" if method or _is_cpp(each.path) else "memory_order_"
+        first = begin(code, at)
+        if before != "none":
+            fence = _fence(before, style, each.path)
+            found.append(_Edit(each.path, first, first, f"{fence}{_between(text, code, first)}"))
+        if after != "none":
+            fence, last = _fence(after, style, each.path), statements.after(code, at)
+            space = _between(text, code, first)
+            if code[last - 1] == "{" and "\n" in space:
+                space += "  " if "\n  " in space and "\n    " not in space else "    "
+            found.append(_Edit(each.path, last, last, f"{space}{fence}"))
+        return found
+
     def definition(
         self, path: str, macro: str, users: Sequence[tuple[Annotation, str]]
     ) -> list[_Edit]:
@@ -237,24 +278,22 @@ class _Texts(dict[str, str]):
     def _without(self, each: Annotation, start: int, arguments: list[tuple[int, int]]) -> _Edit:
         """A fence that is a line of its own goes with the line."""
         text = self[each.path]
-        begin = text.rfind("\n", 0, start) + 1
+        line = text.rfind("\n", 0, start) + 1
         end = text.find("\n", arguments[-1][1])
         end = len(text) if end < 0 else end + 1
-        line = text[begin:end]
-        before = text[:begin].rstrip()
-        alone = re.fullmatch(r"\s*(?:std::)?atomic_thread_fence\s*\([^()]*\)\s*;\s*", line)
-        if not alone or not before.endswith((";", "{", "}", "*/")):
+        alone = re.compile(r"\s*(?:std::)?atomic_thread_fence\s*\([^()]*\)\s*;\s*")
+        if not alone.fullmatch(text, line, end) or not self._begins(each, line):
             raise _Refused("the fence is no line of its own")
-        return _Edit(each.path, begin, end, "")
+        return _Edit(each.path, line, end, "")
 
     def _operator(self, each: Annotation, order: str) -> _Edit:
         """A statement that is nothing but an assignment becomes a call."""
         text, at = self[each.path], self._offset(each)
-        begin = text.rfind("\n", 0, at) + 1
-        match = _STATEMENT.match(text, begin)
-        if match is None or not begin <= at < match.end() or each.kind not in ("W", "RMW"):
+        line = text.rfind("\n", 0, at) + 1
+        match = _STATEMENT.match(text, line)
+        if match is None or not line <= at < match.end() or each.kind not in ("W", "RMW"):
             raise _Refused("no order is written there, and it is no call")
-        if not text[:begin].rstrip().endswith((";", "{", "}", ":", "*/")):
+        if not self._begins(each, line):
             raise _Refused("it is part of a longer statement")
         place = match["place"] or match["one"]
         operator = match["operator"] or match["before"]
@@ -268,8 +307,14 @@ class _Texts(dict[str, str]):
             if _is_cpp(each.path)
             else f"atomic_{what}_explicit(&{place}, {value}, {spelled})"
         )
-        first = begin + len(match[0]) - len(match[0].lstrip())
+        first = line + len(match[0]) - len(match[0].lstrip())
         return _Edit(each.path, first, match.end(), made)
+
+    def _begins(self, each: Annotation, line: int) -> bool:
+        """Whether a line begins the statement that the annotation is in."""
+        code = self.code[each.path]
+        first = begin(code, self._offset(each))
+        return line <= first and not code[line:first].strip()
 
 
 def _arguments(text: str, at: int) -> list[tuple[int, int]]:
@@ -296,6 +341,20 @@ def _arguments(text: str, at: int) -> list[tuple[int, int]]:
             return found
         at += 1
     raise _Refused("the call does not end")
+
+
+def _fence(order: str, style: str, path: str) -> str:
+    """A fence, as a statement."""
+    scope = "std::" if style.startswith("std") else ""
+    return f"{scope}atomic_thread_fence({_spelled(order, style, path)});"
+
+
+def _between(text: str, code: str, first: int) -> str:
+    """What is between two statements: a new line where the one that begins there has its own."""
+    line = text.rfind("\n", 0, first) + 1
+    if code[line:first].strip():
+        return " "
+    return "\n" + re.sub(r"\S.*", "", text[line:first])
 
 
 def _derived(success: str) -> str:

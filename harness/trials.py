@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from weakspot.harness.annotations import Annotated, Annotation, Assignment, at_most, weaker
+from weakspot.harness.annotations import Annotated
 from weakspot.harness.checkers.explore import Bounds, asked
-from weakspot.harness.minimal import below
+from weakspot.harness.minimal import Values, below
 from weakspot.harness.models import Model
+from weakspot.harness.strength import Assignment, at_most
 
 if TYPE_CHECKING:
     from weakspot._engine import ExplorationDict
@@ -38,15 +39,27 @@ class Scene(msgspec.Struct, frozen=True):
         return tuple(self.annotated.sites)
 
 
+class Failing(msgspec.Struct, frozen=True):
+    """Orders under which a scenario violates something: a kind of violation. What is not named is
+    as strong as it may be."""
+
+    orders: dict[int, str]
+    scenario: str
+    kind: str
+
+
 class _Answer(msgspec.Struct, frozen=True):
-    """`at` are the annotations of a violation's witness."""
+    """`at` are the annotations of a violation's witness, `kind` is what it violates."""
 
     result: str  # Safe Violated Unknown
     at: frozenset[int] = frozenset()
+    kind: str = ""
 
 
 class Trials:
-    """Scenes under one model. `explorations` is what was spent so far.
+    """Scenes under one model. `choices` are the orders of each annotation that there are, the
+    strongest last; more may be put there later. `explorations` is what was spent so far, `failed`
+    what `fails` has found.
 
     `tolerated` are scenes whose loops are cut even under the orders that are known to suffice: of
     them it is enough that so many rounds are safe, and whoever tells a result says so. `unknown`
@@ -56,14 +69,15 @@ class Trials:
     def __init__(
         self,
         scenes: Sequence[Scene],
-        annotations: Sequence[Annotation],
+        choices: Sequence[Values],
         model: Model,
         bounds: Bounds,
         *,
         report: Report = lambda _: None,
     ) -> None:
-        self.scenes, self.annotations, self.model, self.bounds = scenes, annotations, model, bounds
+        self.scenes, self.choices, self.model, self.bounds = scenes, choices, model, bounds
         self.explorations = 0
+        self.failed: list[Failing] = []
         self.tolerated: set[int] = set()
         self.unknown: dict[int, tuple[str, ...]] = {}
         self._report = report
@@ -87,33 +101,41 @@ class Trials:
                 return scene
         return None
 
-    def fails(self, orders: Assignment, top: Assignment) -> Assignment | None:
-        """None if all scenes are safe; else an assignment that is not below, up to `top`, under
-        which some scene still is not: as strong as is easily found."""
+    def fails(self, orders: Assignment) -> Assignment | None:
+        """None if all scenes are safe; else an assignment that is not below under which some scene
+        still is not: as strong as is easily found."""
         scene = self.failing(orders)
         if scene is None:
             return None
+        top = [values[-1] for values in self.choices]
         used = self.scenes[scene].used
-        grown = list(top)
+        grown = [*top]
         for number in used:
             grown[number] = orders[number]
         answer = self._answer(scene, orders)
         if answer.result != "Violated":
             return tuple(grown)
+        grown = self._raised(scene, grown, answer)
+        weak = {number: order for number, order in enumerate(grown) if order != top[number]}
+        self.failed.append(Failing(weak, self.scenes[scene].name, answer.kind))
+        return tuple(grown)
+
+    def _raised(self, scene: int, grown: list[str], answer: _Answer) -> list[str]:
+        """Orders that a scene violates something under, made stronger as long as it does."""
+        used = self.scenes[scene].used
         # most often what has no part in the witness does not help
         others = [number for number in used if number not in answer.at]
         raised = list(grown)
         for number in others:
-            raised[number] = top[number]
+            raised[number] = self.choices[number][-1]
         if self.breaks(scene, tuple(raised)):
             grown, rest = raised, [number for number in used if number in answer.at]
         else:
             rest = [*others, *(number for number in used if number in answer.at)]
         for number in rest:
-            kind = self.annotations[number].kind
             between = [
                 order
-                for order in reversed(weaker(kind, top[number]))
+                for order in reversed(self.choices[number])
                 if order != grown[number] and at_most(grown[number], order)
             ]
             for order in between:
@@ -121,7 +143,7 @@ class Trials:
                 if self.breaks(scene, tuple(higher)):
                     grown = higher
                     break
-        return tuple(grown)
+        return grown
 
     def _answer(self, scene: int, orders: Assignment) -> _Answer:
         known, used = self._known[scene], self.scenes[scene].used
@@ -141,12 +163,12 @@ class Trials:
         annotated = self.scenes[scene].annotated
         self.explorations += 1
         # one worker: what is found first is always the same
-        found = asked(annotated.under(orders), self.model, self.bounds, jobs=1, stop_at_first=True)
+        program = annotated.under(orders)
+        found = asked(program, self.model, self.bounds, jobs=1, stop_at_first=True)
         if found["violations"]:
-            place = {site: number for number, all in annotated.sites.items() for site in all}
-            events = found["violations"][0]["witness"]["events"]
-            sites = (event["site"] for event in events)
-            return _Answer("Violated", frozenset(place[s] for s in sites if s in place))
+            (first, *_) = found["violations"]
+            at = annotated.numbers(program, (each["site"] for each in first["witness"]["events"]))
+            return _Answer("Violated", at, first["kind"])
         if (reasons := found["reasons"]) and not (scene in self.tolerated and within(found)):
             self.unknown[scene] = tuple(dict.fromkeys(reasons))
             return _Answer("Unknown")

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from weakspot.harness.journal import disk, replace
-from weakspot.harness.relax import Relaxed, reason
+from weakspot.harness.relaxed import Relaxed, reason
 from weakspot.harness.structures import CLAIMS, Structure, Weakest, WeakestOrder
 
 HEAD = "# --- the weakest orders: promoted by weakspot relax, never edited ---"

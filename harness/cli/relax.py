@@ -25,7 +25,8 @@ from weakspot.harness.edge import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, keeping
 if TYPE_CHECKING:
     from weakspot.harness.checkers.explore import Bounds
     from weakspot.harness.models import Model
-    from weakspot.harness.relax import Relaxed, Subject
+    from weakspot.harness.relax import Subject
+    from weakspot.harness.relaxed import Relaxed
     from weakspot.harness.rewrite import Rewritten
 
 
@@ -43,6 +44,8 @@ Examples:
   weakspot relax duffy_wsq --witness             an execution that breaks each weaker order
   weakspot relax my_queue.c --diff > weaker.patch
   weakspot relax my_queue.c --apply
+  weakspot relax my_queue.c --fences             fences in the place of stronger orders too
+  weakspot relax my_queue.c --fences --take 2 --apply
   weakspot relax my_queue.c --json | jq .weakest
   weakspot relax all --check                     is it as the corpus records?"""
 )
@@ -61,7 +64,13 @@ Examples:
 @click.option(
     "--witness", "witnesses", is_flag=True, help="Show the execution that breaks below each order."
 )
-@click.option("--fences", is_flag=True, help="Say too where fences can take the place of orders.")
+@click.option("--fences", is_flag=True, help="Look also for fences in the place of orders.")
+@click.option(
+    "--take",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="--diff or --apply the assignment of this number, not the cheapest.",
+)
 @click.option("--diff", is_flag=True, help="Print the change as a patch, and nothing else.")
 @click.option("--apply", is_flag=True, help="Make the change in the source files.")
 @click.option("--check", "compare", is_flag=True, help="Compare with claims.toml; 1 if not.")
@@ -74,6 +83,7 @@ def relax(
     models: tuple[str, ...],
     witnesses: bool,
     fences: bool,
+    take: int | None,
     diff: bool,
     apply: bool,
     compare: bool,
@@ -91,7 +101,8 @@ def relax(
     which all programs are still safe, and why it can be no weaker."""
     from weakspot.harness import once
     from weakspot.harness.checkers.explore import Bounds, EngineExplorer
-    from weakspot.harness.relax import Relaxing, findings, subjects
+    from weakspot.harness.relax import Relaxing, subjects
+    from weakspot.harness.relaxed import findings
     from weakspot.harness.report import relaxed, terminal
 
     wanted = once.models(models)
@@ -102,13 +113,17 @@ def relax(
     found: list[Relaxed] = []
     if sum((diff, apply, compare, promote)) > 1:
         raise click.UsageError("--diff, --apply, --check and --promote exclude each other.")
+    if fences and (compare or promote):
+        raise click.UsageError("What is recorded is without more fences: leave --fences out.")
+    if take and not (diff or apply):
+        raise click.UsageError("--take goes with --diff or --apply.")
     if apply and len(wanted) > 1:
         raise click.UsageError("--apply goes with one model.")
 
     def show(work: Relaxing) -> None:
         found.append(each := work.result())
         if diff:
-            _patch(each)
+            _patch(each, take)
         elif compare or promote:
             return
         elif as_json:
@@ -143,7 +158,7 @@ def relax(
     if apply:
         for each, subject in zip(found, named, strict=True):
             reread = partial(subjects, what, defines=defines, include=include)
-            _apply(each, subject.name, wanted[0], bounds, reread, aside=as_json)
+            _apply(each, subject.name, take, wanted[0], bounds, reread, aside=as_json)
     # the corpus holds mistakes on purpose
     mine = {each.name for each in named if each.structure is None}
     wrong = (
@@ -156,11 +171,12 @@ def relax(
     return NOTHING_FOUND if all(each.decided for each in found) else INCONCLUSIVE
 
 
-def _patch(found: Relaxed) -> None:
+def _patch(found: Relaxed, take: int | None) -> None:
     """The change on standard output, what is left to do by hand beside it."""
-    from weakspot.harness.relax import rewritten
+    from weakspot.harness.relaxed import chosen
+    from weakspot.harness.rewrite import rewrite
 
-    change = rewritten(found)
+    change = rewrite(found.annotations, chosen(found, take))
     say(change.diff())
     _by_hand(change)
 
@@ -168,6 +184,7 @@ def _patch(found: Relaxed) -> None:
 def _apply(
     found: Relaxed,
     name: str,
+    take: int | None,
     model: Model,
     bounds: Bounds,
     reread: Callable[[], Sequence[Subject]],
@@ -175,9 +192,11 @@ def _apply(
     aside: bool,
 ) -> None:
     """Make the change, and see that it is what was meant; else leave the files as they were."""
-    from weakspot.harness.relax import confirm, rewritten
+    from weakspot.harness.relaxed import chosen, confirm
+    from weakspot.harness.rewrite import rewrite
 
-    change = rewritten(found)
+    orders = chosen(found, take)
+    change = rewrite(found.annotations, orders)
     if change.after and not found.decided:
         raise BadInput(
             "nothing is changed where a limit left something open",
@@ -187,7 +206,7 @@ def _apply(
 
     def confirmed() -> None:
         (again,) = (each for each in reread() if each.name == name)
-        confirm(again, found, change.by_hand, model, bounds)
+        confirm(again.programs, found, orders, change.by_hand, model, bounds)
 
     change.write(confirmed)
     for path in change.after:
@@ -196,7 +215,7 @@ def _apply(
 
 
 def _by_hand(change: Rewritten) -> None:
-    from weakspot.harness.repairs import spelled
+    from weakspot.harness.strength import spelled
 
     for each in change.by_hand:
         what = "leave it out" if each.order == "none" else f"write {spelled(each.order)}"

@@ -17,7 +17,8 @@ from weakspot.harness.gate.outcome import Need
 from weakspot.harness.gate.places import place
 from weakspot.harness.gate.work import Answered, Work
 from weakspot.harness.models import Model
-from weakspot.harness.repairs import Repair, repairs, spelled
+from weakspot.harness.repairs import Repair, repairs
+from weakspot.harness.strength import spelled
 
 SECONDS = 5.0
 """How long one exploration on the way may take, and the whole way where the budget allows."""

@@ -8,13 +8,15 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
-from weakspot.harness.annotations import Annotation, at_most
-from weakspot.harness.relax import Relaxed, findings, reason
+from weakspot.harness.annotations import Annotation
+from weakspot.harness.relaxed import Relaxed, findings, reason
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import columns, style
+from weakspot.harness.strength import at_most, split
 from weakspot.harness.words import rounded
 
 _COLUMNS = 4  # assignments that are shown side by side
+_LINES = 20  # others
 
 
 def relaxed(found: Relaxed, out: Console, *, witnesses: bool = False) -> None:
@@ -29,10 +31,7 @@ def relaxed(found: Relaxed, out: Console, *, witnesses: bool = False) -> None:
     )
     for line in columns(_table(found), indent=2):
         out.print(line)
-    if len(found.weakest) > _COLUMNS:
-        left = len(found.weakest) - _COLUMNS
-        out.print(Text(f"  and {left:,} more assignments that are minimal too", style="dim"))
-    for text in _fenced(found):
+    for text in (*_others(found), *_failing(found)):
         out.print(Text(text))
     if witnesses:
         for text in _witnesses(found):
@@ -55,7 +54,7 @@ def _scenarios(found: Relaxed) -> str:
 
 
 def _table(found: Relaxed) -> Iterator[list[str | Text]]:
-    shown = found.weakest[:_COLUMNS]
+    shown = found.weakest[: _columns(found)]
     heads = ["weakest"] if len(shown) == 1 else [f"weakest {n}" for n in range(1, len(shown) + 1)]
     if not shown:
         return
@@ -73,19 +72,40 @@ def _style(each: Annotation, order: str) -> str:
     return "yellow" if at_most(order, each.order) else "red"
 
 
-def _fenced(found: Relaxed) -> Iterator[str]:
-    """`with a rel fence before it, ptlq.h:102 store may be rlx`, and what else may be then."""
-    for one in found.fenced:
-        each = found.annotations[one.annotation]
-        sides = (("before", one.before), ("after", one.after))
-        fences = " and ".join(f"a fence {order} {side}" for side, order in sides if order != "none")
-        others = "".join(
-            f", {other} {order}"
-            for number, (other, order) in enumerate(zip(found.annotations, one.orders, strict=True))
-            if number != one.annotation and order != found.weakest[0].orders[number]
-        )
-        own = one.orders[one.annotation]
-        yield f"  or with {fences} {each}: {each.operation} {own}{others}"
+def _columns(found: Relaxed) -> int:
+    """How many assignments are shown side by side: none with a fence that is not written."""
+    plain = [all(split(order)[1] == order for order in each.orders) for each in found.weakest]
+    return min(sum(plain), _COLUMNS)
+
+
+def _others(found: Relaxed) -> Iterator[str]:
+    """What else suffices, by how it differs from the first: `q.h:102 fence rel, store rlx`."""
+    rest = list(enumerate(found.weakest, 1))[_columns(found) :]
+    if rest:
+        yield "  instead of weakest 1, as --take N:" if rest[0][0] > 2 else "  or, as --take N:"
+    for number, one in rest[:_LINES]:
+        orders = zip(found.annotations, one.orders, found.weakest[0].orders, strict=True)
+        told = (_with_fences(each, order) for each, order, first in orders if order != first)
+        yield f"  {number:>3}  {'; '.join(told)}"
+    if len(rest) > _LINES:
+        yield f"  and {len(rest) - _LINES:,} more, which --json lists"
+
+
+def _failing(found: Relaxed) -> Iterator[str]:
+    """Of a search that was cut, what is too weak however strong all else is."""
+    if found.failing:
+        yield "  known to be too weak, however strong the others are:"
+    for one in found.failing[:_LINES]:
+        orders = (_with_fences(found.annotations[at], order) for at, order in one.orders.items())
+        yield f"    {'; '.join(orders)}: {one.kind} in {one.scenario}"
+    if len(found.failing) > _LINES:
+        yield f"    and {len(found.failing) - _LINES:,} more, which --json lists"
+
+
+def _with_fences(each: Annotation, order: str) -> str:
+    before, own, after = split(order)
+    first, last = (f"fence {fence}" if fence != "none" else "" for fence in (before, after))
+    return f"{each} {', '.join(filter(None, (first, f'{each.operation} {own}', last)))}"
 
 
 def _witnesses(found: Relaxed) -> Iterator[str]:
@@ -101,14 +121,16 @@ def _witnesses(found: Relaxed) -> Iterator[str]:
 
 
 def _closing(found: Relaxed) -> str:
-    if not found.scenarios:
-        return "no scenario takes part" if found.decided else "nothing was found yet"
+    explorations = f"by {found.explorations:,} explorations in {found.seconds:.1f} s"
+    if not found.scenarios and found.decided:
+        return "no scenario takes part"
+    if not found.weakest and not found.decided:
+        return f"no minimal assignment was found yet, {explorations}"
     said = ""
     if found.weakest and not found.suffices:
         said = "the orders as written do not suffice for all scenarios; "
     every = rounded(found.assignments)
     return (
-        f"{said}{len(found.weakest):,} minimal of {every} assignments, by "
-        f"{found.explorations:,} explorations in {found.seconds:.1f} s; what no scenario does "
-        "may need more"
+        f"{said}{len(found.weakest):,} minimal of {every} assignments, {explorations}; "
+        "what no scenario does may need more"
     )

@@ -33,7 +33,7 @@ def test_the_execution_that_breaks_a_weaker_order_is_drawn(run: Run) -> None:
 def test_fences_that_can_take_the_place_of_an_order_are_named(run: Run) -> None:
     ended = run("relax", "dice_ptlqueue", "--fences")
     assert ended.code == 0, ended.err
-    assert "  or with a fence rel before ptlq.h:102: store rlx\n" in ended.out
+    assert "  3  ptlq.h:102 fence rel, store rlx\n" in ended.out
 
 
 def test_json_is_an_object_a_line(run: Run) -> None:
@@ -87,6 +87,23 @@ def test_the_change_is_printed_as_a_patch_and_made(run: Run, folder: Path) -> No
     applied = run("relax", "mine.c", "--apply")
     assert f"changed {source}" in applied.out, applied.err
     assert store.format("release") in source.read_text()
+    assert run("relax", "mine.c").code == 0
+
+
+def test_a_fence_in_the_place_of_an_order_is_written_when_it_is_asked_for(
+    run: Run, folder: Path
+) -> None:
+    source = folder / "mine.c"
+    store = "atomic_store_explicit(&ready, 1, memory_order_{});"
+    source.write_text(
+        (folder / "mp.c").read_text().replace(store.format("relaxed"), store.format("release"))
+    )
+    shown = run("relax", "mine.c", "--fences")
+    assert "  2  mine.c:9 fence rel, store rlx\n" in shown.out, shown.out
+    applied = run("relax", "mine.c", "--fences", "--take", "2", "--apply")
+    assert f"changed {source}" in applied.out, applied.err
+    assert "atomic_thread_fence(memory_order_release);\n" in source.read_text()
+    assert store.format("relaxed") in source.read_text()
     assert run("relax", "mine.c").code == 0
 
 
@@ -150,6 +167,9 @@ def test_of_a_program_that_is_too_weak_the_orders_that_repair_it_are_shown(run: 
         (["mp.c", "--promote"], "name a structure, or all"),
         (["duffy_wsq", "--apply"], "--diff prints the change"),
         (["mp.c", "--apply", "--diff"], "exclude each other"),
+        (["mp.c", "--take", "2"], "--take goes with --diff or --apply"),
+        (["mp.c", "--take", "9", "--diff"], "--fences looks for more"),
+        (["duffy_wsq", "--fences", "--check"], "leave --fences out"),
     ],
 )
 def test_what_cannot_be_relaxed_is_refused_with_advice(

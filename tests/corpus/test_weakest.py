@@ -10,9 +10,10 @@ import pytest
 
 from weakspot.errors import BadInput
 from weakspot.harness import models, weakest
-from weakspot.harness.annotations import at_most
 from weakspot.harness.checkers.explore import Bounds
-from weakspot.harness.relax import Relaxed, Relaxing, subjects
+from weakspot.harness.relax import Relaxing, subjects
+from weakspot.harness.relaxed import Relaxed
+from weakspot.harness.strength import at_most
 from weakspot.harness.structures import CLAIMS, Structure, read_structure, structures
 
 STRUCTURES = structures()

@@ -21,18 +21,18 @@ FLOORS = tuple(
             "harness.edge harness.once harness.golden harness.listing harness.gate. "
             "harness.weakest",
         ),
-        ("whole jobs", "harness.campaign harness.report. harness.relax"),
+        ("whole jobs", "harness.campaign harness.report. harness.relax harness.relaxed"),
         ("what a campaign is about", "harness.material"),
         (
             "those who decide, run, judge and keep",
             "harness.checkers. harness.runners. harness.judge harness.recorded harness.store "
-            "harness.doctor harness.trials harness.fenced harness.repairs harness.rewrite",
+            "harness.doctor harness.trials harness.repairs harness.rewrite harness.statements",
         ),
         (
             "words, logs, machines",
             "harness.findings harness.words harness.agreement harness.herdlog harness.herdhash "
             "harness.machines. harness.journal harness.record harness.condition "
-            "harness.annotations harness.minimal harness.gate.outcome",
+            "harness.annotations harness.strength harness.minimal harness.gate.outcome",
         ),
         ("the corpus and the models", "harness.structures harness.models"),
         ("programs that are started", "harness.process harness.tools harness.toml"),

@@ -8,9 +8,9 @@ import pytest
 
 from weakspot.errors import BadInput
 from weakspot.generators.program import Program, read_program
-from weakspot.harness.annotations import (
+from weakspot.harness.annotations import annotate
+from weakspot.harness.strength import (
     allowed,
-    annotate,
     at_most,
     just_below,
     stronger,
@@ -90,7 +90,7 @@ def test_a_failed_exchange_is_never_ordered_more_than_one_that_succeeds() -> Non
     assert allowed("CAS")[0] == "rlx/rlx"
     assert "rel/rlx" in allowed("CAS")
     assert "rel/acq" not in allowed("CAS")
-    assert just_below("CAS", "acq/acq") == ("acq/rlx",)
+    assert just_below("acq/acq", allowed("CAS")) == ("acq/rlx",)
     assert stronger("CAS", "acq_rel/rlx")[-1] == "sc/sc"
 
 
@@ -98,7 +98,7 @@ def test_strength_is_what_an_order_gives() -> None:
     assert not at_most("acq", "rel")
     assert at_most("rel", "acq_rel")
     assert at_most("acq_rel", "sc")
-    assert set(just_below("RMW", "acq_rel")) == {"acq", "rel"}
-    assert just_below("F", "rel") == ("none",)
+    assert set(just_below("acq_rel", allowed("RMW"))) == {"acq", "rel"}
+    assert just_below("rel", allowed("F")) == ("none",)
     assert strongest("RMW", ("acq", "rel")) == "acq_rel"
     assert strongest("CAS", ("rel/rlx", "acq/acq")) == "acq_rel/acq"

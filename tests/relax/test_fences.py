@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from weakspot.generators.program import read_program
 from weakspot.harness import models
 from weakspot.harness.checkers.explore import Bounds, asked
-from weakspot.harness.relax import Relaxed, Relaxing, subjects
+from weakspot.harness.minimal import below
+from weakspot.harness.relax import Relaxing, subjects
+from weakspot.harness.strength import Assignment, split
 
 RC11 = models.resolve("rc11")
 NAMES = {
@@ -75,11 +78,15 @@ def written(folder: Path, text: str, orders: list[str], fences: dict[str, str]) 
     return path
 
 
-def relaxed(path: Path) -> Relaxed:
+def relaxing(path: Path, *, fences: bool = True) -> Relaxing:
     (subject,) = subjects([str(path)])
-    work = Relaxing(subject, RC11, Bounds(), fences=True)
+    work = Relaxing(subject, RC11, Bounds(), fences=fences)
     work.run()
-    return work.result()
+    return work
+
+
+def assignments(path: Path, *, fences: bool = True) -> list[Assignment]:
+    return [each.orders for each in relaxing(path, fences=fences).result().weakest]
 
 
 def is_safe(path: Path) -> bool:
@@ -87,35 +94,114 @@ def is_safe(path: Path) -> bool:
 
 
 @pytest.mark.parametrize("text", [MP, SB], ids=["MP", "SB"])
-def test_a_source_with_the_fences_that_are_named_is_safe(tmp_path: Path, text: str) -> None:
-    found = relaxed(written(tmp_path, text, ["sc", "sc"], {}))
-    assert found.fenced
-    for each in found.fenced:
+def test_a_source_with_the_fences_that_are_named_is_safe_and_needs_each(
+    tmp_path: Path, text: str
+) -> None:
+    found = assignments(written(tmp_path, text, ["sc", "sc"], {}))
+    assert any("fence" in order for orders in found for order in orders)
+    for each in found:
+        split_up = [split(order) for order in each]
+        orders = [own for _, own, _ in split_up]
         sides = {
-            f"BEFORE{each.annotation}": each.before,
-            f"AFTER{each.annotation}": each.after,
+            f"{side}{number}": fence
+            for number, (before, _, after) in enumerate(split_up)
+            for side, fence in (("BEFORE", before), ("AFTER", after))
+            if fence != "none"
         }
-        orders = list(each.orders)
         assert is_safe(written(tmp_path, text, orders, sides)), each
-        for side in [side for side, order in sides.items() if order != "none"]:
+        for side in sides:
             assert not is_safe(written(tmp_path, text, orders, {**sides, side: "none"})), each
 
 
+@pytest.mark.parametrize("text", [MP, SB], ids=["MP", "SB"])
+def test_they_are_those_that_trying_every_order_and_fence_gives(tmp_path: Path, text: str) -> None:
+    work = relaxing(written(tmp_path, text, ["sc", "sc"], {}))
+    (scene,) = work.scenes
+    enough = [
+        each
+        for each in itertools.product(*work.choices)
+        if asked(scene.annotated.under(each), RC11, Bounds())["result"] == "Safe"
+    ]
+    found = {each.orders for each in work.result().weakest}
+    least = {each for each in enough if not any(one != each and below(one, each) for one in enough)}
+    assert least <= found
+    # the others are those with a fence in the place of one order
+    first = work.result().weakest[0].orders
+    for each in found - least:
+        assert below(first, each)
+        assert sum(one != other for one, other in zip(first, each, strict=True)) == 1
+
+
 def test_each_half_of_message_passing_can_be_a_fence(tmp_path: Path) -> None:
-    found = relaxed(written(tmp_path, MP, ["rel", "acq"], {}))
-    said = {(each.annotation, each.before, each.after, each.orders) for each in found.fenced}
-    assert said == {(0, "rel", "none", ("rlx", "acq")), (1, "none", "acq", ("rel", "rlx"))}
+    found = assignments(written(tmp_path, MP, ["rel", "acq"], {}))
+    assert found == [("rel", "acq"), ("rel fence; rlx", "acq"), ("rel", "rlx; acq fence")]
 
 
 def test_one_fence_can_take_the_place_of_two_orders(tmp_path: Path) -> None:
-    found = relaxed(written(tmp_path, SB, ["sc", "sc"], {}))
-    assert [each.orders for each in found.weakest] == [("sc", "sc")]
-    said = {(each.annotation, each.before, each.after, each.orders) for each in found.fenced}
-    assert said == {(0, "none", "sc", ("rlx", "rlx")), (1, "sc", "none", ("rlx", "rlx"))}
+    found = assignments(written(tmp_path, SB, ["sc", "sc"], {}))
+    assert found == [("sc", "sc"), ("rlx", "sc fence; rlx")]
+
+
+def test_a_fence_that_is_enough_for_several_accesses_is_found(tmp_path: Path) -> None:
+    """The second flag's release is not needed when a fence stands before the first."""
+    text = MP.replace("static atomic_int flag;", "static atomic_int flag, other;").replace(
+        "BEFORE0 atomic_store_explicit(&flag, 1, ORDER0); AFTER0",
+        "atomic_store_explicit(&other, 1, ORDER0);\n"
+        "    atomic_store_explicit(&flag, 1, memory_order_release);",
+    )
+    text = text.replace(
+        "if (seen)", "if (seen || atomic_load_explicit(&other, memory_order_acquire))"
+    )
+    found = assignments(written(tmp_path, text, ["rel", "acq"], {}))
+    assert found[0] == ("rel", "rel", "acq", "acq")
+    assert ("rel fence; rlx", "rlx", "acq", "acq") in found
+
+
+COUNTED = """\
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+struct box { int value; atomic_int users; };
+static void *use(void *unknown) {
+    struct box *box = unknown;
+    int value = box->value;
+    (void)value;
+    if (atomic_fetch_sub_explicit(&box->users, 1, memory_order_acq_rel) == 1)
+        free(box);
+    return 0;
+}
+int main(void) {
+    pthread_t one, two;
+    struct box *box = malloc(sizeof *box);
+    box->value = 1;
+    atomic_init(&box->users, 2);
+    pthread_create(&one, 0, use, box);
+    pthread_create(&two, 0, use, box);
+    pthread_join(one, 0);
+    pthread_join(two, 0);
+    return 0;
+}
+"""
+
+
+def test_a_release_fence_is_not_offered_where_the_access_itself_must_come_before_a_free(
+    tmp_path: Path,
+) -> None:
+    """What the fence releases does not hold the decrement, which the free must come after."""
+    found = relaxing(written(tmp_path, COUNTED, [], {})).result()
+    assert found.decided
+    assert [each.orders for each in found.weakest] == [("acq_rel",), ("rel; acq fence",)]
 
 
 def test_fences_are_looked_for_only_when_asked(tmp_path: Path) -> None:
-    (subject,) = subjects([str(written(tmp_path, MP, ["rel", "acq"], {}))])
-    work = Relaxing(subject, RC11, Bounds())
-    work.run()
-    assert work.result().fenced == ()
+    path = written(tmp_path, MP, ["rel", "acq"], {})
+    assert assignments(path, fences=False) == [("rel", "acq")]
+
+
+def test_a_search_for_fences_that_takes_too_long_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weakspot.harness.relax._FENCED", 3)
+    found = relaxing(written(tmp_path, SB, ["sc", "sc"], {})).result()
+    assert not found.decided
+    assert any("with fences there may be other assignments" in note for note in found.notes)

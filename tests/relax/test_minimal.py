@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from weakspot.harness.annotations import Assignment, allowed, cost
 from weakspot.harness.minimal import below, minimal
+from weakspot.harness.strength import Assignment, allowed, cost
 
 KINDS = ("R", "W", "RMW", "F", "CAS")
 

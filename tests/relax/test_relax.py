@@ -9,10 +9,11 @@ import pytest
 
 from weakspot.errors import BadInput
 from weakspot.harness import models
-from weakspot.harness.annotations import Assignment, just_below
 from weakspot.harness.checkers.explore import Bounds, asked
 from weakspot.harness.minimal import below
-from weakspot.harness.relax import Relaxed, Relaxing, findings, subjects
+from weakspot.harness.relax import Relaxing, subjects
+from weakspot.harness.relaxed import Relaxed, findings
+from weakspot.harness.strength import Assignment, just_less
 
 RC11 = models.resolve("rc11")
 
@@ -124,7 +125,7 @@ def test_every_order_in_an_answer_is_explained_by_a_violation_below_it(structure
     for one in found.weakest:
         assert one.executions > 0
         for each, order, needs in zip(found.annotations, one.orders, one.needs, strict=True):
-            assert {need.below for need in needs} == set(just_below(each.kind, order))
+            assert {need.below for need in needs} == set(just_less(each.kind, order))
             assert all(need.scenario in found.scenarios for need in needs)
             assert all(need.violation.witness for need in needs)
 
@@ -180,18 +181,37 @@ def test_programs_that_share_a_header_are_relaxed_together(tmp_path: Path) -> No
     assert [str(each) for each in found.annotations].count("flag.h:3") == 1
 
 
-def test_an_answer_that_was_cut_says_so(passing: str) -> None:
+def cut(path: str, before: str) -> Relaxed:
+    """What is known when the search is interrupted at the first report of this."""
+
     def stop(text: str) -> None:
-        if "why" in text:
+        if before in text:
             raise KeyboardInterrupt
 
-    (subject,) = subjects([passing])
+    (subject,) = subjects([path])
     work = Relaxing(subject, RC11, Bounds(), report=stop)
     with pytest.raises(KeyboardInterrupt):
         work.run()
-    found = work.result()
+    return work.result()
+
+
+def test_an_answer_that_was_cut_says_so(passing: str) -> None:
+    found = cut(passing, "why")
     assert not found.decided
     assert any("the search was cut" in note for note in found.notes)
+
+
+def test_a_search_that_is_cut_before_its_first_answer_tells_what_is_too_weak(passing: str) -> None:
+    (subject,) = subjects([passing])
+    work = Relaxing(subject, RC11, Bounds())
+    work.run()
+    whole, found = work.result(), cut(passing, "why")
+    assert found.weakest == ()
+    assert whole.failing == ()
+    assert {0: "rlx"} in [each.orders for each in found.failing]
+    for each in found.failing:
+        tried = tuple(each.orders.get(at, orders[-1]) for at, orders in enumerate(work.choices))
+        assert not any(below(one.orders, tried) for one in whole.weakest)
 
 
 def test_a_litmus_test_has_nothing_to_relax() -> None:

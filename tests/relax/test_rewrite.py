@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from weakspot.errors import BadInput
 from weakspot.generators.program import read_program
-from weakspot.harness.annotations import Annotation, annotate, weaker
+from weakspot.harness.annotations import Annotation, annotate
 from weakspot.harness.rewrite import Rewritten, rewrite
+from weakspot.harness.strength import split, weaker
 
 C = """\
 #include <pthread.h>
@@ -19,6 +21,7 @@ C = """\
 #define STORE(x, v) atomic_store_explicit(&(x), v, memory_order_release)
 static atomic_int x, y;
 static atomic_flag f;
+static int g;
 static void *run(void *unused) {
   /* caf\u00e9 */ BODY
   return unused;
@@ -35,6 +38,7 @@ CPP = """\
 #include <thread>
 static std::atomic<int> x, y;
 static std::atomic_flag f;
+static int g;
 static void run() {
   BODY
 }
@@ -45,14 +49,24 @@ int main() {
 """
 
 
+Orders = Callable[[Annotation], str]
+"""Which order an annotation is to have."""
+
+
 def weakened(folder: Path, name: str, body: str) -> tuple[str, Rewritten, tuple[Annotation, ...]]:
     """The line with the weakest orders there are, the change, and the annotations before it."""
+    return given(folder, name, body, lambda each: weaker(each.kind, each.order)[0])
+
+
+def given(
+    folder: Path, name: str, body: str, orders: Orders
+) -> tuple[str, Rewritten, tuple[Annotation, ...]]:
+    """As `weakened`, with these orders."""
     path = folder / name
     text = (CPP if name.endswith(".cpp") else C).replace("BODY", body)
     path.write_text(text, encoding="utf-8")
     annotations, _ = annotate([read_program(path)])
-    orders = tuple(weaker(each.kind, each.order)[0] for each in annotations)
-    change = rewrite(annotations, orders)
+    change = rewrite(annotations, tuple(map(orders, annotations)))
     new = change.after.get(str(path), text.encode()).decode()
     first, _, last = text.partition(body)
     return new.removeprefix(first).removesuffix(last), change, annotations
@@ -195,3 +209,93 @@ def test_a_file_that_has_changed_since_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="has changed since"):
         change.write(lambda: None)
     assert path.read_text() == "int main(void) { return 0; }\n"
+
+
+FENCED = [
+    (
+        "a.c",
+        "rel fence; rlx",
+        "g = 1;\n  atomic_store_explicit(&x, 2, memory_order_release);",
+        "g = 1;\n  atomic_thread_fence(memory_order_release);\n"
+        "  atomic_store_explicit(&x, 2, memory_order_relaxed);",
+    ),
+    (
+        "a.c",
+        "rlx; acq fence",
+        "while (atomic_load_explicit(&x, memory_order_acquire) != 1) /* ; */\n    ;",
+        "while (atomic_load_explicit(&x, memory_order_relaxed) != 1) /* ; */\n    ;\n"
+        "  atomic_thread_fence(memory_order_acquire);",
+    ),
+    (
+        "a.cpp",
+        "rlx; acq fence",
+        "if (!x.load(std::memory_order_acquire)) { return; }",
+        "if (!x.load(std::memory_order_relaxed)) { return; }\n"
+        "  std::atomic_thread_fence(std::memory_order_acquire);",
+    ),
+    (
+        "a.cpp",
+        "rlx; acq fence",
+        "if (x.load(std::memory_order_acquire)) {\n    g = 1;\n  }",
+        "if (x.load(std::memory_order_relaxed)) {\n"
+        "    std::atomic_thread_fence(std::memory_order_acquire);\n    g = 1;\n  }",
+    ),
+    (
+        "a.cpp",
+        "sc fence; rlx; acq fence",
+        "{ auto was = x.exchange(1, std::memory_order_seq_cst); (void)was; }",
+        "{ std::atomic_thread_fence(std::memory_order_seq_cst); "
+        "auto was = x.exchange(1, std::memory_order_relaxed); "
+        "std::atomic_thread_fence(std::memory_order_acquire); (void)was; }",
+    ),
+    (
+        "a.c",
+        "rel fence; rlx",
+        "switch (0) {\n  case 0:\n    atomic_store_explicit(&x, 2, memory_order_release);\n  }",
+        "switch (0) {\n  case 0:\n    atomic_thread_fence(memory_order_release);\n"
+        "    atomic_store_explicit(&x, 2, memory_order_relaxed);\n  }",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "order", "before", "after"), FENCED)
+def test_a_fence_is_put_beside_the_statement(
+    tmp_path: Path, name: str, order: str, before: str, after: str
+) -> None:
+    new, change, annotations = given(tmp_path, name, before, lambda _: order)
+    assert change.by_hand == ()
+    assert new == after
+    path = tmp_path / name
+    path.write_bytes(change.after[str(path)])
+    again, _ = annotate([read_program(path)])
+    fences = [fence for fence in (split(order)[0], split(order)[2]) if fence != "none"]
+    assert [each.order for each in again if each.kind == "F"] == fences
+    assert len(again) == len(annotations) + len(fences)
+
+
+@pytest.mark.parametrize(
+    ("order", "body", "why"),
+    [
+        ("rlx; acq fence", "return atomic_load(&x) ? 0 : unused;", "the last that runs there"),
+        (
+            "rlx; acq fence",
+            "if (atomic_load(&x)) { g = 1; } else { g = 2; }",
+            "decides between two branches",
+        ),
+        ("rlx; acq fence", "if (atomic_load(&x)) g = 1;", "without braces"),
+        (
+            "rel fence; rlx",
+            "for (int i = 0; i < 2; atomic_store(&x, i++)) ;",
+            "part of a longer statement",
+        ),
+        ("rel fence; rlx", "if (g) g = 1; else atomic_store(&x, 1);", "part of a longer statement"),
+    ],
+)
+def test_where_a_fence_has_no_clear_place_it_is_left_to_do_by_hand(
+    tmp_path: Path, order: str, body: str, why: str
+) -> None:
+    _, change, _ = given(tmp_path, "a.c", body, lambda _: order)
+    (left,) = change.by_hand
+    assert why in left.why
+    assert left.left == left.annotation.order
+    assert change.after == {}
