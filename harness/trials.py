@@ -177,4 +177,4 @@ class Trials:
 
 def within(found: ExplorationDict) -> bool:
     """Whether loops were cut and nothing else was: all executions of so many rounds are known."""
-    return bool(found["cut_sites"]) and found["limit"] is None
+    return bool(found["cut_sites"]) and not found["fixed"] and found["limit"] is None

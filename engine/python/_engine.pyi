@@ -117,7 +117,8 @@ class ExplorationDict(TypedDict):
     result: str  # Safe Violated Unknown
     reasons: list[str]  # why not everything was explored; empty when it was
     limit: str | None  # executions seconds stopped: what ended it early
-    cut_sites: list[int]  # loops that a bound cut
+    cut_sites: list[int]  # loops that their bound cut
+    fixed: bool  # a bound that nobody sets cut something: on events, instructions, calls, threads
     violations: list[ViolationDict]  # one for each kind and place
     # how many executions end in which way, each counted once
     complete: int  # every thread ends

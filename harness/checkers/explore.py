@@ -165,11 +165,13 @@ def explored(
             test = cycle_test(
                 each["witness"], sites, habits, structure=structure, scenario=scenario
             )
+        if test is not None:
+            tests[test.name] = test
         violation = _violation(each, sites, test)
         # a line that several calls lead to is one place here
         same = (violation.kind, violation.message, violation.sites)
-        if violations.setdefault(same, violation) is violation and test is not None:
-            tests[test.name] = test
+        violations[same] = min(violations.get(same, violation), violation, key=_size)
+    shown = {violation.test for violation in violations.values()}
     return Exploration(
         program=program_name(structure, scenario),
         model=model.name,
@@ -181,7 +183,7 @@ def explored(
         faulty=found["faulty"],
         seconds=round(found["seconds"], 6),
         reasons=_reasons(found, bounds),
-        tests=tuple(tests.values()),
+        tests=tuple(test for name, test in tests.items() if name in shown),
     )
 
 
@@ -203,11 +205,19 @@ def _reasons(found: ExplorationDict, bounds: Bounds) -> tuple[str, ...]:
     loops, executions, seconds = bounds.given
     if found["cut_sites"]:
         reasons.append(f"{loops} {2 * bounds.loops} goes on")
+    if found["fixed"]:
+        reasons.append("a program whose threads do less goes on")
     if found["limit"] == "seconds":
         reasons.append(f"{seconds} {2 * bounds.seconds:g} goes on")
     if found["limit"] == "executions":
         reasons.append(f"{executions} {2 * bounds.executions} goes on")
     return tuple(reasons)
+
+
+def _size(violation: Violation) -> tuple[bool, int]:
+    """What is shown of several: turns before a cycle, then few events."""
+    witness = violation.witness
+    return (bool(witness and witness.cycle), len(witness.events) if witness else 0)
 
 
 def _violation(found: ViolationDict, sites: Sequence[Site], test: Test | None) -> Violation:

@@ -36,6 +36,7 @@ class Lowered:
             "reasons": [],
             "limit": None,
             "cut_sites": [],
+            "fixed": False,
             "violations": [],
             "complete": 5,
             "blocked": 1,
@@ -150,6 +151,7 @@ def test_the_bounds_and_the_models_promise_reach_the_engine() -> None:
     ("what", "reason", "advice"),
     [
         ({"cut_sites": [4]}, "a loop goes round for long", "--loops 8 goes on"),
+        ({"fixed": True}, "too many events", "a program whose threads do less goes on"),
         ({"limit": "seconds"}, "too late", "--seconds 40 goes on"),
         ({"limit": "executions"}, "too many", "--executions 18 goes on"),
     ],
@@ -175,6 +177,18 @@ def test_a_race_names_both_places_and_the_test_of_its_cycle() -> None:
 def test_one_line_that_several_calls_lead_to_is_one_violation() -> None:
     found = explored(Lowered(result="Violated", violations=[RACE, RACE, HANG]))
     assert [violation.kind for violation in found.violations] == ["race", "hang"]
+
+
+def test_of_executions_that_go_wrong_at_one_line_the_smallest_is_shown() -> None:
+    turns: dict[str, Any] = {**RACE["witness"], "cycle": []}  # type: ignore[dict-item]
+    longer = [*turns["events"], event(1, "F", "sc", "", site=1)]
+    executions = [RACE["witness"], {**turns, "events": longer}, turns, {**turns, "events": longer}]
+    for given in (executions, executions[::-1]):
+        violations = [{**RACE, "witness": each} for each in given]
+        (violation,) = explored(Lowered(result="Violated", violations=violations)).violations
+        assert violation.witness is not None
+        assert violation.witness.cycle == ()
+        assert len(violation.witness.events) == len(turns["events"])
 
 
 def test_a_hang_names_where_everybody_waits_and_makes_no_test() -> None:

@@ -117,6 +117,32 @@ def test_a_loop_that_a_bound_cut_is_inconclusive_and_says_how_to_go_on(run, fold
 
 
 @pytest.mark.parametrize(
+    ("work", "said"),
+    [
+        (
+            "for (int i = 0; i < 5000; i++) atomic_store(&stop, i);",
+            "an execution of more than 4096 events at busy.c:8",
+        ),
+        (
+            "for (volatile int i = 0; i < 1000000; i++) {}",
+            "a thread of more than 2000000 instructions at busy.c:8",
+        ),
+        ("count(unused);", "more than 200 calls inside one another at busy.c:8"),
+    ],
+)
+def test_a_limit_that_no_option_moves_says_where_and_what_else_to_do(
+    run, folder: Path, work: str, said: str
+) -> None:
+    loop = ENDLESS[ENDLESS.index("  while") : ENDLESS.index("  return unused")]
+    (folder / "busy.c").write_text(ENDLESS.replace(loop, f"  {work}\n"))
+    ended = run("check", "busy.c", "-m", "sc")
+    assert ended.code == 3, ended.out
+    assert said in ended.out
+    assert "a program whose threads do less goes on" in ended.out
+    assert "--loops" not in ended.out
+
+
+@pytest.mark.parametrize(
     ("option", "said"),
     [
         ("--executions=1", "limit of 1 executions; --executions 2 goes on"),

@@ -1,11 +1,13 @@
 //! What an execution that cannot go on shows.
 
 use super::execution::Ended;
-use super::graph::{Graph, Slot};
+use super::graph::{Event, Graph, Slot};
 use super::judge::Race;
 use super::outcome::{Counts, Cut, End, ExploreError, Violation};
 use super::source::{Action, Fault, Kind, Next, Source, Wait};
+use super::turns::takes_turns;
 use crate::program::ir::SiteId;
+use std::cmp::Ordering;
 
 #[derive(Default)]
 pub struct Findings {
@@ -87,7 +89,7 @@ impl Findings {
         Ok(Some((end, violated || faulty)))
     }
 
-    /// Notes a violation that so many executions show, this one the smallest of them.
+    /// Notes a violation that so many executions show, this one the best of them to be shown.
     fn violate(
         &mut self,
         fault: &Fault,
@@ -100,8 +102,16 @@ impl Findings {
         match self.violations.iter_mut().find(same) {
             Some(seen) => {
                 seen.count += count;
-                if graph.len() < seen.graph.len() {
+                if !seen.weak && graph.len() > seen.graph.len() {
+                    return;
+                }
+                let weak = !takes_turns(graph);
+                let rank = |weak: bool, graph: &Graph| (weak, graph.len());
+                let by_rank = rank(weak, graph).cmp(&rank(seen.weak, &seen.graph));
+                // whoever finds it first, the same one is shown
+                if by_rank.then_with(|| compare(graph, &seen.graph)).is_lt() {
                     seen.graph.copy_from(graph);
+                    seen.weak = weak;
                     seen.conflict = conflict;
                     seen.fault.message.clone_from(&fault.message);
                 }
@@ -110,6 +120,7 @@ impl Findings {
                 fault: fault.clone(),
                 count,
                 graph: graph.clone(),
+                weak: !takes_turns(graph),
                 conflict,
             }),
         }
@@ -131,6 +142,7 @@ impl Findings {
             count,
             graph,
             conflict,
+            ..
         } in &other.violations
         {
             self.violate(fault, *conflict, graph, *count);
@@ -139,6 +151,16 @@ impl Findings {
             self.cut(&cut.message, cut.site);
         }
     }
+}
+
+/// An order of the executions of one program: what each event is answered, where it reads from,
+/// what it is overwritten by.
+fn compare(one: &Graph, other: &Graph) -> Ordering {
+    let told = |event: &Event| (event.thread, event.value, event.source, event.after);
+    one.events
+        .iter()
+        .map(told)
+        .cmp(other.events.iter().map(told))
 }
 
 /// The threads that wait for ever. A thread that waits goes on only when one of the reads of its

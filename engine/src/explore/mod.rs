@@ -26,6 +26,7 @@ mod stale;
 mod steps;
 mod teller;
 mod tree;
+mod turns;
 mod view;
 pub mod witness;
 mod world;

@@ -123,8 +123,11 @@ pub struct Violation {
     pub fault: Fault,
     /// In how many executions it was seen.
     pub count: u64,
-    /// The smallest execution found with it.
+    /// Of the executions found with it one in which the threads take turns, if there is one, and
+    /// of these the smallest.
     pub graph: Graph,
+    /// In none of them the threads take turns.
+    pub weak: bool,
     /// Of a race, the two accesses in that execution that nothing orders.
     pub conflict: Option<(Slot, Slot)>,
 }

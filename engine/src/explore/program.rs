@@ -195,7 +195,7 @@ impl<'p> ProgramSource<'p> {
             run.steps += 1;
             let dbg = run.thread.inst(self.program).map_or(0, |i| i.dbg);
             if run.steps > last {
-                let message = format!("a thread of more than {steps} instructions");
+                let message = format!("a thread of more than {MAX_STEPS} instructions");
                 let end = End::new(Outcome::Bound, message, None);
                 return Some(self.ended(&run.thread, end, dbg));
             }

@@ -89,8 +89,9 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
             let Some((thread, told)) = execution.schedule(&self.tree) else {
                 return self.finish(execution, sure);
             };
-            if execution.graph.len() >= self.shared.options.limits.events {
-                execution.stop(source, &mut self.tree, thread, Way::TooLong);
+            let most = self.shared.options.limits.events;
+            if execution.graph.len() >= most {
+                execution.stop(source, &mut self.tree, thread, Way::TooLong(most));
                 continue;
             }
             match told.action {

@@ -32,8 +32,8 @@ pub enum Way {
     Unwritten,
     /// Its access is outside every object.
     Outside,
-    /// It is one event too many.
-    TooLong,
+    /// The execution has so many events already, which is the most.
+    TooLong(usize),
     /// To the thread that it creates.
     Created(ThreadId),
 }
@@ -136,8 +136,8 @@ fn stopped(next: &Next, way: Way) -> Next {
         _ => None,
     };
     let (kind, message) = match way {
-        Way::TooLong => {
-            let message = "the execution has too many events".to_owned();
+        Way::TooLong(most) => {
+            let message = format!("an execution of more than {most} events");
             return Next::Cut { message, site };
         }
         Way::Unwritten => (

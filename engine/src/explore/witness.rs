@@ -11,6 +11,7 @@ use super::program::ProgramSource;
 use super::slice::Slice;
 use super::source::{Action, Fault, Kind, Next, ThreadId};
 use super::teller::Teller;
+use super::turns::node;
 use crate::enumerate::witness::{cycle, Edge};
 use crate::graph::Relation;
 use crate::program::ir::{Order, SiteId};
@@ -60,14 +61,6 @@ pub struct Nodes<'g> {
     rf: Relation,
     pub co: Relation,
     pub fr: Relation,
-}
-
-pub fn node(graph: &Graph, slot: Slot) -> Slot {
-    let event = graph.event(slot);
-    match event.is_write() && event.pair != NONE {
-        true => event.pair,
-        false => slot,
-    }
 }
 
 impl<'g> Nodes<'g> {
@@ -260,6 +253,8 @@ fn race(slice: &Slice, nodes: &Nodes, conflict: Option<(Slot, Slot)>) -> Kept {
     let mut ways = nodes.po.union(&nodes.rf);
     ways.union_with(&starts(slice));
     let (from, to) = (a as usize, b as usize);
+    ways.remove(from, to);
+    ways.remove(to, from);
     let found = way(&ways, from, to).or_else(|| way(&ways, to, from));
     Kept {
         slots: found

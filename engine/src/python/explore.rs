@@ -157,7 +157,10 @@ fn dict<'py>(
         Some(Limit::Stopped) => reasons.push("stopped".to_owned()),
         None => {}
     }
-    let mut sites: Vec<SiteId> = found.cuts.iter().filter_map(|c| c.site).collect();
+    let is_loop = |site: &SiteId| program.sites[*site as usize].kind == "loop";
+    let loops: Vec<Option<SiteId>> = found.cuts.iter().map(|c| c.site.filter(is_loop)).collect();
+    let fixed = loops.contains(&None);
+    let mut sites: Vec<SiteId> = loops.into_iter().flatten().collect();
     sites.sort_unstable();
     sites.dedup();
     let result = match (found.violations.is_empty(), reasons.is_empty()) {
@@ -175,6 +178,7 @@ fn dict<'py>(
     dict.set_item(intern!(py, "reasons"), reasons)?;
     dict.set_item(intern!(py, "limit"), found.limit.map(Limit::name))?;
     dict.set_item(intern!(py, "cut_sites"), sites)?;
+    dict.set_item(intern!(py, "fixed"), fixed)?;
     dict.set_item(intern!(py, "violations"), violations)?;
     dict.set_item(intern!(py, "complete"), counts.complete)?;
     dict.set_item(intern!(py, "blocked"), counts.blocked)?;

@@ -163,6 +163,52 @@ fn an_error_counts_where_the_model_allows_it() {
 }
 
 #[test]
+fn a_violation_shows_the_smallest_execution_in_which_the_threads_take_turns() {
+    // the reader leaves an event out, or adds one, where it reads 0
+    let shorter: &[Do] = &[
+        Do::Load(0, Rlx),
+        Do::Skip,
+        Do::Load(2, Rlx),
+        Do::Load(2, Rlx),
+    ];
+    let longer: &[Do] = &[Do::Load(0, Rlx), Do::Again(1), Do::Load(2, Rlx)];
+    for reader in [shorter, longer] {
+        let reader = [reader, &[Do::Forbid(0)]].concat();
+        let program = started(&[&reader, &[Do::Store(0, 1, Rlx)]]);
+        for workers in [1, 2] {
+            let found = explore(&program, &model("rc11"), &options(workers)).unwrap();
+            assert!(found.violations[0].count > 1);
+            assert_eq!(found.violations[0].graph.len(), 5, "{program:?}");
+        }
+    }
+    // of store buffering where one thread alone must not read 0, the one in which the other does not
+    let buffering = program(&[
+        &[Do::Create(1), Do::Store(0, 1, Rlx), Do::Load(1, Rlx)],
+        &[Do::Store(1, 1, Rlx), Do::Load(0, Rlx), Do::Forbid(0)],
+    ]);
+    let both = program(&[
+        &[
+            Do::Create(1),
+            Do::Store(0, 3, Rlx),
+            Do::Load(1, Rlx),
+            Do::Skip,
+            Do::Store(2, 1, Rlx),
+        ],
+        &[
+            Do::Store(1, 1, Rlx),
+            Do::Load(0, Rlx),
+            Do::Skip,
+            Do::Load(2, Rlx),
+            Do::Forbid(1),
+        ],
+    ]);
+    for (program, weak) in [(buffering, false), (both, true)] {
+        let violation = &under("rc11", &program).violations[0];
+        assert_eq!(violation.weak, weak, "{program:?}");
+    }
+}
+
+#[test]
 fn the_first_violation_ends_the_exploration_when_asked() {
     let reader: &[Do] = &[Do::Load(0, Rlx), Do::Forbid(0)];
     let program = started(&[reader, reader, reader, &[Do::Store(0, 1, Rlx)]]);
