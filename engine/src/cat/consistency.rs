@@ -2,6 +2,7 @@
 //! model would choose, so that nothing is left to search, and whether the graph is consistent
 //! is a matter of one straight run through the model's operations.
 use super::ast::*;
+use super::cycles;
 use super::error::CatError;
 use super::growth;
 use super::load::Files;
@@ -381,6 +382,17 @@ impl Consistency {
         let mut checks = axioms.iter().map(|due| &due.check);
         let keeps = growth::keeps_maximal(&self.code.typed);
         checks.all(keeps)
+    }
+
+    /// Whether a consistent graph stays so when it grows by events at the ends of threads, and
+    /// initial writes, as long as none of the new events is on a cycle of program order,
+    /// reads-from, coherence and from-read; and whether every part of it that holds what comes
+    /// before its events in program order and reads-from is consistent.
+    pub fn forbids_cycles_alone(&self) -> bool {
+        let axioms = &self.code.axioms;
+        let mut checks = axioms.iter().map(|due| &due.check);
+        let are_cycles = cycles::are_cycles(&self.code.typed);
+        checks.all(are_cycles)
     }
 
     /// Whether an axiom says, in so many words, that each thread sees each location change in

@@ -241,7 +241,7 @@ pub fn covers(typed: &Typed, id: Id, part: &dyn Fn(&Op) -> bool) -> bool {
 }
 
 /// Whether an operation is the coherence order that the model chooses.
-fn is_coherence(typed: &Typed, op: &Op) -> bool {
+pub fn is_coherence(typed: &Typed, op: &Op) -> bool {
     match op {
         Op::Choice(index) => {
             let step = &typed.plan.choices[*index as usize];

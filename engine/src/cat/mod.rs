@@ -17,6 +17,7 @@ mod coherence;
 mod compact;
 mod compile;
 mod consistency;
+mod cycles;
 mod env;
 mod error;
 mod eval;

@@ -39,6 +39,8 @@ pub struct Judge {
     pub coherent: bool,
     /// Whether a consistent graph stays so with an event that nothing is after.
     pub lasting: bool,
+    /// Whether it stays so with any event that is on no cycle ([`Graph::is_on_cycle`]).
+    pub cycles: bool,
     /// Whether the model says anything beside of graphs whose accesses are all atomic; of others.
     remarks_on_atomics: bool,
     remarks: bool,
@@ -90,7 +92,8 @@ impl Judge {
                 .map(|index| (index, RELATIONS[index]))
                 .collect(),
             coherent: consistency.states_coherence(),
-            lasting: consistency.keeps_maximal(),
+            lasting: consistency.keeps_maximal() || consistency.forbids_cycles_alone(),
+            cycles: consistency.forbids_cycles_alone(),
             remarks_on_atomics: !consistency.is_silent(&of_atomics),
             remarks: consistency.has_remarks(),
             consistency,

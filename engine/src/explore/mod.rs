@@ -7,6 +7,7 @@
 //! Memory holds one graph for each nested revisit, never a set of graphs that were seen.
 
 mod compile;
+mod cycle;
 mod ends;
 mod execution;
 mod graph;

@@ -11,13 +11,15 @@
 //! Nothing leads from an event at the end of its thread that reads from the last write of its
 //! location or is the last. With most models a consistent graph stays consistent with it
 //! ([`Judge::lasting`], found in the model's text); with others it is asked later, at the latest
-//! when the execution ends. For all else it is asked at once.
+//! when the execution ends. For all else it is asked at once, but where the event is on no cycle
+//! and the model forbids cycles alone ([`Judge::cycles`]).
 //!
 //! The write of a read-modify-write stands right after what its read reads from: that is what
 //! makes it one operation, in C11 and on every machine.
 //!
 //! [`Graph::is_maximal`]: super::graph::Graph::is_maximal
 
+use super::cycle::Reach;
 use super::ends::{self, Findings};
 use super::execution::{Ended, Execution};
 use super::graph::{Slot, NONE};
@@ -58,6 +60,7 @@ pub struct Worker<'s, S: Source, F> {
     /// Executions to be written over.
     spare: Vec<Execution>,
     moved: Vec<Slot>,
+    reach: Reach,
 }
 
 impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
@@ -69,6 +72,7 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
             tree: Tree::new(),
             spare: Vec::new(),
             moved: Vec::new(),
+            reach: Reach::default(),
         }
     }
 
@@ -108,14 +112,14 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
                         let write = execution.push(thread, &told, location);
                         execution.go_on(source, &mut self.tree, write);
                         self.revisit(execution, write, sure)?;
-                        match self.place(execution, write, None)? {
+                        match self.place(execution, write, None, sure)? {
                             Placed::Nowhere => return Ok(()),
                             Placed::Asked(known) => sure = known,
                             Placed::Last => sure &= self.judge.lasting,
                         }
                     }
                     // from a new initial write much may lead
-                    sure &= places == execution.graph.places.len();
+                    sure &= self.judge.cycles || places == execution.graph.places.len();
                 }
                 Action::Choose { ways } => {
                     // a weak compare-exchange that fails leaves a read alone
@@ -184,7 +188,12 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
                 }
             }
             self.read_from(execution, slot, write);
-            if let Some(sure) = self.ask(execution, sure)? {
+            let known = match execution.is_halfway(&self.tree) {
+                // it is asked about with its write
+                true => Some(sure),
+                false => self.ask(execution, slot, sure)?,
+            };
+            if let Some(sure) = known {
                 self.branch(execution, sure)?;
             }
             self.back(execution, slot as usize);
@@ -202,23 +211,38 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
         execution.go_on(self.shared.source, &mut self.tree, read);
     }
 
-    /// Whether the graph may be consistent: none if not, else whether it is known to be, which
-    /// for one that is halfway through a read-modify-write is `before`.
-    fn ask(&mut self, execution: &Execution, before: bool) -> Result<Option<bool>, Halt> {
+    /// Whether the graph may be consistent: none if not, else whether it is known to be. `sure`:
+    /// the graph without its newest events is known to be; `slot` is one of these, a read or the
+    /// only write.
+    fn ask(&mut self, execution: &Execution, slot: Slot, sure: bool) -> Result<Option<bool>, Halt> {
+        if sure && self.judge.cycles && !execution.graph.is_on_cycle(slot, &mut self.reach) {
+            debug_assert!(
+                self.stays_consistent(execution),
+                "the model was read as lasting"
+            );
+            return Ok(Some(true));
+        }
         if execution.is_halfway(&self.tree) {
-            return Ok(Some(before));
+            return Ok(Some(false));
         }
         let consistent = self.judge.is_consistent(&execution.graph)?;
         Ok(consistent.then_some(true))
     }
 
+    fn stays_consistent(&mut self, execution: &Execution) -> bool {
+        let halfway = execution.is_halfway(&self.tree);
+        halfway || matches!(self.judge.is_consistent(&execution.graph), Ok(true))
+    }
+
     /// Puts a new write into coherence order, and explores what follows for every place but the
-    /// last possible, where it is in the end. `reader`: a read that was added before and reads from it.
+    /// last possible, where it is in the end. `reader`: a read that was added before and reads
+    /// from it. `sure`: the graph without these is known to be consistent.
     fn place(
         &mut self,
         execution: &mut Execution,
         write: Slot,
         reader: Option<Slot>,
+        sure: bool,
     ) -> Result<Placed, Halt> {
         let len = execution.graph.len();
         let event = *execution.graph.event(write);
@@ -237,7 +261,7 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
             graph.order_after(write, source);
             return Ok(match graph.event(write).after {
                 NONE => Placed::Last,
-                _ => match self.ask(execution, false)? {
+                _ => match self.ask(execution, reader.unwrap_or(write), sure)? {
                     Some(sure) => Placed::Asked(sure),
                     None => Placed::Nowhere,
                 },
@@ -265,7 +289,8 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
             }
             if !execution.graph.is_taken(location, previous) {
                 execution.graph.order_after(write, previous);
-                if let Some(sure) = self.ask(execution, false)? {
+                let newest = reader.unwrap_or(write);
+                if let Some(sure) = self.ask(execution, newest, sure)? {
                     self.branch(execution, sure)?;
                     self.back(execution, len);
                 }
@@ -296,7 +321,7 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
             let (read, moved) =
                 execution.restrict(&self.tree, (slot, write), &mut self.moved, &mut new);
             self.read_from(&mut new, read, moved);
-            let sure = match self.place(&mut new, moved, Some(read))? {
+            let sure = match self.place(&mut new, moved, Some(read), sure)? {
                 Placed::Nowhere => None,
                 Placed::Asked(sure) => Some(sure),
                 Placed::Last => Some(sure && self.judge.lasting),

@@ -277,11 +277,46 @@ fn what_axioms_say_of_every_graph() {
         assert!(compiled(name).states_coherence(), "{name}");
         assert!(compiled(name).keeps_maximal(), "{name}");
     }
+    for name in ["sc", "tso", "rc11", "clr2"] {
+        assert!(compiled(name).forbids_cycles_alone(), "{name}");
+    }
 
     let text = "empty [RMW]; rf \\ (rf; po) as shrinks\n~empty rf as needs\nempty R \\ range rf as unread\nempty po \\ rf as stays\nempty (_ * _) & (po \\ (po; po)) as gaps";
     let open = Compiled::new(&model(text), &graph, &[], false).consistency;
     // The path that (po; po) needs is there before its end is.
     assert_eq!(lasting(&open), ["gaps", "shrinks", "stays", "unread"]);
+}
+
+#[test]
+fn a_model_forbids_cycles_alone_where_every_pair_it_looks_at_has_a_path() {
+    let graph = Graph::new(&["Wx:A Rx:A"]);
+    let fr = "let fr = (rf^-1; co) \\ id\n";
+    for (axioms, expected) in [
+        ("acyclic po | rf | co | fr as one", true),
+        ("irreflexive (po | rf)+; (co | fr)? as one", true),
+        ("acyclic po & loc | rf & ext | fr as one", true),
+        ("let hb = po | IW * (_ \\ IW) | rf\nacyclic hb as one", true),
+        (
+            "acyclic [W]; (po \\ loc); [R] | (rf; po) & (po; rf) as one",
+            true,
+        ),
+        ("acyclic po | rf as one\nempty rf & int as other", false),
+        ("~acyclic po | rf as one", false),
+        ("acyclic po | loc & ext as one", false),
+        ("irreflexive (po | rf)? as one", false),
+        // a read-modify-write reads from what its write comes after
+        ("irreflexive rf^-1; co as one", false),
+        ("acyclic IW * W | rf as one", false),
+        // what goes or comes with a new event is between old ones
+        ("acyclic po \\ (rf; po) as one", false),
+        ("acyclic po & ~(rf; po) as one", false),
+        ("acyclic [domain (rf; po)]; po as one", false),
+        ("acyclic po; [range rf] as one", false),
+    ] {
+        let text = format!("with co from linearisations(W, 0)\n{fr}{axioms}");
+        let compiled = Compiled::new(&model(&text), &graph, &["co"], true).consistency;
+        assert_eq!(compiled.forbids_cycles_alone(), expected, "{axioms}");
+    }
 }
 
 #[test]
