@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 class Program(msgspec.Struct, frozen=True):
     """`sites` are named by number in all that the engine says of the program. `digest` differs
-    where its LLVM IR does. `files` leads from the names of its source files to the files."""
+    where its LLVM IR does. `files` leads from the names of its source files to the files;
+    `defines` and `include` are the macros and the folders that it was read with."""
 
     source: Path
     files: dict[str, Path]
@@ -31,6 +32,8 @@ class Program(msgspec.Struct, frozen=True):
     digest: str
     sites: tuple[Site, ...]
     lowered: _engine.Program
+    defines: tuple[str, ...] = ()
+    include: tuple[Path, ...] = ()
 
     @property
     def orders(self) -> tuple[str, ...]:
@@ -112,6 +115,8 @@ def read_program(
         digest=hashlib.sha256(ir.text.encode()).hexdigest()[:16],
         sites=tuple(map(site_of, lowered.sites)),
         lowered=lowered,
+        defines=tuple(defines),
+        include=tuple(include),
     )
 
 

@@ -44,11 +44,11 @@ from weakspot.harness.record import (
     digest,
     key,
 )
-from weakspot.harness.runners import Runner
+from weakspot.harness.runners import Runner, whole
 from weakspot.harness.runners.litmus7 import Litmus7
 from weakspot.harness.runners.native import Native
 from weakspot.harness.store import Store, latest_unfinished, load, new_folder
-from weakspot.harness.verdict import Exploration, Histogram, Verdict
+from weakspot.harness.verdict import Exploration, Histogram, ProgramRun, Verdict
 
 RESULTS = Path("results")
 """Where campaigns are written by default."""
@@ -92,6 +92,7 @@ class Tools(msgspec.Struct, frozen=True, kw_only=True):
     model: Callable[[str], Model]
     generator: Generator = from_source
     explorer: Explorer = EngineExplorer()
+    whole: Callable[..., None] | None = None  # whole.run; without it programs are not run
     corpus: Path | None = None
 
 
@@ -126,6 +127,7 @@ def installed() -> Tools:
         machine=machines.resolve,
         profile=profile,
         model=models.resolve,
+        whole=whole.run,
     )
 
 
@@ -364,7 +366,7 @@ class _Work:
             self.note(f"not checked, {count} times: {reason}")
 
     def run(self, machines: Sequence[Machine]) -> None:
-        """Run every test on every machine, one at a time."""
+        """Run every program as a whole and every test on every machine, one at a time."""
         for machine in machines:
             with self._tolerant(f"the profile of {machine.name}"):
                 known = msgspec.to_builtins(self.tools.profile(machine), enc_hook=str)
@@ -377,7 +379,26 @@ class _Work:
                 if why := runner.available(machine):
                     self.note(f"{name} on {machine.name}: {why}")
                     continue
+                if isinstance(runner, Native) and self.tools.whole:
+                    self._run_programs(self.tools.whole, machine)
                 self._run(runner, machine)
+
+    def _run_programs(self, run: Callable[..., None], machine: Machine) -> None:
+        how = (machine.name, machine.arch, "whole", f"{self.plan.seconds_run:g}")
+        keys = {
+            each.name: key(each.generated.program.digest, *how, each.name)
+            for each in self.material.programs
+        }
+        left = [each for each in self.material.programs if keys[each.name] not in self.store.done]
+        self.progress.start(len(left), f"running programs on {machine.name}")
+
+        def done(found: ProgramRun) -> None:
+            self.store.run(keys[found.program], found)
+            self.progress.advance()
+
+        with self._tolerant(f"programs on {machine.name}"):
+            subjects = [(each.name, each.generated.program) for each in left]
+            run(subjects, machine, seconds=self.plan.seconds_run, done=done)
 
     def _run(self, runner: Runner, machine: Machine) -> None:
         """A machine that dies takes the test with it that it was running; the others run if it is

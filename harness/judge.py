@@ -20,14 +20,17 @@ from weakspot.harness.recorded import explored_as
 from weakspot.harness.verdict import (
     Evidence,
     Exploration,
+    Failure,
     Finding,
     Histogram,
+    ProgramRun,
     Verdict,
     Violation,
 )
 from weakspot.harness.words import (
     answered,
     counted,
+    failed,
     is_mute,
     reasoned,
     rounded,
@@ -44,6 +47,8 @@ _VIOLATIONS = {
     "memory": "WS104",
     "lock": "WS105",
 }
+_SHOWN = "weakspot check says under which models it happens, and shows an execution that does it"
+_FAILURES = {"assertion": "WS101", "hang": "WS103", "crash": "WS104"}
 _GRAVITY = {"error": 0, "warning": 1, "note": 2}
 
 
@@ -56,11 +61,13 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
     broken: tuple[str, ...]  # those that forbid it and make a promise for this machine
 
 
-def judge(record: Record) -> tuple[Finding, ...]:
-    """Every finding of a campaign, errors first, what is recorded last among equals."""
+def judge(record: Record, *, claims: bool = True) -> tuple[Finding, ...]:
+    """Every finding of a campaign, errors first, what is recorded last among equals. Without
+    `claims` what is recorded only tells what is known."""
     found = [
-        *recorded.compare(record),
+        *(recorded.compare(record) if claims else ()),
         *_explorations(record),
+        *_failures(record),
         *_disallowed(record),
         *_disagreements(record),
         *_silence(record),
@@ -142,7 +149,7 @@ def sightings(record: Record) -> tuple[Sighting, ...]:
     return tuple(found)
 
 
-def promises(model: ModelNote, histogram: Histogram) -> bool:
+def promises(model: ModelNote, histogram: Histogram | ProgramRun) -> bool:
     """Whether an outcome that the model forbids contradicts it when the histogram shows it.
 
     Sequential consistency is a wish; a hardware model speaks for its machines, and an emulator
@@ -203,11 +210,62 @@ def _explorations(record: Record) -> Iterator[Finding]:
                 message=message,
                 subject=name,
                 sites=in_order(site for _, violation in given for site in violation.sites),
-                evidence=tuple(
-                    Evidence("exploration", told(exploration)) for exploration, _ in given
+                evidence=(
+                    *(Evidence("exploration", told(exploration)) for exploration, _ in given),
+                    *(
+                        Evidence("histogram", seen)
+                        for run in record.runs_of.get(name, ())
+                        for failure in run.failures
+                        if _same(kind, given, failure) and (seen := failed(run, failure))
+                    ),
                 ),
                 fix="" if recorded else _mending(_VIOLATIONS[kind], explorations, given),
                 recorded=recorded,
+            )
+
+
+def _same(kind: str, given: Sequence[tuple[Exploration, Violation]], failure: Failure) -> bool:
+    """Whether a machine shows what explorations found: the same assertion, or a hang."""
+    sites = {site for _, violation in given for site in violation.sites[:1]}
+    return kind == failure.kind and (not failure.site or failure.site in sites)
+
+
+def _failures(record: Record) -> Iterator[Finding]:
+    """What a machine showed of programs as a whole and no exploration found: WS201 where a model
+    that speaks for the machine says Safe, else WS101 and its kin."""
+    known = {
+        program(structure.name, claim.scenario)
+        for structure in record.structures
+        for claim in structure.claims
+        if any(each.startswith("Violated") for each in claim.explored.values())
+    }
+    for run in record.runs:
+        given = record.explorations_of.get(run.program, ())
+        safe = [
+            each
+            for each in given
+            if each.result == "Safe" and promises(record.model[each.model], run)
+        ]
+        for failure in run.failures:
+            found = [(each, one) for each in given for one in each.violations]
+            if any(_same(one.kind, [(each, one)], failure) for each, one in found) and not safe:
+                continue  # told there
+            name = "WS201" if safe else _FAILURES[failure.kind]
+            forbidden = f", Safe under {', '.join(each.model for each in safe)}" if safe else ""
+            emulated = " (emulated)" if run.emulated else ""
+            yield Finding(
+                id=name,
+                severity="error",
+                message=f"{run.program}: {failure.message}: seen {times(failure.count)} on "
+                f"{run.machine}{emulated}{forbidden}",
+                subject=run.program,
+                sites=(failure.site,) if failure.site else (),
+                evidence=(
+                    Evidence("histogram", failed(run, failure)),
+                    *(Evidence("exploration", told(each)) for each in safe),
+                ),
+                fix=KINDS[name].advice if safe else _SHOWN,
+                recorded=not safe and run.program in known,
             )
 
 

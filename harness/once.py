@@ -36,10 +36,10 @@ from weakspot.harness.record import (
     Record,
     in_order,
 )
-from weakspot.harness.runners import Runner
+from weakspot.harness.runners import Runner, whole
 from weakspot.harness.store import MANIFEST, new_folder, read_manifest
 from weakspot.harness.structures import Scenario, Structure
-from weakspot.harness.verdict import Exploration, Histogram, Verdict
+from weakspot.harness.verdict import Exploration, Histogram, ProgramRun, Verdict
 
 
 def generator(defines: Sequence[str], include: Sequence[Path]) -> Generator:
@@ -158,6 +158,7 @@ class Answers:
         self.machines: list[MachineNote] = []
         self.verdicts: dict[tuple[str, str, str], Verdict] = {}
         self.histograms: dict[tuple[str, str, str], Histogram] = {}
+        self.runs: list[ProgramRun] = []
 
     def explore(
         self,
@@ -236,6 +237,18 @@ class Answers:
         for runner in runners:
             runner.run(tests, machine, seconds=seconds, done=done)
 
+    def run_programs(self, machine: Machine, seconds: float, progress: Progress) -> None:
+        """Run every program as a whole on the machine, `seconds` each."""
+        self.machines = [MachineNote(machine.name, machine.arch, machine.emulated)]
+        subjects = [(each.name, each.generated.program) for each in self.material.programs]
+        progress.start(len(subjects), f"running programs on {machine.name}")
+
+        def done(run: ProgramRun) -> None:
+            self.runs.append(run)
+            progress.advance()
+
+        whole.run(subjects, machine, seconds=seconds, done=done)
+
     def record(self) -> Record:
         """Everything so far, judged, in the order of the tests."""
         place = {entry.name: at for at, entry in enumerate(self.material.entries)}
@@ -253,8 +266,7 @@ class Answers:
                 machines=tuple(self.machines),
                 notes=tuple(self.notes),
             ),
-            # what was not asked about is not judged
-            structures=self.material.structures if self.checked else (),
+            structures=self.material.structures,
             entries=self.material.entries,
             sources=self.material.sources,
             explorations=tuple(self.explorations),
@@ -264,8 +276,10 @@ class Answers:
                 )
             ),
             histograms=tuple(sorted(self.histograms.values(), key=lambda each: place[each.test])),
+            runs=tuple(self.runs),
         )
-        return msgspec.structs.replace(record, findings=judge(record))
+        # where nothing was checked, what is recorded has nothing to be compared with
+        return msgspec.structs.replace(record, findings=judge(record, claims=self.checked))
 
     def _add(self, verdict: Verdict) -> None:
         self.verdicts[verdict.test, verdict.model, verdict.checker] = verdict

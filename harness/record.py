@@ -16,7 +16,7 @@ import msgspec
 
 from weakspot.generators.litmus import Test
 from weakspot.harness.structures import Claim, Scenario, Weakest
-from weakspot.harness.verdict import Exploration, Finding, Histogram, Verdict
+from weakspot.harness.verdict import Exploration, Finding, Histogram, ProgramRun, Verdict
 
 FORMAT = 2
 """The version of the campaign folder; a folder of another version is refused."""
@@ -141,6 +141,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     verdicts: tuple[Verdict, ...] = ()
     explorations: tuple[Exploration, ...] = ()
     histograms: tuple[Histogram, ...] = ()
+    runs: tuple[ProgramRun, ...] = ()
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()  # of the reading: a torn line that was left out
 
@@ -178,6 +179,14 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         found: defaultdict[str, list[Exploration]] = defaultdict(list)
         for exploration in self.explorations:
             found[exploration.program].append(exploration)
+        return {key: tuple(values) for key, values in found.items()}
+
+    @cached_property
+    def runs_of(self) -> dict[str, tuple[ProgramRun, ...]]:
+        """The runs of a program as a whole, one a machine."""
+        found: defaultdict[str, list[ProgramRun]] = defaultdict(list)
+        for run in self.runs:
+            found[run.program].append(run)
         return {key: tuple(values) for key, values in found.items()}
 
     def tests_of(self, structure: str) -> tuple[Entry, ...]:

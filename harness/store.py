@@ -4,10 +4,10 @@
     structures.json      the structures and what claims.toml said of them
     sources.jsonl        the source files that sites point into, as they were
     tests/               the litmus tests, and tests.jsonl: their shapes, cycles and origins
-    verdicts.jsonl       one answer a line; explorations.jsonl, histograms.jsonl likewise
+    verdicts.jsonl       one answer a line; explorations, histograms and runs.jsonl likewise
     findings.jsonl       what was made of them
 
-The three files of answers only grow, a line a job, so a process that is killed at any point
+The four files of answers only grow, a line a job, so a process that is killed at any point
 leaves at most one torn line, the last; the next one cuts it away and redoes that job. The others
 are small, and are replaced whole. One process at a time writes a campaign.
 """
@@ -37,7 +37,7 @@ from weakspot.harness.record import (
     Source,
     StructureNote,
 )
-from weakspot.harness.verdict import Exploration, Finding, Histogram, Verdict
+from weakspot.harness.verdict import Exploration, Finding, Histogram, ProgramRun, Verdict
 
 MANIFEST = "campaign.json"
 T = TypeVar("T", bound=msgspec.Struct)
@@ -58,6 +58,7 @@ class Store:
         self._verdicts = Journal(folder / "verdicts.jsonl", Verdict)
         self._explorations = Journal(folder / "explorations.jsonl", Exploration)
         self._histograms = Journal(folder / "histograms.jsonl", Histogram)
+        self._runs = Journal(folder / "runs.jsonl", ProgramRun)
         try:
             for journal in self._journals:
                 if note := journal.open():
@@ -109,8 +110,10 @@ class Store:
             os.close(self._lock)
 
     @property
-    def _journals(self) -> tuple[Journal[Verdict], Journal[Exploration], Journal[Histogram]]:
-        return (self._verdicts, self._explorations, self._histograms)
+    def _journals(
+        self,
+    ) -> tuple[Journal[Verdict], Journal[Exploration], Journal[Histogram], Journal[ProgramRun]]:
+        return (self._verdicts, self._explorations, self._histograms, self._runs)
 
     def verdict(self, key: str, verdict: Verdict) -> None:
         self._verdicts.add(key, verdict)
@@ -122,6 +125,10 @@ class Store:
 
     def histogram(self, key: str, histogram: Histogram) -> None:
         self._histograms.add(key, histogram)
+        self.done.add(key)
+
+    def run(self, key: str, run: ProgramRun) -> None:
+        self._runs.add(key, run)
         self.done.add(key)
 
     def describe(self, manifest: Manifest) -> None:
@@ -185,6 +192,11 @@ def load(folder: Path) -> Record:
         for key, each in answers("histograms.jsonl", Histogram)
         if key.split(":")[0] == tests.get(each.test)
     }
+    runs = {
+        (each.program, each.machine, each.runner): each
+        for key, each in answers("runs.jsonl", ProgramRun)
+        if key.split(":")[0] == manifest.programs.get(each.program)
+    }
     explorations = {
         (each.program, each.model): each
         for key, each in answers("explorations.jsonl", Exploration)
@@ -198,6 +210,7 @@ def load(folder: Path) -> Record:
         verdicts=tuple(verdicts.values()),
         explorations=tuple(explorations.values()),
         histograms=tuple(histograms.values()),
+        runs=tuple(runs.values()),
         findings=rows(folder / "findings.jsonl", Finding),
         notes=tuple(notes),
     )

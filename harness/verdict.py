@@ -128,6 +128,45 @@ class Histogram(msgspec.Struct, frozen=True, kw_only=True):
     controls: tuple[Control, ...] = ()
 
 
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """What went wrong in instances of a program, and in how many. `message` is the assertion, the
+    signal of a crash, or who does not end; `site` is `file:line`, where that is known; `values`
+    are those of the variables that the assertion names, and how often each were seen."""
+
+    kind: Literal["assertion", "crash", "hang"]
+    message: str
+    count: int
+    site: str = ""
+    function: str = ""
+    values: tuple[Count, ...] = ()
+
+
+class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
+    """What a runner counted of a Program on a Machine: of so many `instances`, each a run of its
+    main, which ones failed. In `overlapped` of them all its threads ran at one moment, at least.
+
+    `emulated` marks a machine that is not real hardware. `cut` says what ended the run before its
+    time; `reason` why nothing was run.
+    """
+
+    program: str
+    machine: str
+    runner: str
+    instances: int = 0
+    overlapped: int = 0
+    failures: tuple[Failure, ...] = ()
+    seconds: float = 0.0
+    arch: str = ""
+    emulated: bool = False
+    parameters: dict[str, str] = {}
+    cut: str = ""
+    reason: str = ""
+
+    @property
+    def failed(self) -> int:
+        return sum(each.count for each in self.failures)
+
+
 class Wait(msgspec.Struct, frozen=True):
     """Where a thread stands for ever, and for what: "a lock", "another thread's write"."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weakspot.harness.record import StructureNote
 from weakspot.harness.structures import Claim
-from weakspot.harness.verdict import Exploration, Histogram, State, Verdict
+from weakspot.harness.verdict import Exploration, Failure, Histogram, ProgramRun, State, Verdict
 
 
 def said(structure: StructureNote, claim: Claim) -> str:
@@ -28,6 +28,18 @@ def counted(histogram: Histogram) -> str:
     return (
         f"{histogram.runner} on {histogram.machine}{emulated}: {histogram.target:,} of "
         f"{rounded(histogram.iterations)}{independent}"
+    )
+
+
+def failed(run: ProgramRun, failure: Failure) -> str:
+    """`native on local: failed 1,345 of 5,595 instances, with popped=1 stolen=1`"""
+    emulated = ", emulated" if run.emulated else ""
+    common = failure.values[0] if failure.values else None
+    often = "" if common is None or common.count == failure.count else "most often "
+    shown = f", {often}with {stated(common.state)}" if common else ""
+    return (
+        f"{run.runner} on {run.machine}{emulated}: failed {failure.count:,} of "
+        f"{rounded(run.instances)} instances{shown}"
     )
 
 

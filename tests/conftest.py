@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from weakspot.harness.machines import Machine, local
 from weakspot.harness.tools import HERDTOOLS, Tool, find
 
 pytest_plugins = ["figures"]
@@ -42,3 +44,17 @@ def need(request: pytest.FixtureRequest) -> Callable[[str], Tool]:
         return tool
 
     return required
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache folder of the test's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def here(need: Callable[[str], Tool], cache: Path) -> Machine:  # noqa: ARG001
+    """This machine, with a compiler for it."""
+    need("gcc")
+    return local.machine()

@@ -106,7 +106,7 @@ def native_source(test: Test) -> str:
         ]
 
     followed = perpetual(read)
-    return _template().render(
+    return template("native.c.j2").render(
         condition=test.condition,
         threads=texts(stamp),
         streams=texts(lambda *_: "base") if followed else [],
@@ -122,8 +122,9 @@ def native_source(test: Test) -> str:
     )
 
 
-@lru_cache(maxsize=1)
-def _template() -> Template:
+@lru_cache
+def template(name: str) -> Template:
+    """A template of C."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         undefined=StrictUndefined,
@@ -131,7 +132,7 @@ def _template() -> Template:
         lstrip_blocks=True,
         autoescape=False,
     )
-    return environment.get_template("native.c.j2")
+    return environment.get_template(name)
 
 
 def _stores(read: Body, locations: set[str]) -> list[tuple[str, int]]:

@@ -209,8 +209,13 @@ def check(
     epilog="""\
 A machine that does not show an outcome has not shown that it is impossible.
 
+A program with a main is run as a whole too: over and over, on threads that begin together, and
+the assertions that fail are counted. A failure is a finding, unless claims.toml records one.
+
 Examples:
   weakspot run SB.litmus --for 10s
+  weakspot run my_queue.c -D CAPACITY=2 -I include     its assertions, and its litmus tests
+  weakspot run duffy_wsq --only programs               no litmus tests
   weakspot run SB.litmus --runner all             by weakspot's own runner, and by litmus7
   weakspot run duffy_wsq --on ssh:pi              on another machine; ssh has to know it as pi
   weakspot run duffy_wsq --on qemu:aarch64        emulated: shows little of real hardware
@@ -239,7 +244,12 @@ Examples:
     default=configured("seconds"),
     show_default="1s, or as configured",
     metavar="DURATION",
-    help="How long each test runs: 500ms, 10s, 2m.",
+    help="How long each test and each program runs: 500ms, 10s, 2m.",
+)
+@click.option(
+    "--only",
+    type=click.Choice(["programs", "tests"]),
+    help="Run only the programs as a whole, or only the litmus tests.",
 )
 @source_options
 @output_options
@@ -248,11 +258,12 @@ def run(
     machine: str,
     runner: str,
     seconds: float,
+    only: str | None,
     defines: tuple[str, ...],
     include: tuple[Path, ...],
     form: str | None,
 ) -> int:
-    """Run tests on hardware, and count the outcomes."""
+    """Run programs and tests on hardware, and count what comes out."""
     from weakspot.harness import machines, once
     from weakspot.harness.herdlog import format_histograms
 
@@ -262,13 +273,15 @@ def run(
 
     def show(record: Record) -> None:
         if form == "json":
-            say(json_lines(record.histograms))
+            say(json_lines((*record.runs, *record.histograms)))
         elif form == "herd":
             say([format_histograms(record.histograms)], end="")
         else:
             from weakspot.harness.report import tables, terminal
 
-            tables.histograms(record, terminal.console())
+            tables.runs(record, terminal.console())
+            if only != "programs":
+                tables.histograms(record, terminal.console())
 
     answers = once.Answers(what, material)
     with (
@@ -276,7 +289,11 @@ def run(
         watched() as progress,
     ):
         try:
-            answers.run(place, runners, seconds, progress)
+            natively = any(each.name == "native" for each in runners)
+            if natively and only != "tests" and form != "herd":
+                answers.run_programs(place, seconds, progress)
+            if only != "programs":
+                answers.run(place, runners, seconds, progress)
         except machines.Lost:
             show(answers.record())
             raise

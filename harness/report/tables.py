@@ -14,7 +14,7 @@ from weakspot.harness.record import Record, in_order
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import bar, columns, style
 from weakspot.harness.verdict import Exploration, Histogram, State, Verdict
-from weakspot.harness.words import outcome, reasoned, rounded, silence, stated
+from weakspot.harness.words import outcome, reasoned, rounded, silence, stated, times
 
 
 def explorations(record: Record, out: Console) -> None:
@@ -80,7 +80,7 @@ def verdicts(record: Record, out: Console, *, witnesses: bool = False) -> None:
 def histograms(record: Record, out: Console) -> None:
     """The states that were seen of each test, by count; `*` marks those that satisfy the
     condition."""
-    if not record.histograms:
+    if not record.histograms and not record.runs:
         out.print("nothing was run")
     for histogram in record.histograms:
         emulated = "  emulated: shows little of real hardware" if histogram.emulated else ""
@@ -115,6 +115,46 @@ def histograms(record: Record, out: Console) -> None:
         for runner, states in seen_alone(given).items():
             alone = ", ".join(map(stated, states))
             out.print(Text(f"{name}: only {runner} saw {alone}", style="dim"))
+
+
+def runs(record: Record, out: Console) -> None:
+    """A row a program, and below it what failed, with the values that its assertion names."""
+    if not record.runs:
+        return
+    rows: list[list[str | Text]] = [["program", "instances", "overlapped", "failed"]]
+    for run in record.runs:
+        if run.reason:
+            rows.append([run.program, Text(f"not run: {run.reason}", style="dim")])
+            continue
+        share = f"{run.overlapped / max(1, run.instances):.0%}"
+        failed = Text(f"{run.failed:,}", style="red") if run.failed else Text("not seen", "dim")
+        rows.append([run.program, f"{run.instances:>10,}", f"{share:>10}", failed])
+    table = columns(rows)
+    out.print(table[0])
+    for run, line in zip(record.runs, table[1:], strict=True):
+        out.print(line)
+        for failure in run.failures:
+            where = f"{failure.site} {failure.function}: " if failure.site else ""
+            values = [f"{stated(each.state)} {times(each.count)}" for each in failure.values[:3]]
+            more = [f"{len(failure.values) - 3} more"] if len(failure.values) > 3 else []
+            told = f"   {', '.join([*values, *more])}" if values else ""
+            out.print(Text(f"  {where}{failure.message}  {failure.count:,}{told}", style="red"))
+        if run.cut:
+            out.print(Text(f"  ended early: {run.cut}", style="dim"))
+    instances, seconds = (sum(getattr(run, of) for run in record.runs) for of in _SUMS)
+    machines = ", ".join(in_order(run.machine for run in record.runs))
+    out.print(
+        Text(
+            f"{rounded(instances)} instances on {machines} in {seconds:.1f} s; a program that was "
+            "not seen to fail may still be wrong",
+            style="dim",
+        )
+    )
+    if record.histograms:
+        out.print()
+
+
+_SUMS = ("instances", "seconds")
 
 
 def satisfies(condition: str, state: State) -> bool:

@@ -21,7 +21,14 @@ from weakspot.harness.report.excerpts import Excerpt, Thread, excerpts, threads
 from weakspot.harness.report.terminal import magnitude
 from weakspot.harness.report.text import allowed_and_forbidden, where
 from weakspot.harness.structures import Claim, Scenario
-from weakspot.harness.verdict import Exploration, Finding, Histogram, Verdict, Violation
+from weakspot.harness.verdict import (
+    Exploration,
+    Finding,
+    Histogram,
+    ProgramRun,
+    Verdict,
+    Violation,
+)
 from weakspot.harness.words import outcome, rounded
 
 _LETTERS = {"Never": "N", "Sometimes": "S", "Always": "A", "Undefined": "U", "Unknown": "?"}
@@ -97,6 +104,7 @@ class ProgramView(msgspec.Struct, frozen=True, kw_only=True):
     structure: str
     scenario: Scenario
     explorations: tuple[Exploration, ...]
+    runs: tuple[ProgramRun, ...]
     violations: tuple[ViolationView, ...]
     findings: tuple[Finding, ...]
 
@@ -288,6 +296,7 @@ def program_view(site: Site, structure: StructureNote, scenario: Scenario) -> Pr
         structure=structure.name,
         scenario=scenario,
         explorations=explorations,
+        runs=record.runs_of.get(name, ()),
         violations=tuple(_violation(site, structure.name, given) for given in found.values()),
         findings=site.findings.get(name, ()),
     )

@@ -17,6 +17,8 @@ import msgspec
 
 from weakspot.generators import kept
 from weakspot.generators.emit.threads import Place
+from weakspot.generators.emit.whole import Frame, named
+from weakspot.generators.program import Program as Source
 from weakspot.harness import process
 from weakspot.harness.machines import Machine, Session, compilers
 from weakspot.harness.runners.tuning import Setting
@@ -74,17 +76,27 @@ def workshop() -> Iterator[Path]:
             old.with_suffix(suffix).unlink(missing_ok=True)
 
 
+def preprocessed(program: Source, machine: Machine) -> str:
+    """A C program with all that it includes, by the machine's compiler. Raises Failed."""
+    folder = program.source.resolve().parent
+    options = [f"-D{each}" for each in ("WEAKSPOT=1", *program.defines)]
+    options += [f"-I{os.path.relpath(each, folder)}" for each in program.include]
+    return _compiler(machine, folder, "-I.", *options, "-E", program.source.name).out
+
+
 def compiled(
     source: str,
     places: tuple[Place, ...],
     machine: Machine,
     folder: Path,
     crew: process.Crew | None = None,
+    frame: Frame | None = None,
 ) -> Program:
     """The program of that source, which prints the values of those places, as the folder has it
-    or made now. What runs is what the assembly beside it says: it is made from that."""
-    compiler = compilers.require(machine)
-    name = kept.digest(source, *compiler.command, compiler.stated, *machine.flags)[:24]
+    or made now. What runs is what the assembly beside it says: it is made from that; in a frame,
+    together with what stands there. Raises Failed, Unsupported."""
+    around = frame or Frame()
+    name = _name(machine, source, repr(frame) if frame else "")
     program = Program(folder / f"{name}.exe", places)
     if program.path.exists():
         program.path.touch()
@@ -92,31 +104,67 @@ def compiled(
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         made = Path(scratch) / program.path.name
         made.with_suffix(".c").write_text(source, encoding="utf-8")
-        for given, wanted, how in ((".c", ".s", ["-S"]), (".s", ".exe", [])):
-            ended = process.run(
-                [
-                    *(*compiler.command, *machine.flags, "-pthread", *how),
-                    *(made.with_suffix(given).name, "-o", made.with_suffix(wanted).name),
-                ],
-                cwd=Path(scratch),
-                seconds=60.0,
-                env={**os.environ, "LC_ALL": "C"},
-                memory=None,
-                crew=crew,
-            )
-            if ended.timed_out:
-                raise Failed("compiling takes too long")
-            if ended.code != 0:
-                errors = re.findall(r"error: (.*)", ended.err) or ended.err.splitlines()[-1:]
-                what = f": {errors[0]}" if errors else ""
-                raise Failed(f"{compiler.name} does not compile it{what}")
+        assembly = made.with_suffix(".s")
+        how = (*around.compiling, "-S", made.with_suffix(".c").name, "-o", assembly.name)
+        _compiler(machine, made.parent, *how, crew=crew)
+        if frame is not None:
+            assembly.write_text(named(assembly.read_text(encoding="utf-8")), encoding="utf-8")
+        before, after = (
+            [_object(text, suffix, machine, folder, made.parent) for text, suffix in texts]
+            for texts in (around.before, around.after)
+        )
+        linked = [*before, assembly.name, *after, *around.linking]
+        _compiler(machine, made.parent, *linked, "-o", made.name, crew=crew)
         for suffix in (".c", ".s", ".exe"):  # the program last: what is there is whole
             made.with_suffix(suffix).replace(program.path.with_suffix(suffix))
     return program
 
 
+def _object(text: str, suffix: str, machine: Machine, folder: Path, scratch: Path) -> str:
+    """What stands around many programs is compiled once, and kept."""
+    kept_at = folder / f"{_name(machine, text)}.o"
+    if not kept_at.exists():
+        source = scratch / f"around{suffix}"
+        source.write_text(text, encoding="utf-8")
+        _compiler(machine, scratch, "-c", source.name, "-o", kept_at.name)
+        (scratch / kept_at.name).replace(kept_at)
+    return str(kept_at.resolve())
+
+
+def _name(machine: Machine, *texts: str) -> str:
+    compiler = compilers.require(machine)
+    return kept.digest(*texts, *compiler.command, compiler.stated, *machine.flags)[:24]
+
+
+def _compiler(
+    machine: Machine, cwd: Path, *arguments: str, crew: process.Crew | None = None
+) -> process.Ended:
+    """Run the machine's compiler. Raises Failed."""
+    compiler = compilers.require(machine)
+    ended = process.run(
+        [*compiler.command, *machine.flags, "-pthread", *arguments],
+        cwd=cwd,
+        seconds=60.0,
+        env={**os.environ, "LC_ALL": "C"},
+        memory=None,
+        crew=crew,
+    )
+    if ended.timed_out:
+        raise Failed("compiling takes too long")
+    if ended.code != 0:
+        errors = re.findall(r"[Ee]rror: (.*)", ended.err) or ended.err.splitlines()[-1:]
+        what = f": {errors[0]}" if errors else ""
+        raise Failed(f"{compiler.name} does not compile it{what}")
+    return ended
+
+
 def sliced(program: Program, at: Session, setting: Setting, seconds: float, seed: int) -> Slice:
     """Run the program once, for so many seconds. Raises Failed, Lost."""
+    return _read(printed(program, at, setting, seconds, seed), len(program.places))
+
+
+def printed(program: Program, at: Session, setting: Setting, seconds: float, seed: int) -> str:
+    """What the program prints that is run once, for so many seconds. Raises Failed, Lost."""
     given = {**setting, "ms": max(1, round(1000 * seconds)), "seed": seed}
     arguments = [f"{name}={value}" for name, value in given.items()]
     ended = at.run(program.path, arguments, seconds=seconds + _GRACE)
@@ -125,7 +173,7 @@ def sliced(program: Program, at: Session, setting: Setting, seconds: float, seed
     if ended.code != 0:
         said = (ended.err or ended.out).strip().splitlines()[-1:]
         raise Failed(f"its program ended with code {ended.code}{f': {said[0]}' if said else ''}")
-    return _read(ended.out, len(program.places))
+    return ended.out
 
 
 def _read(text: str, places: int) -> Slice:

@@ -44,6 +44,20 @@ PERPETUAL: tuple[Setting, ...] = (
     {"perpetual": 1, "instances": 8000},
 )
 
+#: for programs as a whole. Where main runs a thread itself no processor is idle; where it does not,
+#: what it does between the last creation and the first join is part of the test. Prefetching what
+#: others have written matters most: a store that misses waits in the store buffer.
+WHOLE: tuple[Setting, ...] = (
+    {"caller": 1, "fetch": -1},
+    {"caller": 0, "fetch": -1},
+    {"caller": 1, "fetch": -1, "slot": 600, "jitter": 255},
+    {"caller": 1},
+    {"caller": 0},
+    {"caller": 1, "fetch": -1, "slot": 1200, "jitter": 1023},
+    {"caller": 0, "fetch": -1, "slot": 1200, "jitter": 1023},
+    {"caller": 1, "slot": 0, "jitter": 0},
+)
+
 
 def settings(threads: int, processors: int, *, perpetual: bool) -> tuple[Setting, ...]:
     """What to try of a test with so many threads. With processors to spare, neighbours and

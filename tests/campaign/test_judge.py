@@ -25,8 +25,10 @@ from weakspot.harness.verdict import (
     Control,
     Count,
     Exploration,
+    Failure,
     Finding,
     Histogram,
+    ProgramRun,
     Verdict,
     Violation,
 )
@@ -106,6 +108,7 @@ def record(*values: Any, claims: tuple[Claim, ...] = (), drift: Drift = NO_DRIFT
         verdicts=tuple(each for each in values if isinstance(each, Verdict)),
         histograms=tuple(each for each in values if isinstance(each, Histogram)),
         explorations=tuple(each for each in values if isinstance(each, Exploration)),
+        runs=tuple(each for each in values if isinstance(each, ProgramRun)),
     )
 
 
@@ -567,3 +570,81 @@ def test_states_that_one_runner_alone_saw_are_told_and_are_no_fault() -> None:
     assert seen_alone([ours, histogram(0, machine="qemu:aarch64")]) == {}
     assert seen_alone([ours, histogram(0, histogram=(), iterations=0)]) == {}
     assert not judge(record(ours, theirs))
+
+
+# --- programs on a machine ----------------------------------------------------------------------
+
+
+def program_run(count: int = 3, kind: str = "assertion", site: str = "both.c:7") -> ProgramRun:
+    values = (Count({"n": "2"}, count),) if kind == "assertion" else ()
+    failure = Failure(
+        kind=kind,  # type: ignore[arg-type]
+        message="n == 1",
+        count=count,
+        site=site if kind == "assertion" else "",
+        values=values,
+    )
+    return ProgramRun(
+        program="flags/both",
+        machine="local",
+        runner="native",
+        instances=100,
+        failures=(failure,) if count else (),
+        arch="x86_64",
+    )
+
+
+def explored(result: str, model: str, kind: str = "assertion") -> Exploration:
+    violation = Violation(kind=kind, message="failed: n == 1", sites=("both.c:7",))  # type: ignore[arg-type]
+    return Exploration(
+        program="flags/both",
+        model=model,
+        result=result,  # type: ignore[arg-type]
+        violations=(violation,) if result == "Violated" else (),
+        complete=4,
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("assertion", "WS101"), ("hang", "WS103"), ("crash", "WS104")]
+)
+def test_what_fails_on_a_machine_is_an_error_with_machine_and_count(kind: str, name: str) -> None:
+    (found,) = judge(record(program_run(kind=kind)))
+    assert (found.id, found.severity, found.recorded) == (name, "error", False)
+    assert "flags/both: n == 1: seen 3 times on local" in found.message
+    assert "failed 3 of 100 instances" in found.evidence[0].text
+    assert not judge(record(program_run(0)))
+
+
+def test_what_fails_on_a_machine_and_is_safe_under_its_model_is_a_disallowed_outcome() -> None:
+    given = record(program_run(), explored("Safe", "sc"), explored("Safe", "rc11"))
+    (found,) = judge(given)
+    assert (found.id, found.severity) == ("WS201", "error")
+    assert found.message.endswith("on local, Safe under rc11"), "sc makes no promise"
+    assert exit_code(given) == 0
+    assert exit_code(msgspec.structs.replace(given, findings=judge(given))) == 1
+
+
+def test_a_violation_that_a_machine_shows_too_is_one_finding() -> None:
+    (found,) = judge(record(program_run(), explored("Violated", "rc11"), explored("Safe", "sc")))
+    assert found.id == "WS101"
+    assert found.message == "flags/both: failed: n == 1"
+    assert "native on local: failed 3 of 100 instances, with n=2" in [
+        e.text for e in found.evidence
+    ]
+
+
+def test_another_failure_than_the_models_know_is_told_by_itself() -> None:
+    found = judge(record(program_run(site="both.c:9"), explored("Violated", "rc11")))
+    assert [each.id for each in found] == ["WS101", "WS101"]
+    found = judge(record(program_run(), explored("Violated", "rc11"), explored("Safe", "tso")))
+    assert sorted(each.id for each in found) == ["WS101", "WS201"], "tso speaks for this machine"
+
+
+def test_a_recorded_violation_that_a_machine_shows_is_no_fault() -> None:
+    known = claim(explored={"sc": "Safe", "rc11": "Violated: assertion"})
+    found = judge(record(program_run(), claims=(known,)), claims=False)
+    assert [(each.id, each.recorded) for each in found] == [("WS101", True)]
+    known = claim(explored={"sc": "Safe", "rc11": "Safe"})
+    found = judge(record(program_run(), claims=(known,)), claims=False)
+    assert [(each.id, each.recorded) for each in found] == [("WS101", False)]

@@ -276,3 +276,24 @@ def test_gen_says_what_no_mapping_takes(run, folder: Path) -> None:
     assert "X86_64 SB.x86" in ended.out
     assert run("gen", "SB.litmus", "--isa", "sparc").code == 2
     assert run("gen", "SB.litmus", "--isa", "x86", "--check").code == 2
+
+
+def test_a_program_is_run_as_a_whole_beside_its_tests(run, need, folder: Path) -> None:
+    need("gcc")
+    (folder / "always.c").write_text(
+        "#include <assert.h>\nstatic int n;\nint main(void) { n++; assert(n == 2); }\n"
+    )
+    ended = run("run", "always.c", "--for", "200ms", "--only", "programs")
+    assert ended.code == 1
+    assert "always.c:3 main: n == 2" in ended.out
+    assert "n=1" in ended.out
+    assert "WS101 always.c/always" in ended.out
+    beside = run("run", "mp.c", "--for", "200ms", "--json")
+    assert beside.code == 0
+    first, *rest = [json.loads(line) for line in beside.out.splitlines()]
+    assert (first["program"], first["machine"], first["failures"]) == ("mp.c/mp", "local", [])
+    assert first["instances"] > 0
+    assert rest, "tests, after the programs"
+    assert all("histogram" in each for each in rest)
+    alone = run("run", "mp.c", "--for", "50ms", "--only", "tests", "--json")
+    assert all("histogram" in json.loads(line) for line in alone.out.splitlines())

@@ -24,26 +24,13 @@ from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners.native import Native
 from weakspot.harness.runners.programs import compiled, sliced
 from weakspot.harness.runners.tuning import SETTINGS, Choice, Memory, settings, told
-from weakspot.harness.tools import Tool
 from weakspot.harness.verdict import Histogram, Verdict
 from weakspot.harness.words import is_mute, silence
 
 x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="speaks of x86-64")
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return tmp_path / "cache"
-
-
-@pytest.fixture
-def here(need: Callable[[str], Tool]) -> Machine:
-    need("gcc")
-    machine = local.machine()
-    assert Native().available(machine) == ""
-    return machine
-
+pytestmark = pytest.mark.usefixtures("cache")
 
 STORE_Y = "atomic_store_explicit(y, 1, memory_order_release)"
 LOAD_Y = "atomic_load_explicit(y, memory_order_acquire);"

@@ -1,0 +1,192 @@
+"""Programs as a whole, many times: a scenario with its threads, as it is written.
+
+A program is linked with a main of ours that runs its main over and over, on threads that live on,
+and counts the assertions that fail. It runs in slices with changing settings, as tests do, of which
+those that show most get most of the time. A program that is never seen to fail has not been shown
+to be right: what is said instead is in how many instances its threads did run at once.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from weakspot.errors import Unsupported
+from weakspot.generators.emit.whole import frame
+from weakspot.generators.program import Program
+from weakspot.harness import machines
+from weakspot.harness.machines import Machine, Session, compilers
+from weakspot.harness.machines.profile import profile
+from weakspot.harness.runners import programs
+from weakspot.harness.runners.programs import Failed, compiled, preprocessed, printed, workshop
+from weakspot.harness.runners.tuning import WHOLE, Choice, Memory, Setting, told
+from weakspot.harness.verdict import Count, Failure, ProgramRun
+
+_SLICE = 0.1  # seconds, at most
+_PATIENCE = 2.0  # seconds after which an instance that does not end hangs
+
+_TOTAL = re.compile(r"total (\d+) (\d+) (\d+) (\d+) (\d+) (\d+)")
+
+
+class Slice(msgspec.Struct, frozen=True):
+    """What a slice counted: instances, those in which all threads ran at one moment, failures by
+    what they are (without count and values) and values. `inside` are the seconds that threads
+    were in the program, added up."""
+
+    instances: int
+    overlapped: int
+    failures: dict[Failure, Counter[str]]
+    seconds: float
+    inside: float
+
+
+def made(program: Program, machine: Machine, folder: Path) -> programs.Program:
+    """The program, ready to be run as a whole. Raises Failed, Unsupported."""
+    if program.source.suffix != ".c":
+        raise Unsupported("only programs in C are run as a whole")
+    return compiled(preprocessed(program, machine), (), machine, folder, frame=frame())
+
+
+def slice_of(
+    program: programs.Program, at: Session, setting: Setting, seconds: float, seed: int
+) -> Slice:
+    """Run the program for so many seconds. Raises Failed, Lost."""
+    patience = {"patience": round(1000 * _PATIENCE)}
+    return _read(printed(program, at, {**patience, **setting}, seconds, seed))
+
+
+def run(
+    subjects: Sequence[tuple[str, Program]],
+    machine: Machine,
+    *,
+    seconds: float,
+    done: Callable[[ProgramRun], None],
+) -> None:
+    """Run each of the programs, by their names, for about `seconds`, without the time of compiling;
+    `done` is called once a program. Raises MissingTool, ToolFailed, and Lost for a machine that
+    is gone: of what it was running nothing is told then."""
+    compilers.require(machine)
+    with workshop() as folder, machines.opened(machine) as at:
+        memory = Memory(profile(machine, at))
+        for name, program in subjects:
+            empty = ProgramRun(
+                program=name,
+                machine=machine.name,
+                runner="native",
+                arch=machine.arch,
+                emulated=machine.emulated,
+            )
+            try:
+                done(_run(empty, made(program, machine, folder), machine, at, memory, seconds))
+            except (Unsupported, Failed) as error:
+                done(msgspec.structs.replace(empty, reason=" ".join(str(error.args[0]).split())))
+        memory.write()
+
+
+def _run(
+    empty: ProgramRun,
+    program: programs.Program,
+    machine: Machine,
+    at: Session,
+    memory: Memory,
+    seconds: float,
+) -> ProgramRun:
+    """The program, measured. Raises Failed if not even the first slice ends well,
+    Lost."""
+    choice = Choice(WHOLE, memory.best.get(program.path.stem))
+    failures: dict[Failure, Counter[str]] = {}
+    instances = overlapped = 0
+    spent, cut, begin = 0.0, "", time.monotonic()
+    while not cut and (left := seconds - (time.monotonic() - begin)) > 0:
+        tried = choice.next()
+        length = min(_SLICE, left, max(0.01, seconds / (2 * len(WHOLE))))
+        try:
+            found = slice_of(program, at, tried.setting, length, choice.slices)
+        except Failed as error:
+            if not instances:
+                raise
+            cut = str(error)
+            break
+        failed = sum(values.total() for values in found.failures.values())
+        for failure, values in found.failures.items():
+            failures.setdefault(failure, Counter()).update(values)
+            if failure.kind == "hang":
+                cut = "an instance hangs"
+        instances, overlapped = instances + found.instances, overlapped + found.overlapped
+        spent += found.seconds
+        tried.slices += 1
+        tried.seconds += found.seconds
+        tried.iterations += found.instances
+        tried.hits += failed
+        tried.independent += failed
+    if failures:
+        memory.best[program.path.stem] = choice.best.setting
+    return msgspec.structs.replace(
+        empty,
+        instances=instances,
+        overlapped=overlapped,
+        failures=tuple(_counted(each, values) for each, values in failures.items()),
+        seconds=round(spent, 4),
+        parameters={
+            "setting": told(choice.best.setting),
+            "slices": str(choice.slices),
+            "compiler": compilers.require(machine).stated,
+            "assembly": str(program.assembly),
+        },
+        cut=cut,
+    )
+
+
+def _counted(failure: Failure, values: Counter[str]) -> Failure:
+    told = tuple(
+        Count(dict(pair.split("=", 1) for pair in text.split()), count)
+        for text, count in values.most_common()
+        if text
+    )
+    return msgspec.structs.replace(failure, count=values.total(), values=told)
+
+
+def _read(text: str) -> Slice:
+    """What a program printed. Raises Failed for anything that a whole program does not print."""
+    *lines, last = text.splitlines() or [""]
+    failures: dict[Failure, Counter[str]] = {}
+    for line in lines:
+        match line.split("\t"):
+            case ["failed", count, file, number, function, expression, values] if count.isdecimal():
+                failure = Failure(
+                    kind="assertion",
+                    message=expression,
+                    count=0,
+                    site=f"{file.removeprefix('./')}:{number}" if file else "",
+                    function=function,
+                )
+                failures.setdefault(failure, Counter())[values] += int(count)
+            case ["crashed", number] if number.isdecimal():
+                crash = Failure(kind="crash", message=signal.Signals(int(number)).name, count=0)
+                failures[crash] = Counter({"": 1})
+            case ["hang", *functions]:
+                who = " and ".join(functions) or "main"
+                verb = "do" if len(functions) > 1 else "does"
+                message = f"{who} {verb} not end within {_PATIENCE:.0f} s"
+                failures[Failure(kind="hang", message=message, count=0)] = Counter({"": 1})
+            case _:
+                raise Failed(f"its program printed {line[:60]!r}")
+    total = _TOTAL.fullmatch(last)
+    if total is None:
+        raise Failed(f"its program ended with {last[:60]!r}")
+    instances, failed, overlapped, spent, _, inside = map(int, total.groups())
+    counted = sum(
+        values.total() for failure, values in failures.items() if failure.kind == "assertion"
+    )
+    if counted != failed or overlapped > instances or failed > instances:
+        raise Failed(
+            f"its program's counts do not add up: {counted} failures told of {failed} in "
+            f"{instances} instances"
+        )
+    return Slice(instances, overlapped, failures, spent / 1e9, inside / 1e9)

@@ -1,0 +1,266 @@
+"""Programs as a whole: what fails on the machine is counted, each instance is a fresh one, and what
+cannot be run so is said."""
+
+from __future__ import annotations
+
+import platform
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from weakspot.generators.emit.whole import Frame, frame, named
+from weakspot.generators.program import read_program
+from weakspot.harness import structures
+from weakspot.harness.machines import Machine, local
+from weakspot.harness.runners import whole
+from weakspot.harness.runners.tuning import WHOLE
+from weakspot.harness.verdict import Count, ProgramRun
+
+tso = pytest.mark.skipif(
+    platform.machine() != "x86_64" or local.cores() < 2, reason="speaks of two x86-64 processors"
+)
+
+
+def ran(
+    source: Path, machine: Machine, seconds: float = 0.3, defines: tuple[str, ...] = ()
+) -> ProgramRun:
+    runs: list[ProgramRun] = []
+    program = read_program(source, defines=defines)
+    whole.run([("it", program)], machine, seconds=seconds, done=runs.append)
+    assert [each.program for each in runs] == ["it"]
+    return runs[0]
+
+
+def scenario(name: str, machine: Machine, seconds: float = 0.3) -> ProgramRun:
+    found = [
+        (structure.path(each), each.defines)
+        for structure in structures.structures()
+        for each in structure.scenarios
+        if each.name == name
+    ]
+    (source, defines) = found[0]
+    return ran(source, machine, seconds, defines)
+
+
+def until(enough: Callable[[ProgramRun], int], name: str, machine: Machine) -> ProgramRun:
+    """Run a scenario until it is enough: on a busy machine the threads may not meet for a while."""
+    for _ in range(20):
+        run = scenario(name, machine, 0.5)
+        if enough(run) or run.cut:
+            break
+    return run
+
+
+Written = Callable[..., ProgramRun]
+
+
+@pytest.fixture
+def written(here: Machine, tmp_path: Path) -> Written:
+    """Runs a program of two threads, `one` and `two`, each with a body; main starts both, joins
+    them, and then does the rest."""
+
+    def run(
+        one: str, two: str = "", after: str = "", top: str = "", seconds: float = 0.3
+    ) -> ProgramRun:
+        source = tmp_path / "it.c"
+        source.write_text(
+            "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n"
+            f"#include <stdlib.h>\n{top}\n"
+            f"static void *one(void *given) {{ {one} return given; }}\n"
+            f"static void *two(void *given) {{ {two} return given; }}\n"
+            "int main(void) {\n  pthread_t a, b;\n"
+            "  pthread_create(&a, NULL, one, NULL);\n  pthread_create(&b, NULL, two, NULL);\n"
+            f"  pthread_join(a, NULL);\n  pthread_join(b, NULL);\n  {after}\n  return 0;\n}}\n"
+        )
+        return ran(source, here, seconds)
+
+    return run
+
+
+# --- what the corpus says -----------------------------------------------------------------------
+
+
+@tso
+@pytest.mark.parametrize("name", ["pop_vs_steal_pop_store", "pop_vs_steal_steal_store"])
+def test_a_queue_without_its_fence_loses_or_doubles_an_element(here: Machine, name: str) -> None:
+    run = until(lambda run: run.failed, name, here)
+    (failure,) = run.failures
+    assert (failure.kind, failure.site) == ("assertion", "pop_vs_steal.c:30")
+    assert failure.message == "popped + stolen == 1"
+    assert 0 < failure.count <= run.instances
+    assert sum(each.count for each in failure.values) == failure.count
+    both = {"popped": "1", "stolen": "1"}
+    assert all(each.state == both for each in failure.values), failure.values
+
+
+@tso
+@pytest.mark.parametrize(
+    "name", ["pop_vs_steal", "two_pops_vs_steal", "remove_vs_steal", "local_item_fences", "waiters"]
+)
+def test_what_is_right_does_not_fail_nor_hang(here: Machine, name: str) -> None:
+    run = until(lambda run: run.overlapped, name, here)
+    assert run.instances > 0, run
+    assert run.overlapped > 0, run
+    assert not run.failures, run
+    assert not run.cut, run
+
+
+@tso
+def test_a_lost_wake_up_is_a_hang_and_ends_the_run(here: Machine) -> None:
+    run = scenario("single_no_flags", here, 5.0)
+    (failure,) = run.failures
+    assert (failure.kind, failure.count) == ("hang", 1)
+    assert failure.message == "waiter does not end within 2 s"
+    assert run.instances > 0
+    assert run.cut == "an instance hangs"
+
+
+# --- instances ----------------------------------------------------------------------------------
+
+
+def test_each_instance_begins_with_fresh_variables_and_memory(written: Written) -> None:
+    top = (
+        "static int zero, one_ = 1, *own = &one_, many[5000];\n"
+        "static atomic_int sum;\n"
+        "static int called(void) { static int times = 7; return ++times; }\n"
+    )
+    both = "atomic_fetch_add(&sum, 1); int *p = malloc(400000); *p = 1; free(p);"
+    after = (
+        "assert(++zero == 1); assert(++one_ == 2); assert(own == &one_); assert(sum == 2);"
+        "assert(called() == 8); assert(++many[4999] == 1);"
+        "int *c = calloc(1000, 4); for (int i = 0; i < 1000; i++) assert(c[i]++ == 0);"
+        "c = realloc(c, 8000); assert(c[999] == 1);"
+    )
+    run = written(both, both, after, top)
+    assert not run.failures, run
+    assert run.instances > int(run.parameters["slices"]), "several in one process"
+    assert run.reason == run.cut == ""
+
+
+def test_a_failure_ends_its_instance_and_no_other(written: Written) -> None:
+    """The second assertion of an instance would not be reached in a program of its own."""
+    top = "static int round;\n"
+    run = written("round = 3; assert(round == 4); round = 5;", "", "assert(round == 9);", top)
+    (failure,) = run.failures
+    assert (failure.function, failure.site) == ("one", "it.c:7")
+    assert failure.count == run.instances
+    assert failure.values == (Count({"round": "3"}, failure.count),)
+
+
+def test_a_failure_that_leaves_a_lock_costs_only_its_slice(written: Written) -> None:
+    top = "static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\nstatic int n;\n"
+    take = "pthread_mutex_lock(&lock); n++; assert(n == 0); pthread_mutex_unlock(&lock);"
+    run = written(take, take, top=top, seconds=1.0)
+    assert run.failed >= 2, "one a slice"
+    assert {each.kind for each in run.failures} == {"assertion"}
+    assert run.failed == run.instances
+
+
+def test_what_threads_return_and_are_is_as_in_any_program(written: Written) -> None:
+    top = "#include <stdint.h>\n#include <threads.h>\nstatic pthread_t me;\n" + (
+        "static int third(void *given) { thrd_exit(*(int *)given + 1); return 0; }\n"
+    )
+    run = written(
+        "me = pthread_self(); pthread_exit((void *)7);",
+        after="assert(pthread_equal(me, a)); assert(!pthread_equal(me, pthread_self()));"
+        "void *got; pthread_create(&a, NULL, one, NULL); pthread_join(a, &got);"
+        "assert((intptr_t)got == 7);"
+        "thrd_t t; int given = 4, found; thrd_create(&t, third, &given); thrd_join(t, &found);"
+        "assert(found == 5);",
+        top=top,
+    )
+    assert not run.failures, run
+    assert run.instances > 0
+
+
+def test_main_may_wait_for_a_thread_before_it_creates_the_next(
+    here: Machine, tmp_path: Path
+) -> None:
+    source = tmp_path / "turns.c"
+    source.write_text(
+        "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n"
+        "static atomic_int turn;\n"
+        "static void *go(void *given) { atomic_fetch_add(&turn, 1); return given; }\n"
+        "int main(void) {\n  pthread_t a, b;\n  pthread_create(&a, NULL, go, NULL);\n"
+        "  while (atomic_load(&turn) != 1) {\n  }\n  pthread_create(&b, NULL, go, NULL);\n"
+        "  while (atomic_load(&turn) != 2) {\n  }\n"
+        "  pthread_join(a, NULL);\n  pthread_join(b, NULL);\n  assert(turn == 2);\n}\n"
+    )
+    run = ran(source, here, 0.5)
+    assert run.instances > 0
+    assert not run.failures
+    assert not run.cut
+
+
+def test_a_crash_is_told_and_what_was_counted_before_stays(written: Written) -> None:
+    run = written("*(volatile int *)given = 1;")
+    (failure,) = run.failures
+    assert (failure.kind, failure.message) == ("crash", "SIGSEGV")
+    assert failure.count == run.instances >= 1
+
+
+# --- what is not believed, and what is not done -------------------------------------------------
+
+
+def planted(old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault in what programs are linked with."""
+
+    def faulty() -> Frame:
+        real = frame()
+        assert any(old in text for text, _ in real.after)
+        after = tuple((text.replace(old, new), suffix) for text, suffix in real.after)
+        return msgspec.structs.replace(real, after=after)
+
+    monkeypatch.setattr(whole, "frame", faulty)
+
+
+def test_counts_that_do_not_add_up_are_not_believed(
+    written: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planted("  failed++;", "  failed += 2;", monkeypatch)
+    run = written("assert(0);")
+    assert "do not add up" in run.reason
+    assert not run.instances
+    assert not run.failures
+
+
+def test_variables_that_are_not_set_back_are_noticed(
+    written: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The test of fresh variables can fail."""
+    planted("memcpy(weakspot_zero_begin, kept + plain, zero);\n    atomic", "atomic", monkeypatch)
+    run = written("", "", "assert(++n == 1);", "static int n;\n")
+    assert run.failed == run.instances - int(run.parameters["slices"])
+
+
+def test_thread_local_variables_are_refused(written: Written) -> None:
+    run = written("static _Thread_local int n; assert(++n == 1);")
+    assert run.reason == (
+        "it has thread-local variables, which are not set back between two instances"
+    )
+
+
+def test_a_program_that_the_compiler_refuses_says_why(here: Machine, tmp_path: Path) -> None:
+    source = tmp_path / "it.c"
+    source.write_text(
+        "#ifndef __clang__\n#error only clang\n#endif\nint main(void) { return 0; }\n"
+    )
+    assert ran(source, here).reason == "gcc does not compile it: #error only clang"
+
+
+def test_names_are_those_of_the_source() -> None:
+    text = "\t.local\tn\n\t.comm\tn,4,4\n\t.type\tn, @object\n\t.type\tf, @function\n\t.size f, 9\n"
+    text += "\t.type\ttimes.0, @object\n\t.size\ttimes.0, 8\n\t.comm big,400,32\n"
+    told = named(text)
+    assert told.startswith(text.rstrip("\n"))
+    assert re.findall(r"\.quad (\S+)", told)[::3] == ["n", "times.0", "f"]
+    assert re.findall(r'\.asciz "(.*)"', told) == ["n", "times", "f"]
+
+
+def test_every_setting_is_one_that_the_program_knows() -> None:
+    source = frame().after[-1][0]
+    known = set(re.findall(r'\{"(\w+)", -?\d+\}', source))
+    assert {name for setting in WHOLE for name in setting} <= known
