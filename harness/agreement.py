@@ -75,11 +75,11 @@ def plain(state: State) -> dict[str, str]:
     return plain
 
 
-def seen_alone(histograms: Iterable[Histogram]) -> dict[str, list[State]]:
-    """By runner, the states of a test that it alone saw among those who ran the test on that
-    machine. No fault: what is not seen is not impossible."""
+def seen_alone(histograms: Iterable[Histogram]) -> dict[tuple[str, str], list[State]]:
+    """By machine and runner, the states of a test that this runner alone saw among those that ran
+    the test on that machine. No fault: what is not seen is not impossible."""
     ran = [each for each in histograms if each.iterations]
-    found: dict[str, list[State]] = {}
+    found: dict[tuple[str, str], list[State]] = {}
     for one in ran:
         others = [
             count.state
@@ -89,5 +89,5 @@ def seen_alone(histograms: Iterable[Histogram]) -> dict[str, list[State]]:
         ]
         alone = [c.state for c in one.histogram if c.count and not within(c.state, others)]
         if others and alone:
-            found[one.runner] = alone
+            found[one.machine, one.runner] = alone
     return found

@@ -45,6 +45,7 @@ from weakspot.harness.record import (
     key,
 )
 from weakspot.harness.runners import Runner, whole
+from weakspot.harness.runners.gauge import Gauge, gauged
 from weakspot.harness.runners.litmus7 import Litmus7
 from weakspot.harness.runners.native import Native
 from weakspot.harness.store import Store, latest_unfinished, load, new_folder
@@ -90,6 +91,7 @@ class Tools(msgspec.Struct, frozen=True, kw_only=True):
     machine: Callable[[str], Machine]
     profile: Callable[[Machine], object]
     model: Callable[[str], Model]
+    gauge: Callable[[Machine], contextlib.AbstractContextManager[Gauge]] = gauged
     generator: Generator = from_source
     explorer: Explorer = EngineExplorer()
     whole: Callable[..., None] | None = None  # whole.run; without it programs are not run
@@ -271,7 +273,7 @@ class _Work:
         self.models: dict[str, Model] = {}
         self.digests: dict[str, str] = {}
         self.versions: dict[str, str] = {}
-        self.machines: list[MachineNote] = []
+        self.machines: dict[str, MachineNote] = {}
         self.notes: list[str] = []
         self.failed = False
 
@@ -370,20 +372,30 @@ class _Work:
         for machine in machines:
             with self._tolerant(f"the profile of {machine.name}"):
                 known = msgspec.to_builtins(self.tools.profile(machine), enc_hook=str)
-                note = MachineNote(machine.name, machine.arch, machine.emulated, known)
-                self.machines.append(note)
+                self._met(machine, known)
         self.describe()
         for machine in machines:
-            for name in self.plan.runners:
-                runner = self.tools.runner(name)
-                if why := runner.available(machine):
-                    self.note(f"{name} on {machine.name}: {why}")
-                    continue
-                if isinstance(runner, Native) and self.tools.whole:
-                    self._run_programs(self.tools.whole, machine)
-                self._run(runner, machine)
+            with self.tools.gauge(machine) as gauge:
+                try:
+                    for name in self.plan.runners:
+                        runner = self.tools.runner(name)
+                        if why := runner.available(machine):
+                            self.note(f"{name} on {machine.name}: {why}")
+                            continue
+                        if isinstance(runner, Native) and self.tools.whole:
+                            self._run_programs(self.tools.whole, machine, gauge)
+                        self._run(runner, machine, gauge)
+                finally:
+                    self._met(machine, msgspec.to_builtins(gauge.found))
 
-    def _run_programs(self, run: Callable[..., None], machine: Machine) -> None:
+    def _met(self, machine: Machine, known: dict[str, object]) -> None:
+        """Add what is known of the machine."""
+        before = self.machines.get(machine.name)
+        profile = {**(before.profile if before else {}), **known}
+        note = MachineNote(machine.name, machine.arch, machine.emulated, profile)
+        self.machines[machine.name] = note
+
+    def _run_programs(self, run: Callable[..., None], machine: Machine, gauge: Gauge) -> None:
         how = (machine.name, machine.arch, "whole", f"{self.plan.seconds_run:g}")
         keys = {
             each.name: key(each.generated.program.digest, *how, each.name)
@@ -394,13 +406,14 @@ class _Work:
 
         def done(found: ProgramRun) -> None:
             self.store.run(keys[found.program], found)
+            gauge.probe()
             self.progress.advance()
 
         with self._tolerant(f"programs on {machine.name}"):
             subjects = [(each.name, each.generated.program) for each in left]
             run(subjects, machine, seconds=self.plan.seconds_run, done=done)
 
-    def _run(self, runner: Runner, machine: Machine) -> None:
+    def _run(self, runner: Runner, machine: Machine, gauge: Gauge) -> None:
         """A machine that dies takes the test with it that it was running; the others run if it is
         back at once, else when the campaign goes on."""
         keys = {
@@ -421,6 +434,7 @@ class _Work:
             # under a name of its own, so that the job is not done
             self.store.histogram(f"{job}:lost" if histogram.lost else job, histogram)
             del left[histogram.test]
+            gauge.probe()
             self.progress.advance()
 
         waiting = len(left) + 1
@@ -437,7 +451,7 @@ class _Work:
 
     def describe(self, finished: str = "") -> None:
         old = self.store.manifest
-        known = {machine.name: machine for machine in (*old.machines, *self.machines)}
+        known = {machine.name: machine for machine in old.machines} | self.machines
         self.store.describe(
             msgspec.structs.replace(
                 old,

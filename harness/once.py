@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -37,6 +37,7 @@ from weakspot.harness.record import (
     in_order,
 )
 from weakspot.harness.runners import Runner, whole
+from weakspot.harness.runners.gauge import Gauge, gauged
 from weakspot.harness.store import MANIFEST, new_folder, read_manifest
 from weakspot.harness.structures import Scenario, Structure
 from weakspot.harness.verdict import Exploration, Histogram, ProgramRun, Verdict
@@ -225,29 +226,40 @@ class Answers:
     def run(
         self, machine: Machine, runners: Sequence[Runner], seconds: float, progress: Progress
     ) -> None:
-        """Run every test on the machine, `seconds` each and one at a time."""
-        self.machines = [MachineNote(machine.name, machine.arch, machine.emulated)]
+        """Run every test on the machine, `seconds` each and one at a time. Raises Lost."""
         tests = [entry.test for entry in self.material.entries]
         progress.start(len(tests) * len(runners), f"running on {machine.name}")
 
         def done(histogram: Histogram) -> None:
             self.histograms[histogram.test, histogram.machine, histogram.runner] = histogram
+            gauge.probe()
             progress.advance()
 
-        for runner in runners:
-            runner.run(tests, machine, seconds=seconds, done=done)
+        with self._gauged(machine) as gauge:
+            for runner in runners:
+                runner.run(tests, machine, seconds=seconds, done=done)
 
     def run_programs(self, machine: Machine, seconds: float, progress: Progress) -> None:
-        """Run every program as a whole on the machine, `seconds` each."""
-        self.machines = [MachineNote(machine.name, machine.arch, machine.emulated)]
+        """Run every program as a whole on the machine, `seconds` each. Raises Lost."""
         subjects = [(each.name, each.generated.program) for each in self.material.programs]
         progress.start(len(subjects), f"running programs on {machine.name}")
 
         def done(run: ProgramRun) -> None:
             self.runs.append(run)
+            gauge.probe()
             progress.advance()
 
-        whole.run(subjects, machine, seconds=seconds, done=done)
+        with self._gauged(machine) as gauge:
+            whole.run(subjects, machine, seconds=seconds, done=done)
+
+    @contextlib.contextmanager
+    def _gauged(self, machine: Machine) -> Iterator[Gauge]:
+        with gauged(machine) as gauge:
+            try:
+                yield gauge
+            finally:
+                known = msgspec.to_builtins(gauge.found)
+                self.machines = [MachineNote(machine.name, machine.arch, machine.emulated, known)]
 
     def record(self) -> Record:
         """Everything so far, judged, in the order of the tests."""

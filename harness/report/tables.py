@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -14,7 +14,15 @@ from weakspot.harness.record import Record, in_order
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import bar, columns, style
 from weakspot.harness.verdict import Exploration, Histogram, State, Verdict
-from weakspot.harness.words import outcome, reasoned, rounded, silence, stated, times
+from weakspot.harness.words import (
+    outcome,
+    reasoned,
+    rounded,
+    silence,
+    stated,
+    steady,
+    times,
+)
 
 
 def explorations(record: Record, out: Console) -> None:
@@ -111,10 +119,19 @@ def histograms(record: Record, out: Console) -> None:
         )
         if worth := silence(histogram):
             out.print(Text(f"  {worth}", style="dim"))
+    for machine in record.manifest.machines:
+        if even := steady(machine.profile):
+            out.print(Text(f"{machine.name}: {even}", style="dim"))
     for name, given in record.histograms_of.items():
-        for runner, states in seen_alone(given).items():
-            alone = ", ".join(map(stated, states))
-            out.print(Text(f"{name}: only {runner} saw {alone}", style="dim"))
+        for difference in compared(given):
+            out.print(Text(f"{name}: {difference}", style="dim"))
+
+
+def compared(histograms: Iterable[Histogram]) -> Iterator[str]:
+    """How the states differ that runners saw of a test on one machine, a line a runner that saw
+    more: `only litmus7 saw 0:r0=1 1:r0=1 on local`."""
+    for (machine, runner), states in seen_alone(histograms).items():
+        yield f"only {runner} saw {', '.join(map(stated, states))} on {machine}"
 
 
 def runs(record: Record, out: Console) -> None:

@@ -26,12 +26,14 @@ from weakspot.harness.record import (
     program,
 )
 from weakspot.harness.report import witness
+from weakspot.harness.report.tables import compared
 from weakspot.harness.report.terminal import bar, columns, magnitude, style
 from weakspot.harness.verdict import Finding, Histogram
-from weakspot.harness.words import rounded, silence
+from weakspot.harness.words import rounded, silence, steady
 
 _SHOWN, _SHOWN_OF_MANY = 8, 4  # tests of a structure, alone and among others
 _FINDINGS = 40
+_GRAVEST = "WS201"  # seen and forbidden: nothing matters more, and it stands above everything
 
 
 def campaign(record: Record, out: Console, *, report: str = "", everything: bool = False) -> None:
@@ -40,6 +42,8 @@ def campaign(record: Record, out: Console, *, report: str = "", everything: bool
     interest = _Interest(record)
     shown = _SHOWN if len(record.structures) == 1 else _SHOWN_OF_MANY
     limit = len(record.entries) if everything else shown
+    unrecorded = [each for each in record.findings if not each.recorded]
+    _findings(record, [each for each in unrecorded if each.id == _GRAVEST], everything, out)
     if record.manifest.machines:
         out.print(Text(_machines(record.manifest.machines), style="dim"))
     for structure in record.structures:
@@ -50,16 +54,19 @@ def campaign(record: Record, out: Console, *, report: str = "", everything: bool
         out.print(Text.assemble(("litmus tests", "bold"), f"  {_amount(len(loose), 'test')}"))
         _tests(record, loose, "", interest, out, max(limit, _SHOWN))
         out.print()
-    unrecorded = [each for each in record.findings if not each.recorded]
-    findings(record, unrecorded if everything else unrecorded[:_FINDINGS], out)
-    if not everything and len(unrecorded) > _FINDINGS:
-        left = _amount(len(unrecorded) - _FINDINGS, "finding")
-        out.print(Text(f"and {left} more in the report", style="dim"))
+    _findings(record, [each for each in unrecorded if each.id != _GRAVEST], everything, out)
     for text in undecided(record)[:10]:
         out.print(Text.assemble(("undecided: ", "yellow"), text))
     for note in record.manifest.notes:
         out.print(Text(f"note: {note}", style="dim"))
     out.print(_closing(record, report))
+
+
+def _findings(record: Record, found: Sequence[Finding], everything: bool, out: Console) -> None:
+    findings(record, found if everything else found[:_FINDINGS], out)
+    if not everything and len(found) > _FINDINGS:
+        left = _amount(len(found) - _FINDINGS, "finding")
+        out.print(Text(f"and {left} more in the report", style="dim"))
 
 
 def findings(record: Record, found: Sequence[Finding], out: Console) -> None:
@@ -288,6 +295,8 @@ def _test(
     several = len({histogram.runner for histogram in given}) > 1
     for histogram in given:
         yield _seen(histogram, forbidden, drawn, several=several)
+    for difference in compared(given):
+        yield Text(f"     {difference}", style="dim")
 
 
 def _seen(
@@ -353,6 +362,7 @@ def _machines(machines: Iterable[MachineNote]) -> str:
             str(known.get("cpu") or ""),
             _amount(cores, "core") if isinstance(cores, int) else "",
             {"yes": "virtual", None: ""}.get(known.get("hypervisor"), str(known.get("hypervisor"))),
+            steady(known),
         ]
         parts.append(f"{each.name}: {', '.join(filter(None, words))}")
     return f"{'machine' if len(parts) == 1 else 'machines'} {'; '.join(parts)}"

@@ -18,6 +18,7 @@ from weakspot.harness.recorded import explored_as
 from weakspot.harness.report import witness
 from weakspot.harness.report.drawing import Drawing, draw, draw_witness
 from weakspot.harness.report.excerpts import Excerpt, Thread, excerpts, threads
+from weakspot.harness.report.tables import compared
 from weakspot.harness.report.terminal import magnitude
 from weakspot.harness.report.text import allowed_and_forbidden, where
 from weakspot.harness.structures import Claim, Scenario
@@ -75,6 +76,7 @@ class TestView(msgspec.Struct, frozen=True, kw_only=True):
     matrix: tuple[tuple[str, str, tuple[Verdict | None, ...]], ...]  # model, role, a checker each
     outcomes: tuple[Outcome, ...]
     histograms: tuple[Histogram, ...]
+    compared: tuple[str, ...]  # how the states differ that several runners saw
     allowed: list[str]
     forbidden: list[str]
     racy: list[str]
@@ -255,6 +257,7 @@ def test_view(site: Site, entry: Entry) -> TestView:
         ),
         outcomes=_outcomes(record, entry, histograms),
         histograms=histograms,
+        compared=tuple(compared(histograms)),
         allowed=allowed,
         forbidden=forbidden,
         racy=racy,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,7 @@ from weakspot.generators.program import Program
 from weakspot.harness.campaign import Tools
 from weakspot.harness.checkers.explore import Bounds
 from weakspot.harness.models import Model
+from weakspot.harness.runners.gauge import Gauge
 from weakspot.harness.structures import Scenario, Structure
 from weakspot.harness.tools import Tool
 from weakspot.harness.verdict import Count, Exploration, Histogram, Verdict
@@ -246,6 +248,7 @@ def make_tools(
         runner=lambda _: runner or FakeRunner(),
         machine=lambda name: FakeMachine(name),  # type: ignore[arg-type, return-value]
         profile=lambda _: {"cpu": "made of paper"},
+        gauge=lambda _: nullcontext(Gauge()),
         model=model,
         generator=generator,
         explorer=explorer or FakeExplorer(),

@@ -493,8 +493,8 @@ def test_errors_come_before_notes_and_what_is_recorded_comes_last() -> None:
         )
     )
     assert [(each.id, each.recorded) for each in findings] == [
+        ("WS201", False),  # what is seen and forbidden is what people look for
         ("WS001", False),
-        ("WS201", False),
         ("WS201", True),
     ]
 
@@ -565,7 +565,7 @@ def test_small_numbers_are_written_out(number: float, text: str) -> None:
 
 def test_states_that_one_runner_alone_saw_are_told_and_are_no_fault() -> None:
     ours, theirs = histogram(3, runner="native"), histogram(0)
-    assert seen_alone([ours, theirs]) == {"native": [WEAK]}
+    assert seen_alone([ours, theirs]) == {("local", "native"): [WEAK]}
     assert seen_alone([ours]) == {}
     assert seen_alone([ours, histogram(0, machine="qemu:aarch64")]) == {}
     assert seen_alone([ours, histogram(0, histogram=(), iterations=0)]) == {}

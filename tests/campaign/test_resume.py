@@ -44,7 +44,7 @@ def test_a_campaign_asks_every_checker_and_runs_every_test(corpus: Path, tmp_pat
     assert runner.ran == ["SB", "SB+b"]
     assert record.manifest.finished
     assert record.manifest.tools["fake"] == "1.0"
-    assert record.machine["local"].profile == {"cpu": "made of paper"}
+    assert record.machine["local"].profile["cpu"] == "made of paper"
     assert (folder / "tests" / "SB.litmus").read_text() == make_test("SB").text
 
 

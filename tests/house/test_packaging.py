@@ -24,6 +24,7 @@ DATA = {
     "weakspot/litmus": (ROOT / "litmus", ("*.c", "*.h", "*.toml", "*.litmus")),
     "weakspot/pages": (ROOT / "docs" / "findings", ("*.md",)),
     "weakspot/models": (ROOT / "models", ("*.cat", "*.toml")),
+    "weakspot/harness/runners": (ROOT / "harness" / "runners", ("*.c",)),
     "weakspot/harness/report/site": (ROOT / "harness" / "report" / "site", ("*",)),
 }
 

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from weakspot.harness.cli.shared import json_lines
 from weakspot.harness.findings import KINDS
-from weakspot.harness.record import Record
+from weakspot.harness.record import MachineNote, Record
 from weakspot.harness.report import tables, terminal, text
 from weakspot.harness.verdict import Control, Exploration
 
@@ -73,6 +73,29 @@ def test_what_was_seen_and_is_forbidden_comes_first() -> None:
     assert "qemu:aarch64 (emulated): seen 12 of 1.2·10⁷" in shown
 
 
+def test_what_was_seen_although_it_is_forbidden_stands_above_everything() -> None:
+    """Where nothing records it, it comes before the structures and all other findings."""
+    record = small()
+    unclaimed = tuple(msgspec.structs.replace(each, claims=()) for each in record.structures)
+    record = judged(msgspec.structs.replace(record, structures=unclaimed))
+    assert {"WS101", "WS201", "WS401"} <= {each.id for each in record.findings}
+    assert record.findings[0].id == "WS201"
+    shown = piped(lambda out: text.campaign(record, out))
+    assert shown.startswith("WS201 SB+rel-acqs: the outcome was seen 4,021 times on local")
+    assert shown.count("WS201 ") == sum(each.id == "WS201" for each in record.findings)
+    assert shown.index("WS201") < shown.index("work_queue  A work-stealing") < shown.index("WS401")
+
+
+def test_how_evenly_a_machine_ran_is_told() -> None:
+    even = {"probes": 260, "throttling": 0.042, "steal": 0.0011}
+    machine = MachineNote("local", "x86_64", False, even)
+    manifest = msgspec.structs.replace(small().manifest, machines=(machine,))
+    record = msgspec.structs.replace(small(), manifest=manifest)
+    words = "slowest of 260 probes 4 % below the fastest, 0.11 % of its time stolen"
+    assert words in piped(lambda out: text.campaign(record, out))
+    assert f"local: {words}\n" in piped(lambda out: tables.histograms(record, out))
+
+
 def test_what_was_not_seen_is_never_called_impossible() -> None:
     shown = piped(lambda out: text.campaign(small(), out, everything=True))
     assert "not seen in 1.2·10⁷" in shown
@@ -105,8 +128,9 @@ def test_runners_stand_side_by_side_and_what_one_alone_saw_is_told() -> None:
     shown = piped(lambda out: text.campaign(record, out))
     assert "local native: seen 40 of 1.2·10⁷ (independent 20)" in shown
     assert "local litmus7: not seen in 1.2·10⁷" in shown
+    assert "     only native saw 0:r0=0 1:r0=0 on local\n" in shown
     shown = piped(lambda out: tables.histograms(record, out))
-    assert "SB+rel-acqs: only native saw 0:r0=0 1:r0=0" in shown
+    assert "SB+rel-acqs: only native saw 0:r0=0 1:r0=0 on local\n" in shown
     assert "only litmus7" not in shown
 
 
@@ -126,7 +150,8 @@ def test_a_recorded_finding_is_not_shown_as_one() -> None:
 def test_a_violation_is_shown_with_its_execution_in_source_lines() -> None:
     unclaimed = msgspec.structs.replace(small().structures[0], claims=())
     record = judged(msgspec.structs.replace(small(), structures=(unclaimed,)))
-    shown = piped(lambda out: text.findings(record, record.findings[:1], out)).splitlines()
+    found = [each for each in record.findings if each.id == "WS101"]
+    shown = piped(lambda out: text.findings(record, found, out)).splitlines()
     assert shown == [
         "WS101 work_queue/two_thieves: assertion `taken == 1` fails  [assertion violated]",
         "  --> queue.h:22",

@@ -1,0 +1,80 @@
+"""How evenly a machine runs while tests run on it: a processor that is throttled, or that a
+hypervisor gives to others, shows other counts.
+
+A small program is run after every test: it times a fixed piece of work and reads what /proc/stat
+says of stolen time. What cannot be measured is None; the tests go on without.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from weakspot.errors import WeakspotError
+from weakspot.harness.machines import Machine, Session, opened
+from weakspot.harness.runners.programs import Failed, compiled, workshop
+
+_SAID = re.compile(r"work (?P<work>\d+)\n(?:stat +(?P<stat>\d+(?: \d+)*)\n?)?")
+_STEAL, _GUEST = 7, 8  # columns of /proc/stat; guests' time is in that of users already
+
+
+class Steadiness(msgspec.Struct, frozen=True):
+    """What was measured, `probes` times: by how much the slowest ran the fixed work slower than the
+    fastest (0.1: at nine tenths of the speed), and what share of all processors' time was stolen
+    between the first and the last."""
+
+    probes: int = 0
+    throttling: float | None = None
+    steal: float | None = None
+
+
+class Gauge:
+    """Takes the measurements; one that fails is the last."""
+
+    def __init__(self, program: Path | None = None, session: Session | None = None) -> None:
+        self._program, self._session = program, session
+        self._work: list[int] = []
+        self._stat: list[list[int]] = []
+
+    def probe(self) -> None:
+        if self._program is None or self._session is None:
+            return
+        said = None
+        with contextlib.suppress(WeakspotError):
+            said = _SAID.fullmatch(self._session.run(self._program, seconds=10.0).out)
+        if said is None:
+            self._session = None
+            return
+        self._work.append(int(said["work"]))
+        if said["stat"]:
+            self._stat.append([int(ticks) for ticks in said["stat"].split()])
+
+    @property
+    def found(self) -> Steadiness:
+        slowed = 1 - min(self._work) / max(self._work) if len(self._work) > 1 else None
+        return Steadiness(len(self._work), slowed, self._stolen())
+
+    def _stolen(self) -> float | None:
+        if len(self._stat) < 2 or len(self._stat[0]) <= _STEAL:
+            return None
+        spent = [last - first for first, last in zip(self._stat[0], self._stat[-1], strict=True)]
+        total = sum(spent[:_GUEST])
+        return spent[_STEAL] / total if total > 0 else None
+
+
+@contextlib.contextmanager
+def gauged(machine: Machine) -> Iterator[Gauge]:
+    """A gauge for what runs on the machine inside the block."""
+    with contextlib.ExitStack() as stack:
+        gauge = Gauge()
+        with contextlib.suppress(WeakspotError, Failed):
+            folder = stack.enter_context(workshop())
+            source = Path(__file__).with_name("probe.c").read_text(encoding="utf-8")
+            program = compiled(source, (), machine, folder).path
+            gauge = Gauge(program, stack.enter_context(opened(machine)))
+        gauge.probe()
+        yield gauge
