@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from weakspot.harness.machines import Lost, local
+from weakspot.harness.machines import Lost, Machine, local
 from weakspot.harness.process import Ended
 from weakspot.harness.runners.gauge import Gauge, Steadiness, gauged
-from weakspot.harness.tools import Tool
 
 
 class Says(msgspec.Struct):
@@ -36,12 +35,8 @@ def measured(*texts: str) -> Steadiness:
     return gauge.found
 
 
-def test_throttling_and_steal_are_measured_here(
-    need: Callable[[str], Tool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    need("gcc")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    with gauged(local.machine()) as gauge:
+def test_throttling_and_steal_are_measured_here(here: Machine) -> None:
+    with gauged(here) as gauge:
         for _ in range(4):
             gauge.probe()
     found = gauge.found

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -45,9 +46,7 @@ int main(int argc, char **argv) {
 """
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("cache")
 
 
 @pytest.fixture
@@ -230,6 +229,71 @@ def test_zig_makes_programs_where_no_other_compiler_is(
         pytest.skip(f"{machine.prefix[0]} not installed")
     with machines.opened(machine) as at:
         assert at.run(program(machine, tmp_path), ["x"], seconds=10).out == "[x]"
+
+
+# --- machines that lie ------------------------------------------------------------------------
+
+MISCOUNTS = """\
+import subprocess, sys
+moved = 0
+for line in subprocess.run(sys.argv[1:], capture_output=True, text=True).stdout.splitlines():
+    match line.split():
+        case ["state", count, *values] if not moved and values != ["0", "0"] and int(count) > 1:
+            moved = 1
+            print("state", int(count) - moved, *values)
+            print("state", moved, "0 0")
+        case ["total", iterations, hits, independent, *rest] if HITS:
+            print("total", iterations, int(hits) + moved, independent, *rest)
+        case _:
+            print(line)
+"""
+FORGETS = """\
+import re, subprocess, sys
+code = subprocess.run(["gcc", *sys.argv[1:]]).returncode
+if "-S" in sys.argv[1:] and code == 0:
+    made = sys.argv[sys.argv.index("-o") + 1]
+    text = open(made).read()
+    open(made, "w").write(re.sub(r"\\n\\s+(lock or|mfence|dmb).*", "", text))
+sys.exit(code)
+"""
+
+
+def script(folder: Path, name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = folder / name
+    path.write_text(f"#!{sys.executable}\n{text}")
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+
+def test_a_machine_that_miscounts_is_not_believed(
+    here: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One instance in each slice is counted as another outcome than it had."""
+    script(tmp_path, "miscounts", MISCOUNTS.replace("HITS", "False"), monkeypatch)
+    liar = msgspec.structs.replace(here, prefix=("miscounts",))
+    assert "hits are not those of the condition" in ran(Native(), liar)["SB"].reason
+
+
+@pytest.mark.parametrize("lie", ["its counts are wrong throughout", "its fences do nothing"])
+def test_a_lying_machine_fails_its_controls_and_the_campaign(
+    here: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lie: str
+) -> None:
+    if lie == "its fences do nothing":
+        if here.cores < 2:
+            pytest.skip("one processor needs no fences")
+        script(tmp_path, "forgets", FORGETS, monkeypatch)
+        liar = msgspec.structs.replace(here, compiler="forgets")
+    else:
+        script(tmp_path, "miscounts", MISCOUNTS.replace("HITS", "True"), monkeypatch)
+        liar = msgspec.structs.replace(here, prefix=("miscounts",))
+    tools = msgspec.structs.replace(campaign.installed(), machine=lambda _: liar)
+    plan = three_tests(tmp_path, "local")
+    record = campaign.run(plan, folder=tmp_path / "campaign", tools=tools)[1]
+    assert all("its control failed" in each.reason for each in record.histograms)
+    assert all(each.iterations == 0 for each in record.histograms)
+    (finding,) = (each for each in record.findings if each.id == "WS403")
+    assert "a control failed: with all fences a showed 0:r0=0 1:r0=0" in finding.message
+    assert exit_code(record) == 1
 
 
 # --- profiles ---------------------------------------------------------------------------------
