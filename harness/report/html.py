@@ -13,7 +13,7 @@ Pages know nothing of where they stand: links are relative, a campaign's folder 
 from __future__ import annotations
 
 import importlib.resources
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,14 @@ from markupsafe import Markup
 
 from weakspot.harness.journal import disk
 from weakspot.harness.judge import sightings, undecided
-from weakspot.harness.record import Entry, Record, StructureNote, in_order, program
+from weakspot.harness.record import (
+    Entry,
+    MachineNote,
+    Record,
+    StructureNote,
+    in_order,
+    program,
+)
 from weakspot.harness.report.excerpts import Line, sources
 from weakspot.harness.report.text import summary, where
 from weakspot.harness.report.views import (
@@ -37,7 +44,7 @@ from weakspot.harness.report.views import (
     site,
     test_view,
 )
-from weakspot.harness.words import executed, silence
+from weakspot.harness.words import executed, silence, steady
 
 _MOST = 100  # findings on one page
 _ANSWERS = ("Never", "Sometimes", "Always", "Undefined", "Safe", "Violated", "Unknown")
@@ -89,7 +96,7 @@ class _Pages:
             share=share,
             silence=silence,
             executed=executed,
-            plainly=_plainly,
+            known=_known,
             code=lambda excerpt: code(excerpt.lines),
         )
         self.templates = {
@@ -262,6 +269,22 @@ def _row(view: Site, structure: StructureNote) -> dict[str, Any]:
             if subject in subjects
         ),
     }
+
+
+def _known(machine: MachineNote) -> Iterator[tuple[str, str]]:
+    """What is known of a machine, in words; "" of what could not be read."""
+    profile = {**machine.profile, "evenness": steady(machine.profile)}
+    yield "arch", machine.arch
+    for name, value in profile.items():
+        if name in ("machine", "arch", *_MEASURED) or (name in _RARE and value is None):
+            continue
+        if name == "memory" and isinstance(value, int):
+            value = f"{value / (1 << 30):.1f} GiB"
+        yield name.replace("_", " "), "" if value is None else _plainly(value)
+
+
+_MEASURED = ("probes", "throttling", "steal")  # told as evenness
+_RARE = ("quota", "emulator")  # there is none on most machines, and nothing to be read then
 
 
 def _plainly(value: object) -> str:

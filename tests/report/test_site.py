@@ -83,6 +83,11 @@ def test_the_first_page_begins_with_what_was_seen_and_is_forbidden(tmp_path: Pat
     assert "emulated: shows little of real hardware" in text
 
 
+def test_the_first_page_says_what_is_known_of_a_machine_and_what_is_not(tmp_path: Path) -> None:
+    text = built(small(), tmp_path)["index.html"].text
+    assert "cpu AMD EPYC 7B13 cores 2 smt yes hypervisor KVM governor unknown" in text
+
+
 def test_a_structure_shows_claims_scenarios_and_marked_source(tmp_path: Path) -> None:
     page = built(small(), tmp_path)["report/structures/work_queue.html"]
     assert "thieves need the lock" in page.text
