@@ -31,8 +31,10 @@ def console(file: IO[str] | None = None) -> Console:
     """Where reports are printed: with colours only on a terminal, elsewhere never wrapped."""
     out = file if file is not None else sys.stdout
     if out.isatty():
-        return Console(file=out, highlight=False, soft_wrap=True)
-    return Console(file=out, highlight=False, soft_wrap=True, no_color=True, width=10_000)
+        return Console(file=out, highlight=False, soft_wrap=True, emoji=False)
+    return Console(
+        file=out, highlight=False, soft_wrap=True, emoji=False, no_color=True, width=10_000
+    )
 
 
 def style(word: str) -> str:
@@ -79,11 +81,11 @@ class RichProgress:
 
     def __init__(self, out: Console) -> None:
         self._progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=32),
             MofNCompleteColumn(),
             TimeRemainingColumn(compact=True, elapsed_when_finished=True),
-            TextColumn("{task.fields[detail]}", style="dim"),
+            TextColumn("{task.fields[detail]}", style="dim", markup=False),
             console=out,
             transient=True,
         )

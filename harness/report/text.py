@@ -44,8 +44,8 @@ def campaign(record: Record, out: Console, *, report: str = "", everything: bool
     limit = len(record.entries) if everything else shown
     unrecorded = [each for each in record.findings if not each.recorded]
     _findings(record, [each for each in unrecorded if each.id == _GRAVEST], everything, out)
-    if record.manifest.machines:
-        out.print(Text(_machines(record.manifest.machines), style="dim"))
+    for machine in record.manifest.machines:
+        out.print(Text(_machine(machine), style="dim"))
     for structure in record.structures:
         _structure(record, structure, interest, out, limit)
         out.print()
@@ -293,35 +293,52 @@ def _test(
         yield Text(f"     claimed: {says}", style="italic")
     given = record.histograms_of.get(entry.name, ())
     several = len({histogram.runner for histogram in given}) > 1
-    for histogram in given:
-        yield _seen(histogram, forbidden, drawn, several=several)
+    for machine in in_order(histogram.machine for histogram in given):
+        here = [histogram for histogram in given if histogram.machine == machine]
+        yield _shown_by(machine, here, forbidden, drawn, several=several)
     for difference in compared(given):
         yield Text(f"     {difference}", style="dim")
 
 
-def _seen(
-    histogram: Histogram, forbidden: Sequence[str], drawn: bool, *, several: bool = False
+def _shown_by(
+    machine: str,
+    given: Sequence[Histogram],
+    forbidden: Sequence[str],
+    drawn: bool,
+    *,
+    several: bool,
 ) -> Text:
-    """What one runner saw of a test; which one is said where there are several."""
+    """What a machine showed of a test, its runners side by side."""
     line = Text("     ")
-    machine = histogram.machine + (f" {histogram.runner}" if several else "")
-    machine += " (emulated)" if histogram.emulated else ""
+    seen = [magnitude(each.target, each.iterations) for each in given if each.target]
+    if drawn and seen:
+        line.append(bar(max(seen), 12) + " ", style="red" if forbidden else "yellow")
+    line.append(f"{machine}{' (emulated)' if given[0].emulated else ''}: ", style=_faint(seen))
+    for at, histogram in enumerate(given):
+        if at:
+            line.append(" · ", style="dim")
+        if several:
+            line.append(f"{histogram.runner} ", style=_faint(histogram.target))
+        line.append_text(_seen(histogram))
+    if forbidden and seen:
+        line.append(f"  forbidden by {' '.join(forbidden)}", style="red")
+    return line
+
+
+def _faint(seen: object) -> str:
+    return "" if seen else "dim"
+
+
+def _seen(histogram: Histogram) -> Text:
     if histogram.reason and not histogram.iterations:
-        return line.append(f"{machine}: not run: {histogram.reason}", style="dim")
+        return Text(f"not run: {histogram.reason}", style="dim")
     if not histogram.target:
-        line.append(f"{machine}: not seen in {rounded(histogram.iterations)}", style="dim")
         worth = silence(histogram)
-        return line.append(f"; {worth}", style="dim") if worth else line
-    if drawn:
-        line.append(
-            bar(magnitude(histogram.target, histogram.iterations), 12) + " ",
-            style="red" if forbidden else "yellow",
-        )
-    line.append(f"{machine}: seen {histogram.target:,} of {rounded(histogram.iterations)}")
+        told = f"not seen in {rounded(histogram.iterations)}{f'; {worth}' if worth else ''}"
+        return Text(told, style="dim")
+    line = Text(f"seen {histogram.target:,} of {rounded(histogram.iterations)}")
     if histogram.target_independent is not None:
         line.append(f" (independent {histogram.target_independent:,})", style="dim")
-    if forbidden:
-        line.append(f"  forbidden by {' '.join(forbidden)}", style="red")
     return line
 
 
@@ -350,22 +367,19 @@ def _closing(record: Record, report: str) -> Text:
     return line
 
 
-def _machines(machines: Iterable[MachineNote]) -> str:
+def _machine(each: MachineNote) -> str:
     """`machine local: x86_64, AMD EPYC, 2 cores, KVM`."""
-    parts = []
-    for each in machines:
-        known = each.profile
-        cores = known.get("cores")
-        words = [
-            each.arch,
-            "emulated: shows little of real hardware" if each.emulated else "",
-            str(known.get("cpu") or ""),
-            _amount(cores, "core") if isinstance(cores, int) else "",
-            {"yes": "virtual", None: ""}.get(known.get("hypervisor"), str(known.get("hypervisor"))),
-            steady(known),
-        ]
-        parts.append(f"{each.name}: {', '.join(filter(None, words))}")
-    return f"{'machine' if len(parts) == 1 else 'machines'} {'; '.join(parts)}"
+    known = each.profile
+    cores = known.get("cores")
+    words = [
+        each.arch,
+        "emulated: shows little of real hardware" if each.emulated else "",
+        str(known.get("cpu") or ""),
+        _amount(cores, "core") if isinstance(cores, int) else "",
+        {"yes": "virtual", None: ""}.get(known.get("hypervisor"), str(known.get("hypervisor"))),
+        steady(known),
+    ]
+    return f"machine {each.name}: {', '.join(filter(None, words))}"
 
 
 def _amount(count: int, what: str) -> str:

@@ -126,8 +126,8 @@ def both_runners(target: int) -> Record:
 def test_runners_stand_side_by_side_and_what_one_alone_saw_is_told() -> None:
     record = both_runners(40)
     shown = piped(lambda out: text.campaign(record, out))
-    assert "local native: seen 40 of 1.2·10⁷ (independent 20)" in shown
-    assert "local litmus7: not seen in 1.2·10⁷" in shown
+    both = "local: native seen 40 of 1.2·10⁷ (independent 20) · litmus7 not seen in 1.2·10⁷"
+    assert f"     {both}  forbidden by sc clr2\n" in shown
     assert "     only native saw 0:r0=0 1:r0=0 on local\n" in shown
     shown = piped(lambda out: tables.histograms(record, out))
     assert "SB+rel-acqs: only native saw 0:r0=0 1:r0=0 on local\n" in shown
@@ -282,3 +282,24 @@ def test_a_bar_shows_what_is_not_nothing(part: float, drawn: str) -> None:
 
 def test_every_finding_of_the_example_has_a_kind() -> None:
     assert {each.id for each in judged(small()).findings} <= set(KINDS)
+
+
+class Tty(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("out", "kind"), [(io.StringIO(), terminal.PlainProgress), (Tty(), terminal.RichProgress)]
+)
+def test_a_machines_name_is_printed_as_it_is(
+    out: io.StringIO, kind: type[terminal.PlainProgress | terminal.RichProgress]
+) -> None:
+    """`ssh:loop:` is no picture."""
+    with kind(terminal.console(out)) as progress:
+        progress.start(3, "running on ssh:loop")
+        progress.at("ssh:loop: [dim] and further")
+        progress.message("ssh:loop: gone")
+    assert "running on ssh:loop" in out.getvalue()
+    assert "ssh:loop: gone" in out.getvalue()
+    assert "\N{DOUBLE CURLY LOOP}" not in out.getvalue()
