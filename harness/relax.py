@@ -36,6 +36,7 @@ from weakspot.harness.checkers.explore import Bounds, asked, explored
 from weakspot.harness.material import resolve
 from weakspot.harness.minimal import Values, minimal
 from weakspot.harness.models import Model
+from weakspot.harness.prices import Prices
 from weakspot.harness.relaxed import LeftOut, Need, Relaxed, Weakest
 from weakspot.harness.strength import (
     Assignment,
@@ -117,8 +118,10 @@ class Relaxing:
         bounds: Bounds,
         *,
         fences: bool = False,
+        prices: Prices | None = None,
         report: Report = lambda _: None,
     ) -> None:
+        self._prices = prices
         self._model, self._bounds, self._report = model, bounds, report
         self._fences = fences
         self._subject = subject.name
@@ -189,6 +192,16 @@ class Relaxing:
             assignments=math.prod(len(orders) for orders in self.choices),
             explorations=self._explorations + self._trials.explorations,
             seconds=round(time.monotonic() - self._started, 3),
+            measured=self._measured,
+        )
+
+    @property
+    def _measured(self) -> bool:
+        """Whether every order that there is to choose from has a price."""
+        return self._prices is not None and all(
+            order in self._prices.of(each)
+            for each, orders in zip(self._used, self.choices, strict=False)
+            for order in orders
         )
 
     # --- who takes part -----------------------------------------------------------------------
@@ -242,10 +255,14 @@ class Relaxing:
     def _search(self, budget: float = math.inf) -> None:
         """The minimal assignments of the choices that there are, those that are known left out."""
 
-        def rank(tried: Assignment) -> int:
-            return sum(
-                cost(each.kind, order) for each, order in zip(self._used, tried, strict=True)
-            )
+        prices = self._prices if self._measured else None
+
+        def rank(tried: Assignment) -> tuple[float, int]:
+            pairs = list(zip(self._used, tried, strict=True))
+            thought = sum(cost(each.kind, order) for each, order in pairs)
+            if prices is None:
+                return 0.0, thought
+            return sum(prices.of(each)[order] for each, order in pairs), thought
 
         known = {each.orders for each in self._weakest}
         budget += self._trials.explorations

@@ -59,11 +59,12 @@ class LeftOut(msgspec.Struct, frozen=True):
 class Relaxed(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a structure under a model.
 
-    `weakest` are the minimal assignments, the cheapest first (`strength.cost`), each with the
-    orders of `annotations`. `suffices` says whether the orders as written do. `notes` say within
-    which limits this holds, and what was not confirmed; `decided` is false then. Of a search that
-    was cut `failing` tells what is known to be too weak. `assignments` is how many there are to
-    choose from; `explorations` and `seconds` are what was spent.
+    `weakest` are the minimal assignments, each with the orders of `annotations`, and the cheapest
+    first: by what they were `measured` to cost on this machine, else by `strength.cost`. `suffices`
+    says whether the orders as written do. `notes` say within which limits this holds, and what was
+    not confirmed; `decided` is false then. Of a search that was cut `failing` tells what is known
+    to be too weak. `assignments` is how many there are to choose from; `explorations` and `seconds`
+    are what was spent.
     """
 
     subject: str
@@ -79,6 +80,7 @@ class Relaxed(msgspec.Struct, frozen=True, kw_only=True):
     assignments: int
     explorations: int
     seconds: float
+    measured: bool = False
 
     @property
     def best(self) -> Weakest | None:

@@ -114,8 +114,11 @@ class _Edit(msgspec.Struct, frozen=True):
     text: str
 
 
-def rewrite(annotations: Sequence[Annotation], orders: Assignment) -> Rewritten:
-    """The annotations' files with these orders."""
+def rewrite(
+    annotations: Sequence[Annotation], orders: Assignment, *, through_macros: bool = False
+) -> Rewritten:
+    """The annotations' files with these orders. `through_macros`: what stands at an annotation in
+    place of an order is replaced there, whatever it is, since others may use it too."""
     texts = _Texts()
     wanted: defaultdict[tuple[str, str], list[tuple[Annotation, str]]] = defaultdict(list)
     edits: list[_Edit] = []
@@ -123,12 +126,12 @@ def rewrite(annotations: Sequence[Annotation], orders: Assignment) -> Rewritten:
     for each, order in zip(annotations, orders, strict=True):
         try:
             fences = texts.fences(each, order)
-            macro = texts.macro(each)
+            macro = None if through_macros else texts.macro(each)
             own = split(order)[1]
             if macro is not None:
                 wanted[macro].append((each, order))
             elif own != each.order:
-                edits += texts.edits(each, own)
+                edits += texts.edits(each, own, through_macros=through_macros)
             edits += fences
         except (_Refused, Unclear) as refused:
             if order != each.order:
@@ -179,7 +182,7 @@ class _Texts(dict[str, str]):
             return None if _ORDER.fullmatch(given[0]) else (each.path, given[0])
         return None
 
-    def edits(self, each: Annotation, order: str) -> list[_Edit]:
+    def edits(self, each: Annotation, order: str, *, through_macros: bool = False) -> list[_Edit]:
         """What gives an annotation this order."""
         if each.mixed:
             raise _Refused("several operations with different orders stand there")
@@ -193,7 +196,9 @@ class _Texts(dict[str, str]):
         given = arguments[count:]
         orders = order.split("/")
         style = text[given[0][0] : given[0][1]].strip() if given else ""
-        if given and not all(_ORDER.fullmatch(text[a:b].strip()) for a, b in given):
+        if through_macros and not _ORDER.fullmatch(style):
+            style = ""
+        elif given and not all(_ORDER.fullmatch(text[a:b].strip()) for a, b in given):
             raise _Refused(f"its order is written as {style}")
         if len(orders) == 2 and len(given) == 1 and _derived(orders[0]) == orders[1]:
             orders = orders[:1]

@@ -7,6 +7,7 @@ import click
 
 from weakspot import __version__
 from weakspot.harness.cli.campaigns import report, test
+from weakspot.harness.cli.cost import cost
 from weakspot.harness.cli.gate import explain, gate
 from weakspot.harness.cli.lists import doctor, models, structures
 from weakspot.harness.cli.questions import check, gen, run
@@ -45,6 +46,7 @@ for command in (
     run,
     gate,
     relax,
+    cost,
     test,
     report,
     doctor,

@@ -101,6 +101,7 @@ def relax(
     which all programs are still safe, and why it can be no weaker."""
     from weakspot.harness import once
     from weakspot.harness.checkers.explore import Bounds, EngineExplorer
+    from weakspot.harness.prices import Prices
     from weakspot.harness.relax import Relaxing, subjects
     from weakspot.harness.relaxed import findings
     from weakspot.harness.report import relaxed, terminal
@@ -149,7 +150,11 @@ def relax(
             )
         for subject, model in itertools.product(named, wanted):
             progress.start(0, f"{subject.name} under {model.name}")
-            work = Relaxing(subject, model, bounds, fences=fences, report=progress.at)
+            # what the corpus records depends on no machine
+            prices = None if compare or promote else Prices()
+            work = Relaxing(
+                subject, model, bounds, fences=fences, prices=prices, report=progress.at
+            )
             with keeping("what was found until then is printed", partial(show, work)):
                 work.run()
             show(work)

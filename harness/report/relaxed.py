@@ -130,6 +130,8 @@ def _closing(found: Relaxed) -> str:
     if found.weakest and not found.suffices:
         said = "the orders as written do not suffice for all scenarios; "
     every = rounded(found.assignments)
+    if found.measured and len(found.weakest) > 1:
+        said += "the cheapest comes first, as weakspot cost has measured it here; "
     return (
         f"{said}{len(found.weakest):,} minimal of {every} assignments, {explorations}; "
         "what no scenario does may need more"

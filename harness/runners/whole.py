@@ -31,19 +31,19 @@ from weakspot.harness.verdict import Count, Failure, ProgramRun
 _SLICE = 0.1  # seconds, at most
 _PATIENCE = 2.0  # seconds after which an instance that does not end hangs
 
-_TOTAL = re.compile(r"total (\d+) (\d+) (\d+) (\d+) (\d+) (\d+)")
+_TOTAL = re.compile(r"total (\d+) (\d+) (\d+) (\d+) (\d+) ([\d.]+)")
 
 
 class Slice(msgspec.Struct, frozen=True):
     """What a slice counted: instances, those in which all threads ran at one moment, failures by
-    what they are (without count and values) and values. `inside` are the seconds that threads
-    were in the program, added up."""
+    what they are (without count and values) and values. `typical` are the seconds
+    that an instance's threads take, added up: the mean of the middle half of the instances."""
 
     instances: int
     overlapped: int
     failures: dict[Failure, Counter[str]]
     seconds: float
-    inside: float
+    typical: float
 
 
 def made(program: Program, machine: Machine, folder: Path) -> programs.Program:
@@ -180,7 +180,7 @@ def _read(text: str) -> Slice:
     total = _TOTAL.fullmatch(last)
     if total is None:
         raise Failed(f"its program ended with {last[:60]!r}")
-    instances, failed, overlapped, spent, _, inside = map(int, total.groups())
+    instances, failed, overlapped, spent, _ = map(int, total.groups()[:5])
     counted = sum(
         values.total() for failure, values in failures.items() if failure.kind == "assertion"
     )
@@ -189,4 +189,4 @@ def _read(text: str) -> Slice:
             f"its program's counts do not add up: {counted} failures told of {failed} in "
             f"{instances} instances"
         )
-    return Slice(instances, overlapped, failures, spent / 1e9, inside / 1e9)
+    return Slice(instances, overlapped, failures, spent / 1e9, float(total[6]) / 1e9)

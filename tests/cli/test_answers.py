@@ -297,3 +297,18 @@ def test_a_program_is_run_as_a_whole_beside_its_tests(run, need, folder: Path) -
     assert all("histogram" in each for each in rest)
     alone = run("run", "mp.c", "--for", "50ms", "--only", "tests", "--json")
     assert all("histogram" in json.loads(line) for line in alone.out.splitlines())
+
+
+def test_what_orders_cost_is_told_beside_its_noise(run, need) -> None:
+    need("gcc")
+    ended = run("cost", "mp.c", "--for", "50ms", "--json")
+    assert (ended.code, ended.err) == (0, "")
+    (found,) = [json.loads(line) for line in ended.out.splitlines()]
+    assert (found["subject"], found["machine"]) == ("mp.c", "local")
+    assert found["rounds"] >= 6
+    assert {order["order"] for order in found["sites"][0]["orders"]} >= {"rlx", "sc"}
+    table = run("cost", "mp.c", "--for", "50ms")
+    assert "more than with the weakest order" in table.out
+    refused = run("cost", "SB.litmus")
+    assert refused.code == 2
+    assert "litmus test" in refused.err

@@ -21,7 +21,10 @@ FLOORS = tuple(
             "harness.edge harness.once harness.golden harness.listing harness.gate. "
             "harness.weakest",
         ),
-        ("whole jobs", "harness.campaign harness.report. harness.relax harness.relaxed"),
+        (
+            "whole jobs",
+            "harness.campaign harness.report. harness.relax harness.cost harness.relaxed",
+        ),
         ("what a campaign is about", "harness.material"),
         (
             "those who decide, run, judge and keep",
@@ -32,7 +35,8 @@ FLOORS = tuple(
             "words, logs, machines",
             "harness.findings harness.words harness.agreement harness.herdlog harness.herdhash "
             "harness.machines. harness.journal harness.record harness.condition "
-            "harness.annotations harness.strength harness.minimal harness.gate.outcome",
+            "harness.annotations harness.prices harness.strength harness.minimal "
+            "harness.gate.outcome",
         ),
         ("the corpus and the models", "harness.structures harness.models"),
         ("programs that are started", "harness.process harness.tools harness.toml"),

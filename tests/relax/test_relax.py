@@ -9,11 +9,12 @@ import pytest
 
 from weakspot.errors import BadInput
 from weakspot.harness import models
+from weakspot.harness.annotations import Annotation
 from weakspot.harness.checkers.explore import Bounds, asked
 from weakspot.harness.minimal import below
 from weakspot.harness.relax import Relaxing, subjects
 from weakspot.harness.relaxed import Relaxed, findings
-from weakspot.harness.strength import Assignment, just_less
+from weakspot.harness.strength import Assignment, allowed, just_less
 
 RC11 = models.resolve("rc11")
 
@@ -218,3 +219,31 @@ def test_a_litmus_test_has_nothing_to_relax() -> None:
     folder = Path(__file__).parents[2] / "litmus" / "store_buffering" / "tests"
     with pytest.raises(BadInput, match="no annotations to relax"):
         subjects([str(folder)])
+
+
+class Dear:
+    """Prices of a machine on which loads are dear and fences cost nothing."""
+
+    def of(self, annotation: Annotation) -> dict[str, float]:
+        dear = annotation.kind == "R"
+        return {order: 50.0 * (dear and order != "rlx") for order in allowed(annotation.kind)}
+
+
+def test_the_cheapest_is_what_the_machine_says_is_cheapest(passing: str) -> None:
+    """An acquiring load and no fence, or a relaxed one and an acquire fence: both are minimal."""
+    (subject,) = subjects([passing])
+    orders = {}
+    for prices in (None, Dear()):
+        work = Relaxing(subject, RC11, Bounds(), prices=prices)  # type: ignore[arg-type]
+        work.run()
+        found = work.result()
+        assert found.measured is (prices is not None)
+        assert len(found.weakest) == 2
+        orders[found.measured] = [each.orders for each in found.weakest]
+    kinds = [each.kind for each in found.annotations]
+    first = {
+        measured: dict(zip(kinds, given[0], strict=True)) for measured, given in orders.items()
+    }
+    assert (first[False]["R"], first[False]["F"]) == ("acq", "none")
+    assert (first[True]["R"], first[True]["F"]) == ("rlx", "acq")
+    assert set(orders[True]) == set(orders[False]), "the same ones, in another order"

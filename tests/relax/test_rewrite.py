@@ -299,3 +299,17 @@ def test_where_a_fence_has_no_clear_place_it_is_left_to_do_by_hand(
     assert why in left.why
     assert left.left == left.annotation.order
     assert change.after == {}
+
+
+def test_an_order_behind_a_macro_is_replaced_where_it_is_used_if_so_wanted(tmp_path: Path) -> None:
+    path = tmp_path / "a.c"
+    uses = [f"atomic_store_explicit(&{place}, 1, ORDER);" for place in "xy"]
+    path.write_text(C.replace("BODY", " ".join(uses)))
+    annotations, _ = annotate([read_program(path)])
+    first = annotations[0]
+    assert rewrite([first], ("sc",)).after[str(path)].count(b"ORDER memory_order_seq_cst") == 1
+    change = rewrite([first], ("sc",), through_macros=True)
+    assert not change.by_hand
+    new = change.after[str(path)].decode()
+    assert "atomic_store_explicit(&x, 1, memory_order_seq_cst); " + uses[1] in new
+    assert "#define ORDER memory_order_release" in new

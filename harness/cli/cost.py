@@ -1,0 +1,90 @@
+"""The command that measures what memory orders cost: cost."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import click
+
+from weakspot.harness.cli.shared import (
+    command,
+    json_lines,
+    say,
+    source_options,
+    watched,
+    what_argument,
+)
+from weakspot.harness.edge import NOTHING_FOUND, keeping, some_time
+
+
+@command(
+    epilog="""\
+The programs run as a whole, alone and together: their threads one after the other, and at once.
+What is printed is the difference to the weakest order of the place; what is written stands in
+brackets. relax ranks by what this machine has measured, as long as the file is not changed.
+
+Examples:
+  weakspot cost duffy_wsq
+  weakspot cost my_queue.c -I include --for 1m     the longer, the less noise
+  weakspot cost my_queue.c --on ssh:pi             on another machine
+  weakspot cost my_queue.c --json | jq .sites"""
+)
+@what_argument
+@click.option(
+    "--on",
+    "machine",
+    default="local",
+    show_default=True,
+    metavar="local|ssh:HOST|qemu:ARCH",
+    help="The machine to measure on.",
+)
+@click.option(
+    "--for",
+    "seconds",
+    callback=some_time,
+    default="10s",
+    show_default=True,
+    metavar="DURATION",
+    help="How long to measure each structure.",
+)
+@source_options
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def cost(
+    what: tuple[str, ...],
+    machine: str,
+    seconds: float,
+    defines: tuple[str, ...],
+    include: tuple[Path, ...],
+    as_json: bool,
+) -> int:
+    """Measure what each memory order costs.
+
+    For every annotation, and every order that C11 allows there, what the program's own operations
+    take with it, in nanoseconds and with the noise."""
+    from weakspot.harness import machines
+    from weakspot.harness.cost import Costing, prices
+    from weakspot.harness.machines.profile import profile
+    from weakspot.harness.prices import Prices
+    from weakspot.harness.relax import subjects
+    from weakspot.harness.report import costs, terminal
+
+    place = machines.resolve(machine)
+
+    def show(work: Costing) -> None:
+        found = work.result()
+        Prices(profile(place)).remember((site.annotation, prices(site)) for site in found.sites)
+        if as_json:
+            say(json_lines([found]))
+        else:
+            costs.costs(found, terminal.console())
+
+    with watched() as progress:
+        progress.start(0, "reading")
+        for subject in subjects(what, defines=defines, include=include, report=progress.at):
+            progress.start(0, f"measuring {subject.name}")
+            work = Costing(subject.name, subject.programs, place, report=progress.at)
+            with keeping("what was measured until then is printed", partial(show, work)):
+                work.run(seconds)
+            show(work)
+    return NOTHING_FOUND

@@ -1,0 +1,52 @@
+"""What memory orders cost on this machine, where that was measured: remembered from `weakspot cost`
+until the source file changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from weakspot.generators import kept
+from weakspot.harness.annotations import Annotation
+from weakspot.harness.machines import local
+from weakspot.harness.machines.profile import Profile, profile
+
+
+class _Kept(msgspec.Struct):
+    """Nanoseconds by order, by the digest of an annotation's place and its file."""
+
+    costs: dict[str, dict[str, float]] = {}
+
+
+class Prices:
+    """The costs that are remembered of a machine, the one that weakspot runs on unless another's
+    profile is given: nanoseconds that an order takes more than the weakest at its place."""
+
+    def __init__(self, known: Profile | None = None) -> None:
+        known = known or profile(local.machine())
+        kind = kept.digest(*(str(each) for each in (known.machine, known.cpu, known.hypervisor)))
+        folder = kept.folder_of("costs")
+        self._path = folder and folder / f"{kind[:16]}.json"
+        self._costs = (kept.read(self._path, _Kept) or _Kept()).costs
+        self._asked: dict[Annotation, dict[str, float]] = {}
+
+    def of(self, annotation: Annotation) -> dict[str, float]:
+        """By order; empty where nothing was measured, or the file is another one since."""
+        if annotation not in self._asked:
+            self._asked[annotation] = self._costs.get(_key(annotation), {})
+        return self._asked[annotation]
+
+    def remember(self, found: Iterable[tuple[Annotation, dict[str, float]]]) -> None:
+        """Write them beside what is there already."""
+        self._costs |= {_key(annotation): costs for annotation, costs in found if costs}
+        kept.write(self._path, _Kept(self._costs))
+
+
+def _key(each: Annotation) -> str:
+    try:
+        text = Path(each.path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        text = ""
+    return kept.digest(each.path, text, str(each.line), str(each.column), each.kind)[:32]
