@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from weakspot.harness.record import StructureNote
@@ -44,6 +44,12 @@ def failed(run: ProgramRun, failure: Failure) -> str:
         f"{run.runner} on {run.machine}{emulated}: failed {failure.count:,} of "
         f"{rounded(run.instances)} instances{shown}"
     )
+
+
+def shown_by(histogram: Histogram, among: Iterable[Histogram]) -> str:
+    """The machine, and the runner where there are several."""
+    several = len({each.runner for each in among}) > 1
+    return f"{histogram.machine} {histogram.runner}" if several else histogram.machine
 
 
 def silence(histogram: Histogram) -> str:

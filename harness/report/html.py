@@ -23,7 +23,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from weakspot.harness.journal import disk
-from weakspot.harness.judge import sightings, undecided
+from weakspot.harness.judge import Sighting, sightings, undecided
 from weakspot.harness.record import (
     Entry,
     MachineNote,
@@ -44,7 +44,7 @@ from weakspot.harness.report.views import (
     site,
     test_view,
 )
-from weakspot.harness.words import executed, silence, steady
+from weakspot.harness.words import executed, shown_by, silence, steady
 
 _MOST = 100  # findings on one page
 _ANSWERS = ("Never", "Sometimes", "Always", "Undefined", "Safe", "Violated", "Unknown")
@@ -97,6 +97,7 @@ class _Pages:
             silence=silence,
             executed=executed,
             known=_known,
+            shown_by=shown_by,
             code=lambda excerpt: code(excerpt.lines),
         )
         self.templates = {
@@ -139,7 +140,7 @@ def _table(
 ) -> dict[str, object]:
     return {
         "models": list(models),
-        "machines": list({each.machine: None for each in view.record.histograms}),
+        "machines": list({f"{h.machine} {h.runner}": None for h in view.record.histograms}),
         "scenarios": {
             entry.name: " ".join(dict.fromkeys(origin.scenario for origin in entry.test.origins))
             for entry in entries
@@ -230,19 +231,25 @@ def _figures(record: Record) -> list[tuple[str, str]]:
 
 
 def _grave(view: Site) -> list[dict[str, object]]:
+    """A row a test, with all that showed what it forbids."""
     record = view.record
+    found: dict[str, list[Sighting]] = {}
+    for each in sightings(record):
+        if each.broken and each.histogram.test in record.entry:
+            found.setdefault(each.histogram.test, []).append(each)
     return [
         {
-            "name": each.histogram.test,
-            "page": view.pages[each.histogram.test],
-            "where": where(record.entry[each.histogram.test]),
-            "machine": each.histogram.machine,
-            "count": share(each.histogram),
-            "broken": each.broken,
-            "allowed": each.allowed,
+            "name": name,
+            "page": view.pages[name],
+            "where": where(record.entry[name]),
+            "seen": [
+                f"{shown_by(each.histogram, record.histograms)} {share(each.histogram)}"
+                for each in given
+            ],
+            "broken": in_order(model for each in given for model in each.broken),
+            "allowed": given[0].allowed,
         }
-        for each in sightings(record)
-        if each.broken and each.histogram.test in record.entry
+        for name, given in found.items()
     ]
 
 

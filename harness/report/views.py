@@ -30,7 +30,7 @@ from weakspot.harness.verdict import (
     Verdict,
     Violation,
 )
-from weakspot.harness.words import outcome, rounded
+from weakspot.harness.words import outcome, rounded, shown_by
 
 _LETTERS = {"Never": "N", "Sometimes": "S", "Always": "A", "Undefined": "U", "Unknown": "?"}
 
@@ -182,7 +182,7 @@ def rows(
     for entry in sorted(entries, key=lambda entry: _interest(site, entry)):
         letters = "".join(_letter(record, entry, model) for model in models)
         counts = record.histograms_of.get(entry.name, ())
-        seen = [[each.machine, each.target, each.iterations] for each in counts]
+        seen = [[shown_by(each, counts), each.target, each.iterations] for each in counts]
         marks = "".join(
             mark
             for mark, holds in (

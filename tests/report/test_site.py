@@ -79,7 +79,7 @@ def test_a_page_for_every_structure_and_every_test(tmp_path: Path) -> None:
 def test_the_first_page_begins_with_what_was_seen_and_is_forbidden(tmp_path: Path) -> None:
     text = built(small(), tmp_path)["index.html"].text
     assert text.index("2 findings") < text.index("Seen and forbidden") < text.index("Findings")
-    assert "local 4,021 of 1.2·10⁷ clr2 tso rc11" in text
+    assert "local 4,021 of 1.2·10⁷ qemu:aarch64 12 of 1.2·10⁷ clr2 tso rc11" in text
     assert "emulated: shows little of real hardware" in text
 
 
@@ -126,6 +126,19 @@ def test_a_test_shows_cycle_verdicts_outcomes_and_source(tmp_path: Path) -> None
     source = (tmp_path / "report/tests/SB+rel-acqs.html").read_text()
     assert '<div class="site"><b>16</b>' in source
     assert source.count('class="bar wrong"') == 2  # clr2 speaks for both machines
+
+
+def test_runners_stand_side_by_side_and_what_one_alone_saw_is_told(tmp_path: Path) -> None:
+    ours = small().histograms[0]
+    both = (
+        msgspec.structs.replace(ours, runner="native"),
+        msgspec.structs.replace(ours, histogram=ours.histogram[1:], target=0),
+    )
+    pages = built(msgspec.structs.replace(small(), histograms=both), tmp_path)
+    page = pages[f"report/tests/{ours.test}.html"].text
+    assert f"local native: 4,021 of 1.2·10⁷. local {ours.runner}: not seen" in page
+    assert "Only native saw 0:r0=0 1:r0=0 on local; what is not seen is not impossible." in page
+    assert "local native 4,021 of 1.2·10⁷ clr2" in pages["index.html"].text
 
 
 def test_whatever_stands_in_the_data_is_text_in_the_page(tmp_path: Path) -> None:
