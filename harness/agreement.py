@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Sequence
 
+from weakspot.generators.emit.isa import Mapped
 from weakspot.harness.record import Record
 from weakspot.harness.verdict import Histogram, Observation, State, Verdict
 
@@ -73,6 +74,31 @@ def plain(state: State) -> dict[str, str]:
             value = str(int(value, 0))
         plain[name.strip("[]")] = value
     return plain
+
+
+def in_source(made: Mapped, states: Iterable[State]) -> list[State]:
+    """States of a test in assembly, in the registers of the C test that it is of; values are ints
+    of 32 bits."""
+    names = {f"{t}:{register}": f"{t}:{name}" for (t, name), register in made.registers.items()}
+    return [
+        {names.get(name, name): _int(value) for name, value in plain(state).items()}
+        for state in states
+    ]
+
+
+def beyond(made: Mapped, machine: Iterable[State], language: Iterable[State]) -> list[State]:
+    """The states that a machine allows of a test in assembly, and the language does not of the C
+    test that it is of."""
+    allowed = in_source(Mapped(made.test, {}), language)
+    return [state for state in in_source(made, machine) if state not in allowed]
+
+
+def _int(value: str) -> str:
+    try:
+        number = int(value)
+    except ValueError:
+        return value
+    return str(((number & 0xFFFFFFFF) ^ 0x80000000) - 0x80000000)
 
 
 def seen_alone(histograms: Iterable[Histogram]) -> dict[tuple[str, str], list[State]]:

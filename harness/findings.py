@@ -94,6 +94,16 @@ KINDS: dict[str, Kind] = {
             "look at the assembly; if the outcome is known, record it with `seen` in claims.toml.",
         ),
         Kind(
+            "WS202",
+            "compiled code allows what the source forbids",
+            "error",
+            "The machine code that a compiler made of a test, under the model of its instruction "
+            "set, has an outcome that the language's model forbids of the source. Either the "
+            "compiler is wrong, or one of the models is.",
+            "read the assembly beside the source's orders; report it to the compiler, use another "
+            "version, or strengthen the order until the code is right.",
+        ),
+        Kind(
             "WS301",
             "stronger than needed",
             "warning",

@@ -70,6 +70,7 @@ def judge(record: Record, *, claims: bool = True) -> tuple[Finding, ...]:
         *_failures(record),
         *_disallowed(record),
         *_disagreements(record),
+        *_weaker(record),
         *_silence(record),
         *_mute(record),
         *_controls(record),
@@ -119,6 +120,11 @@ def undecided(record: Record) -> tuple[str, ...]:
             exploration.program in own
             or claimed.get((exploration.program, exploration.model), "Unknown") != "Unknown"
         )
+    ]
+    found += [
+        f"{each.source} by {', '.join(each.builds)} for {each.target}: {each.reason}"
+        for each in record.compiled
+        if each.result == "Unknown"
     ]
     return (*found, *_lost(record))
 
@@ -406,6 +412,32 @@ def _disagreements(record: Record) -> Iterator[Finding]:
             sites=one.sites or other.sites,
             evidence=tuple(Evidence("verdict", answered(verdict)) for verdict in decided),
             fix=KINDS["WS401"].advice,
+        )
+
+
+# --- compilers --------------------------------------------------------------------------------
+
+
+def _weaker(record: Record) -> Iterator[Finding]:
+    """WS202: one finding a code that allows what its source forbids."""
+    for each in record.compiled:
+        if each.result != "Weaker":
+            continue
+        more = f" and {len(each.beyond) - 1} more" if len(each.beyond) > 1 else ""
+        yield Finding(
+            id="WS202",
+            severity="error",
+            message=f"{each.source} by {', '.join(each.builds)} for {each.target}: the code allows "
+            f"{stated(each.beyond[0])}{more}, which {each.model} forbids",
+            subject=each.source,
+            sites=each.sites,
+            evidence=(
+                Evidence("code", f"as a test, under {each.machine}:\n{each.test.text}")
+                if each.test is not None
+                else Evidence("verdict", f"under {each.machine}"),
+                Evidence("code", f"the machine code:\n{each.assembly}"),
+            ),
+            fix=KINDS["WS202"].advice,
         )
 
 

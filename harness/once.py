@@ -22,6 +22,8 @@ from weakspot.harness.campaign import Progress, checker_named, explored, runner_
 from weakspot.harness.checkers import Checker, unknown
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explore import Bounds, Explorer
+from weakspot.harness.compiled import Inspection
+from weakspot.harness.compilers import Build
 from weakspot.harness.judge import judge
 from weakspot.harness.machines import Machine
 from weakspot.harness.material import Generator, Material, from_source, joined
@@ -160,6 +162,7 @@ class Answers:
         self.verdicts: dict[tuple[str, str, str], Verdict] = {}
         self.histograms: dict[tuple[str, str, str], Histogram] = {}
         self.runs: list[ProgramRun] = []
+        self.inspection: Inspection | None = None
 
     def explore(
         self,
@@ -261,6 +264,21 @@ class Answers:
                 known = msgspec.to_builtins(gauge.found)
                 self.machines = [MachineNote(machine.name, machine.arch, machine.emulated, known)]
 
+    def inspect(
+        self,
+        inspection: Inspection,
+        builds: Sequence[Build],
+        seconds: float,
+        progress: Progress,
+    ) -> None:
+        """Compile the tests in each way and compare the code with them, `seconds` for each
+        question."""
+        self.inspection = inspection
+        progress.start(len(builds), "compiling")
+        inspection.compile(builds, progress.advance)
+        progress.start(sum(len(tests) for _, tests in inspection.jobs), "comparing")
+        inspection.check(seconds, progress.advance)
+
     def record(self) -> Record:
         """Everything so far, judged, in the order of the tests."""
         place = {entry.name: at for at, entry in enumerate(self.material.entries)}
@@ -287,6 +305,7 @@ class Answers:
                     self.verdicts.values(), key=lambda each: (place[each.test], under[each.model])
                 )
             ),
+            compiled=self.inspection.answers() if self.inspection is not None else (),
             histograms=tuple(sorted(self.histograms.values(), key=lambda each: place[each.test])),
             runs=tuple(self.runs),
         )

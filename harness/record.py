@@ -16,7 +16,14 @@ import msgspec
 
 from weakspot.generators.litmus import Test
 from weakspot.harness.structures import Claim, Scenario, Weakest
-from weakspot.harness.verdict import Exploration, Finding, Histogram, ProgramRun, Verdict
+from weakspot.harness.verdict import (
+    Compiled,
+    Exploration,
+    Finding,
+    Histogram,
+    ProgramRun,
+    Verdict,
+)
 
 FORMAT = 2
 """The version of the campaign folder; a folder of another version is refused."""
@@ -142,6 +149,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     explorations: tuple[Exploration, ...] = ()
     histograms: tuple[Histogram, ...] = ()
     runs: tuple[ProgramRun, ...] = ()
+    compiled: tuple[Compiled, ...] = ()
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()  # of the reading: a torn line that was left out
 

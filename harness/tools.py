@@ -54,6 +54,27 @@ def find(name: str) -> Tool | None:
     return _find(name, os.environ.get("WEAKSPOT_TOOLS", ""), os.environ.get("PATH", os.defpath))
 
 
+def matching(pattern: str) -> list[Tool]:
+    """The programs whose names the regular expression matches whole, each once under its shortest
+    name, whatever links lead to it."""
+    own = os.environ.get("WEAKSPOT_TOOLS", "")
+    folders = [str(Path(own) / "bin")] if own else []
+    folders += os.environ.get("PATH", os.defpath).split(os.pathsep)
+    names = {
+        path.name
+        for folder in folders
+        if Path(folder).is_dir()
+        for path in Path(folder).iterdir()
+        if re.fullmatch(pattern, path.name)
+    }
+    found: dict[Path, Tool] = {}
+    for name in sorted(names, key=lambda each: (len(each), each)):
+        tool = find(name)
+        if tool is not None:
+            found.setdefault(Path(tool.path).resolve(), tool)
+    return list(found.values())
+
+
 def engine() -> Tool | None:
     """weakspot's own engine, or None where it is not built."""
     try:

@@ -167,6 +167,30 @@ class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
         return sum(each.count for each in self.failures)
 
 
+class Compiled(msgspec.Struct, frozen=True, kw_only=True):
+    """What compilers made of a C Test, and how it compares with what the language allows.
+
+    `builds` are the ways to compile that give the same code for `target` (a mapping's name):
+    "gcc-12 -O2". `result` is Kept where `machine`, the instruction set's model, allows no outcome
+    of the code that `model` forbids of the source; Weaker where it does: these are `beyond`, in
+    the source's names; Undefined where the source has a data race; Unknown where something was not
+    understood or a limit was hit (`reason`). `reason` of a Kept one says what was bounded. `test`
+    is the code as a litmus test, None where it was not understood.
+    """
+
+    source: str
+    model: str
+    target: str
+    builds: tuple[str, ...]
+    machine: str
+    result: Literal["Kept", "Weaker", "Undefined", "Unknown"]
+    beyond: tuple[State, ...] = ()
+    reason: str = ""
+    sites: tuple[str, ...] = ()
+    test: Test | None = None
+    assembly: str = ""
+
+
 class Wait(msgspec.Struct, frozen=True):
     """Where a thread stands for ever, and for what: "a lock", "another thread's write"."""
 
@@ -231,9 +255,10 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """One thing a finding rests on: a verdict, a histogram or an exploration, in a line."""
+    """One thing a finding rests on: a verdict, a histogram or an exploration, in a line; or code,
+    in several."""
 
-    kind: Literal["verdict", "histogram", "exploration", "claim"]
+    kind: Literal["verdict", "histogram", "exploration", "claim", "code"]
     text: str
 
 

@@ -129,34 +129,51 @@ def mapped(test: Test, to: Target) -> Mapped:
             "computed values, and whose condition is `exists` over a conjunction",
         )
     threads = [_Thread(test, number, thread, to) for number, thread in enumerate(body.threads)]
-    columns = [[f"P{number}", *thread.code()] for number, thread in enumerate(threads)]
     registers = {
         (thread.number, reg): name for thread in threads for reg, name in thread.named.items()
     }
+    initial = [thread.initial for thread in threads]
+    code = [thread.code() for thread in threads]
+    return assembled(test, to.name, to.dialect, to.title, code, initial, registers)
+
+
+def assembled(
+    test: Test,
+    suffix: str,
+    dialect: str,
+    title: str,
+    code: Sequence[Sequence[str]],
+    initial: Sequence[Mapping[str, str | int]],
+    registers: dict[tuple[int, str], str],
+) -> Mapped:
+    """The assembly test of a C test whose `code` is given by thread, with what registers hold at
+    the beginning. `suffix` ends its name, `title` says what made it."""
+    body = test.statements
+    assert body is not None
     init = [f"{loc}={value};" for loc, value in body.init.items()]
-    for thread in threads:
-        init += [f"{thread.number}:{name}={value};" for name, value in thread.initial.items()]
+    for number, thread in enumerate(initial):
+        init += [f"{number}:{name}={value};" for name, value in thread.items()]
     condition = " /\\ ".join(
         str(atom)
         if atom.thread is None
         else f"{atom.thread}:{registers[atom.thread, atom.name]}={atom.value}"
         for atom in body.atoms
     )
-    name = f"{test.name}.{to.name}"
+    name = f"{test.name}.{suffix}"
     text = "\n".join(
         [
-            f"{to.dialect} {name}",
+            f"{dialect} {name}",
             *([f'"{test.cycle}"'] if test.cycle else []),
-            f"Target={to.title}",
+            f"Target={title}",
             "{ " + " ".join(init) + " }",
-            *_table(columns),
+            *_table([[f"P{number}", *lines] for number, lines in enumerate(code)]),
             f"exists ({condition or 'true'})",
             "",
         ]
     )
     made = Test(
         name=name,
-        arch=to.dialect,
+        arch=dialect,
         text=text,
         shape=test.shape,
         cycle=test.cycle,

@@ -136,7 +136,8 @@ class Engine(msgspec.Struct, frozen=True):
             checker=self.name,
             observation=cast(Observation, observation),
             condition_holds=holds,
-            states=tuple(answer["states"]) if decided else (),
+            # of a loop that was cut, what is possible within the rounds that were followed
+            states=tuple(answer["states"]) if decided or reason.startswith(LOOP) else (),
             flags=tuple(answer["flags"]),
             seconds=round(answer["seconds"], 6),
             sites=test.sites,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,9 @@ from weakspot.harness.cli.shared import (
 from weakspot.harness.edge import FINDINGS, NOTHING_FOUND, keeping, listed, some_time
 
 if TYPE_CHECKING:
+    from weakspot.harness.checkers import Checker
+    from weakspot.harness.material import Material
+    from weakspot.harness.models import Model
     from weakspot.harness.record import Record
 
 
@@ -117,7 +121,9 @@ Examples:
   weakspot check my_queue.c -o tests                   the litmus tests of what is violated
   weakspot check SB.litmus -m rc11 --witness     why it is possible, or why not
   weakspot check tests/ -m rc11 --format herd | tee rc11.log     a log for mcompare7
-  weakspot check duffy_wsq --json | jq .observation"""
+  weakspot check duffy_wsq --json | jq .observation
+  weakspot check SB.litmus --compiled all        did the compilers keep what C11 promises?
+  weakspot check duffy_wsq --compiled gcc,clang,O2,aarch64,x86"""
 )
 @what_argument
 @model_option
@@ -140,6 +146,16 @@ Examples:
     type=click.Path(path_type=Path),
     help="Write the tests of violations here.",
 )
+@click.option(
+    "--compiled",
+    "ways",
+    multiple=True,
+    callback=listed,
+    metavar="WAY[,…]",
+    help="Compile the tests and compare the machine code with them, under c11 or the models named: "
+    "by compilers (gcc, clang-14, zig), at levels (O0 to O3), for targets (x86, aarch64, "
+    "aarch64-lse, aarch64-rcpc, power, riscv); of what is not named, all that there are; or all.",
+)
 @bound_options
 @timeout_option
 @source_options
@@ -150,6 +166,7 @@ def check(
     checker: str | None,
     witnesses: bool,
     output: Path | None,
+    ways: tuple[str, ...],
     explore_seconds: float,
     executions: int,
     loops: int,
@@ -169,6 +186,12 @@ def check(
     from weakspot.harness.herdlog import format_verdicts
 
     wanted = once.models(models)
+    if ways:
+        if witnesses or form == "herd":
+            raise click.UsageError("--compiled goes with neither --witness nor --format herd.")
+        material = gathered(what, (), once.generator(defines, include))
+        asked = once.checkers(CHECKERS, checker)
+        return _compiled(what, material, ways, wanted, asked[0], output, timeout, form)
     material = gathered(what, [model.name for model in wanted], once.generator(defines, include))
     wanted = wanted or once.models_of(material)
     asked = once.checkers(CHECKERS, checker, witnesses=witnesses)
@@ -203,6 +226,45 @@ def check(
         answers.check(wanted, asked, timeout, progress)
     show(record := answers.record())
     return judged(record, aside=form in ("json", "herd"))
+
+
+def _compiled(
+    what: tuple[str, ...],
+    material: Material,
+    ways: tuple[str, ...],
+    language: Sequence[Model],
+    checker: Checker,
+    output: Path | None,
+    timeout: float,
+    form: str | None,
+) -> int:
+    """`check --compiled`: the tests by each compiler, beside their sources."""
+    from weakspot.harness import compilers, golden, once
+    from weakspot.harness.compiled import LANGUAGE, Inspection, weaker
+
+    builds = compilers.builds(ways)
+    tests = [entry.test for entry in material.entries]
+    inspection = Inspection(tests, language or once.models([LANGUAGE]), checker)
+    answers = once.Answers(what, material)
+
+    def show(record: Record) -> None:
+        if form == "json":
+            say(json_lines(record.compiled))
+        else:
+            from weakspot.harness.report import tables, terminal
+
+            tables.compiled(record, terminal.console())
+
+    with (
+        keeping("what was compared until then is printed", lambda: show(answers.record())),
+        watched() as progress,
+    ):
+        answers.inspect(inspection, builds, timeout, progress)
+    record = answers.record()
+    if output is not None:
+        golden.write(output, weaker(record))
+    show(record)
+    return judged(record, aside=form == "json")
 
 
 @command(

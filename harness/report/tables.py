@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console
@@ -83,6 +83,37 @@ def verdicts(record: Record, out: Console, *, witnesses: bool = False) -> None:
         _witnesses(record.verdicts, out)
     checkers = in_order(verdict.checker for verdict in record.verdicts)
     out.print(Text(f"{_asked(record)} by {', '.join(checkers)}", style="dim"))
+
+
+def compiled(record: Record, out: Console) -> None:
+    """A row a target and compiler with its level: how many tests came out how. Below it why
+    something is not known."""
+    results = ("Kept", "Weaker", "Undefined", "Unknown")
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    reasons: defaultdict[str, list[str]] = defaultdict(list)
+    for each in record.compiled:
+        for build in each.builds:
+            counts.setdefault((each.target, build), Counter())[each.result] += 1
+        if each.result == "Unknown":
+            reasons[each.reason].append(f"{each.source} by {', '.join(each.builds)}")
+    rows: list[list[str | Text]] = [["target", "compiler", *(each.lower() for each in results)]]
+    for (target, build), count in sorted(counts.items()):
+        cells = [Text(str(count[each]), style=style(each)) for each in results]
+        rows.append([target, build, *cells])
+    for line in columns(rows) if counts else ():
+        out.print(line)
+    if not counts:
+        out.print("nothing was compared")
+    for reason, which in reasons.items():
+        few = "; ".join(which[:2]) + (" …" if len(which) > 2 else "")
+        out.print(Text(f"unknown, {len(which)} times: {reason} ({few})", style="dim"))
+    codes = (
+        f"{len(record.compiled):,} different codes of {sum(map(Counter.total, counts.values())):,}"
+    )
+    bounded = sum(each.result == "Kept" and bool(each.reason) for each in record.compiled)
+    loops = f"; in {bounded:,}, loops were followed for a few rounds" if bounded else ""
+    models = ", ".join(in_order(each.model for each in record.compiled))
+    out.print(Text(f"{codes}, compared with {models}{loops}", style="dim"))
 
 
 def histograms(record: Record, out: Console) -> None:

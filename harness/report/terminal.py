@@ -21,6 +21,8 @@ _STYLES = {
     "Safe": "green",
     "Violated": "red",
     "Unknown": "dim",
+    "Kept": "green",
+    "Weaker": "red",
     "error": "bold red",
     "warning": "yellow",
     "note": "cyan",

@@ -82,7 +82,8 @@ def findings(record: Record, found: Sequence[Finding], out: Console) -> None:
         for site in finding.sites[:6]:
             out.print(Text.assemble("  --> ", site))
         for evidence in finding.evidence:
-            out.print(Text(f"   |  {evidence.text}"))
+            for line in evidence.text.rstrip().split("\n"):
+                out.print(Text(f"   |  {line}".rstrip()))
         for line in _witness(record, finding):
             out.print(Text(f"   |    {line}"))
         if finding.fix and finding.severity != "note":

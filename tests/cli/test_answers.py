@@ -51,6 +51,54 @@ def test_an_answer_that_a_limit_cut_is_inconclusive(run, folder: Path) -> None:
     assert "time limit" in ended.out
 
 
+LB = """\
+C LB
+{ }
+P0 (atomic_int* x, atomic_int* y) {
+  int r0 = atomic_load_explicit(x, memory_order_relaxed);
+  atomic_store_explicit(y, 1, memory_order_relaxed);
+}
+P1 (atomic_int* x, atomic_int* y) {
+  int r0 = atomic_load_explicit(y, memory_order_relaxed);
+  atomic_store_explicit(x, 1, memory_order_relaxed);
+}
+exists (0:r0=1 /\\ 1:r0=1)
+"""
+
+
+def test_compiled_code_is_compared_with_its_source(run, folder: Path) -> None:
+    """rc11 forbids load buffering, which Armv8 does and no compiler prevents; c11 allows it."""
+    (folder / "LB.litmus").write_text(LB)
+    kept = run("check", "LB.litmus", "--compiled", "zig,O2,aarch64,x86")
+    assert kept.code == 0
+    assert kept.err == ""
+    assert "compared with c11" in kept.out
+    assert "WS202" not in kept.out
+    wrong = run("check", "LB.litmus", "--compiled", "zig,O2,aarch64", "-m", "rc11", "-o", "found")
+    assert wrong.code == 1
+    for part in ("WS202", "0:r0=1 1:r0=1", "which rc11 forbids", "LDR W", "ldr w"):
+        assert part in wrong.out
+    names = {path.name for path in (folder / "found").iterdir()}
+    assert "LB.litmus" in names
+    assert len(names) == 2
+    beside = run("check", "LB.litmus", "--compiled", "zig,O2,aarch64", "-m", "rc11", "--json")
+    assert beside.code == 1
+    assert "WS202" in beside.err
+    (answer,) = map(json.loads, beside.out.splitlines())
+    assert answer["result"] == "Weaker"
+    assert answer["beyond"] == [{"0:r0": "1", "1:r0": "1"}]
+
+
+def test_what_no_compiler_is_asked_about_is_inconclusive(run, folder: Path) -> None:
+    (folder / "assembly.litmus").write_text("X86_64 a\n{ }\n P0 ;\n mfence ;\nexists (x=1)\n")
+    ended = run("check", "assembly.litmus", "--compiled", "zig,O2,x86")
+    assert ended.code == 3
+    assert "it is X86_64 assembly, not C" in ended.out
+    ended = run("check", "SB.litmus", "--compiled", "icc")
+    assert ended.code == 2
+    assert "'icc' is no compiler, level or target" in ended.err
+
+
 def test_an_assertion_that_fails_is_a_finding(run) -> None:
     ended = run("check", "wrong.c", "--model", "sc")
     assert ended.code == 1

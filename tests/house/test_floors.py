@@ -29,7 +29,8 @@ FLOORS = tuple(
         (
             "those who decide, run, judge and keep",
             "harness.checkers. harness.runners. harness.judge harness.recorded harness.store "
-            "harness.doctor harness.trials harness.repairs harness.rewrite harness.statements",
+            "harness.doctor harness.trials harness.repairs harness.rewrite harness.statements "
+            "harness.compilers harness.compiled",
         ),
         (
             "words, logs, machines",

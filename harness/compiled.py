@@ -1,0 +1,188 @@
+"""What compilers made of tests: each test compiled, read back, and compared with its source.
+
+In: C tests, ways to compile, a language's model, a checker. Out: a Compiled for each test, target
+and code, those of the same code together. An outcome that the instruction set's model allows of
+the code and the language's of the source forbids is the compiler's fault, or the model's (WS202).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from weakspot.errors import Unsupported
+from weakspot.generators.compiled import Object, Read, source
+from weakspot.generators.compiled import Source as Threads
+from weakspot.generators.litmus import Test
+from weakspot.harness import models
+from weakspot.harness.agreement import beyond
+from weakspot.harness.checkers import Checker
+from weakspot.harness.compilers import Build, Made, compiled
+from weakspot.harness.herdlog import LOOP
+from weakspot.harness.models import Model
+from weakspot.harness.record import Record, in_order
+from weakspot.harness.verdict import Compiled, Verdict
+
+LANGUAGE = "c11"
+"""The model of the source where none is named: what compilers implement. rc11 forbids load
+buffering, which no compiler does anything against."""
+
+Compile = Callable[[str, Sequence[Build], Callable[[Made], None]], None]
+
+
+class _Code(msgspec.Struct):
+    """One code of a test for a target: the builds that gave it, and what came of reading it."""
+
+    test: Test
+    target: str
+    machine: Model
+    builds: list[Build]
+    read: Read | None = None
+    assembly: str = ""
+    reason: str = ""
+
+
+class Inspection:
+    """Tests, and what compilers make of them. `answers` may be asked for at any time, also after
+    Ctrl-C: what is not known by then is left out."""
+
+    def __init__(
+        self,
+        tests: Sequence[Test],
+        language: Sequence[Model],
+        checker: Checker,
+        *,
+        build: Compile = compiled,
+    ) -> None:
+        self.tests = {test.name: test for test in tests}
+        self.language, self.checker, self._build = language, checker, build
+        self.threads: Threads = source(tests)
+        self.codes: dict[tuple[str, str, str], _Code] = {}
+        self.verdicts: dict[tuple[str, str], Verdict] = {}
+
+    def compile(self, builds: Sequence[Build], advance: Callable[[], None]) -> None:
+        """Compile all threads in each way, and read what came of it."""
+
+        order = {(each.place.name, each.name): at for at, each in enumerate(builds)}
+        objects: list[Made] = []
+
+        def done(made: Made) -> None:
+            objects.append(made)
+            advance()
+
+        if self.threads.parts:
+            self._build(self.threads.text, builds, done)
+        # in the order of the builds, whichever ended first
+        for made in sorted(objects, key=lambda each: order[each.build.place.name, each.build.name]):
+            self._read(made)
+        for name, reason in self.threads.refused.items():
+            self._add(self.tests[name], builds[0], None, "", reason)
+
+    def _read(self, made: Made) -> None:
+        to = made.build.place.target
+        code = Object(made.content, to.dialect) if made.content else None
+        for name, parts in self.threads.parts.items():
+            test = self.tests[name]
+            if code is None:
+                self._add(test, made.build, None, "", made.reason)
+                continue
+            label = f"{made.build.compiler.name}-{made.build.level}-{to.name}"
+            try:
+                read = code.test(test, parts, label, f"{made.build.name}, {to.name}")
+            except Unsupported as error:
+                self._add(test, made.build, None, code.assembly(parts), error.message)
+            else:
+                self._add(test, made.build, read, read.assembly, "")
+
+    def _add(self, test: Test, build: Build, read: Read | None, assembly: str, reason: str) -> None:
+        what = _HEAD.sub("", read.made.test.text) if read else reason
+        target = build.place.target
+        known = self.codes.get((test.name, target.name, what))
+        if known is not None:
+            known.builds.append(build)
+            return
+        machine = models.load()[target.model]
+        code = _Code(test, target.name, machine, [build], read, assembly, reason)
+        self.codes[test.name, target.name, what] = code
+
+    @property
+    def jobs(self) -> list[tuple[Model, list[Test]]]:
+        """What the checker is to be asked: each model with its tests."""
+        found: dict[str, tuple[Model, list[Test]]] = {}
+        for code in self.codes.values():
+            if code.read is not None:
+                made = code.read.made.test
+                found.setdefault(code.machine.name, (code.machine, []))[1].append(made)
+        sources = [self.tests[name] for name in in_order(test for test, _, _ in self.codes)]
+        return [*((model, sources) for model in self.language), *found.values()]
+
+    def check(self, seconds: float, advance: Callable[[], None]) -> None:
+        """Ask the checker about the sources and the codes, `seconds` each at most."""
+
+        def done(verdict: Verdict) -> None:
+            self.verdicts[verdict.test, verdict.model] = verdict
+            advance()
+
+        for model, tests in self.jobs:
+            self.checker.check(tests, model, seconds=seconds, done=done)
+
+    def answers(self) -> tuple[Compiled, ...]:
+        """What is known of each code, in the order of the tests and targets."""
+        place = {name: at for at, name in enumerate(self.tests)}
+        found = [
+            answer
+            for code in self.codes.values()
+            for model in self.language
+            if (answer := self._answer(code, model)) is not None
+        ]
+        return tuple(sorted(found, key=lambda each: place[each.source]))
+
+    def _answer(self, code: _Code, model: Model) -> Compiled | None:
+        test = code.test
+        known = Compiled(
+            source=test.name,
+            model=model.name,
+            target=code.target,
+            builds=in_order(build.name for build in code.builds),
+            machine=code.machine.name,
+            result="Unknown",
+            reason=code.reason,
+            sites=test.sites,
+            test=code.read.made.test if code.read else None,
+            assembly=code.assembly,
+        )
+        if code.read is None:
+            return known
+        language = self.verdicts.get((test.name, model.name))
+        machine = self.verdicts.get((code.read.made.test.name, code.machine.name))
+        if language is None or machine is None:
+            return None  # not asked yet
+        if language.observation == "Undefined":
+            return msgspec.structs.replace(known, result="Undefined")
+        for verdict in (language, machine):
+            if verdict.observation == "Unknown" and not verdict.reason.startswith(LOOP):
+                why = f"{verdict.test} under {verdict.model}: {verdict.reason}"
+                return msgspec.structs.replace(known, reason=why)
+        more = beyond(code.read.made, machine.states, language.states)
+        return msgspec.structs.replace(
+            known,
+            result="Weaker" if more else "Kept",
+            beyond=tuple(more),
+            reason=LOOP if machine.reason.startswith(LOOP) else "",
+        )
+
+
+def weaker(record: Record) -> list[Test]:
+    """The tests of which code allows more than the source, as source and as code."""
+    sources = {entry.name: entry.test for entry in record.entries}
+    found: dict[str, Test] = {}
+    for each in record.compiled:
+        if each.result == "Weaker" and each.test is not None:
+            found[each.source] = sources[each.source]
+            found[each.test.name] = each.test
+    return list(found.values())
+
+
+_HEAD = re.compile(r"\A.*\n|(?m:^Target=.*\n)")  # what names the build

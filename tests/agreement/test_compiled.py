@@ -1,0 +1,263 @@
+"""What a compiler made of a test is read from its machine code and compared with the source: code
+that keeps the source's meaning is called so, and code that does not is caught.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from weakspot.errors import BadInput
+from weakspot.generators.litmus import Test, read_test
+from weakspot.harness import models, once
+from weakspot.harness.checkers import Checker
+from weakspot.harness.checkers.engine import Engine
+from weakspot.harness.checkers.herd7 import Herd7
+from weakspot.harness.compiled import Inspection
+from weakspot.harness.compilers import PLACES, Build, Made, builds, compiled
+from weakspot.harness.structures import structures
+from weakspot.harness.tools import Tool
+from weakspot.harness.verdict import Compiled
+
+LITMUS = Path(__file__).parent / "litmus"
+
+everywhere = pytest.mark.parametrize("place", PLACES)
+
+#: how clang has a compare-exchange's result on Power: as leading zeros, or, from version 20 on and
+#: without optimisation, in parts of the condition register
+NOT_UNDERSTOOD = ("cntlzw", "srwi", "mfocrf")
+
+
+def inspected(
+    tests: Sequence[Test],
+    ways: Sequence[str],
+    *,
+    edit: Callable[[bytes], bytes] = lambda content: content,
+    checker: Checker | None = None,
+) -> tuple[Compiled, ...]:
+    """The comparison of each code with its test, the object files edited before they are read."""
+
+    def build(text: str, wanted: Iterable[Build], done: Callable[[Made], None]) -> None:
+        compiled(
+            text,
+            wanted,
+            lambda made: done(msgspec.structs.replace(made, content=edit(made.content))),
+        )
+
+    asked = checker or Engine(witnesses=False)
+    inspection = Inspection(tests, once.models(["c11"]), asked, build=build)
+    inspection.compile(builds(ways), lambda: None)
+    inspection.check(5, lambda: None)
+    return inspection.answers()
+
+
+def words(old: int, mask: int, new: Callable[[int], int]) -> Callable[[bytes], bytes]:
+    """Replaces the instructions of four bytes that match."""
+
+    def edited(content: bytes) -> bytes:
+        changed = bytearray(content)
+        for at in range(0, len(content) - 3, 2):
+            (word,) = struct.unpack_from("<I", content, at)
+            if word & mask == old:
+                struct.pack_into("<I", changed, at, new(word))
+        assert bytes(changed) != content, "there is nothing to plant a fault into"
+        return bytes(changed)
+
+    return edited
+
+
+def bytes_of(old: str, new: str) -> Callable[[bytes], bytes]:
+    def edited(content: bytes) -> bytes:
+        assert bytes.fromhex(old) in content, "there is nothing to plant a fault into"
+        return content.replace(bytes.fromhex(old), bytes.fromhex(new))
+
+    return edited
+
+
+#: faults as a compiler could have made them: test, place, what is changed in the machine code
+FAULTS = {
+    "x86: a fence that is not locked": (
+        *("SB+fence.scs", "x86"),
+        bytes_of("f0834c24c000", "90834c24c000"),
+    ),
+    "aarch64: stlr as str": (
+        *("MP+rel+acq", "aarch64"),
+        words(0x889FFC00, 0xFFFFFC00, lambda word: 0xB9000000 | (word & 0x3FF)),
+    ),
+    "aarch64: ldar as ldr": (
+        *("MP+rel+acq", "aarch64-lse"),
+        words(0x88DFFC00, 0xFFFFFC00, lambda word: 0xB9400000 | (word & 0x3FF)),
+    ),
+    "aarch64: no dmb": (
+        *("SB+fence.scs", "aarch64"),
+        words(0xD5033BBF, 0xFFFFFFFF, lambda _: 0xD503201F),
+    ),
+    "aarch64: ldapr as ldr": (
+        *("MP+rel+acq", "aarch64-rcpc"),
+        words(0xB8BFC000, 0xFFFFFC00, lambda word: 0xB9400000 | (word & 0x3FF)),
+    ),
+    "power: no lwsync": (
+        *("MP+rel+acq", "power"),
+        words(0x7C2004AC, 0xFFFFFFFF, lambda _: 0x60000000),
+    ),
+    "power: no isync": (
+        *("MP+rel+acq", "power"),
+        words(0x4C00012C, 0xFFFFFFFF, lambda _: 0x60000000),
+    ),
+    "riscv: no fence": (
+        *("MP+rel+acq", "riscv"),
+        words(0x0000000F, 0xF00FFFFF, lambda _: 0x00000013),
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_wrong_compilation_is_caught(fault: str) -> None:
+    name, place, edit = FAULTS[fault]
+    test = read_test(LITMUS / f"{name}.litmus")
+    for level in ("O0", "O2"):
+        (right,) = inspected([test], ["zig", level, place])
+        assert right.result == "Kept"
+        (wrong,) = inspected([test], ["zig", level, place], edit=edit)
+        assert wrong.result == "Weaker"
+        assert wrong.beyond
+        assert wrong.assembly
+        assert wrong.test is not None
+
+
+def test_a_lock_that_is_dropped_is_caught() -> None:
+    """xadd without its lock prefix, as a nop and an xadd: two increments may be one."""
+    test = read_test(LITMUS / "RMW+adds.litmus")
+    (right,) = inspected([test], ["zig", "O2", "x86"])
+    assert right.result == "Kept"
+    (wrong,) = inspected([test], ["zig", "O2", "x86"], edit=bytes_of("f00fc1", "900fc1"))
+    assert wrong.result in ("Weaker", "Unknown")
+    assert "xadd" in wrong.assembly
+
+
+@everywhere
+def test_compiled_code_keeps_what_the_source_promises(place: str) -> None:
+    """Of the tests by hand, without optimisation and with it."""
+    tests = straight()
+    answers = inspected(tests, ["zig", "O0", "O2", place])
+    assert {each.source for each in answers} == {test.name for test in tests}
+    assert [each.source for each in answers if each.result == "Weaker"] == []
+    for each in answers:
+        if each.result == "Unknown":
+            assert accounted_for(each), each.reason
+
+
+def accounted_for(answer: Compiled) -> bool:
+    """Whether it is known that there is no answer: how, or that each attempt of an atomic add
+    without optimisation is a loop in a loop."""
+    if answer.target == "power" and any(name in answer.reason for name in NOT_UNDERSTOOD):
+        return True
+    return "time limit" in answer.reason and "-O0" in answer.builds[0]
+
+
+@everywhere
+def test_herd7_reads_the_code_and_agrees(place: str, need: Callable[[str], Tool]) -> None:
+    """Of tests without read-modify-writes: of loops herd7 warns, and it knows few of x86's."""
+    need("herd7")
+    tests = [
+        test for test in straight() if "exchange" not in test.text and "fetch" not in test.text
+    ]
+    assert len(tests) > 20
+    ours = inspected(tests, ["zig", "O0", "O2", place])
+    herds = inspected(tests, ["zig", "O0", "O2", place], checker=Herd7())
+    assert results(ours) == results(herds)
+
+
+def results(answers: Iterable[Compiled]) -> list[tuple[str, tuple[str, ...], str]]:
+    return [(each.source, each.builds, each.result) for each in answers]
+
+
+def straight() -> list[Test]:
+    tests = [read_test(path) for path in sorted(LITMUS.glob("*.litmus"))]
+    return [test for test in tests if test.statements is not None]
+
+
+def test_what_is_not_understood_is_unknown_and_says_where() -> None:
+    """A dmb that became the reading of a system register, another that became no instruction."""
+    test = read_test(LITMUS / "SB+fence.scs.litmus")
+    for code, said in ((0xD53BE040, "mrs"), (0x00000000, "instruction")):
+        edit = words(0xD5033BBF, 0xFFFFFFFF, lambda _, code=code: code)
+        (answer,) = inspected([test], ["zig", "O2", "aarch64"], edit=edit)
+        assert answer.result == "Unknown"
+        assert said in answer.reason
+        assert "thread 0" in answer.reason
+
+
+def test_a_test_without_straight_lines_is_unknown() -> None:
+    test = read_test(LITMUS / "Dekker+one-lock.litmus")
+    (answer,) = inspected([test], ["zig", "O2", "x86"])
+    assert answer.result == "Unknown"
+    assert "straight lines" in answer.reason
+
+
+def test_a_race_leaves_nothing_to_compare() -> None:
+    message = """C MP+na
+{}
+P0 (int* x, atomic_int* y) {
+  *x = 1;
+  atomic_store_explicit(y,1,memory_order_relaxed);
+}
+P1 (int* x, atomic_int* y) {
+  int r0 = atomic_load_explicit(y,memory_order_relaxed);
+  int r1 = *x;
+}
+exists (1:r0=1 /\\ 1:r1=0)
+"""
+    test = Test(name="MP+na", arch="C", text=message)
+    (answer,) = inspected([test], ["zig", "O2", "aarch64"])
+    assert answer.result == "Undefined"
+
+
+def test_levels_that_give_the_same_code_are_one_answer() -> None:
+    test = read_test(LITMUS / "MP+rel+acq.litmus")
+    answers = inspected([test], ["zig", "x86"])
+    assert sorted(name for each in answers for name in each.builds) == [
+        build.name for build in builds(["zig", "x86"])
+    ]
+    assert len(answers) < 4
+
+
+def test_memory_of_the_threads_own_is_not_shared() -> None:
+    """Without optimisation everything goes through the stack; of that the test knows nothing."""
+    test = read_test(LITMUS / "SB+rlxs.litmus")
+    (answer,) = inspected([test], ["zig", "O0", "aarch64"])
+    assert answer.assembly.count("[sp") > 4
+    assert answer.test is not None
+    accesses = [line for line in answer.test.text.replace("|", "\n").splitlines() if "[X" in line]
+    assert len(accesses) == 4
+
+
+def test_a_way_that_is_none_says_which_there_are() -> None:
+    with pytest.raises(BadInput, match="'icc' is no compiler, level or target"):
+        builds(["icc"])
+    assert {build.level for build in builds(["zig", "O1", "x86"])} == {"O1"}
+    assert {build.place.name for build in builds(["zig"])} == set(PLACES)
+
+
+@pytest.mark.full
+@everywhere
+def test_every_compiler_keeps_what_the_corpus_promises(place: str) -> None:
+    """gcc before 13 compiles RISC-V compare-exchanges by their failure's order, and forgets the
+    release of success."""
+    tests = list({t.name: t for structure in structures() for t in structure.golden()}.values())
+    assert len(tests) > 300
+    for answer in inspected(tests, [place]):
+        if answer.result == "Weaker":
+            assert place == "riscv"
+            assert all(name.startswith(("gcc-12", "gcc-11", "gcc-10")) for name in answer.builds)
+            assert "cas" in answer.source
+        if answer.result == "Unknown":
+            assert accounted_for(answer), answer.reason
+
+
+def test_the_models_of_machines_are_those_of_the_mappings() -> None:
+    assert {place.target.model for place in PLACES.values()} <= set(models.load())
