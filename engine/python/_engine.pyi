@@ -245,6 +245,7 @@ class AnswerDict(TypedDict):
     loop_cut: bool  # a loop was unrolled as often as herd7 does, and may go on
     reason: str  # why Unknown
     error: Wrong | None  # the model cannot be applied to this test
+    malformed: Wrong | None  # the test cannot be read: it has no name and no condition here
     # with `explained` only:
     witness: WitnessDict | None  # an execution with the outcome; a forbidden one when none may be
     forbidden_by: dict[str, int]  # axiom: candidates with the outcome that it is first to kill
@@ -272,12 +273,8 @@ def check(
     answer, soon after there is one. The answers come in the order of the tests. Ctrl-C ends the
     work at once, as does what `done` raises.
 
-    Raises EngineError for the first test, in order, that cannot be read, before any is decided,
-    and for a model that cannot be read.
+    Raises EngineError for a model that cannot be read.
     """
-
-def malformed(tests: Sequence[str | tuple[str, str]]) -> list[tuple[int, Wrong]]:
-    """The tests that cannot be read, by number, and what is wrong with each."""
 
 def straight(text: str) -> dict[str, object] | None:
     """What a C litmus test says, as weakspot.generators.litmus.Body has it.

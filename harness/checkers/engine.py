@@ -67,6 +67,9 @@ class Engine(msgspec.Struct, frozen=True):
         def sort(number: int, answer: AnswerDict) -> None:
             nonlocal answered
             test = asked[number]
+            if answer["malformed"]:
+                done(self._unread(test, model, answer["malformed"]))
+                return
             if answer["error"]:
                 refused.append((test, answer["error"]))
                 return
@@ -74,7 +77,7 @@ class Engine(msgspec.Struct, frozen=True):
             answered = answered or verdict.observation != "Unknown"
             done(verdict)
 
-        def ask() -> None:
+        try:
             _engine.check(
                 [_given(test) for test in asked],
                 str(model.path),
@@ -86,14 +89,6 @@ class Engine(msgspec.Struct, frozen=True):
                 explained=self.witnesses,
                 done=sort,
             )
-
-        try:
-            try:
-                ask()
-            except _engine.EngineError:
-                # nothing is decided yet: the model is wrong, or some tests are
-                asked = self._readable(asked, model, done)
-                ask()
         except _engine.EngineError as error:
             raise _bad_model(error.args) from None
         # a cat file that no test gets through is wrong; one that some do is not for the others
@@ -103,22 +98,14 @@ class Engine(msgspec.Struct, frozen=True):
             why = f"model {model.name}: {wrong[1]} ({wrong[2]})"
             done(unknown(test, model, self.name, why))
 
-    def _readable(
-        self, tests: Sequence[Test], model: Model, done: Callable[[Verdict], None]
-    ) -> list[Test]:
-        """The tests that can be read; the others are Unknown. Raises BadInput for the first
-        malformed one of those that came from a file; one that is right as far as the engine can
-        tell may be another checker's to decide."""
-        from weakspot import _engine
-
-        wrong = dict(_engine.malformed([_given(test) for test in tests]))
-        for number, problem in wrong.items():
-            test = tests[number]
-            if test.path and problem[0] == "invalid":
-                raise _bad_test(problem)
-            why = f"the engine cannot read it: {problem[1]} ({problem[2]})"
-            done(unknown(test, model, self.name, why))
-        return [test for number, test in enumerate(tests) if number not in wrong]
+    def _unread(self, test: Test, model: Model, problem: Wrong) -> Verdict:
+        """The verdict on a test that the engine cannot read. Raises BadInput for a malformed one
+        that came from a file; one that is right as far as the engine can tell may be another
+        checker's to decide."""
+        if test.path and problem[0] == "invalid":
+            raise _bad_test(problem)
+        why = f"the engine cannot read it: {problem[1]} ({problem[2]})"
+        return unknown(test, model, self.name, why)
 
     def _verdict(self, test: Test, model: Model, answer: AnswerDict) -> Verdict:
         observation = answer["observation"]
@@ -148,19 +135,6 @@ class Engine(msgspec.Struct, frozen=True):
             witness=_witness(answer["witness"], test),
             forbidden_by=answer["forbidden_by"],
         )
-
-
-def validate(tests: Sequence[Test]) -> None:
-    """Have the engine read the tests without judging them.
-
-    Raises BadInput, with place and excerpt, for the first that came from a file and is malformed.
-    """
-    from weakspot import _engine
-
-    mine = [test for test in tests if test.path and test.arch in DIALECTS]
-    for _, problem in _engine.malformed([_given(test) for test in mine]):
-        if problem[0] == "invalid":
-            raise _bad_test(problem)
 
 
 def _given(test: Test) -> tuple[str, str]:

@@ -99,20 +99,6 @@ class Herd7(msgspec.Struct, frozen=True):
             done(unknown(error.test, model, self.name, f"model {model.name}: {error.message}"))
 
 
-def validate(tests: Sequence[Test]) -> None:
-    """Have herd7 read the tests without judging them.
-
-    Raises BadInput, with place and excerpt, for the first that came from a file and that herd7
-    cannot read; MissingTool.
-    """
-    tool = tools.require("herd7")
-    mine = [test for test in tests if test.path]
-    model = models.resolve("sc")
-    with tempfile.TemporaryDirectory(prefix="weakspot-herd7-") as folder:
-        batch = _Batch(tool, model, mine, 0, Path(folder), seconds=10.0, only_read=True)
-        batch.run(process.Crew(), lambda _: None)
-
-
 class _ModelError(msgspec.Struct, frozen=True):
     """A cat file that herd7 cannot evaluate, found with `test`."""
 
@@ -152,11 +138,9 @@ class _Batch:
         first: int,
         folder: Path,
         seconds: float,
-        only_read: bool = False,
     ) -> None:
         self.tool, self.model, self.folder, self.seconds = tool, model, folder, seconds
         self.tests = {first + i: test for i, test in enumerate(tests)}
-        self.only_read = only_read
 
     def run(self, crew: process.Crew, emit: Callable[[Verdict | _ModelError], None]) -> None:
         for number, test in self.tests.items():
@@ -169,8 +153,6 @@ class _Batch:
 
     def _command(self, numbers: Sequence[int]) -> list[str]:
         command = [self.tool.path, "-debug", "files,timeout", "-timeout", f"{self.seconds:.3f}"]
-        if self.only_read:
-            command += ["-dumpes", "true"]
         if self.model.path.parent != models.folder():
             # herd7 has its own, quicker cos.cat; what a user's file includes stands beside it
             command += ["-I", str(self.model.path.parent)]
@@ -268,8 +250,6 @@ class _Batch:
                     raise _malformed(test, place)
                 why = f"herd7 cannot read it: line {place['line']}: {_clean(place['message'])}"
                 return unknown(test, self.model, "herd7", why, seconds)
-        if self.only_read:
-            return unknown(test, self.model, "herd7", "read, not judged")
         problem = " ".join(filter(None, (_clean(line) for line in text if "Adios" not in line)))
         return unknown(test, self.model, "herd7", f"herd7: {problem or 'no answer'}", seconds)
 

@@ -281,11 +281,13 @@ def test_files_are_answered_as_their_texts_are(tmp_path: Path) -> None:
         answer["seconds"] = 0.0
     assert files == texts
     missing = tmp_path / "none.litmus"
-    with pytest.raises(_engine.EngineError) as caught:
-        _engine.check(
-            [str(paths[0]), str(missing)], model, seconds=10.0, candidates=10**6, memory=1 << 30
-        )
-    _, message, place, _, _ = caught.value.args
+    answered, unread = _engine.check(
+        [str(paths[0]), str(missing)], model, seconds=10.0, candidates=10**6, memory=1 << 30
+    )
+    assert answered["malformed"] is None
+    assert unread["observation"] == "Unknown"
+    assert unread["malformed"]
+    _, message, place, _, _ = unread["malformed"]
     assert "cannot be read" in message
     assert place.startswith(str(missing))
 
@@ -308,16 +310,16 @@ def test_what_the_callback_raises_ends_the_batch() -> None:
 # --- what is wrong ----------------------------------------------------------------------------
 
 
-def test_the_engines_own_error_says_all() -> None:
-    with pytest.raises(_engine.EngineError) as caught:
-        _engine.check(
-            [("mine.litmus", "C broken\n{")],
-            str(models.resolve("sc").path),
-            seconds=1.0,
-            candidates=1000,
-            memory=1 << 30,
-        )
-    kind, message, place, excerpt, _ = caught.value.args
+def test_what_the_engine_cannot_read_it_says_all_about() -> None:
+    (answer,) = _engine.check(
+        [("mine.litmus", "C broken\n{")],
+        str(models.resolve("sc").path),
+        seconds=1.0,
+        candidates=1000,
+        memory=1 << 30,
+    )
+    assert answer["malformed"]
+    kind, message, place, excerpt, _ = answer["malformed"]
     assert kind == "invalid"
     assert message
     assert place.startswith("mine.litmus:2:")

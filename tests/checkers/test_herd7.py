@@ -10,7 +10,7 @@ from pathlib import Path
 from texts import SB, asked, made
 
 from weakspot.harness import models
-from weakspot.harness.checkers.herd7 import Herd7, validate
+from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.herdlog import format_verdicts, parse_verdicts
 from weakspot.harness.tools import Tool
 
@@ -41,8 +41,3 @@ def test_many_tests_agree_with_herd7_asked_by_hand(
 
 def _untimed(log: str) -> list[str]:
     return [line for line in log.splitlines() if not line.startswith("Time ")]
-
-
-def test_nothing_is_valid_without_a_process(need: Callable[[str], Tool]) -> None:
-    need("herd7")
-    validate([])

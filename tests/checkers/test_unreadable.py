@@ -11,7 +11,7 @@ from texts import SB, asked, made
 
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test, read_test
-from weakspot.harness.checkers.engine import Engine, validate
+from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.tools import Tool
 
@@ -49,7 +49,6 @@ def mine(text: str) -> Test:
 def test_what_the_engine_does_not_know_is_told_and_ends_nothing(what: str) -> None:
     text, place = UNSUPPORTED[what]
     test = mine(text)
-    validate([test])
     other = {"AArch64": "AArch64 o\n{}\n P0 ;\n NOP ;\nexists (x=0)\n", "C": SB}[test.arch]
     verdicts = {v.test: v for v in asked(Engine(), [test, made(other)], MODELS[test.arch])}
     assert len(verdicts) == 2
@@ -61,8 +60,6 @@ def test_what_the_engine_does_not_know_is_told_and_ends_nothing(what: str) -> No
 
 def test_what_is_malformed_is_its_owners_mistake() -> None:
     test = mine(SB.replace("exists (", "exists )"))
-    with pytest.raises(BadInput):
-        validate([test])
     with pytest.raises(BadInput):
         asked(Engine(), [mine(UNSUPPORTED["a macro of the Linux kernel"][0]), test], "rc11")
 

@@ -293,7 +293,7 @@ impl Tame {
                 Shape::Partly(parts) => places.partly(typed, values, parts),
                 Shape::Before(before) => places.before(&matrix(typed, values, *before)),
                 Shape::Tight(set) => {
-                    places.tight |= values.rows.set(typed.slot(*set))[0];
+                    places.tight |= values.rows.word(typed.slot(*set));
                     None
                 }
                 Shape::TightPairs(pairs) => {
@@ -561,8 +561,16 @@ impl Blocks {
         step: &mut dyn FnMut() -> Result<(), E>,
     ) -> Result<Vec<u64>, E> {
         let size = self.last.len();
-        if size == 0 {
-            return Ok(Vec::new());
+        match *self.before {
+            [] => return Ok(Vec::new()),
+            [only] => return Ok(vec![u64::from(only & 1 == 0)]),
+            [first, second] => {
+                // either comes last unless it is to come before the other, or itself
+                let any = first & 1 == 0 && second & 2 == 0;
+                let ends = [second & 1 == 0, first & 2 == 0];
+                return Ok(ends.map(|end| u64::from(any && end)).to_vec());
+            }
+            _ => {}
         }
         let all = u64::MAX >> (64 - size);
         let mut counts = rustc_hash::FxHashMap::default();

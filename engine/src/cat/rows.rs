@@ -2,36 +2,85 @@
 //! instructions on them.
 use super::ast::Claim;
 use super::node::Id;
-use super::typed::{Form, Instr, Slot, Typed, ALL_EVENTS, ALL_PAIRS, IDENTITY};
+use super::typed::{
+    Form, Instr, Slot, Typed, ALL_EVENTS, ALL_PAIRS, IDENTITY, NO_EVENTS, NO_PAIRS,
+};
 use crate::graph::rows;
 use crate::graph::{Relation, Set};
+use std::cell::RefCell;
+use std::mem::take;
+
+thread_local! {
+    /// The words of rows that are gone, for the next: tests come by the thousand, and each graph
+    /// of theirs asks for as much memory as the one before.
+    static SPARE: RefCell<Vec<Words>> = const { RefCell::new(Vec::new()) };
+}
+
+/// How many a thread keeps, and of how many words at most.
+const SPARES: usize = 2;
+const SPARE_WORDS: usize = 1 << 16;
+
+/// The bits of sets and relations.
+#[derive(Clone, Debug, Default)]
+struct Words {
+    sets: Vec<u64>,
+    relations: Vec<u64>,
+}
+
+impl Words {
+    /// Of any bits.
+    fn any(sets: usize, relations: usize) -> Words {
+        let spare = SPARE.try_with(|spare| spare.borrow_mut().pop());
+        let mut words = spare.ok().flatten().unwrap_or_default();
+        words.sets.resize(sets, 0);
+        words.relations.resize(relations, 0);
+        words
+    }
+}
 
 /// The values of slots. What is known to be empty has no care taken of its bits.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     pub n: usize,
     pub stride: usize,
-    sets: Vec<u64>,
-    relations: Vec<u64>,
+    words: Words,
     /// Whether a slot is known to be empty.
     no_events: Vec<bool>,
     no_pairs: Vec<bool>,
+}
+
+impl Drop for Rows {
+    fn drop(&mut self) {
+        let words = take(&mut self.words);
+        if (1..=SPARE_WORDS).contains(&words.relations.capacity()) {
+            let _ended = SPARE.try_with(|spare| {
+                let mut spare = spare.borrow_mut();
+                if spare.len() < SPARES {
+                    spare.push(words);
+                }
+            });
+        }
+    }
 }
 
 impl Rows {
     /// Makes room for a graph of `n` events. What is given and chosen is empty then.
     pub fn begin(&mut self, typed: &Typed, n: usize) {
         let stride = rows::stride(n);
-        if (self.n, self.sets.len()) != (n, typed.sets * stride) {
+        if (self.n, self.words.sets.len()) != (n, typed.sets * stride) {
             (self.n, self.stride) = (n, stride);
-            self.sets = vec![0; typed.sets * stride];
-            self.relations = vec![0; typed.relations * n * stride];
+            self.words = Words::any(typed.sets * stride, typed.relations * n * stride);
             self.no_events = vec![true; typed.sets];
             self.no_pairs = vec![true; typed.relations];
+            self.set_mut(NO_EVENTS).fill(0);
+            self.no_events[NO_EVENTS as usize] = true;
             rows::full_set(n, self.set_mut(ALL_EVENTS));
+            self.relation_mut(NO_PAIRS).fill(0);
+            self.no_pairs[NO_PAIRS as usize] = true;
             for row in self.relation_mut(ALL_PAIRS).chunks_exact_mut(stride) {
                 rows::full_set(n, row);
             }
+            self.relation_mut(IDENTITY).fill(0);
             rows::add_identity(stride, self.relation_mut(IDENTITY));
         }
         for taken in &typed.taken {
@@ -43,25 +92,33 @@ impl Rows {
     }
 
     pub fn set(&self, slot: Slot) -> &[u64] {
-        &self.sets[slot as usize * self.stride..][..self.stride]
+        &self.words.sets[slot as usize * self.stride..][..self.stride]
+    }
+
+    /// The events of a set among the first 64.
+    pub fn word(&self, slot: Slot) -> u64 {
+        match self.no_events[slot as usize] {
+            true => 0,
+            false => self.set(slot)[0],
+        }
     }
 
     /// The set in a slot, to be changed.
     pub fn set_mut(&mut self, slot: Slot) -> &mut [u64] {
         self.no_events[slot as usize] = false;
-        &mut self.sets[slot as usize * self.stride..][..self.stride]
+        &mut self.words.sets[slot as usize * self.stride..][..self.stride]
     }
 
     pub fn relation(&self, slot: Slot) -> &[u64] {
         let size = self.n * self.stride;
-        &self.relations[slot as usize * size..][..size]
+        &self.words.relations[slot as usize * size..][..size]
     }
 
     /// The relation in a slot, to be changed.
     pub fn relation_mut(&mut self, slot: Slot) -> &mut [u64] {
         let size = self.n * self.stride;
         self.no_pairs[slot as usize] = false;
-        &mut self.relations[slot as usize * size..][..size]
+        &mut self.words.relations[slot as usize * size..][..size]
     }
 
     pub fn has_no_pairs(&self, slot: Slot) -> bool {
@@ -173,12 +230,12 @@ impl Rows {
 
     fn run_set(&mut self, instr: &Instr, slot: Slot) {
         let stride = self.stride;
-        let (before, out) = self.sets.split_at_mut(slot as usize * stride);
+        let (before, out) = self.words.sets.split_at_mut(slot as usize * stride);
         let out = &mut out[..stride];
         let set = |slot: Slot| &before[slot as usize * stride..][..stride];
         let empty = |slot: Slot| self.no_events[slot as usize];
         let (n, size) = (self.n, self.n * stride);
-        let relation = |slot: Slot| &self.relations[slot as usize * size..][..size];
+        let relation = |slot: Slot| &self.words.relations[slot as usize * size..][..size];
         let any = match instr {
             Instr::SetUnion(items) => {
                 out.fill(0);
@@ -219,11 +276,11 @@ impl Rows {
 
     fn run_relation(&mut self, instr: &Instr, slot: Slot) {
         let (stride, size) = (self.stride, self.n * self.stride);
-        let (before, out) = self.relations.split_at_mut(slot as usize * size);
+        let (before, out) = self.words.relations.split_at_mut(slot as usize * size);
         let out = &mut out[..size];
         let relation = |slot: Slot| &before[slot as usize * size..][..size];
         let empty = |slot: Slot| self.no_pairs[slot as usize];
-        let set = |slot: Slot| &self.sets[slot as usize * stride..][..stride];
+        let set = |slot: Slot| &self.words.sets[slot as usize * stride..][..stride];
         let no_events = |slot: Slot| self.no_events[slot as usize];
         let any = match instr {
             Instr::Union(items) => {
@@ -330,7 +387,9 @@ impl Rows {
         let start = from as usize * self.stride;
         let same = !self.no_events[to as usize] && self.set(from) == self.set(to);
         let to_start = to as usize * self.stride;
-        self.sets.copy_within(start..start + self.stride, to_start);
+        self.words
+            .sets
+            .copy_within(start..start + self.stride, to_start);
         self.no_events[to as usize] = false;
         same
     }
@@ -343,7 +402,8 @@ impl Rows {
         let size = self.n * self.stride;
         let start = from as usize * size;
         let same = !self.no_pairs[to as usize] && self.relation(from) == self.relation(to);
-        self.relations
+        self.words
+            .relations
             .copy_within(start..start + size, to as usize * size);
         self.no_pairs[to as usize] = false;
         same

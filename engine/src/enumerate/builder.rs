@@ -25,6 +25,9 @@ impl Builder {
         Builder {
             path: Path {
                 registers,
+                // as many as a thread of a test has, mostly
+                events: Vec::with_capacity(16),
+                iico_data: Vec::with_capacity(16),
                 ..Path::default()
             },
             instance: 0,

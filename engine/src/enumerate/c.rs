@@ -43,7 +43,8 @@ struct Out {
     from: Vec<Id>,
 }
 
-type Outs = Vec<(Builder, Out)>;
+/// Builders are large, and handed on with each part of an expression.
+type Outs = Vec<(Box<Builder>, Out)>;
 
 #[derive(Clone)]
 enum Task<'a> {
@@ -58,13 +59,13 @@ enum Task<'a> {
 struct Walk<'a> {
     done: Vec<Path>,
     /// Paths given up because of the bound.
-    pending: Vec<(Builder, Vec<Task<'a>>)>,
+    pending: Vec<(Box<Builder>, Vec<Task<'a>>)>,
 }
 
 /// All paths of the thread.
 pub fn paths(thread: &Thread, registers: Vec<Operand>) -> Result<Vec<Path>, Limit> {
     let tasks = thread.body.iter().rev().map(Task::Run).collect();
-    let mut start = Builder::new(registers);
+    let mut start = Box::new(Builder::new(registers));
     start.path.structured = true;
     let mut walk = Walk {
         done: Vec::new(),
@@ -80,7 +81,7 @@ pub fn paths(thread: &Thread, registers: Vec<Operand>) -> Result<Vec<Path>, Limi
 }
 
 impl<'a> Walk<'a> {
-    fn run(&mut self, mut b: Builder, mut tasks: Vec<Task<'a>>) {
+    fn run(&mut self, mut b: Box<Builder>, mut tasks: Vec<Task<'a>>) {
         while let Some(task) = tasks.pop() {
             let states = match task {
                 Task::Cut => {
@@ -129,7 +130,7 @@ impl<'a> Walk<'a> {
 
     fn branch(
         &mut self,
-        b: Builder,
+        b: Box<Builder>,
         tasks: Vec<Task<'a>>,
         condition: &Expr,
         then: Vec<Task<'a>>,
@@ -168,7 +169,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn simple(b: Builder, stmt: &Stmt) -> Vec<Builder> {
+fn simple(b: Box<Builder>, stmt: &Stmt) -> Vec<Box<Builder>> {
     match stmt {
         Stmt::Assign(reg, e) => each(eval(b, e, true), |b, out| {
             let w = b.write_register(*reg, out.value);
@@ -207,7 +208,7 @@ fn simple(b: Builder, stmt: &Stmt) -> Vec<Builder> {
     }
 }
 
-fn each(outs: Outs, f: impl Fn(&mut Builder, Out)) -> Vec<Builder> {
+fn each(outs: Outs, f: impl Fn(&mut Builder, Out)) -> Vec<Box<Builder>> {
     outs.into_iter()
         .map(|(mut b, out)| {
             f(&mut b, out);
@@ -216,7 +217,7 @@ fn each(outs: Outs, f: impl Fn(&mut Builder, Out)) -> Vec<Builder> {
         .collect()
 }
 
-fn eval(mut b: Builder, e: &Expr, data: bool) -> Outs {
+fn eval(mut b: Box<Builder>, e: &Expr, data: bool) -> Outs {
     match e {
         Expr::Const(v) => {
             let value = Operand::Known(*v);
@@ -319,14 +320,14 @@ fn update(
 
 /// The failing half of a compare-exchange.
 fn fail(
-    mut b: Builder,
+    mut b: Box<Builder>,
     expected: &Out,
     at: &Out,
     seen: Operand,
     old: Id,
     order: Order,
     strong: bool,
-) -> Option<(Builder, Out)> {
+) -> Option<(Box<Builder>, Out)> {
     let (value, read) = b.read(at.value, access_tags(Some(order)), true);
     b.data(&at.from, read);
     b.ctrl(&[old], read);
@@ -355,13 +356,13 @@ fn fail(
 
 /// The succeeding half of a compare-exchange.
 fn succeed(
-    b: Builder,
+    b: Box<Builder>,
     at: &Out,
     seen: Operand,
     old: Id,
     desired: &Expr,
     order: Order,
-) -> Vec<Option<(Builder, Out)>> {
+) -> Vec<Option<(Box<Builder>, Out)>> {
     map(eval(b, desired, true), |b, desired| {
         let act = Act::Update {
             at: at.value,
@@ -398,7 +399,7 @@ fn map(outs: Outs, f: impl Fn(&mut Builder, Out) -> Out) -> Outs {
 }
 
 fn pairs(
-    b: Builder,
+    b: Box<Builder>,
     first: (&Expr, bool),
     second: (&Expr, bool),
     f: impl Fn(&mut Builder, &Out, Out) -> Out,

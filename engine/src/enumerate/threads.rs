@@ -99,10 +99,9 @@ fn machine(dialect: Dialect) -> (Machine, PairAllowed) {
 }
 
 fn registers(test: &Test, thread: usize, names: &[String]) -> Vec<Operand> {
-    let given = test
-        .registers
-        .range((thread, String::new())..(thread + 1, String::new()));
-    let given: Vec<_> = given.collect();
+    let first = (thread, String::new());
+    let given = test.registers.range(first..);
+    let given: Vec<_> = given.take_while(|((of, _), _)| *of == thread).collect();
     names
         .iter()
         .map(|name| {

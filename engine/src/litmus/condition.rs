@@ -107,71 +107,34 @@ pub struct Printer<'a> {
 
 impl Printer<'_> {
     pub fn address(&self, a: Address) -> String {
-        let name = self.names.get(a.name as usize).map_or("?", String::as_str);
-        match a.offset {
-            0 => name.to_string(),
-            n if n < 0 => format!("{name}{n}"),
-            n => format!("{name}+{n}"),
-        }
+        told(|out| self.put_address(out, a))
     }
 
     pub fn value(&self, v: Value) -> String {
-        match v {
-            Value::Open(n) => format!("S{n}"),
-            Value::Int(i) => i.to_string(),
-            Value::Address(a) => self.address(a),
-        }
+        told(|out| self.put_value(out, v))
     }
 
     pub fn observable(&self, o: &Observable) -> String {
-        match o {
-            Observable::Register { thread, name } => format!("{thread}:{name}"),
-            Observable::Memory(a) => format!("[{}]", self.address(*a)),
-        }
+        told(|out| self.put_observable(out, o))
     }
 
     /// `0:r0=1; [x]=2;`
     pub fn state<'s>(&self, state: impl IntoIterator<Item = (&'s Observable, Value)>) -> String {
-        let mut text = String::new();
-        for (o, v) in state {
-            if !text.is_empty() {
-                text.push(' ');
+        told(|out| {
+            for (o, v) in state {
+                if !out.is_empty() {
+                    out.push(' ');
+                }
+                self.put_observable(out, o);
+                out.push('=');
+                self.put_value(out, v);
+                out.push(';');
             }
-            let _ = write!(text, "{}={};", self.observable(o), self.value(v));
-        }
-        text
+        })
     }
 
     pub fn prop(&self, p: &Prop) -> String {
-        match p {
-            Prop::True => "true".to_string(),
-            Prop::False => "false".to_string(),
-            Prop::Is(o, v) => format!("{}={}", self.observable(o), self.value(*v)),
-            Prop::Same(a, b) => format!("{}={}", self.observable(a), self.observable(b)),
-            Prop::Not(p) => format!("not ({})", self.prop(p)),
-            Prop::And(ps) => self.join(ps, " /\\ ", |p| {
-                matches!(p, Prop::Or(_) | Prop::Implies(..))
-            }),
-            Prop::Or(ps) => self.join(ps, " \\/ ", |p| matches!(p, Prop::Implies(..))),
-            Prop::Implies(p, q) => {
-                let side = |p: &Prop| match p {
-                    Prop::And(_) | Prop::Or(_) | Prop::Implies(..) => format!("({})", self.prop(p)),
-                    _ => self.prop(p),
-                };
-                format!("{} => {}", side(p), side(q))
-            }
-        }
-    }
-
-    fn join(&self, ps: &[Prop], glue: &str, wrap: impl Fn(&Prop) -> bool) -> String {
-        let parts: Vec<String> = ps
-            .iter()
-            .map(|p| match wrap(p) {
-                true => format!("({})", self.prop(p)),
-                false => self.prop(p),
-            })
-            .collect();
-        parts.join(glue)
+        told(|out| self.put_prop(out, p))
     }
 
     /// `exists (0:r0=1)`
@@ -181,6 +144,114 @@ impl Printer<'_> {
             Quantifier::NotExists => "~exists",
             Quantifier::Forall => "forall",
         };
-        format!("{word} ({})", self.prop(&c.prop))
+        told(|out| {
+            out.push_str(word);
+            out.push(' ');
+            self.put_wrapped(out, &c.prop, true);
+        })
+    }
+
+    fn put_address(&self, out: &mut String, a: Address) {
+        let name = self.names.get(a.name as usize).map_or("?", String::as_str);
+        out.push_str(name);
+        if a.offset > 0 {
+            out.push('+');
+        }
+        if a.offset != 0 {
+            put_number(out, a.offset);
+        }
+    }
+
+    fn put_value(&self, out: &mut String, v: Value) {
+        match v {
+            Value::Open(n) => {
+                out.push('S');
+                put_number(out, n.into());
+            }
+            Value::Int(i) => put_number(out, i),
+            Value::Address(a) => self.put_address(out, a),
+        }
+    }
+
+    fn put_observable(&self, out: &mut String, o: &Observable) {
+        match o {
+            Observable::Register { thread, name } => {
+                put_number(out, *thread as i64);
+                out.push(':');
+                out.push_str(name);
+            }
+            Observable::Memory(a) => {
+                out.push('[');
+                self.put_address(out, *a);
+                out.push(']');
+            }
+        }
+    }
+
+    fn put_prop(&self, out: &mut String, p: &Prop) {
+        match p {
+            Prop::True => out.push_str("true"),
+            Prop::False => out.push_str("false"),
+            Prop::Is(o, v) => {
+                self.put_observable(out, o);
+                out.push('=');
+                self.put_value(out, *v);
+            }
+            Prop::Same(a, b) => {
+                self.put_observable(out, a);
+                out.push('=');
+                self.put_observable(out, b);
+            }
+            Prop::Not(p) => {
+                out.push_str("not ");
+                self.put_wrapped(out, p, true);
+            }
+            Prop::And(ps) => self.put_joined(out, ps, " /\\ ", |p| {
+                matches!(p, Prop::Or(_) | Prop::Implies(..))
+            }),
+            Prop::Or(ps) => {
+                self.put_joined(out, ps, " \\/ ", |p| matches!(p, Prop::Implies(..)));
+            }
+            Prop::Implies(p, q) => {
+                let wrap = |p: &Prop| matches!(p, Prop::And(_) | Prop::Or(_) | Prop::Implies(..));
+                self.put_wrapped(out, p, wrap(p));
+                out.push_str(" => ");
+                self.put_wrapped(out, q, wrap(q));
+            }
+        }
+    }
+
+    fn put_wrapped(&self, out: &mut String, p: &Prop, wrap: bool) {
+        if wrap {
+            out.push('(');
+        }
+        self.put_prop(out, p);
+        if wrap {
+            out.push(')');
+        }
+    }
+
+    fn put_joined(&self, out: &mut String, ps: &[Prop], glue: &str, wrap: impl Fn(&Prop) -> bool) {
+        for (index, p) in ps.iter().enumerate() {
+            if index > 0 {
+                out.push_str(glue);
+            }
+            self.put_wrapped(out, p, wrap(p));
+        }
+    }
+}
+
+fn told(put: impl FnOnce(&mut String)) -> String {
+    let mut out = String::new();
+    put(&mut out);
+    out
+}
+
+fn put_number(out: &mut String, n: i64) {
+    match n {
+        0..=9 => out.push(char::from(b'0' + n as u8)),
+        _ => {
+            let _ = write!(out, "{n}");
+        }
     }
 }

@@ -18,18 +18,42 @@ pub struct Token<'t> {
     pub offset: usize,
 }
 
-/// What differs between the two languages.
+/// What differs between the languages.
 pub struct Syntax {
-    /// Of one or two characters, the longer first.
-    pub signs: &'static [&'static str],
-    /// `(* … *)`, as in OCaml; else `/* … */` and `// …`, as in C.
-    pub ocaml_comments: bool,
-    /// Characters that start a name, beside letters and `_`.
-    pub name_start: &'static str,
+    signs: &'static [&'static str],
+    /// Of each byte, the first sign that starts with it; their number, when none does.
+    first: [u8; 256],
+    ocaml_comments: bool,
+    name_start: &'static str,
+}
+
+impl Syntax {
+    /// `signs` are of one or two characters, the longer first, and less than 255;
+    /// `ocaml_comments` are `(* … *)`, else there are `/* … */` and `// …`, as in C;
+    /// `name_start` are the characters that start a name, beside letters and `_`.
+    pub const fn new(
+        signs: &'static [&'static str],
+        ocaml_comments: bool,
+        name_start: &'static str,
+    ) -> Syntax {
+        let mut first = [signs.len() as u8; 256];
+        let mut index = signs.len();
+        while index > 0 {
+            index -= 1;
+            first[signs[index].as_bytes()[0] as usize] = index as u8;
+        }
+        Syntax {
+            signs,
+            first,
+            ocaml_comments,
+            name_start,
+        }
+    }
 }
 
 pub fn tokens<'t>(text: &'t str, base: usize, syntax: &Syntax) -> Result<Vec<Token<'t>>, Fault> {
     let bytes = text.as_bytes();
+    let comments = if syntax.ocaml_comments { b'(' } else { b'/' };
     // a name or a sign and a blank: about so many
     let mut out = Vec::with_capacity(text.len() / 3 + 1);
     let mut at = 0;
@@ -38,7 +62,6 @@ pub fn tokens<'t>(text: &'t str, base: usize, syntax: &Syntax) -> Result<Vec<Tok
             at += 1;
             continue;
         }
-        let comments = if syntax.ocaml_comments { b'(' } else { b'/' };
         if let Some(end) = (*first == comments)
             .then(|| comment(text, at, syntax))
             .flatten()
@@ -54,7 +77,7 @@ pub fn tokens<'t>(text: &'t str, base: usize, syntax: &Syntax) -> Result<Vec<Tok
             (Kind::Number(value), len)
         } else if starts_name(*first, syntax) {
             let dots = syntax.ocaml_comments;
-            let inside = |c: u8| c.is_ascii_alphanumeric() || c == b'_' || dots && c == b'.';
+            let inside = |c: u8| INSIDE[usize::from(c)] || dots && c == b'.';
             let len = 1 + run(&rest[1..], inside);
             (Kind::Name(&text[at..at + len]), len)
         } else if let Some(sign) = sign(rest, syntax) {
@@ -78,18 +101,30 @@ pub fn tokens<'t>(text: &'t str, base: usize, syntax: &Syntax) -> Result<Vec<Tok
     Ok(out)
 }
 
+/// Whether a byte goes on with a name.
+const INSIDE: [bool; 256] = {
+    let mut inside = [false; 256];
+    let mut c = 0;
+    while c < 256 {
+        inside[c] = (c as u8).is_ascii_alphanumeric() || c as u8 == b'_';
+        c += 1;
+    }
+    inside
+};
+
 fn starts_name(c: u8, syntax: &Syntax) -> bool {
     c.is_ascii_alphabetic() || c == b'_' || syntax.name_start.as_bytes().contains(&c)
 }
 
 fn sign(rest: &[u8], syntax: &Syntax) -> Option<&'static str> {
-    let second = rest.get(1).copied();
+    let (first, second) = (rest[0], rest.get(1).copied());
     let fits = |sign: &&&str| match *sign.as_bytes() {
-        [one] => one == rest[0],
-        [one, two] => one == rest[0] && Some(two) == second,
+        [one] => one == first,
+        [one, two] => one == first && Some(two) == second,
         _ => false,
     };
-    syntax.signs.iter().find(fits).copied()
+    let from = usize::from(syntax.first[usize::from(first)]);
+    syntax.signs[from..].iter().find(fits).copied()
 }
 
 /// How many of the first bytes are so.
@@ -157,7 +192,12 @@ impl<'t> Cursor<'t> {
     }
 
     pub fn is(&self, sign: &str) -> bool {
-        matches!(self.kind(), Kind::Sign(s) if s == sign)
+        // of one character, but for a few
+        let same = |s: &str| match (s.as_bytes(), sign.as_bytes()) {
+            ([a], [b]) => a == b,
+            (a, b) => a == b,
+        };
+        matches!(self.kind(), Kind::Sign(s) if same(s))
     }
 
     pub fn is_word(&self, word: &str) -> bool {

@@ -170,18 +170,18 @@ fn final_start(text: &str, begin: usize) -> usize {
     let mut depth = 0i64;
     let mut at = begin;
     for line in text[begin..].split_inclusive('\n') {
-        if depth <= 0 {
-            let word = line.trim_start();
-            if FINAL_WORDS.iter().any(|w| opens_with(word, w)) {
-                return at;
-            }
+        let word = line.trim_start();
+        // of one of the words
+        let may_open = matches!(
+            word.as_bytes().first(),
+            Some(b'e' | b'~' | b'f' | b'l' | b'o')
+        );
+        if depth <= 0 && may_open && FINAL_WORDS.iter().any(|w| opens_with(word, w)) {
+            return at;
         }
-        for c in line.bytes() {
-            match c {
-                b'{' => depth += 1,
-                b'}' => depth -= 1,
-                _ => {}
-            }
+        // few characters come after the opening brace
+        for c in line.bytes().filter(|c| *c >= b'{') {
+            depth += i64::from(c == b'{') - i64::from(c == b'}');
         }
         at += line.len();
     }

@@ -9,14 +9,14 @@ use super::names::Names;
 use super::sections::Part;
 use super::value::{Address, Value};
 
-const SYNTAX: Syntax = Syntax {
-    signs: &[
-        "/\\", "\\/", "=>", "==", "!=", "=", ";", ":", "[", "]", "(", ")", "{", "}", "*", "&", ",",
-        "~", "-", "+", "!",
+const SYNTAX: Syntax = Syntax::new(
+    &[
+        "/\\", "\\/", "=>", "==", "=", "!=", "!", ";", ":", "[", "]", "(", ")", "{", "}", "*", "&",
+        ",", "~", "-", "+",
     ],
-    ocaml_comments: true,
-    name_start: "%$",
-};
+    true,
+    "%$",
+);
 
 /// A register's name in a dialect as its programs name it, or none when it is not one.
 pub type RegisterName = fn(&str) -> Option<String>;

@@ -17,13 +17,13 @@ pub struct Reader<'r> {
     pub names: &'r mut Names,
 }
 
-const SYNTAX: Syntax = Syntax {
-    signs: &[
+const SYNTAX: Syntax = Syntax::new(
+    &[
         ":", ",", "(", ")", "[", "]", "{", "}", "#", "$", "%", "+", "-", "!", "*", "=",
     ],
-    ocaml_comments: true,
-    name_start: ".",
-};
+    true,
+    ".",
+);
 
 pub fn program(
     part: Part<'_>,

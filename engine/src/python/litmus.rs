@@ -1,5 +1,5 @@
 //! Litmus tests under models, as Python sees them: a batch on all cores, answers as they come.
-use super::common::{cat_error, duration, guarded, kept, litmus_error, load, raised};
+use super::common::{cat_error, duration, guarded, kept, litmus_error, load};
 use super::common::{Wrong, PATIENCE, STACK};
 use crate::cat::Model;
 use crate::enumerate::{decide, explain, Answer, EngineError as Failure, Explanation};
@@ -9,6 +9,8 @@ use crate::litmus::{LitmusError, Printer, Test};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
+use rustc_hash::FxHashMap;
+use std::mem::take;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
@@ -64,25 +66,15 @@ pub fn check<'py>(
     };
     let model = load(py, &model, &folders)?;
     let count = tests.len();
-    let mut read = Vec::with_capacity(count);
-    let parse = move |i: usize| tests[i].read();
-    let parsing = Crew::start(count, jobs, parse, Arc::default());
-    parsing.collect(py, &mut |i, result| {
-        read.push((i, result));
-        Ok(())
-    })?;
-    read.sort_by_key(|(i, _)| *i);
-    let read: Result<Vec<Test>, LitmusError> = read.into_iter().map(|(_, result)| result).collect();
-    let read = Arc::new(read.map_err(|e| raised(litmus_error(&e)))?);
     let decide = {
-        let (read, limits) = (read.clone(), limits.clone());
-        move |i: usize| one(&read[i], &model, &limits, explained)
+        let limits = limits.clone();
+        move |i: usize| Told::of(&tests[i], &model, &limits, explained)
     };
-    let deciding = Crew::start(count, jobs, decide, stop);
-    let small = Small::new(py);
+    let crew = Crew::start(count, jobs, decide, stop);
+    let mut common = Common::new(py);
     let mut answers: Vec<Option<Bound<'py, PyDict>>> = vec![None; count];
-    let take = &mut |i: usize, outcome| {
-        let answer = dict(&small, &read[i], &outcome, &limits)?;
+    let take = &mut |i: usize, told: Told| {
+        let answer = told.dict(&mut common, &limits)?;
         if let Some(done) = &done {
             done.call1((i, &answer))?;
         }
@@ -91,22 +83,10 @@ pub fn check<'py>(
     };
     match done {
         // what the caller does may leave garbage
-        Some(_) => deciding.collect(py, take)?,
-        None => kept(py, || deciding.collect(py, take))?,
+        Some(_) => crew.collect(py, take)?,
+        None => kept(py, || crew.collect(py, take))?,
     }
     PyList::new(py, answers)
-}
-
-/// The tests that cannot be read, by their number, and what is wrong with each.
-#[pyfunction]
-pub fn malformed(py: Python<'_>, tests: Vec<Given>) -> Vec<(usize, Wrong)> {
-    py.allow_threads(|| {
-        let wrong = |(i, test): (usize, &Given)| {
-            let error = test.read().err()?;
-            Some((i, litmus_error(&error)))
-        };
-        tests.iter().enumerate().filter_map(wrong).collect()
-    })
 }
 
 /// Threads that work through numbered tasks; told to stop, each ends with the task it is at.
@@ -178,143 +158,224 @@ impl<T> Drop for Crew<T> {
     }
 }
 
-/// What came of a test.
+/// A test and what came of it, told without Python, so that any thread can.
+struct Told {
+    name: String,
+    condition: String,
+    outcome: Outcome,
+}
+
 enum Outcome {
-    Decided(Box<Answer>, Option<Box<Explanation>>),
+    Malformed(Wrong),
+    Decided(Box<Decided>),
     Failed(Failure),
     /// A fault of the engine's own.
     Broken(String),
 }
 
-fn one(test: &Test, model: &Model, limits: &Limits, explained: bool) -> Outcome {
-    let decided = guarded(|| {
-        let answer = decide(test, model, limits)?;
-        let explanation = match explained && answer.limit.is_none() {
-            true => Some(Box::new(explain(test, model, &answer, limits)?)),
-            false => None,
+struct Decided {
+    /// Its states stand in `values`.
+    answer: Answer,
+    /// What a state gives values to.
+    names: Vec<String>,
+    count: usize,
+    /// State by state.
+    values: Vec<Shown>,
+    explanation: Option<Explanation>,
+}
+
+/// A value of a state; nearly all are a digit.
+enum Shown {
+    Digit(u8),
+    Text(String),
+}
+
+impl Told {
+    fn of(given: &Given, model: &Model, limits: &Limits, explained: bool) -> Told {
+        let nameless = |outcome| Told {
+            name: String::new(),
+            condition: String::new(),
+            outcome,
         };
-        Ok((Box::new(answer), explanation))
-    });
-    match decided {
-        Ok(Ok((answer, explanation))) => Outcome::Decided(answer, explanation),
-        Ok(Err(failure)) => Outcome::Failed(failure),
-        Err(fault) => Outcome::Broken(fault),
+        let test = match guarded(|| given.read()) {
+            Ok(Ok(test)) => test,
+            Ok(Err(wrong)) => return nameless(Outcome::Malformed(litmus_error(&wrong))),
+            Err(fault) => return nameless(Outcome::Broken(fault)),
+        };
+        Told {
+            name: test.name.clone(),
+            condition: test.printer().condition(&test.condition),
+            outcome: Outcome::of(&test, model, limits, explained),
+        }
     }
 }
 
-/// The values that nearly all states consist of, as Python has them.
-struct Small<'py> {
+impl Outcome {
+    fn of(test: &Test, model: &Model, limits: &Limits, explained: bool) -> Outcome {
+        let decided = guarded(|| {
+            let mut answer = decide(test, model, limits)?;
+            let explanation = match explained && answer.limit.is_none() {
+                true => Some(explain(test, model, &answer, limits)?),
+                false => None,
+            };
+            let printer = test.printer();
+            let names = answer.observables.iter();
+            let names = names.map(|o| printer.observable(o)).collect();
+            let states = take(&mut answer.states);
+            let count = states.len();
+            let values = states.into_iter().flatten();
+            let values = values.map(|v| Shown::of(v, &printer)).collect();
+            Ok(Box::new(Decided {
+                answer,
+                names,
+                count,
+                values,
+                explanation,
+            }))
+        });
+        match decided {
+            Ok(Ok(decided)) => Outcome::Decided(decided),
+            Ok(Err(failure)) => Outcome::Failed(failure),
+            Err(fault) => Outcome::Broken(fault),
+        }
+    }
+}
+
+impl Shown {
+    fn of(value: Value, printer: &Printer<'_>) -> Shown {
+        match value {
+            Value::Int(n @ 0..=9) => Shown::Digit(n as u8),
+            other => Shown::Text(printer.value(other)),
+        }
+    }
+}
+
+/// What answers have in common, as Python has it.
+struct Common<'py> {
     py: Python<'py>,
     digits: Vec<Bound<'py, PyString>>,
+    /// What states give values to. Tests use the same few names.
+    names: FxHashMap<String, Bound<'py, PyString>>,
 }
 
-impl<'py> Small<'py> {
-    fn new(py: Python<'py>) -> Small<'py> {
+/// How many names are remembered.
+const NAMES: usize = 1000;
+
+impl<'py> Common<'py> {
+    fn new(py: Python<'py>) -> Common<'py> {
         let digits = (0..10).map(|n: u8| PyString::new(py, &n.to_string()));
-        Small {
+        Common {
             py,
             digits: digits.collect(),
+            names: FxHashMap::default(),
         }
     }
 
-    fn value(&self, value: Value, printer: &Printer<'_>) -> Bound<'py, PyString> {
-        let digit = match value {
-            Value::Int(n) => usize::try_from(n).ok().and_then(|n| self.digits.get(n)),
-            _ => None,
-        };
-        digit.map_or_else(
-            || PyString::new(self.py, &printer.value(value)),
-            Bound::clone,
-        )
+    fn name(&mut self, name: &str) -> Bound<'py, PyString> {
+        if let Some(known) = self.names.get(name) {
+            return known.clone();
+        }
+        let made = PyString::new(self.py, name);
+        if self.names.len() < NAMES {
+            self.names.insert(name.to_owned(), made.clone());
+        }
+        made
+    }
+
+    fn value(&self, value: &Shown) -> Bound<'py, PyString> {
+        match value {
+            Shown::Digit(n) => self.digits[usize::from(*n)].clone(),
+            Shown::Text(text) => PyString::new(self.py, text),
+        }
     }
 }
 
-fn dict<'py>(
-    small: &Small<'py>,
-    test: &Test,
-    outcome: &Outcome,
-    limits: &Limits,
-) -> PyResult<Bound<'py, PyDict>> {
-    let py = small.py;
-    let printer = test.printer();
-    let dict = PyDict::new(py);
-    dict.set_item(intern!(py, "name"), &test.name)?;
-    dict.set_item(intern!(py, "condition"), printer.condition(&test.condition))?;
-    let mut observation = intern!(py, "Unknown");
-    let mut holds = None;
-    let mut reason = String::new();
-    let mut error = None;
-    let mut flags: Vec<&str> = Vec::new();
-    let states = PyList::empty(py);
-    let mut counts = (0, 0);
-    let mut seconds = 0.0;
-    let mut cut = false;
-    let mut witness = None;
-    let killed = PyDict::new(py);
-    let mut killed_cut = false;
-    match outcome {
-        Outcome::Failed(Failure::Model(e)) if e.limit => reason.clone_from(&e.message),
-        Outcome::Failed(Failure::Model(e)) => {
-            reason.clone_from(&e.message);
-            error = Some(cat_error(e));
+impl Told {
+    fn dict<'py>(&self, common: &mut Common<'py>, limits: &Limits) -> PyResult<Bound<'py, PyDict>> {
+        let py = common.py;
+        let dict = PyDict::new(py);
+        dict.set_item(intern!(py, "name"), &self.name)?;
+        dict.set_item(intern!(py, "condition"), &self.condition)?;
+        let mut observation = intern!(py, "Unknown");
+        let mut holds = None;
+        let mut reason = String::new();
+        let (mut error, mut malformed) = (None, None);
+        let mut flags: Vec<&str> = Vec::new();
+        let states = PyList::empty(py);
+        let mut counts = (0, 0);
+        let mut seconds = 0.0;
+        let mut cut = false;
+        let mut witness = None;
+        let killed = PyDict::new(py);
+        let mut killed_cut = false;
+        match &self.outcome {
+            Outcome::Malformed(wrong) => {
+                reason.clone_from(&wrong.1);
+                malformed = Some(wrong.clone());
+            }
+            Outcome::Failed(Failure::Model(e)) if e.limit => reason.clone_from(&e.message),
+            Outcome::Failed(Failure::Model(e)) => {
+                reason.clone_from(&e.message);
+                error = Some(cat_error(e));
+            }
+            Outcome::Failed(failure) => reason = failure.to_string(),
+            Outcome::Broken(fault) => reason.clone_from(fault),
+            Outcome::Decided(decided) => {
+                let answer = &decided.answer;
+                seconds = answer.seconds;
+                cut = answer.cut;
+                counts = (answer.positive, answer.negative);
+                if let Some(limit) = answer.limit {
+                    reason = limit_text(limit, limits);
+                } else if answer.undefined {
+                    observation = intern!(py, "Undefined");
+                    flags.push("*undef*");
+                } else {
+                    observation = match answer.observation {
+                        Observation::Never => intern!(py, "Never"),
+                        Observation::Sometimes => intern!(py, "Sometimes"),
+                        Observation::Always => intern!(py, "Always"),
+                    };
+                    holds = Some(answer.condition_ok);
+                }
+                flags.extend(answer.flags.iter().map(String::as_str));
+                let names: Vec<Bound<'py, PyString>> =
+                    decided.names.iter().map(|name| common.name(name)).collect();
+                let mut values = decided.values.iter();
+                for _ in 0..decided.count {
+                    let state = PyDict::new(py);
+                    for (name, value) in names.iter().zip(&mut values) {
+                        state.set_item(name, common.value(value))?;
+                    }
+                    states.append(state)?;
+                }
+                if let Some(found) = &decided.explanation {
+                    if let Some(found) = &found.witness {
+                        witness = Some(witness_dict(py, found)?);
+                    }
+                    for (axiom, count) in &found.killed {
+                        killed.set_item(axiom, count)?;
+                    }
+                    killed_cut = found.cut;
+                }
+            }
         }
-        Outcome::Failed(failure) => reason = failure.to_string(),
-        Outcome::Broken(fault) => reason.clone_from(fault),
-        Outcome::Decided(answer, explanation) => {
-            seconds = answer.seconds;
-            cut = answer.cut;
-            counts = (answer.positive, answer.negative);
-            if let Some(limit) = answer.limit {
-                reason = limit_text(limit, limits);
-            } else if answer.undefined {
-                observation = intern!(py, "Undefined");
-                flags.push("*undef*");
-            } else {
-                observation = match answer.observation {
-                    Observation::Never => intern!(py, "Never"),
-                    Observation::Sometimes => intern!(py, "Sometimes"),
-                    Observation::Always => intern!(py, "Always"),
-                };
-                holds = Some(answer.condition_ok);
-            }
-            flags.extend(answer.flags.iter().map(String::as_str));
-            let names: Vec<Bound<'py, PyString>> = answer
-                .observables
-                .iter()
-                .map(|o| PyString::new(py, &printer.observable(o)))
-                .collect();
-            for values in &answer.states {
-                let state = PyDict::new(py);
-                for (name, value) in names.iter().zip(values) {
-                    state.set_item(name, small.value(*value, &printer))?;
-                }
-                states.append(state)?;
-            }
-            if let Some(found) = explanation {
-                if let Some(found) = &found.witness {
-                    witness = Some(witness_dict(py, found)?);
-                }
-                for (axiom, count) in &found.killed {
-                    killed.set_item(axiom, count)?;
-                }
-                killed_cut = found.cut;
-            }
-        }
+        dict.set_item(intern!(py, "observation"), observation)?;
+        dict.set_item(intern!(py, "condition_holds"), holds)?;
+        dict.set_item(intern!(py, "states"), states)?;
+        dict.set_item(intern!(py, "flags"), flags)?;
+        dict.set_item(intern!(py, "positive"), counts.0)?;
+        dict.set_item(intern!(py, "negative"), counts.1)?;
+        dict.set_item(intern!(py, "seconds"), seconds)?;
+        dict.set_item(intern!(py, "loop_cut"), cut)?;
+        dict.set_item(intern!(py, "reason"), reason)?;
+        dict.set_item(intern!(py, "error"), error)?;
+        dict.set_item(intern!(py, "malformed"), malformed)?;
+        dict.set_item(intern!(py, "witness"), witness)?;
+        dict.set_item(intern!(py, "forbidden_by"), killed)?;
+        dict.set_item(intern!(py, "explanation_cut"), killed_cut)?;
+        Ok(dict)
     }
-    dict.set_item(intern!(py, "observation"), observation)?;
-    dict.set_item(intern!(py, "condition_holds"), holds)?;
-    dict.set_item(intern!(py, "states"), states)?;
-    dict.set_item(intern!(py, "flags"), flags)?;
-    dict.set_item(intern!(py, "positive"), counts.0)?;
-    dict.set_item(intern!(py, "negative"), counts.1)?;
-    dict.set_item(intern!(py, "seconds"), seconds)?;
-    dict.set_item(intern!(py, "loop_cut"), cut)?;
-    dict.set_item(intern!(py, "reason"), reason)?;
-    dict.set_item(intern!(py, "error"), error)?;
-    dict.set_item(intern!(py, "witness"), witness)?;
-    dict.set_item(intern!(py, "forbidden_by"), killed)?;
-    dict.set_item(intern!(py, "explanation_cut"), killed_cut)?;
-    Ok(dict)
 }
 
 fn witness_dict<'py>(py: Python<'py>, witness: &Witness) -> PyResult<Bound<'py, PyDict>> {

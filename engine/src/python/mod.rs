@@ -24,7 +24,6 @@ fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("EngineError", m.py().get_type::<EngineError>())?;
     m.add_class::<program::Program>()?;
     m.add_function(wrap_pyfunction!(litmus::check, m)?)?;
-    m.add_function(wrap_pyfunction!(litmus::malformed, m)?)?;
     m.add_function(wrap_pyfunction!(straight::straight, m)?)?;
     m.add_function(wrap_pyfunction!(explore::unsuitable, m)?)?;
     Ok(())

@@ -6,14 +6,14 @@ use crate::litmus::error::Fault;
 use crate::litmus::lexer::{tokens, Cursor, Kind, Syntax};
 use crate::litmus::sections::Part;
 
-const SYNTAX: Syntax = Syntax {
-    signs: &[
-        "==", "!=", "<=", ">=", "<<", ">>", "&&", "||", "{", "}", "(", ")", "[", "]", ";", ",",
-        "*", "=", "+", "-", "/", "%", "&", "|", "^", "~", "!", "<", ">", ".", ":",
+const SYNTAX: Syntax = Syntax::new(
+    &[
+        "==", "=", "!=", "!", "<=", "<<", "<", ">=", ">>", ">", "&&", "&", "||", "|", "{", "}",
+        "(", ")", "[", "]", ";", ",", "*", "+", "-", "/", "%", "^", "~", ".", ":",
     ],
-    ocaml_comments: false,
-    name_start: "",
-};
+    false,
+    "",
+);
 
 /// Nesting of blocks beyond this is refused, so that no input exhausts the stack.
 const DEEP: usize = 60;
