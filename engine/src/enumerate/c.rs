@@ -44,7 +44,9 @@ struct Out {
 }
 
 /// Builders are large, and handed on with each part of an expression.
-type Outs = Vec<(Box<Builder>, Out)>;
+type Handed = Box<Builder>;
+
+type Outs = Vec<(Handed, Out)>;
 
 #[derive(Clone)]
 enum Task<'a> {
@@ -59,7 +61,7 @@ enum Task<'a> {
 struct Walk<'a> {
     done: Vec<Path>,
     /// Paths given up because of the bound.
-    pending: Vec<(Box<Builder>, Vec<Task<'a>>)>,
+    pending: Vec<(Handed, Vec<Task<'a>>)>,
 }
 
 /// All paths of the thread.
@@ -81,7 +83,7 @@ pub fn paths(thread: &Thread, registers: Vec<Operand>) -> Result<Vec<Path>, Limi
 }
 
 impl<'a> Walk<'a> {
-    fn run(&mut self, mut b: Box<Builder>, mut tasks: Vec<Task<'a>>) {
+    fn run(&mut self, mut b: Handed, mut tasks: Vec<Task<'a>>) {
         while let Some(task) = tasks.pop() {
             let states = match task {
                 Task::Cut => {
@@ -130,7 +132,7 @@ impl<'a> Walk<'a> {
 
     fn branch(
         &mut self,
-        b: Box<Builder>,
+        b: Handed,
         tasks: Vec<Task<'a>>,
         condition: &Expr,
         then: Vec<Task<'a>>,
@@ -169,7 +171,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn simple(b: Box<Builder>, stmt: &Stmt) -> Vec<Box<Builder>> {
+fn simple(b: Handed, stmt: &Stmt) -> Vec<Handed> {
     match stmt {
         Stmt::Assign(reg, e) => each(eval(b, e, true), |b, out| {
             let w = b.write_register(*reg, out.value);
@@ -208,7 +210,7 @@ fn simple(b: Box<Builder>, stmt: &Stmt) -> Vec<Box<Builder>> {
     }
 }
 
-fn each(outs: Outs, f: impl Fn(&mut Builder, Out)) -> Vec<Box<Builder>> {
+fn each(outs: Outs, f: impl Fn(&mut Builder, Out)) -> Vec<Handed> {
     outs.into_iter()
         .map(|(mut b, out)| {
             f(&mut b, out);
@@ -217,7 +219,7 @@ fn each(outs: Outs, f: impl Fn(&mut Builder, Out)) -> Vec<Box<Builder>> {
         .collect()
 }
 
-fn eval(mut b: Box<Builder>, e: &Expr, data: bool) -> Outs {
+fn eval(mut b: Handed, e: &Expr, data: bool) -> Outs {
     match e {
         Expr::Const(v) => {
             let value = Operand::Known(*v);
@@ -320,14 +322,14 @@ fn update(
 
 /// The failing half of a compare-exchange.
 fn fail(
-    mut b: Box<Builder>,
+    mut b: Handed,
     expected: &Out,
     at: &Out,
     seen: Operand,
     old: Id,
     order: Order,
     strong: bool,
-) -> Option<(Box<Builder>, Out)> {
+) -> Option<(Handed, Out)> {
     let (value, read) = b.read(at.value, access_tags(Some(order)), true);
     b.data(&at.from, read);
     b.ctrl(&[old], read);
@@ -356,13 +358,13 @@ fn fail(
 
 /// The succeeding half of a compare-exchange.
 fn succeed(
-    b: Box<Builder>,
+    b: Handed,
     at: &Out,
     seen: Operand,
     old: Id,
     desired: &Expr,
     order: Order,
-) -> Vec<Option<(Box<Builder>, Out)>> {
+) -> Vec<Option<(Handed, Out)>> {
     map(eval(b, desired, true), |b, desired| {
         let act = Act::Update {
             at: at.value,
@@ -399,7 +401,7 @@ fn map(outs: Outs, f: impl Fn(&mut Builder, Out) -> Out) -> Outs {
 }
 
 fn pairs(
-    b: Box<Builder>,
+    b: Handed,
     first: (&Expr, bool),
     second: (&Expr, bool),
     f: impl Fn(&mut Builder, &Out, Out) -> Out,
