@@ -28,6 +28,7 @@ from weakspot.harness.verdict import (
     Violation,
 )
 from weakspot.harness.words import (
+    EMULATED,
     answered,
     counted,
     failed,
@@ -458,7 +459,8 @@ def _silence(record: Record) -> Iterator[Finding]:
             id="WS402",
             severity="note",
             message=f"{machine}: {len(tests) - len(seen)} of {len(tests)} outcomes that every "
-            f"model allows were not seen, in {rounded(runs)} iterations or more each",
+            f"model allows were not seen, in {rounded(runs)} iterations or more each"
+            f"{_emulated(histograms)}",
             subject=machine,
             evidence=_by_shape(record, tests, seen, "seen"),
             fix=KINDS["WS402"].advice,
@@ -483,7 +485,8 @@ def _mute(record: Record) -> Iterator[Finding]:
                 id="WS402",
                 severity="note",
                 message=f"{machine}: of {len(tests)} outcomes that a model forbids and that were "
-                f"not seen, {len(mute)} have no sibling that was: their silence says nothing",
+                f"not seen, {len(mute)} have no sibling that was: their silence says nothing"
+                f"{_emulated(histograms)}",
                 subject=machine,
                 evidence=_by_shape(record, tests, tests - mute, "with a sibling that was seen"),
                 fix=KINDS["WS402"].advice,
@@ -510,6 +513,10 @@ def _controls(record: Record) -> Iterator[Finding]:
             ),
             fix=KINDS["WS403"].advice,
         )
+
+
+def _emulated(histograms: Sequence[Histogram]) -> str:
+    return f" ({EMULATED})" if any(each.emulated for each in histograms) else ""
 
 
 def _by_machine(histograms: Iterable[Histogram]) -> Iterator[tuple[str, list[Histogram]]]:

@@ -9,6 +9,9 @@ from weakspot.harness.record import StructureNote
 from weakspot.harness.structures import Claim
 from weakspot.harness.verdict import Exploration, Failure, Histogram, ProgramRun, State, Verdict
 
+EMULATED = "emulated: says nothing of how weak a real one is"
+"""What stands by whatever an emulated machine showed or did not show."""
+
 
 def said(structure: StructureNote, claim: Claim) -> str:
     return f"{structure.name}/claims.toml, {claim.where}: {claim.says}"
@@ -61,9 +64,10 @@ def silence(histogram: Histogram) -> str:
         return ""
     missed, sibling = max(told, key=lambda each: each[0])
     seen = sibling.target_independent / max(1, sibling.iterations)
+    emulated = f" ({EMULATED})" if histogram.emulated else ""
     return (
         f"a sibling ({sibling.change}) was seen at a rate of {small(seen)}; were this one as "
-        f"likely, it would have been missed with probability {small(missed)}"
+        f"likely, it would have been missed with probability {small(missed)}{emulated}"
     )
 
 

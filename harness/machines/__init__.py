@@ -20,8 +20,7 @@ class Machine(msgspec.Struct, frozen=True):
     `compiler` makes programs for it, with `flags`, and zig does where there is none (compilers.py);
     `litmus7` are the options by which litmus7 writes C tests for it. `prefix` stands before a
     program's path to run it; `host` is what ssh calls another machine. An emulated machine is no
-    real hardware: it shows little of the weak behaviour of its architecture, and Histograms from it
-    say so.
+    real hardware: it says nothing of how weak a real one is, and Histograms from it are marked.
     """
 
     name: str

@@ -2,7 +2,8 @@
 
 The test is compiled by a cross compiler and linked statically, so nothing of the other system has
 to be installed. What is seen is what qemu's translation and this machine allow together: on a
-host with total store order, little more than store buffering.
+host with total store order, no more than store buffering. That a test compiles and runs is shown,
+how weak a real machine is is not.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ from weakspot.harness.report.views import (
     site,
     test_view,
 )
-from weakspot.harness.words import executed, shown_by, silence, steady
+from weakspot.harness.words import EMULATED, executed, shown_by, silence, steady
 
 _MOST = 100  # findings on one page
 _ANSWERS = ("Never", "Sometimes", "Always", "Undefined", "Safe", "Violated", "Unknown")
@@ -212,6 +212,7 @@ def _index(pages: _Pages, view: Site) -> None:
         structures=[_row(view, structure) for structure in record.structures],
         pages=view.pages,
         data=data,
+        emulated=EMULATED,
     )
 
 

@@ -15,6 +15,7 @@ from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import bar, columns, style
 from weakspot.harness.verdict import Exploration, Histogram, State, Verdict
 from weakspot.harness.words import (
+    EMULATED,
     outcome,
     reasoned,
     rounded,
@@ -122,7 +123,7 @@ def histograms(record: Record, out: Console) -> None:
     if not record.histograms and not record.runs:
         out.print("nothing was run")
     for histogram in record.histograms:
-        emulated = "  emulated: shows little of real hardware" if histogram.emulated else ""
+        emulated = f"  {EMULATED}" if histogram.emulated else ""
         out.print(
             Text.assemble(
                 (histogram.test, "bold"),

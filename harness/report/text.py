@@ -29,7 +29,7 @@ from weakspot.harness.report import witness
 from weakspot.harness.report.tables import compared
 from weakspot.harness.report.terminal import bar, columns, magnitude, style
 from weakspot.harness.verdict import Finding, Histogram
-from weakspot.harness.words import rounded, silence, steady
+from weakspot.harness.words import EMULATED, rounded, silence, steady
 
 _SHOWN, _SHOWN_OF_MANY = 8, 4  # tests of a structure, alone and among others
 _FINDINGS = 40
@@ -374,7 +374,7 @@ def _machine(each: MachineNote) -> str:
     cores = known.get("cores")
     words = [
         each.arch,
-        "emulated: shows little of real hardware" if each.emulated else "",
+        EMULATED if each.emulated else "",
         str(known.get("cpu") or ""),
         _amount(cores, "core") if isinstance(cores, int) else "",
         {"yes": "virtual", None: ""}.get(known.get("hypervisor"), str(known.get("hypervisor"))),

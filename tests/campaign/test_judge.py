@@ -563,6 +563,22 @@ def test_small_numbers_are_written_out(number: float, text: str) -> None:
     assert small(number) == text
 
 
+def test_what_an_emulated_machine_did_not_show_is_marked_as_such() -> None:
+    """Neither silence nor what its siblings make of it speaks of a real one."""
+    words = "emulated: says nothing of how weak a real one is"
+    seen = Control(
+        kind="weaker", change="less", target=9, target_independent=9, iterations=10, missed=0.1
+    )
+    quiet = histogram(0, "aarch64", machine="qemu:aarch64", emulated=True, controls=(seen,))
+    assert silence(quiet).endswith(f"with probability 0.1 ({words})")
+    assert words not in silence(msgspec.structs.replace(quiet, emulated=False))
+    mute = msgspec.structs.replace(quiet, controls=(msgspec.structs.replace(seen, missed=None),))
+    for answer, given in (("Sometimes", quiet), ("Never", mute)):
+        (finding,) = judge(record(verdict(answer, "rc11"), given))
+        assert finding.id == "WS402"
+        assert finding.message.endswith(f"({words})")
+
+
 def test_states_that_one_runner_alone_saw_are_told_and_are_no_fault() -> None:
     ours, theirs = histogram(3, runner="native"), histogram(0)
     assert seen_alone([ours, theirs]) == {("local", "native"): [WEAK]}

@@ -232,7 +232,7 @@ def test_an_unknown_verdict_says_why() -> None:
 def test_a_histogram_marks_the_outcome_and_what_is_not_allowed() -> None:
     shown = piped(lambda out: tables.histograms(alone(small(), "SB+rel-acqs"), out))
     assert "* 0:r0=0 1:r0=0         4,021 not allowed by sc clr2" in shown
-    assert "emulated: shows little of real hardware" in shown
+    assert "emulated: says nothing of how weak a real one is" in shown
 
 
 def test_a_test_that_did_not_run_says_why() -> None:
