@@ -4,7 +4,7 @@
 //! event back and restricting a graph are a matter of going back in the tree.
 
 use super::graph::{Graph, Slot, NONE};
-use super::source::{Action, Initial, Location, Next, Source, ThreadId, Told};
+use super::source::{Action, Initial, Location, Next, Source, ThreadId, Told, Wait};
 use super::tree::{Node, Tree, Way, NOWHERE};
 
 #[derive(Clone, Copy)]
@@ -107,11 +107,65 @@ impl Execution {
             }
             match told.action {
                 Action::Join { thread } if self.result(tree, thread).is_none() => {}
+                Action::Read { at, .. } if self.waits(thread, at) => {}
                 Action::Read { .. } => reads = reads.or(Some((thread, told))),
                 _ => found = found.or(Some((thread, told))),
             }
         }
         found.or(reads)
+    }
+
+    /// Whether a thread waits for a write of this location that has not come.
+    fn waits(&self, thread: ThreadId, at: Location) -> bool {
+        self.graph.waits_since(thread).is_some_and(|since| {
+            let location = self.graph.place(at);
+            !location.is_some_and(|at| self.graph.writes(at).any(|write| write > since))
+        })
+    }
+
+    /// Whether what the thread has just read is a lock that is taken.
+    pub fn is_locked_out<T: Clone>(&self, tree: &Tree<T>, thread: ThreadId) -> bool {
+        let next = tree.next(self.heads[thread].node);
+        matches!(next, Next::Blocked { wait, .. } if *wait == Wait::Lock)
+    }
+
+    /// Has a thread wait instead of reading, which is the last that it did.
+    pub fn wait_instead<T: Clone>(&mut self, tree: &Tree<T>, read: Slot) {
+        let thread = self.graph.event(read).thread;
+        self.graph.wait_instead(read);
+        let count = self.graph.threads[thread].count;
+        rewind(&mut self.heads[thread], tree, count);
+    }
+
+    /// Writes over `out` the execution as a source tells it: those who wait have read the last
+    /// write.
+    pub fn told_whole<S: Source>(
+        &self,
+        source: &S,
+        tree: &mut Tree<S::Thread>,
+        moved: &mut Vec<Slot>,
+        out: &mut Execution,
+    ) {
+        let is_told = |slot| self.graph.event(slot).action != Action::Wait;
+        self.graph.part(is_told, moved, &mut out.graph);
+        out.heads.clone_from(&self.heads);
+        out.generation = self.generation;
+        for thread in 0..self.heads.len() {
+            let Some(told) = self.told(tree, thread) else {
+                continue;
+            };
+            let location = match told.action {
+                Action::Read { at, .. } => out.graph.place(at),
+                _ => None,
+            };
+            if let Some(location) = location {
+                let last = out.graph.last_write(location);
+                let read = out.push(thread, &told, location);
+                let value = out.graph.value_of(location, last);
+                out.graph.set_source(read, last, value);
+                out.go_on(source, tree, read);
+            }
+        }
     }
 
     /// What a thread that has ended gives.
@@ -173,6 +227,9 @@ impl Execution {
 
     fn follow<S: Source>(&mut self, source: &S, tree: &mut Tree<S::Thread>, slot: Slot) {
         let event = self.graph.event(slot);
+        if event.action == Action::Wait {
+            return;
+        }
         let head = self.heads[event.thread];
         if let Action::Create { thread } = event.action {
             if thread >= self.heads.len() {

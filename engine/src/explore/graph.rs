@@ -26,13 +26,15 @@ pub struct Event {
     pub value: u64,
     /// The number of the location in the graph.
     pub location: u32,
-    /// Of a read, the write it reads from; `NONE` for the initial one.
+    /// Of a read, the write it reads from; `NONE` for the initial one. Of an `Action::Wait` instead
+    /// of a read that was revisited, the write that did so.
     pub source: Slot,
     /// Of an exclusive write, its read; of an exclusive read, its write, where there is one.
     pub pair: Slot,
     /// Of a write, the next in coherence order.
     pub after: Slot,
-    /// The thread's event before it.
+    /// The thread's event before it; of an `Action::Wait`, which is none of these, the last one
+    /// of the thread.
     pub before: Slot,
     /// Some read that was added before this write reads from it.
     pub revisited: bool,
@@ -86,12 +88,15 @@ pub struct Line {
     pub last: Slot,
     /// The event that creates it; `NONE` for main and for a thread that is not there.
     pub creator: Slot,
+    /// Its last `Action::Wait`.
+    pub waits: Slot,
 }
 
 pub(super) const ABSENT: Line = Line {
     count: 0,
     last: NONE,
     creator: NONE,
+    waits: NONE,
 };
 
 #[derive(Clone, Debug, Default)]
@@ -242,6 +247,57 @@ impl Graph {
         }
         self.clocks = clocks;
         self.stride = stride;
+    }
+
+    /// Has a thread wait, until something is added that its next read may read from. A wait
+    /// orders nothing: it only has a place in the order of addition.
+    pub fn push_wait(&mut self, thread: ThreadId, told: &Told) {
+        let slot = self.events.len() as Slot;
+        let line = &mut self.threads[thread];
+        self.events.push(Event {
+            thread,
+            index: line.count,
+            action: Action::Wait,
+            site: told.site,
+            value: 0,
+            location: NONE,
+            source: NONE,
+            pair: NONE,
+            after: NONE,
+            before: line.waits,
+            revisited: false,
+        });
+        line.waits = slot;
+        self.clocks.resize(self.events.len() * self.stride, 0);
+    }
+
+    /// Has a thread wait instead of reading, which is its last event, from a write that was added
+    /// later: what is there because of it.
+    pub fn wait_instead(&mut self, read: Slot) {
+        let event = *self.event(read);
+        let line = &mut self.threads[event.thread];
+        line.count -= 1;
+        line.last = event.before;
+        let before = std::mem::replace(&mut line.waits, read);
+        self.places[event.location as usize].users -= 1;
+        *self.event_mut(read) = Event {
+            action: Action::Wait,
+            value: 0,
+            location: NONE,
+            before,
+            ..event
+        };
+    }
+
+    pub fn has_waits(&self) -> bool {
+        self.events.iter().any(|event| event.action == Action::Wait)
+    }
+
+    /// After what a thread waits for something to read from, if it waits.
+    pub fn waits_since(&self, thread: ThreadId) -> Option<Slot> {
+        let line = &self.threads[thread];
+        let waits = line.waits != NONE && self.event(line.waits).index == line.count;
+        waits.then_some(line.waits)
     }
 
     /// Puts another event's causal prefix into an event's.
@@ -413,6 +469,18 @@ impl Graph {
         }
     }
 
+    /// Of a write that is half of a read-modify-write and in no coherence order yet: the write of
+    /// another that reads from the same.
+    pub fn taken_by(&self, write: Slot) -> Option<Slot> {
+        let event = self.event(write);
+        if event.pair == NONE {
+            return None;
+        }
+        let source = self.event(event.pair).source;
+        let is_taken = self.is_taken(event.location, source);
+        is_taken.then(|| self.following(event.location, source))
+    }
+
     /// Puts a write into its location's coherence order, right after another.
     pub fn order_after(&mut self, write: Slot, previous: Slot) {
         let location = self.event(write).location;
@@ -455,6 +523,12 @@ impl Graph {
     pub fn pop(&mut self) {
         let slot = self.events.len() as Slot - 1;
         let event = self.events[slot as usize];
+        if event.action == Action::Wait {
+            self.threads[event.thread].waits = event.before;
+            self.events.pop();
+            self.clocks.truncate(slot as usize * self.stride);
+            return;
+        }
         if event.is_write() {
             if let Some(previous) = self.preceding(slot) {
                 self.unorder(slot, previous);

@@ -380,6 +380,7 @@ fn class(rows: &mut Vec<u64>, stride: usize, number: usize) -> &mut [u64] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::explore::stale::Hop;
 
     fn judge(text: &str) -> Judge {
         let model = Model::parse(text, "test.cat", &|_| None);
@@ -432,8 +433,10 @@ mod tests {
                 {
                     let stale = Stale {
                         write: tag::WRITE | relaxed,
+                        hop: Hop::THREAD,
                         access: kind | relaxed,
                         source,
+                        earlier: source.is_some(),
                     };
                     let found = judge
                         .forbids(stale)

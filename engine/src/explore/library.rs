@@ -11,7 +11,7 @@
 //! | condition | 8 bytes: a bit for each thread that waits                                  |
 //! | barrier   | 8 bytes: how many threads it is for, how many are there, its round         |
 //! | once flag | 4 bytes: 0 new, 1 under way, 2 over                                        |
-use super::source::{Action, Kind, Wait};
+use super::source::{Action, Kind, Wait, LOCK};
 use super::world::{How, Spot, Stop, World};
 use crate::program::calls::Wanted;
 use crate::program::interp::{End, ExternCall, Flow, Outcome};
@@ -200,8 +200,14 @@ impl World<'_> {
 
     fn blocked<T>(&self, t: &Thread, state: Spot, what: &'static str) -> Done<T> {
         let asked = self.find(t, state, state.size.into(), true)?.is_none();
-        let reads = usize::from(asked);
-        Err(Stop::Blocked(Wait::For { what, reads }, state.site))
+        let wait = match (asked, what) {
+            (true, LOCK) => Wait::Lock,
+            _ => Wait::For {
+                what,
+                reads: usize::from(asked),
+            },
+        };
+        Err(Stop::Blocked(wait, state.site))
     }
 
     /// Takes a mutex, if it is free or may be taken again; whether it did. A round of a loop that
@@ -226,7 +232,7 @@ impl World<'_> {
     fn lock(&mut self, t: &mut Thread, site: SiteId, mutex: u64) -> Done<()> {
         match self.try_lock(t, site, mutex)?.0 {
             true => Ok(()),
-            false => self.blocked(t, spot(mutex, 4, site), "a lock"),
+            false => self.blocked(t, spot(mutex, 4, site), LOCK),
         }
     }
 
@@ -275,7 +281,7 @@ impl World<'_> {
         let lock = spot(mutex, 4, call.site);
         let now = self.take(t, lock, Order::Acq, false)?.bits;
         if now & !RECURSIVE != 0 {
-            return self.blocked(t, lock, "a lock");
+            return self.blocked(t, lock, LOCK);
         }
         self.put(t, lock, Order::Acq, now | (t.id as u64 + 1))?;
         Ok(Flow::Value(Val::constant(0)))

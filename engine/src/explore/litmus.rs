@@ -157,10 +157,7 @@ impl Source for Threads<'_> {
                         continue;
                     }
                     return Next::Blocked {
-                        wait: Wait::For {
-                            what: "a lock",
-                            reads: 1,
-                        },
+                        wait: Wait::Lock,
                         site: at as SiteId,
                     };
                 }

@@ -39,11 +39,10 @@ impl Graph {
                     }
                     later = self.event(later).after;
                 }
-                let read_before = |other: &Event| {
-                    other.is_read() && other.source == slot && other.location == event.location
-                };
+                let read_before = |other: &Event| other.source == slot;
                 !(event.revisited && self.events[..slot as usize].iter().any(read_before))
             }
+            Action::Wait => event.source == NONE || previous(event.source),
             _ => true,
         }
     }
@@ -57,10 +56,20 @@ impl Graph {
         moved: &mut Vec<Slot>,
         out: &mut Graph,
     ) -> (Slot, Slot) {
+        let stays = |slot| slot == write || self.stays(slot, read, write);
+        self.part(stays, moved, out);
+        let (read, write) = (moved[read as usize], moved[write as usize]);
+        out.unset_source(read);
+        (read, write)
+    }
+
+    /// Writes over `out` what is left of a graph with these events alone, which hold what comes
+    /// before them; and where each is in it. A write that is in no coherence order stays so.
+    pub fn part(&self, stays: impl Fn(Slot) -> bool, moved: &mut Vec<Slot>, out: &mut Graph) {
         moved.clear();
         let mut count = 0;
         for slot in 0..self.events.len() as Slot {
-            let stays = slot == write || self.stays(slot, read, write);
+            let stays = stays(slot);
             moved.push(if stays { count } else { NONE });
             count += Slot::from(stays);
         }
@@ -80,6 +89,14 @@ impl Graph {
             }
             let new = out.events.len() as Slot;
             let mut event = *event;
+            if event.action == Action::Wait {
+                let waits = &mut out.threads[event.thread].waits;
+                event.before = std::mem::replace(waits, new);
+                event.source = to(event.source);
+                out.events.push(event);
+                out.clocks.extend_from_slice(self.clock(slot as Slot));
+                continue;
+            }
             if event.location != NONE {
                 let place = &self.places[event.location as usize];
                 event.location = match out.place(place.at) {
@@ -108,15 +125,12 @@ impl Graph {
             let (mut at, mut previous) = (place.first, NONE);
             while at != NONE {
                 let new = moved[at as usize];
-                if new != NONE && at != write {
+                if new != NONE {
                     out.link(number, previous, new);
                     previous = new;
                 }
                 at = self.event(at).after;
             }
         }
-        let (read, write) = (moved[read as usize], moved[write as usize]);
-        out.unset_source(read);
-        (read, write)
     }
 }

@@ -17,6 +17,14 @@
 //! The write of a read-modify-write stands right after what its read reads from: that is what
 //! makes it one operation, in C11 and on every machine.
 //!
+//! A thread that finds a lock taken adds no read that leads nowhere (Kokologiannakis, Marmanis,
+//! Vafeiadis, "Unblocking dynamic partial order reduction", CAV 2023): where the last write of the
+//! lock takes it, the thread waits, and then reads from one of the writes that came after that.
+//! Where the last write gives the lock back, what reads from it is revisited as ever, and nothing
+//! would revisit a read of those before. So of the executions in which threads stand before a
+//! lock, those are found in which nobody gives it back any more: the others show nothing that
+//! executions do not in which these threads have not come so far.
+//!
 //! [`Graph::is_maximal`]: super::graph::Graph::is_maximal
 
 use super::cycle::Reach;
@@ -146,6 +154,7 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
                     execution.go_on(source, &mut self.tree, slot);
                     sure &= self.judge.lasting;
                 }
+                Action::Wait => unreachable!("no source tells it"),
                 Action::Allocate { .. } | Action::Free { .. } => {
                     let slot = execution.push(thread, &told, NONE);
                     execution.go_on(source, &mut self.tree, slot);
@@ -165,6 +174,7 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
         sure: bool,
     ) -> Result<(), Halt> {
         let last = execution.graph.last_write(location);
+        let since = execution.graph.waits_since(thread);
         let slot = execution.push(thread, told, location);
         let mut write = match self.judge.coherent {
             true => execution.graph.known_write(slot),
@@ -177,21 +187,28 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
             false => execution.graph.ordered_write(slot, write),
         };
         while write != last {
-            if ordered == Some(write) {
+            if ordered.is_some_and(|ordered| ordered.write == write) {
                 ordered = None;
             }
-            if let Some(ordered) = ordered {
-                let stale = Stale::read(&execution.graph, slot, write, ordered);
+            if since.is_some_and(|since| write == NONE || write < since) {
+                write = execution.graph.following(location, write);
+                continue;
+            }
+            let stale = ordered.and_then(|by| Stale::read(&execution.graph, slot, write, by));
+            if let Some(stale) = stale {
                 if self.judge.forbids(stale)? {
                     write = execution.graph.following(location, write);
                     continue;
                 }
             }
             self.read_from(execution, slot, write);
-            let known = match execution.is_halfway(&self.tree) {
+            let known = if self.is_locked_out(execution, thread) {
+                None
+            } else if execution.is_halfway(&self.tree) {
                 // it is asked about with its write
-                true => Some(sure),
-                false => self.ask(execution, slot, sure)?,
+                Some(sure)
+            } else {
+                self.ask(execution, slot, sure)?
             };
             if let Some(sure) = known {
                 self.branch(execution, sure)?;
@@ -201,7 +218,16 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
             execution.push(thread, told, location);
         }
         self.read_from(execution, slot, last);
+        if self.is_locked_out(execution, thread) {
+            self.back(execution, slot as usize);
+            execution.graph.push_wait(thread, told);
+        }
         Ok(())
+    }
+
+    /// Whether the thread is to wait instead of what it has just read.
+    fn is_locked_out(&self, execution: &Execution, thread: ThreadId) -> bool {
+        self.judge.lasting && execution.is_locked_out(&self.tree, thread)
     }
 
     fn read_from(&mut self, execution: &mut Execution, read: Slot, write: Slot) {
@@ -273,7 +299,7 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
         let mut ordered = execution.graph.ordered_write(write, previous);
         loop {
             let next = execution.graph.following(location, previous);
-            if ordered == Some(previous) {
+            if ordered.is_some_and(|ordered| ordered.write == previous) {
                 ordered = None;
             }
             if let Some(ordered) = ordered {
@@ -305,6 +331,9 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
     fn revisit(&mut self, execution: &Execution, write: Slot, sure: bool) -> Result<(), Halt> {
         let graph = &execution.graph;
         let location = graph.event(write).location;
+        // of a read-modify-write: the one that reads from the same, if it stays
+        let other = graph.taken_by(write);
+        let taken = |read| other.is_some_and(|other| graph.stays(other, read, write));
         for slot in (0..write).rev() {
             if graph.precedes(slot, write) {
                 continue;
@@ -313,15 +342,20 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
                 // every earlier revisit would throw this away
                 break;
             }
-            let event = graph.event(slot);
-            if !event.is_read() || event.location != location {
+            let event = *graph.event(slot);
+            if !event.is_read() || event.location != location || taken(slot) {
                 continue;
             }
             let mut new = self.spare.pop().unwrap_or_else(Execution::new);
             let (read, moved) =
                 execution.restrict(&self.tree, (slot, write), &mut self.moved, &mut new);
             self.read_from(&mut new, read, moved);
-            let sure = match self.place(&mut new, moved, Some(read), sure)? {
+            let waits = self.is_locked_out(&new, event.thread);
+            if waits {
+                new.wait_instead(&self.tree, read);
+            }
+            let reader = (!waits).then_some(read);
+            let sure = match self.place(&mut new, moved, reader, sure)? {
                 Placed::Nowhere => None,
                 Placed::Asked(sure) => Some(sure),
                 Placed::Last => Some(sure && self.judge.lasting),
@@ -348,6 +382,18 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
     }
 
     fn finish(&mut self, execution: &Execution, sure: bool) -> Result<(), Halt> {
+        if !execution.graph.has_waits() {
+            return self.conclude(execution, sure);
+        }
+        let mut whole = self.spare.pop().unwrap_or_else(Execution::new);
+        let source = self.shared.source;
+        execution.told_whole(source, &mut self.tree, &mut self.moved, &mut whole);
+        self.conclude(&whole, sure)?;
+        self.spare.push(whole);
+        Ok(())
+    }
+
+    fn conclude(&mut self, execution: &Execution, sure: bool) -> Result<(), Halt> {
         let Some(remarks) = self.judge.remarks(&execution.graph, sure)? else {
             return Ok(());
         };

@@ -58,6 +58,9 @@ pub enum Action {
     Choose {
         ways: u32,
     },
+    /// The explorer's own, which no source tells: the thread stands before the read of a lock,
+    /// which reads from none of the writes that are there.
+    Wait,
     /// An object begins. Its locations start with unknown contents, or with zeros.
     Allocate {
         base: u64,
@@ -115,12 +118,18 @@ pub enum Wait {
     /// It would read the same again: it goes on only in executions where one of its last `reads`
     /// reads reads from elsewhere.
     Spin { reads: usize },
-    /// As `Spin`, in words of the library: "a lock", "a condition".
+    /// As `Spin`, in words of the library: "a condition", "a barrier".
     For { what: &'static str, reads: usize },
+    /// Its last event is the read of a lock that is taken. All that is written there is a chain:
+    /// who takes the lock reads from who gave it back.
+    Lock,
     /// Another answer to a `Choose` before leads to all that could come after this: neither a
     /// hang nor to be counted.
     Elsewhere,
 }
+
+/// What a thread waits for before a mutex.
+pub const LOCK: &str = "a lock";
 
 impl Wait {
     /// For what, and how many of the thread's last reads say that it has not come; none where
@@ -129,6 +138,7 @@ impl Wait {
         match self {
             Wait::Spin { reads } => Some(("its loop to end", *reads)),
             Wait::For { what, reads } => Some((what, *reads)),
+            Wait::Lock => Some((LOCK, 1)),
             Wait::Elsewhere => None,
         }
     }

@@ -205,7 +205,10 @@ impl View {
                 self.index.push(NONE);
                 return;
             }
-            Action::Choose { .. } | Action::Allocate { .. } | Action::Free { .. } => {
+            Action::Choose { .. }
+            | Action::Wait
+            | Action::Allocate { .. }
+            | Action::Free { .. } => {
                 self.index.push(NONE);
                 return;
             }

@@ -16,11 +16,10 @@ fn found(program: &Program, model: &Model, options: &Options) -> Vec<(Canonical,
     found.into_inner().unwrap()
 }
 
-fn compare(name: &str, model: &Model, seed: u64) -> usize {
-    let program = Program::random(seed);
-    let all = found(&program, model, &options(1));
+fn compare(name: &str, model: &Model, seed: u64, program: &Program) -> usize {
+    let all = found(program, model, &options(1));
     let distinct: BTreeSet<(Canonical, End)> = all.iter().cloned().collect();
-    let expected = Naive::explore(&program, model);
+    let expected = Naive::explore(program, model);
     let missing = expected.difference(&distinct).next();
     let wrong = distinct.difference(&expected).next();
     assert!(
@@ -44,10 +43,22 @@ fn a_thousand_random_programs_have_the_executions_of_the_naive_explorer_once_eac
         let model = model(name);
         let programs = (0..1000).filter(|seed| seed % MODELS.len() == number);
         executions += programs
-            .map(|seed| compare(name, &model, seed as u64))
+            .map(|seed| compare(name, &model, seed as u64, &Program::random(seed as u64)))
             .sum::<usize>();
     }
     assert!(executions > 5000, "{executions}");
+}
+
+#[test]
+fn random_programs_of_locks_have_the_executions_of_the_naive_explorer_once_each() {
+    let mut executions = 0;
+    for (number, name) in MODELS.iter().enumerate() {
+        let model = model(name);
+        for seed in (number as u64..240).step_by(MODELS.len()) {
+            executions += compare(name, &model, seed, &Program::of_locks(seed));
+        }
+    }
+    assert!(executions > 1000, "{executions}");
 }
 
 #[test]
@@ -73,7 +84,11 @@ fn states_of_threads_that_are_forgotten_and_made_again_are_the_same() {
 fn ten_thousand_random_programs_have_the_executions_of_the_naive_explorer_once_each() {
     for name in MODELS {
         let model = model(name);
-        let executions: usize = (0..10_000).map(|seed| compare(name, &model, seed)).sum();
+        let all = |seed| compare(name, &model, seed, &Program::random(seed));
+        let executions: usize = (0..10_000).map(all).sum();
+        assert!(executions > 50_000, "{name}: {executions}");
+        let locks = |seed| compare(name, &model, seed, &Program::of_locks(seed));
+        let executions: usize = (0..5000).map(locks).sum();
         assert!(executions > 50_000, "{name}: {executions}");
     }
 }

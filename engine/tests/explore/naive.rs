@@ -2,7 +2,7 @@
 //! from every write that is there, every write stands everywhere in coherence order, and what is
 //! consistent is asked at the end. It shares nothing with the explorer but what it explores.
 use _engine::cat::{Given, Input, Model};
-use _engine::explore::{Action, End, Ended, Location, Next, Source, ThreadId, Told, NONE};
+use _engine::explore::{Action, End, Ended, Location, Next, Source, ThreadId, Told, Wait, NONE};
 use _engine::graph::{Relation, Set};
 use _engine::program::ir::Order;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -165,9 +165,28 @@ impl<'p, S: Source> Naive<'p, S> {
             }
             stuck = false;
         }
-        if stuck && self.is_consistent(state) {
+        if stuck && self.waits_for_the_last(state) && self.is_consistent(state) {
             self.found.insert((name(state), self.end(state)));
         }
+    }
+
+    /// Whether those who wait for a lock wait for the last who took it. Where they wait for one
+    /// before, they show nothing that the others do not without them.
+    fn waits_for_the_last(&self, state: &State) -> bool {
+        state.threads.iter().all(|(thread, events)| {
+            let Next::Blocked {
+                wait: Wait::Lock, ..
+            } = self.next(state, *thread)
+            else {
+                return true;
+            };
+            let read = events.last().expect("the read of a lock");
+            let Action::Read { at, .. } = read.told.action else {
+                panic!("the read of a lock")
+            };
+            let last = state.orders.get(&at).and_then(|order| order.last());
+            read.source.as_ref() == last
+        })
     }
 
     fn end(&self, state: &State) -> End {

@@ -121,6 +121,43 @@ impl Program {
     }
 }
 
+impl Program {
+    /// Threads that take locks, some inside others, and may forget to give them back.
+    pub fn of_locks(seed: u64) -> Program {
+        let mut dice = Dice::new(seed);
+        let count = 2 + dice.below(2) as usize;
+        let mut threads = vec![(1..=count).map(Do::Create).collect::<Vec<_>>()];
+        for _ in 0..count {
+            let mut code = Vec::new();
+            for _ in 0..1 + dice.below(4 - count as u64) {
+                let (outer, inner) = (LOCKS + dice.below(2), LOCKS + dice.below(2));
+                code.push(Do::Lock(outer));
+                match dice.below(3) {
+                    0 if inner != outer => code.extend([Do::Lock(inner), Do::Unlock(inner)]),
+                    1 => code.push(Do::Add(0, dice.one(&BOTH))),
+                    _ => code.push(access(&mut dice)),
+                }
+                if dice.below(8) > 0 {
+                    code.push(Do::Unlock(outer));
+                }
+                if dice.below(3) == 0 {
+                    code.push(access(&mut dice));
+                }
+            }
+            threads.push(code);
+        }
+        Program { threads }
+    }
+}
+
+/// A step that leads to the next: nobody gives back a lock that he has not taken.
+fn access(dice: &mut Dice) -> Do {
+    match step(dice, 0) {
+        Do::Skip => access(dice),
+        step => step,
+    }
+}
+
 fn step(dice: &mut Dice, before: usize) -> Do {
     let at = dice.below(2);
     match dice.below(16) {
@@ -224,10 +261,7 @@ impl Source for Program {
                     _ => {
                         t.part = 1;
                         return Next::Blocked {
-                            wait: Wait::For {
-                                what: "a lock",
-                                reads: 1,
-                            },
+                            wait: Wait::Lock,
                             site,
                         };
                     }
