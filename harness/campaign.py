@@ -23,6 +23,7 @@ import msgspec
 from weakspot import __version__
 from weakspot.errors import BadInput, MissingTool, ToolFailed, WeakspotError
 from weakspot.harness import machines, models
+from weakspot.harness.annotations import annotate
 from weakspot.harness.checkers import Checker
 from weakspot.harness.checkers.cbmc import Cbmc
 from weakspot.harness.checkers.engine import Engine
@@ -33,6 +34,7 @@ from weakspot.harness.machines import Lost, Machine
 from weakspot.harness.machines.profile import profile
 from weakspot.harness.material import Generator, Material, Subject, from_source, gather, joined
 from weakspot.harness.models import Model
+from weakspot.harness.prices import Prices
 from weakspot.harness.record import (
     FORMAT,
     Entry,
@@ -40,6 +42,7 @@ from weakspot.harness.record import (
     Manifest,
     ModelNote,
     Plan,
+    Price,
     Record,
     digest,
     key,
@@ -95,6 +98,7 @@ class Tools(msgspec.Struct, frozen=True, kw_only=True):
     generator: Generator = from_source
     explorer: Explorer = EngineExplorer()
     whole: Callable[..., None] | None = None  # whole.run; without it programs are not run
+    prices: Callable[[], Prices] | None = None
     corpus: Path | None = None
 
 
@@ -130,6 +134,7 @@ def installed() -> Tools:
         profile=profile,
         model=models.resolve,
         whole=whole.run,
+        prices=Prices,
     )
 
 
@@ -256,6 +261,30 @@ def explored(
     )
 
 
+def _priced(material: Material, prices: Prices) -> Material:
+    """The material with what is remembered of what its orders cost."""
+
+    def of(structure: str) -> tuple[Price, ...]:
+        programs = [each for each in material.programs if each.structure == structure]
+        annotations, _ = annotate([each.generated.program for each in programs])
+        return tuple(
+            Price(
+                at=str(each),
+                operation=each.operation,
+                function=each.function,
+                written=each.order,
+                ns=ns,
+            )
+            for each in annotations
+            if (ns := prices.of(each))
+        )
+
+    structures = (
+        msgspec.structs.replace(each, prices=of(each.name)) for each in material.structures
+    )
+    return msgspec.structs.replace(material, structures=tuple(structures))
+
+
 class _Check(msgspec.Struct, frozen=True):
     """The tests that one checker is to be asked about under one model, by the jobs' keys."""
 
@@ -287,6 +316,8 @@ class _Work:
             report=lambda _: self.progress.advance(),
             root=self.tools.corpus,
         )
+        if self.tools.prices is not None:
+            self.material = _priced(self.material, self.tools.prices())
         under = named or _models(self.material.models, self.tools)
         self.digests = {name: model_digest(model.path) for name, model in under.items()}
         self.models = under
@@ -382,7 +413,7 @@ class _Work:
                         if why := runner.available(machine):
                             self.note(f"{name} on {machine.name}: {why}")
                             continue
-                        if isinstance(runner, Native) and self.tools.whole:
+                        if name == "native" and self.tools.whole is not None:
                             self._run_programs(self.tools.whole, machine, gauge)
                         self._run(runner, machine, gauge)
                 finally:

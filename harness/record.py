@@ -101,6 +101,17 @@ class Drift(msgspec.Struct, frozen=True):
         return bool(self.missing or self.added or self.changed)
 
 
+class Price(msgspec.Struct, frozen=True, kw_only=True):
+    """What the orders of an annotation cost on the machine that the campaign was started on, as it
+    remembers them: `ns` more than the weakest, by order; 0 within the noise."""
+
+    at: str
+    operation: str
+    function: str
+    written: str
+    ns: dict[str, float]
+
+
 class StructureNote(msgspec.Struct, frozen=True, kw_only=True):
     """A structure as its claims.toml described it; a user's own program has no claims."""
 
@@ -113,6 +124,7 @@ class StructureNote(msgspec.Struct, frozen=True, kw_only=True):
     drift: Drift = Drift()
     recorded: bool = True  # false for a user's own program
     weakest: tuple[Weakest, ...] = ()
+    prices: tuple[Price, ...] = ()
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):

@@ -172,6 +172,7 @@ def _structure(
     )
     rows = [("tests", f"{len(entries)}: {_shapes(entries)}", _checkers(record, entries))]
     rows.append(("programs", *_programs(record, structure)))
+    rows += _whole(record, structure)
     if structure.claims:
         rows.append(("claims", *_claims(record, structure)))
     for line in columns(rows, indent=2):
@@ -236,6 +237,25 @@ def _programs(record: Record, structure: StructureNote) -> tuple[str, str]:
         f"{len({each.program for each in explored})} under {models}: {', '.join(parts)}",
         f"{runs:,} executions in {seconds:.1f} s",
     )
+
+
+def _whole(record: Record, structure: StructureNote) -> Iterator[tuple[str, str, str]]:
+    """`10 run whole on local: 2 failed (…), 8 not seen to`, a machine each."""
+    names = [program(structure.name, scenario.name) for scenario in structure.scenarios]
+    given = [run for name in names for run in record.runs_of.get(name, ()) if run.instances]
+    for machine in in_order(run.machine for run in given):
+        here = [run for run in given if run.machine == machine]
+        failed = [run for run in here if run.failures]
+        few = ", ".join(run.program.partition("/")[2] for run in failed[:3])
+        more = " …" if len(failed) > 3 else ""
+        said = f"{len(failed)} failed ({few}{more}), " if failed else ""
+        instances = rounded(sum(run.instances for run in here))
+        overlapped = sum(run.overlapped for run in here)
+        yield (
+            "",
+            f"{len(here)} run whole on {machine}: {said}{len(here) - len(failed)} not seen to fail",
+            f"{instances} instances, threads at once in {rounded(overlapped)}",
+        )
 
 
 def _claims(record: Record, structure: StructureNote) -> tuple[str, str]:

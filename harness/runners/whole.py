@@ -28,7 +28,7 @@ from weakspot.harness.runners.programs import Failed, compiled, preprocessed, pr
 from weakspot.harness.runners.tuning import WHOLE, Choice, Memory, Setting, told
 from weakspot.harness.verdict import Count, Failure, ProgramRun
 
-_SLICE = 0.1  # seconds, at most
+_SHORTEST, _LONGEST = 0.05, 0.1  # seconds of a slice
 _PATIENCE = 2.0  # seconds after which an instance that does not end hangs
 
 _TOTAL = re.compile(r"total (\d+) (\d+) (\d+) (\d+) (\d+) ([\d.]+)")
@@ -105,7 +105,7 @@ def _run(
     spent, cut, begin = 0.0, "", time.monotonic()
     while not cut and (left := seconds - (time.monotonic() - begin)) > 0:
         tried = choice.next()
-        length = min(_SLICE, left, max(0.01, seconds / (2 * len(WHOLE))))
+        length = min(_LONGEST, max(_SHORTEST, seconds / (2 * len(WHOLE))), max(0.01, left))
         try:
             found = slice_of(program, at, tried.setting, length, choice.slices)
         except Failed as error:

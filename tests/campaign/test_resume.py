@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -15,11 +16,13 @@ from fakes import (
     make_tools,
 )
 
-from weakspot.errors import BadInput, WeakspotError
+from weakspot.errors import BadInput, ToolFailed, WeakspotError
+from weakspot.generators.program import Program
 from weakspot.harness.campaign import Stopped, model_digest, run
+from weakspot.harness.machines import Machine
 from weakspot.harness.record import Plan
 from weakspot.harness.store import Store, latest_unfinished, read_manifest
-from weakspot.harness.verdict import Exploration, Violation
+from weakspot.harness.verdict import Exploration, ProgramRun, Violation
 
 PLAN = Plan(what=("flags",), checkers=("fake",), machines=("local",), runners=("fake-runner",))
 
@@ -46,6 +49,36 @@ def test_a_campaign_asks_every_checker_and_runs_every_test(corpus: Path, tmp_pat
     assert record.manifest.tools["fake"] == "1.0"
     assert record.machine["local"].profile["cpu"] == "made of paper"
     assert (folder / "tests" / "SB.litmus").read_text() == make_test("SB").text
+
+
+def test_programs_run_as_a_whole_once(corpus: Path, tmp_path: Path) -> None:
+    ran: list[str] = []
+
+    def whole(
+        subjects: Sequence[tuple[str, Program]],
+        machine: Machine,
+        *,
+        seconds: float,
+        done: Callable[[ProgramRun], None],
+    ) -> None:
+        assert seconds == PLAN.seconds_run
+        for name, _ in subjects:
+            ran.append(name)
+            if len(ran) == 1:
+                raise ToolFailed("the compiler is away")
+            done(ProgramRun(program=name, machine=machine.name, runner="native", instances=5))
+
+    tools = make_tools(corpus, FakeChecker())
+    tools = msgspec.structs.replace(tools, whole=whole)
+    plan = msgspec.structs.replace(PLAN, runners=("native",))
+    folder, record = run(plan, root=tmp_path / "results", tools=tools)
+    assert not record.runs
+    assert "programs on local: the compiler is away" in record.manifest.notes
+    _, record = run(plan, folder=folder, tools=tools)
+    (found,) = record.runs
+    assert (found.program, found.instances) == ("flags/both", 5)
+    run(plan, folder=folder, tools=tools)
+    assert ran == ["flags/both", "flags/both"], "an answer that is there is not asked for again"
 
 
 def test_ctrl_c_keeps_what_was_done_and_says_how_to_go_on(corpus: Path, tmp_path: Path) -> None:

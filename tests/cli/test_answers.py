@@ -347,14 +347,18 @@ def test_a_program_is_run_as_a_whole_beside_its_tests(run, need, folder: Path) -
     assert all("histogram" in json.loads(line) for line in alone.out.splitlines())
 
 
-def test_what_orders_cost_is_told_beside_its_noise(run, need) -> None:
+def test_what_orders_cost_is_told_beside_its_noise(run, need, folder: Path) -> None:
     need("gcc")
-    ended = run("cost", "mp.c", "--for", "50ms", "--json")
+    cache = str(folder / "cache")
+    ended = run("cost", "mp.c", "--for", "50ms", "--json", XDG_CACHE_HOME=cache)
     assert (ended.code, ended.err) == (0, "")
     (found,) = [json.loads(line) for line in ended.out.splitlines()]
     assert (found["subject"], found["machine"]) == ("mp.c", "local")
     assert found["rounds"] >= 6
     assert {order["order"] for order in found["sites"][0]["orders"]} >= {"rlx", "sc"}
+    run("test", "mp.c", "-c", "engine", "--for", "0", "-o", "campaign", XDG_CACHE_HOME=cache)
+    (structure,) = json.loads((folder / "campaign" / "structures.json").read_text())
+    assert {each["at"] for each in structure["prices"]} >= {"mp.c:8", "mp.c:9"}, "remembered"
     table = run("cost", "mp.c", "--for", "50ms")
     assert "more than with the weakest order" in table.out
     refused = run("cost", "SB.litmus")

@@ -16,10 +16,10 @@ import pytest
 from examples import entry, judged, large, small
 
 from weakspot.errors import WeakspotError
-from weakspot.harness.record import Record
+from weakspot.harness.record import Price, Record
 from weakspot.harness.report import html
 from weakspot.harness.report.drawing import draw
-from weakspot.harness.verdict import Finding
+from weakspot.harness.verdict import Count, Failure, Finding, ProgramRun
 
 NASTY = '<script>alert("1")</script>&\'"><img src=x onerror=alert(1)>'
 
@@ -115,6 +115,42 @@ def test_a_program_shows_what_goes_wrong_and_the_test_of_its_cycle(tmp_path: Pat
     assert "22 int h = atomic_load_explicit(&q->head, memory_order_relaxed);" in page.text
     test = pages["report/tests/SB+rel-acqs.html"]
     assert "../programs/work_queue_two_thieves.html" in test.links
+
+
+def measured() -> Record:
+    """The small campaign, with a run of a program as a whole and a price."""
+    record = small()
+    taken = Failure(
+        kind="assertion",
+        message="taken == 1",
+        count=7,
+        site="queue.h:22",
+        values=(Count({"taken": "2"}, 7),),
+    )
+    run = ProgramRun(
+        program="work_queue/two_thieves",
+        machine="local",
+        runner="native",
+        instances=900,
+        overlapped=450,
+        failures=(taken,),
+    )
+    price = Price(
+        at="queue.h:16", operation="store", function="push", written="sc", ns={"rlx": 0, "sc": 8.46}
+    )
+    (structure,) = record.structures
+    structure = msgspec.structs.replace(structure, prices=(price,))
+    return msgspec.structs.replace(record, structures=(structure,), runs=(run,))
+
+
+def test_a_program_shows_what_failed_on_machines_and_a_structure_what_orders_cost(
+    tmp_path: Path,
+) -> None:
+    pages = built(measured(), tmp_path)
+    page = pages["report/programs/work_queue_two_thieves.html"]
+    assert "taken == 1 queue.h:22 7 times, with taken=2 900 450 7" in page.text
+    page = pages["report/structures/work_queue.html"]
+    assert "queue.h:16 store push rlx 0, sc 8.5" in page.text
 
 
 def test_a_test_shows_cycle_verdicts_outcomes_and_source(tmp_path: Path) -> None:
