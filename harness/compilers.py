@@ -21,6 +21,7 @@ import msgspec
 from weakspot.errors import BadInput, MissingTool
 from weakspot.generators.emit.isa import Target, target
 from weakspot.harness import process, tools
+from weakspot.harness.machines.compilers import TRIPLES, musl
 from weakspot.harness.machines.local import cores
 
 SECONDS = 120.0
@@ -35,15 +36,18 @@ _ALWAYS = (
 
 
 class Place(msgspec.Struct, frozen=True):
-    """What to compile for: the mapping's name, the machine as `uname -m` has it, the names that
-    gcc, clang and zig give it, and their options."""
+    """What to compile for: the mapping's name, the machine as `uname -m` has it, the name that
+    clang gives its part for it, and options for all compilers and for zig."""
 
     name: str
     machine: str
-    triple: str
     backend: str
     options: tuple[str, ...] = ()
     zig: tuple[str, ...] = ()
+
+    @property
+    def triple(self) -> str:
+        return TRIPLES[self.machine]
 
     @property
     def target(self) -> Target:
@@ -56,20 +60,20 @@ _INLINE = "-mno-outline-atomics"
 PLACES = {
     place.name: place
     for place in (
-        Place("x86", "x86_64", "x86_64-linux-gnu", "x86-64", ("-fcf-protection=none",)),
-        Place("aarch64", "aarch64", "aarch64-linux-gnu", "aarch64", (_INLINE, "-march=armv8-a")),
+        Place("x86", "x86_64", "x86-64", ("-fcf-protection=none",)),
+        Place("aarch64", "aarch64", "aarch64", (_INLINE, "-march=armv8-a")),
         Place(
-            *("aarch64-lse", "aarch64", "aarch64-linux-gnu", "aarch64"),
+            *("aarch64-lse", "aarch64", "aarch64"),
             options=(_INLINE, "-march=armv8.1-a"),
             zig=("-mcpu=generic+v8_1a",),
         ),
         Place(
-            *("aarch64-rcpc", "aarch64", "aarch64-linux-gnu", "aarch64"),
+            *("aarch64-rcpc", "aarch64", "aarch64"),
             options=(_INLINE, "-march=armv8.3-a"),
             zig=("-mcpu=generic+v8_3a",),
         ),
-        Place("power", "ppc64le", "powerpc64le-linux-gnu", "ppc64le"),
-        Place("riscv", "riscv64", "riscv64-linux-gnu", "riscv64", ("-march=rv64gc",)),
+        Place("power", "ppc64le", "ppc64le"),
+        Place("riscv", "riscv64", "riscv64", ("-march=rv64gc",)),
     )
 }
 """By the names of the mappings: what is compared under the same model has one name."""
@@ -190,9 +194,8 @@ def _zig() -> list[Compiler]:
     start = (sys.executable, "-m", "ziglang", "cc", "-fno-sanitize=all")
     commands = {}
     for place in PLACES.values():
-        triple = place.triple.replace("-gnu", "-musl")
         options = [each for each in place.options if not each.startswith("-march")]
-        commands[place.name] = (*start, "-target", triple, *options, *place.zig)
+        commands[place.name] = (*start, "-target", musl(place.triple), *options, *place.zig)
     return [Compiler(f"zig-{version('ziglang')}", "zig", commands)]
 
 

@@ -9,21 +9,21 @@ from weakspot.errors import MissingTool
 from weakspot.harness import tools
 from weakspot.harness.machines import Machine
 
-#: cross compilers, as Debian and Fedora call them
-CROSS = {
-    "x86_64": "x86_64-linux-gnu-gcc",
-    "aarch64": "aarch64-linux-gnu-gcc",
-    "ppc64le": "powerpc64le-linux-gnu-gcc",
-    "riscv64": "riscv64-linux-gnu-gcc",
-    "armv7l": "arm-linux-gnueabihf-gcc",
+#: what compilers call an architecture
+TRIPLES = {
+    "x86_64": "x86_64-linux-gnu",
+    "aarch64": "aarch64-linux-gnu",
+    "ppc64le": "powerpc64le-linux-gnu",
+    "riscv64": "riscv64-linux-gnu",
+    "armv7l": "arm-linux-gnueabihf",
 }
-_ZIG_TARGETS = {
-    "x86_64": "x86_64-linux-musl",
-    "aarch64": "aarch64-linux-musl",
-    "ppc64le": "powerpc64le-linux-musl",
-    "riscv64": "riscv64-linux-musl",
-    "armv7l": "arm-linux-musleabihf",
-}
+#: cross compilers, as Debian calls them
+CROSS = {arch: f"{triple}-gcc" for arch, triple in TRIPLES.items()}
+
+
+def musl(triple: str) -> str:
+    """The target for zig, whose C library is musl."""
+    return triple.replace("-gnu", "-musl")
 
 
 class Compiler(msgspec.Struct, frozen=True):
@@ -38,10 +38,10 @@ def find(machine: Machine) -> Compiler | None:
     """The compiler for a machine, or None."""
     if (tool := tools.find(machine.compiler)) is not None:
         return Compiler((tool.path,), tool.name, _stated(tool))
-    target = _ZIG_TARGETS.get(machine.arch)
-    if target is None or (tool := tools.find("zig")) is None:
+    triple = TRIPLES.get(machine.arch)
+    if triple is None or (tool := tools.find("zig")) is None:
         return None
-    return Compiler((tool.path, "cc", "-target", target), "zig cc", _stated(tool))
+    return Compiler((tool.path, "cc", "-target", musl(triple)), "zig cc", _stated(tool))
 
 
 def require(machine: Machine) -> Compiler:

@@ -144,7 +144,7 @@ def _compiler(
     ended = process.run(
         [*compiler.command, *machine.flags, "-pthread", *arguments],
         cwd=cwd,
-        seconds=60.0,
+        seconds=180.0,  # zig makes its C library first
         env={**os.environ, "LC_ALL": "C"},
         memory=None,
         crew=crew,
