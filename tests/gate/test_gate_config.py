@@ -75,6 +75,12 @@ def test_run_takes_machines_and_seconds_from_it(project: Project) -> None:
     ended = project.weakspot("run", "tests/SB.litmus", "--json")
     assert ended.code == 0, ended.err
     assert json.loads(ended.out)["seconds"] < 1.0
+    project.write("weakspot.toml", '[run]\nmachines = ["ssh:no.such.host.invalid"]\n')
+    ended = project.weakspot("run", "tests/SB.litmus")
+    assert ended.code == 2
+    assert ended.err.startswith("error: ssh")  # cannot be reached, or there is no ssh
+    ended = project.weakspot("run", "tests/SB.litmus", "--on", "local", "--for", "0.1")
+    assert ended.code == 0, "nobody asks a host that nothing runs on"
 
 
 def test_a_model_that_is_named_twice_is_asked_once(project: Project) -> None:
