@@ -124,10 +124,10 @@ def test_a_lost_wake_up_is_a_hang_and_ends_the_run(here: Machine) -> None:
 def test_each_instance_begins_with_fresh_variables_and_memory(written: Written) -> None:
     top = (
         "static int zero, one_ = 1, *own = &one_, many[5000];\n"
-        "static atomic_int sum;\n"
+        "static atomic_int sum;\nstatic int *volatile kept;\n"
         "static int called(void) { static int times = 7; return ++times; }\n"
     )
-    both = "atomic_fetch_add(&sum, 1); int *p = malloc(400000); *p = 1; free(p);"
+    both = "atomic_fetch_add(&sum, 1); kept = malloc(400000); *kept = 1;"
     after = (
         "assert(++zero == 1); assert(++one_ == 2); assert(own == &one_); assert(sum == 2);"
         "assert(called() == 8); assert(++many[4999] == 1);"
@@ -241,6 +241,15 @@ def test_thread_local_variables_are_refused(written: Written) -> None:
     assert run.reason == (
         "it has thread-local variables, which are not set back between two instances"
     )
+
+
+def test_a_program_that_is_too_large_is_not_run_in_part(written: Written) -> None:
+    run = written("kept = malloc(2000000); *kept = 1;", top="static int *volatile kept;\n")
+    assert run.reason.endswith("the program takes more than a MiB of memory a thread")
+    more = "pthread_t t[17]; for (int i = 0; i < 17; i++) pthread_create(&t[i], 0, none, 0);"
+    run = written(more, top="static void *none(void *given) { return given; }\n")
+    assert run.reason.endswith("the program starts more than 16 threads")
+    assert not run.instances
 
 
 def test_a_program_that_the_compiler_refuses_says_why(here: Machine, tmp_path: Path) -> None:
