@@ -317,8 +317,8 @@ def _test(
     for machine in in_order(histogram.machine for histogram in given):
         here = [histogram for histogram in given if histogram.machine == machine]
         yield _shown_by(machine, here, forbidden, drawn, several=several)
-    for difference in compared(given):
-        yield Text(f"     {difference}", style="dim")
+    if differences := "; ".join(compared(given)):
+        yield Text(f"     {differences}", style="dim")
 
 
 def _shown_by(
