@@ -1,11 +1,11 @@
-"""The weakest memory orders that suffice: for all programs of a structure, or of a user's file,
-together, under one model.
+"""The weakest memory orders that suffice: for all programs of a source (`subjects`) together, under
+one model.
 
-Which programs take part: those that are safe under the strongest orders that any safe program of
-the structure is written with, or, where none is safe as it is written, under the strongest there
-are. A published mistake and its repair are one program then, and take part once; what no order
-repairs takes no part. A program that a limit cuts even so takes part
-within that limit, and the result says so.
+Which programs take part: those that are safe as they are written, each under the strongest orders
+that any of them is written with; where none is, those that are safe under the strongest there are.
+A published mistake and its repair are one program then, and take part once; what no order repairs
+takes no part. A program that a limit cuts even so takes part within that limit, and the result says
+so.
 
 What is found are all assignments of orders, each at most as strong as that, under which every
 program is safe and of which no order can be weaker (Pareto-minimal by what orders give). They are
@@ -18,22 +18,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from weakspot.errors import BadInput
 from weakspot.generators.patterns import Habits, habits
-from weakspot.generators.program import Program, read_program
+from weakspot.generators.program import Program
 from weakspot.harness.annotations import (
     Annotated,
     Annotation,
     annotate,
 )
 from weakspot.harness.checkers.explore import Bounds, asked, explored
-from weakspot.harness.material import resolve
 from weakspot.harness.minimal import Values, minimal
 from weakspot.harness.models import Model
 from weakspot.harness.prices import Prices
@@ -48,7 +43,7 @@ from weakspot.harness.strength import (
     strongest,
     weaker,
 )
-from weakspot.harness.structures import Structure
+from weakspot.harness.subjects import Version
 from weakspot.harness.trials import Report, Scene, Trials, within
 from weakspot.harness.verdict import Violation
 
@@ -60,60 +55,13 @@ _FENCED = 2000  # explorations that fences are looked for with at most
 _TRACED = 400  # interleavings, to know how the events of a witness depend on one another
 
 
-class Subject(msgspec.Struct, frozen=True):
-    """What is relaxed together: programs by their names."""
-
-    name: str
-    programs: tuple[tuple[str, Program], ...]
-    structure: Structure | None = None  # of the corpus
-
-
-def subjects(
-    what: Sequence[str],
-    *,
-    defines: Sequence[str] = (),
-    include: Sequence[Path] = (),
-    report: Report = lambda _: None,
-) -> tuple[Subject, ...]:
-    """Each structure that is named, and the user's own files together, which get the macros and
-    the folders. Raises BadInput for a litmus test, which has no source; and what reading raises.
-    """
-    named, tests = resolve(what)
-    if tests:
-        raise BadInput(
-            "a litmus test has no annotations to relax",
-            place=str(tests[0].path),
-            advice="name a C or C++ file, or a structure",
-        )
-
-    def read(structure: Structure) -> Iterator[tuple[str, Program]]:
-        own = not structure.recorded
-        for scenario in structure.scenarios:
-            name = structure.name if own else scenario.name
-            report(name)
-            yield (
-                name,
-                read_program(
-                    structure.path(scenario),
-                    defines=(*scenario.defines, *(defines if own else ())),
-                    include=include if own else (),
-                ),
-            )
-
-    found = [Subject(each.name, tuple(read(each)), each) for each in named if each.recorded]
-    if mine := [each for each in named if not each.recorded]:
-        programs = tuple(program for each in mine for program in read(each))
-        found.append(Subject(", ".join(each.name for each in mine), programs))
-    return tuple(found)
-
-
 class Relaxing:
-    """Looks for the weakest orders of one subject; `result` may be asked for at any time, also
-    after Ctrl-C."""
+    """Looks for the weakest orders of one version of a source; `result` may be asked for at any
+    time, also after Ctrl-C."""
 
     def __init__(
         self,
-        subject: Subject,
+        version: Version,
         model: Model,
         bounds: Bounds,
         *,
@@ -124,10 +72,12 @@ class Relaxing:
         self._prices = prices
         self._model, self._bounds, self._report = model, bounds, report
         self._fences = fences
-        self._subject = subject.name
-        self._names = [name for name, _ in subject.programs]
-        self._all, self._annotated = annotate([program for _, program in subject.programs])
-        self._explorations, self._started = 0, time.monotonic()
+        self._subject, self._version = version.subject, version.alone
+        self._violated = version.violated
+        self._names = [name for name, _ in version.programs]
+        self._all, self._annotated = annotate([program for _, program in version.programs])
+        # each was explored as it is written
+        self._explorations, self._started = len(version.programs), time.monotonic()
         self._left_out: list[LeftOut] = []
         self._notes: list[str] = []
         self._ended = self._suffices = False
@@ -180,6 +130,7 @@ class Relaxing:
             notes.append("the search was cut: there may be other assignments")
         return Relaxed(
             subject=self._subject,
+            version=self._version,
             model=self._model.name,
             annotations=tuple(self._used),
             scenarios=tuple(scene.name for scene in self._trials.scenes),
@@ -210,14 +161,14 @@ class Relaxing:
         """For each annotation the strongest order that a program which is not violated is written
         with; of what only violated ones have, the strongest of theirs, and where all are violated
         the strongest there is."""
+        if len(self._violated) == len(self._names):
+            return tuple(allowed(each.kind)[-1] for each in self._all)
         good: list[list[str]] = [[] for _ in self._all]
         other: list[list[str]] = [[] for _ in self._all]
         for name, each in zip(self._names, self._annotated, strict=True):
-            where = other if self._asked(name, each.program)["violations"] else good
+            where = other if name in self._violated else good
             for number, order in each.orders.items():
                 where[number].append(order)
-        if not any(good):
-            return tuple(allowed(each.kind)[-1] for each in self._all)
         return tuple(
             strongest(each.kind, good[number] or other[number])
             for number, each in enumerate(self._all)
@@ -228,6 +179,7 @@ class Relaxing:
         scenes: list[Scene] = []
         cut: list[int] = []
         known: set[str] = set()
+        some_good = len(self._violated) < len(self._names)
         for name, each in zip(self._names, self._annotated, strict=True):
             program = each.under(top)
             if program.digest in known:
@@ -236,10 +188,12 @@ class Relaxing:
             if not each.sites:
                 self._left_out.append(LeftOut(name, "it has no memory order to choose"))
                 continue
+            if some_good and name in self._violated:
+                self._leave_out(name, self._violated[name])
+                continue
             found = self._asked(name, program)
             if found["violations"]:
-                kinds = ", ".join(dict.fromkeys(each["kind"] for each in found["violations"]))
-                self._left_out.append(LeftOut(name, f"it is violated: {kinds}", violated=True))
+                self._leave_out(name, [each["kind"] for each in found["violations"]])
                 continue
             if found["reasons"]:
                 self._notes.append(f"{name}: {'; '.join(found['reasons'])}")
@@ -249,6 +203,10 @@ class Relaxing:
                 cut.append(len(scenes))
             scenes.append(Scene(name, each))
         return scenes, cut
+
+    def _leave_out(self, name: str, kinds: Iterable[str]) -> None:
+        why = f"it is violated: {', '.join(dict.fromkeys(kinds))}"
+        self._left_out.append(LeftOut(name, why, violated=True))
 
     # --- the search ---------------------------------------------------------------------------
 

@@ -57,7 +57,8 @@ class LeftOut(msgspec.Struct, frozen=True):
 
 
 class Relaxed(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a structure under a model.
+    """What is known of a structure under a model, or of one version of it: then `version` are the
+    scenarios that it has alone.
 
     `weakest` are the minimal assignments, each with the orders of `annotations`, and the cheapest
     first: by what they were `measured` to cost on this machine, else by `strength.cost`. `suffices`
@@ -68,6 +69,7 @@ class Relaxed(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     subject: str
+    version: tuple[str, ...]
     model: str
     annotations: tuple[Annotation, ...]
     scenarios: tuple[str, ...]

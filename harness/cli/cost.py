@@ -66,8 +66,8 @@ def cost(
     from weakspot.harness.cost import Costing, prices
     from weakspot.harness.machines.profile import profile
     from weakspot.harness.prices import Prices
-    from weakspot.harness.relax import subjects
     from weakspot.harness.report import costs, terminal
+    from weakspot.harness.subjects import subjects
 
     place = machines.resolve(machine)
 

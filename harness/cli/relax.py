@@ -25,15 +25,16 @@ from weakspot.harness.edge import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, keeping
 if TYPE_CHECKING:
     from weakspot.harness.checkers.explore import Bounds
     from weakspot.harness.models import Model
-    from weakspot.harness.relax import Subject
     from weakspot.harness.relaxed import Relaxed
     from weakspot.harness.rewrite import Rewritten
+    from weakspot.harness.subjects import Subject
 
 
 @command(
     epilog="""\
 A structure's scenarios are taken together, and so are all C and C++ files that are named: orders
-are as weak as all of them allow. What no scenario does may need more.
+are as weak as all of them allow. What no scenario does may need more. Where macros make several
+versions of a structure's source, each is told for itself.
 
 Exit code 1 when an order is stronger than needed, or a file violates something as it is: then the
 weakest orders are those that repair it, if any do. 3 when a limit left something open.
@@ -102,9 +103,10 @@ def relax(
     from weakspot.harness import once
     from weakspot.harness.checkers.explore import Bounds, EngineExplorer
     from weakspot.harness.prices import Prices
-    from weakspot.harness.relax import Relaxing, subjects
+    from weakspot.harness.relax import Relaxing
     from weakspot.harness.relaxed import findings
     from weakspot.harness.report import relaxed, terminal
+    from weakspot.harness.subjects import subjects, versions
 
     wanted = once.models(models)
     for model in wanted:
@@ -152,12 +154,13 @@ def relax(
             progress.start(0, f"{subject.name} under {model.name}")
             # what the corpus records depends on no machine
             prices = None if compare or promote else Prices()
-            work = Relaxing(
-                subject, model, bounds, fences=fences, prices=prices, report=progress.at
-            )
-            with keeping("what was found until then is printed", partial(show, work)):
-                work.run()
-            show(work)
+            for version in versions(subject, model, bounds, report=progress.at):
+                work = Relaxing(
+                    version, model, bounds, fences=fences, prices=prices, report=progress.at
+                )
+                with keeping("what was found until then is printed", partial(show, work)):
+                    work.run()
+                show(work)
     if compare or promote:
         return _recorded(named, found, promote=promote)
     if apply:

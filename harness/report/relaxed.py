@@ -25,6 +25,7 @@ def relaxed(found: Relaxed, out: Console, *, witnesses: bool = False) -> None:
     out.print(
         Text.assemble(
             (found.subject, "bold"),
+            f" ({', '.join(found.version)})" if found.version else "",
             f"  {count} annotation{'' if count == 1 else 's'} in {_scenarios(found)} "
             f"under {found.model}",
         )

@@ -23,7 +23,8 @@ FLOORS = tuple(
         ),
         (
             "whole jobs",
-            "harness.campaign harness.report. harness.relax harness.cost harness.relaxed",
+            "harness.campaign harness.report. harness.relax harness.cost harness.relaxed "
+            "harness.subjects",
         ),
         ("what a campaign is about", "harness.material"),
         (

@@ -6,12 +6,12 @@ import itertools
 from pathlib import Path
 
 import pytest
+from relaxings import ran
 
 from weakspot.generators.program import read_program
 from weakspot.harness import models
 from weakspot.harness.checkers.explore import Bounds, asked
 from weakspot.harness.minimal import below
-from weakspot.harness.relax import Relaxing, subjects
 from weakspot.harness.strength import Assignment, split
 
 RC11 = models.resolve("rc11")
@@ -78,15 +78,8 @@ def written(folder: Path, text: str, orders: list[str], fences: dict[str, str]) 
     return path
 
 
-def relaxing(path: Path, *, fences: bool = True) -> Relaxing:
-    (subject,) = subjects([str(path)])
-    work = Relaxing(subject, RC11, Bounds(), fences=fences)
-    work.run()
-    return work
-
-
 def assignments(path: Path, *, fences: bool = True) -> list[Assignment]:
-    return [each.orders for each in relaxing(path, fences=fences).result().weakest]
+    return [each.orders for each in ran(path, fences=fences).result().weakest]
 
 
 def is_safe(path: Path) -> bool:
@@ -115,7 +108,7 @@ def test_a_source_with_the_fences_that_are_named_is_safe_and_needs_each(
 
 @pytest.mark.parametrize("text", [MP, SB], ids=["MP", "SB"])
 def test_they_are_those_that_trying_every_order_and_fence_gives(tmp_path: Path, text: str) -> None:
-    work = relaxing(written(tmp_path, text, ["sc", "sc"], {}))
+    work = ran(written(tmp_path, text, ["sc", "sc"], {}), fences=True)
     (scene,) = work.scenes
     enough = [
         each
@@ -188,7 +181,7 @@ def test_a_release_fence_is_not_offered_where_the_access_itself_must_come_before
     tmp_path: Path,
 ) -> None:
     """What the fence releases does not hold the decrement, which the free must come after."""
-    found = relaxing(written(tmp_path, COUNTED, [], {})).result()
+    found = ran(written(tmp_path, COUNTED, [], {}), fences=True).result()
     assert found.decided
     assert [each.orders for each in found.weakest] == [("acq_rel",), ("rel; acq fence",)]
 
@@ -202,6 +195,6 @@ def test_a_search_for_fences_that_takes_too_long_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("weakspot.harness.relax._FENCED", 3)
-    found = relaxing(written(tmp_path, SB, ["sc", "sc"], {})).result()
+    found = ran(written(tmp_path, SB, ["sc", "sc"], {}), fences=True).result()
     assert not found.decided
     assert any("with fences there may be other assignments" in note for note in found.notes)

@@ -6,17 +6,17 @@ import itertools
 from pathlib import Path
 
 import pytest
+from relaxings import ran, relaxings
 
 from weakspot.errors import BadInput
 from weakspot.harness import models
 from weakspot.harness.annotations import Annotation
 from weakspot.harness.checkers.explore import Bounds, asked
 from weakspot.harness.minimal import below
-from weakspot.harness.relax import Relaxing, subjects
+from weakspot.harness.relax import Relaxing
 from weakspot.harness.relaxed import Relaxed, findings
 from weakspot.harness.strength import Assignment, allowed, just_less
-
-RC11 = models.resolve("rc11")
+from weakspot.harness.subjects import subjects
 
 PASSING = """\
 #include <assert.h>
@@ -42,11 +42,8 @@ int main(void) {
 """
 
 
-def relaxed(what: str, model: str = "rc11", bounds: Bounds | None = None) -> Relaxed:
-    (subject,) = subjects([what])
-    work = Relaxing(subject, models.resolve(model), bounds or Bounds())
-    work.run()
-    return work.result()
+def relaxed(what: str, model: str = "rc11") -> Relaxed:
+    return ran(what, model=model).result()
 
 
 @pytest.fixture
@@ -76,9 +73,7 @@ def sufficient(work: Relaxing, model: str) -> set[Assignment]:
 
 
 def test_they_are_those_that_trying_every_assignment_gives(passing: str) -> None:
-    (subject,) = subjects([passing])
-    work = Relaxing(subject, RC11, Bounds())
-    work.run()
+    work = ran(passing)
     found = work.result()
     enough = sufficient(work, "rc11")
     assert {each.orders for each in found.weakest} == {
@@ -98,14 +93,13 @@ def test_they_are_those_that_trying_every_assignment_gives(passing: str) -> None
 @pytest.mark.parametrize("structure", ["store_buffering", "dekker_locks"])
 def test_what_is_stronger_than_what_suffices_suffices(structure: str, model: str) -> None:
     """What the search rests on, assignment by assignment."""
-    (subject,) = subjects([structure])
-    work = Relaxing(subject, models.resolve(model), Bounds())
-    work.run()
-    enough = sufficient(work, model)
-    assert enough
-    every = itertools.product(*work.choices)
-    above = {each for each in every if any(below(one, each) for one in enough)}
-    assert above == enough
+    for work in relaxings(structure, model=model):
+        work.run()
+        enough = sufficient(work, model)
+        assert enough
+        every = itertools.product(*work.choices)
+        above = {each for each in every if any(below(one, each) for one in enough)}
+        assert above == enough
 
 
 def test_what_is_stronger_is_a_finding_with_the_order_to_write(passing: str) -> None:
@@ -121,14 +115,16 @@ def test_what_is_stronger_is_a_finding_with_the_order_to_write(passing: str) -> 
 
 @pytest.mark.parametrize("structure", ["dice_ptlqueue", "duffy_wsq", "intra_processor_forwarding"])
 def test_every_order_in_an_answer_is_explained_by_a_violation_below_it(structure: str) -> None:
-    found = relaxed(structure)
-    assert found.weakest
-    for one in found.weakest:
-        assert one.executions > 0
-        for each, order, needs in zip(found.annotations, one.orders, one.needs, strict=True):
-            assert {need.below for need in needs} == set(just_less(each.kind, order))
-            assert all(need.scenario in found.scenarios for need in needs)
-            assert all(need.violation.witness for need in needs)
+    for work in relaxings(structure):
+        work.run()
+        found = work.result()
+        assert found.weakest
+        for one in found.weakest:
+            assert one.executions > 0
+            for each, order, needs in zip(found.annotations, one.orders, one.needs, strict=True):
+                assert {need.below for need in needs} == set(just_less(each.kind, order))
+                assert all(need.scenario in found.scenarios for need in needs)
+                assert all(need.violation.witness for need in needs)
 
 
 def test_of_a_program_that_is_too_weak_they_are_those_that_repair_it(passing: str) -> None:
@@ -143,13 +139,40 @@ def test_of_a_program_that_is_too_weak_they_are_those_that_repair_it(passing: st
 
 
 def test_a_published_mistake_takes_part_as_its_repair() -> None:
-    found = relaxed("store_buffering")
-    assert "fence_one_side" in {each.scenario for each in found.left_out}
-    (one,) = found.weakest
-    weakest = {str(each): order for each, order in zip(found.annotations, one.orders, strict=True)}
-    assert set(weakest.values()) == {"sc", "none"}
-    assert not found.suffices
-    assert findings(found) == ()
+    """Of the four with the same accesses seq_cst alone suffices."""
+    work = next(each for each in relaxings("store_buffering"))
+    work.run()
+    found = work.result()
+    assert found.scenarios == ("seq_cst",)
+    assert found.left_out == ()
+    assert [each.orders for each in found.weakest] == [("sc", "sc")]
+    assert found.suffices
+
+
+@pytest.mark.parametrize(
+    ("structure", "scenario"),
+    [
+        ("store_buffering", "fence"),
+        ("duffy_thread_pool", "local_item_fences"),
+        ("intra_processor_forwarding", "fence"),
+    ],
+)
+def test_a_fence_is_not_called_unneeded_for_a_version_of_the_source_that_has_none(
+    structure: str, scenario: str
+) -> None:
+    results = []
+    for work in relaxings(structure):
+        work.run()
+        results.append(work.result())
+    (found,) = (each for each in results if scenario in each.scenarios)
+    for one in found.weakest:
+        kinds = {
+            order
+            for each, order in zip(found.annotations, one.orders, strict=True)
+            if each.kind == "F"
+        }
+        assert kinds == {"sc"}
+    assert not any("no fence" in each.message for each in findings(found))
 
 
 def test_a_stronger_model_asks_for_less(passing: str) -> None:
@@ -159,7 +182,9 @@ def test_a_stronger_model_asks_for_less(passing: str) -> None:
 
 
 def test_what_a_limit_leaves_open_is_not_decided() -> None:
-    found = relaxed("duffy_wsq", bounds=Bounds(executions=4))
+    work = relaxings("duffy_wsq", bounds=Bounds(executions=4))[0]
+    work.run()
+    found = work.result()
     assert not found.decided
     assert any("limit of 4 executions" in note for note in found.notes)
 
@@ -174,10 +199,7 @@ def test_programs_that_share_a_header_are_relaxed_together(tmp_path: Path) -> No
         text = text.replace("static atomic_int flag;", '#include "flag.h"')
         text = text.replace("atomic_store(&flag, 1)", "set()")
         (tmp_path / name).write_text(text.replace("memory_order_seq_cst", "memory_order_acquire"))
-    (subject,) = subjects([str(tmp_path / name) for name in ("plain.c", "atomic.c")])
-    work = Relaxing(subject, RC11, Bounds())
-    work.run()
-    found = work.result()
+    found = ran(tmp_path / "plain.c", tmp_path / "atomic.c").result()
     assert len(found.scenarios) == 2
     assert [str(each) for each in found.annotations].count("flag.h:3") == 1
 
@@ -189,8 +211,7 @@ def cut(path: str, before: str) -> Relaxed:
         if before in text:
             raise KeyboardInterrupt
 
-    (subject,) = subjects([path])
-    work = Relaxing(subject, RC11, Bounds(), report=stop)
+    (work,) = relaxings(path, report=stop)
     with pytest.raises(KeyboardInterrupt):
         work.run()
     return work.result()
@@ -203,9 +224,7 @@ def test_an_answer_that_was_cut_says_so(passing: str) -> None:
 
 
 def test_a_search_that_is_cut_before_its_first_answer_tells_what_is_too_weak(passing: str) -> None:
-    (subject,) = subjects([passing])
-    work = Relaxing(subject, RC11, Bounds())
-    work.run()
+    work = ran(passing)
     whole, found = work.result(), cut(passing, "why")
     assert found.weakest == ()
     assert whole.failing == ()
@@ -231,10 +250,9 @@ class Dear:
 
 def test_the_cheapest_is_what_the_machine_says_is_cheapest(passing: str) -> None:
     """An acquiring load and no fence, or a relaxed one and an acquire fence: both are minimal."""
-    (subject,) = subjects([passing])
     orders = {}
     for prices in (None, Dear()):
-        work = Relaxing(subject, RC11, Bounds(), prices=prices)  # type: ignore[arg-type]
+        (work,) = relaxings(passing, prices=prices)  # type: ignore[arg-type]
         work.run()
         found = work.result()
         assert found.measured is (prices is not None)

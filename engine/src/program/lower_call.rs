@@ -245,8 +245,12 @@ impl<'a> Lower<'_, '_, 'a> {
             "pthread_mutex_lock" | "mtx_lock" | "pthread_spin_lock" => {
                 (MutexLock, "lock", Order::Acq, given)
             }
-            "pthread_mutex_trylock" | "pthread_spin_trylock" | "mtx_trylock" => {
-                self.l.program.has_trylock = true;
+            // a failure that is tried again tells nobody that the lock was held
+            "pthread_mutex_trylock"
+            | "pthread_spin_trylock"
+            | "mtx_trylock"
+            | "weakspot_trylock_again" => {
+                self.l.program.has_trylock |= name != "weakspot_trylock_again";
                 // EBUSY; C11's thrd_busy
                 let busy = if name.starts_with("mtx") { 1 } else { 16 };
                 let args = vec![arg(0), Operand::Const(busy)];

@@ -1,0 +1,166 @@
+"""What is relaxed together: the programs of a structure, or of a user's files, and which of them
+are one source.
+
+The scenarios of a structure may be read with different macros, and then differ in more than orders:
+a fence stands in one and not in another. An order that is strengthened for the one without would
+make the fence of the other look unneeded. So such programs are of different versions of the source,
+and each version is relaxed for itself: two programs that are read with different macros are of one
+version if they have the same annotations in each function of the headers that they share. What none
+of them tells apart is of several versions.
+
+A program that is violated as it is written makes no version of its own, since it says nothing of
+what suffices; unless all are violated.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from weakspot.errors import BadInput
+from weakspot.generators.program import Program, read_program
+from weakspot.harness.checkers.explore import Bounds, asked
+from weakspot.harness.material import resolve
+from weakspot.harness.models import Model
+from weakspot.harness.structures import Structure
+from weakspot.harness.trials import Report
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """What is relaxed together: programs by their names."""
+
+    name: str
+    programs: tuple[tuple[str, Program], ...]
+    structure: Structure | None = None  # of the corpus
+
+
+def subjects(
+    what: Sequence[str],
+    *,
+    defines: Sequence[str] = (),
+    include: Sequence[Path] = (),
+    report: Report = lambda _: None,
+) -> tuple[Subject, ...]:
+    """Each structure that is named, and the user's own files together, which get the macros and
+    the folders. Raises BadInput for a litmus test, which has no source; and what reading raises.
+    """
+    named, tests = resolve(what)
+    if tests:
+        raise BadInput(
+            "a litmus test has no annotations to relax",
+            place=str(tests[0].path),
+            advice="name a C or C++ file, or a structure",
+        )
+
+    def read(structure: Structure) -> Iterator[tuple[str, Program]]:
+        own = not structure.recorded
+        for scenario in structure.scenarios:
+            name = structure.name if own else scenario.name
+            report(name)
+            yield (
+                name,
+                read_program(
+                    structure.path(scenario),
+                    defines=(*scenario.defines, *(defines if own else ())),
+                    include=include if own else (),
+                ),
+            )
+
+    found = [Subject(each.name, tuple(read(each)), each) for each in named if each.recorded]
+    if mine := [each for each in named if not each.recorded]:
+        programs = tuple(program for each in mine for program in read(each))
+        found.append(Subject(", ".join(each.name for each in mine), programs))
+    return tuple(found)
+
+
+class Version(msgspec.Struct, frozen=True):
+    """Programs that are one source, by their names, those that are not violated first. `violated`
+    are the kinds of violations of those that are, as they are written; `alone` the programs that
+    are of this version only, where there are several."""
+
+    subject: str
+    programs: tuple[tuple[str, Program], ...]
+    violated: Mapping[str, tuple[str, ...]]
+    alone: tuple[str, ...] = ()
+
+
+def versions(
+    subject: Subject, model: Model, bounds: Bounds, *, report: Report = lambda _: None
+) -> tuple[Version, ...]:
+    """The versions of a subject's source, in the order of their first programs."""
+    violated: dict[str, tuple[str, ...]] = {}
+    for name, program in subject.programs:
+        report(name)
+        found = asked(program, model, bounds, jobs=1, stop_at_first=True)
+        if kinds := dict.fromkeys(each["kind"] for each in found["violations"]):
+            violated[name] = tuple(kinds)
+    good = [each for each in subject.programs if each[0] not in violated]
+    if not good or subject.structure is None:
+        wrong = [each for each in subject.programs if each[0] in violated]
+        return (Version(subject.name, (*good, *wrong), violated),)
+    texts = {name: _text(program) for name, program in subject.programs}
+    groups = _together([name for name, _ in good], texts)
+    homes: defaultdict[int, list[tuple[str, Program]]] = defaultdict(list)
+    for name, program in subject.programs:
+        if name in violated:
+            fit = (n for n, group in enumerate(groups) if _agrees(name, group, texts))
+            homes[next(fit, 0)].append((name, program))
+    uses = Counter(name for group in groups for name in group)
+    return tuple(
+        Version(
+            subject.name,
+            (*(each for each in good if each[0] in group), *homes[number]),
+            {name: violated[name] for name, _ in homes[number]},
+            tuple(name for name in group if uses[name] == 1 < len(groups)),
+        )
+        for number, group in enumerate(groups)
+    )
+
+
+_Text = Mapping[tuple[str, str], frozenset[tuple[int, int, str]]]
+"""The annotations of each function, which is named by its file and its name."""
+
+
+def _text(program: Program) -> _Text:
+    """What a program has of the headers."""
+    found: defaultdict[tuple[str, str], set[tuple[int, int, str]]] = defaultdict(set)
+    for site, order in zip(program.sites, program.orders, strict=True):
+        if order:
+            found[site.file, site.function].add((site.line, site.column, site.kind))
+        for call in site.chain:
+            function, _, place = call.rpartition("@")
+            found[place.rsplit(":", 2)[0], function]  # is there, and may have no annotation
+    own = program.source.name
+    return {at: frozenset(here) for at, here in found.items() if at[0] != own}
+
+
+def _agrees(name: str, others: Sequence[str], texts: Mapping[str, _Text]) -> bool:
+    """Whether a program has the same annotations as the others in each function of both."""
+    mine = texts[name]
+    return all(
+        mine[function] == texts[other][function]
+        for other in others
+        for function in mine.keys() & texts[other].keys()
+    )
+
+
+def _together(names: Sequence[str], texts: Mapping[str, _Text]) -> list[list[str]]:
+    """The largest groups of which all agree (Bron and Kerbosch, CACM 1973)."""
+    beside = {
+        name: {other for other in names if other != name and _agrees(name, [other], texts)}
+        for name in names
+    }
+    found: list[list[str]] = []
+
+    def grow(group: set[str], more: set[str], done: set[str]) -> None:
+        if not more and not done:
+            found.append([name for name in names if name in group])
+        for name in [each for each in names if each in more]:
+            grow(group | {name}, more & beside[name], done & beside[name])
+            more, done = more - {name}, done | {name}
+
+    grow(set(), set(names), set())
+    return sorted(found, key=lambda group: [names.index(name) for name in group])

@@ -1,0 +1,94 @@
+"""Several locks at once, and waits that end after some time: every execution is explored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from weakspot.errors import BadInput
+from weakspot.generators.program import read_program
+from weakspot.harness import models
+from weakspot.harness.checkers.explore import Bounds, asked
+
+RC11 = models.resolve("rc11")
+
+
+def kinds(folder: Path, body: str) -> set[str]:
+    """The kinds of violations of a program with two threads; exploring it is cut by no limit."""
+    path = folder / "program.cpp"
+    path.write_text(
+        "#include <cassert>\n#include <chrono>\n#include <condition_variable>\n#include <mutex>\n"
+        "#include <thread>\nusing namespace std::chrono_literals;\n"
+        "std::mutex a, b, c;\nstd::condition_variable filled;\nint x;\nbool ready;\n"
+        f"int main() {{\n{body}\n}}\n"
+    )
+    found = asked(read_program(path), RC11, Bounds())
+    assert not found["reasons"], found["reasons"]
+    return {each["kind"] for each in found["violations"]}
+
+
+def beside(other: str, main: str) -> str:
+    return f"  std::thread t([] {{ {other} }});\n  {main}\n  t.join();\n"
+
+
+@pytest.mark.parametrize(
+    ("other", "main"),
+    [
+        ("std::scoped_lock all(a, b); ++x;", "{ std::scoped_lock all(b, a); ++x; }"),
+        ("std::scoped_lock all(a, b, c); ++x;", "{ std::scoped_lock all(c, a); ++x; }"),
+        ("std::scoped_lock all(a, b); ++x;", "b.lock(); a.lock(); ++x; a.unlock(); b.unlock();"),
+        (
+            "std::unique_lock l(a, std::defer_lock), r(b, std::defer_lock); std::lock(l, r); ++x;",
+            "{ std::lock(b, a); ++x; b.unlock(); a.unlock(); }",
+        ),
+    ],
+)
+def test_locks_that_are_taken_together_exclude_and_do_not_deadlock(
+    tmp_path: Path, other: str, main: str
+) -> None:
+    assert kinds(tmp_path, beside(other, main) + "  assert(x == 2);") == set()
+
+
+def test_a_lock_that_is_never_given_back_blocks_those_taken_with_it(tmp_path: Path) -> None:
+    body = beside("std::scoped_lock all(a, b); ++x;", "b.lock();")
+    assert kinds(tmp_path, body) == {"hang"}
+
+
+def test_locks_that_are_others_do_not_exclude(tmp_path: Path) -> None:
+    body = beside("std::scoped_lock all(a, b); ++x;", "{ std::scoped_lock one(c); ++x; }")
+    assert kinds(tmp_path, body) == {"race"}
+
+
+FILL = "{ std::lock_guard guard(a); x = 1; ready = true; } filled.notify_one();"
+
+
+@pytest.mark.parametrize(
+    ("wait", "found"),
+    [
+        ("if (filled.wait_for(lock, 5ms, [] { return ready; })) assert(x == 1);", set()),
+        ("assert(filled.wait_for(lock, 5ms, [] { return ready; }));", {"assertion"}),
+        ("while (!ready) filled.wait_for(lock, 5ms); assert(x == 1);", set()),
+        (
+            "auto late = std::chrono::steady_clock::time_point{}; "
+            "if (filled.wait_until(lock, late, [] { return ready; })) assert(x == 1);",
+            set(),
+        ),
+    ],
+)
+def test_a_wait_for_some_time_may_end_at_any_time(
+    tmp_path: Path, wait: str, found: set[str]
+) -> None:
+    assert kinds(tmp_path, beside(FILL, f"{{ std::unique_lock lock(a); {wait} }}")) == found
+
+
+def test_a_wait_for_some_time_hangs_where_what_it_waits_for_never_comes(tmp_path: Path) -> None:
+    body = beside("", "{ std::unique_lock lock(a); while (!ready) filled.wait_for(lock, 5ms); }")
+    assert kinds(tmp_path, body) == {"hang"}
+
+
+def test_whether_a_wait_was_late_is_refused_at_its_line(tmp_path: Path) -> None:
+    body = beside(FILL, "{ std::unique_lock lock(a); auto late = filled.wait_for(lock, 5ms); }")
+    with pytest.raises(BadInput) as refused:
+        kinds(tmp_path, body)
+    assert "program.cpp:13" in str(refused.value)

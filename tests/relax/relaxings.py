@@ -1,0 +1,36 @@
+"""What relax finds of sources, whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from weakspot.harness import models
+from weakspot.harness.checkers.explore import Bounds
+from weakspot.harness.prices import Prices
+from weakspot.harness.relax import Relaxing
+from weakspot.harness.subjects import subjects, versions
+from weakspot.harness.trials import Report
+
+
+def relaxings(
+    *what: str | Path,
+    model: str = "rc11",
+    bounds: Bounds | None = None,
+    fences: bool = False,
+    prices: Prices | None = None,
+    report: Report = lambda _: None,
+) -> list[Relaxing]:
+    """One for each version of the one source that is named, not yet run."""
+    (subject,) = subjects([str(each) for each in what])
+    asked, bounds = models.resolve(model), bounds or Bounds()
+    return [
+        Relaxing(version, asked, bounds, fences=fences, prices=prices, report=report)
+        for version in versions(subject, asked, bounds)
+    ]
+
+
+def ran(*what: str | Path, model: str = "rc11", fences: bool = False) -> Relaxing:
+    """The one of a source that has one version, run."""
+    (work,) = relaxings(*what, model=model, fences=fences)
+    work.run()
+    return work
