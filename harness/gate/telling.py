@@ -84,7 +84,7 @@ class Telling:
         mark = baseline.fingerprint(finding.id, places[0].file, places[0].function, places[0].text)
         return Told(
             finding=finding,
-            message=finding.message.removeprefix(f"{program(file, Path(file).stem)}: "),
+            message=self._of_project(file, finding),
             scenario=file,
             fingerprint=mark,
             status=self._status(finding, mark),
@@ -98,6 +98,15 @@ class Telling:
             witness=witness,
             steps=tuple(self._step(file, event) for event in witness.events) if witness else (),
         )
+
+    def _of_project(self, file: str, finding: Finding) -> str:
+        """The message, with places named from the project's folder as everywhere else."""
+        message = finding.message.removeprefix(f"{program(file, Path(file).stem)}: ")
+        for name in {site.file for site in self.sites[file]}:
+            spelled = rf"(?<![\w./-]){re.escape(name)}(?=:\d)"
+            path = os.path.normpath(Path(file).parent / name)
+            message = re.sub(spelled, path.replace("\\", r"\\"), message)
+        return message
 
     def _places(self, file: str, finding: Finding, witness: Execution | None) -> tuple[Place, ...]:
         """The finding's places, each with what happens there: a race, a wait, an access."""

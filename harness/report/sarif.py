@@ -123,16 +123,19 @@ def _threads(outcome: Outcome, told: Told) -> Iterator[_Json]:
 
 def _location(outcome: Outcome, place: Place, text: str = "") -> _Json:
     region: _Json = {"startLine": place.line}
+    physical: _Json = {
+        "artifactLocation": {"uri": quote(outcome.uri(place)), "uriBaseId": "%SRCROOT%"},
+        "region": region,
+    }
+    whole = {"startLine": place.line, "snippet": {"text": place.text}}
     if place.column:
         region |= {"startColumn": place.column, "endColumn": place.end}
-    if place.text:
-        region["snippet"] = {"text": place.text}
-    location: _Json = {
-        "physicalLocation": {
-            "artifactLocation": {"uri": quote(outcome.uri(place)), "uriBaseId": "%SRCROOT%"},
-            "region": region,
-        }
-    }
+        if place.text:
+            # a snippet is the text of its region, and here that is a word
+            physical["contextRegion"] = whole
+    elif place.text:
+        region |= whole
+    location: _Json = {"physicalLocation": physical}
     if place.function:
         location["logicalLocations"] = [{"name": place.function, "kind": "function"}]
     if text:

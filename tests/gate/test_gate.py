@@ -36,6 +36,19 @@ def test_a_weakened_order_fails_with_its_line_and_the_execution(project: Project
     assert ended.out.splitlines()[-1].startswith("1 finding, 1 test as expected")
 
 
+def test_places_in_a_message_are_named_from_the_projects_folder(project: Project) -> None:
+    project.write("include/plain.hpp", "inline int plain;\ninline void set() { plain = 1; }\n")
+    project.write(
+        "tests/race.cpp",
+        '#include <thread>\n#include "plain.hpp"\n'
+        "int main() {\n  std::thread t(set);\n  set();\n  t.join();\n}\n",
+    )
+    ended = project.gate("tests/race.cpp")
+    assert (
+        "data-race on plain between include/plain.hpp:2:27 and include/plain.hpp:2:27" in ended.out
+    )
+
+
 def test_a_change_is_answered_in_seconds(project: Project) -> None:
     """Of a processor: compiling, exploring, comparing, finding the order and confirming it."""
     project.write("include/queue.hpp", QUEUE.replace(RELEASE, f"{RELAXED} // never compiled yet"))

@@ -38,7 +38,7 @@ def test_sarif_is_valid_and_shows_the_execution_as_a_code_flow(weakened: Project
     place = result["locations"][0]["physicalLocation"]
     assert place["artifactLocation"]["uri"] == "include/queue.hpp"
     assert place["region"]["startLine"] == LINE
-    assert place["region"]["snippet"]["text"].strip() == RELAXED
+    assert place["contextRegion"]["snippet"]["text"].strip() == RELAXED
     (flow,) = result["codeFlows"]
     *_, writer, reader = (
         [step["location"]["message"]["text"] for step in thread["locations"]]
