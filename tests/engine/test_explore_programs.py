@@ -268,6 +268,24 @@ def test_two_mutexes_in_two_orders_are_a_deadlock(tmp_path: Path) -> None:
     assert (found["result"], found["complete"]) == ("Safe", 2)
 
 
+def test_a_lock_that_main_took_before_it_started_threads_is_waited_for(tmp_path: Path) -> None:
+    text = """
+    pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    void *one(void *p) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); return 0; }
+    int main(void) {
+        pthread_t s, t;
+        pthread_mutex_lock(&m);
+        pthread_create(&s, 0, one, 0); pthread_create(&t, 0, one, 0);
+        GIVEN_BACK
+        pthread_join(s, 0); pthread_join(t, 0);
+    }
+    """
+    violated(explored(program(tmp_path, text.replace("GIVEN_BACK", "")), "rc11"), "hang", "a lock")
+    given_back = text.replace("GIVEN_BACK", "pthread_mutex_unlock(&m);")
+    found = explored(program(tmp_path, given_back), "rc11")
+    assert (found["result"], found["complete"], found["blocked"]) == ("Safe", 2, 0)
+
+
 @pytest.mark.parametrize(
     ("body", "kind", "message"),
     [

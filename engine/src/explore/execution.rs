@@ -154,11 +154,10 @@ impl Execution {
             let Some(told) = self.told(tree, thread) else {
                 continue;
             };
-            let location = match told.action {
-                Action::Read { at, .. } => out.graph.place(at),
-                _ => None,
+            let Action::Read { at, .. } = told.action else {
+                continue;
             };
-            if let Some(location) = location {
+            if let Some(location) = out.locate(source, tree, at) {
                 let last = out.graph.last_write(location);
                 let read = out.push(thread, &told, location);
                 let value = out.graph.value_of(location, last);
