@@ -163,7 +163,7 @@ class Inspection:
             return msgspec.structs.replace(known, result="Undefined")
         for verdict in (language, machine):
             if verdict.observation == "Unknown" and not verdict.reason.startswith(LOOP):
-                why = f"{verdict.test} under {verdict.model}: {verdict.reason}"
+                why = f"{verdict.checker}, under {verdict.model}: {verdict.reason}"
                 return msgspec.structs.replace(known, reason=why)
         more = beyond(code.read.made, machine.states, language.states)
         return msgspec.structs.replace(

@@ -23,9 +23,10 @@ import msgspec
 from weakspot.errors import Unsupported
 from weakspot.generators.compiled.aarch64 import AArch64
 from weakspot.generators.compiled.instructions import Function, functions
+from weakspot.generators.compiled.performing import APART
 from weakspot.generators.compiled.ppc import PPC
 from weakspot.generators.compiled.riscv import RISCV
-from weakspot.generators.compiled.slicing import APART, Code, sliced
+from weakspot.generators.compiled.slicing import Code, sliced
 from weakspot.generators.compiled.steps import Machine
 from weakspot.generators.compiled.x86 import X86
 from weakspot.generators.emit.c11 import UNREACHED

@@ -147,14 +147,14 @@ class X86:
                 register = _register(of)
                 code = "xchgl {v},({at})"
                 return [Access(code, at, {"v": register}, {"v": register}, at.size)]
-            case "lock xadd", (Memory() as at, str(of)):
+            case (("lock xadd" | "xadd"), (Memory() as at, str(of))):
                 register = _register(of)
                 writes = {"v": register, **flags}
-                return [Access("lock xaddl {v},({at})", at, {"v": register}, writes, at.size)]
-            case "lock cmpxchg", (Memory() as at, str(new)):
+                return [Access(f"{name}l {{v}},({{at}})", at, {"v": register}, writes, at.size)]
+            case (("lock cmpxchg" | "cmpxchg"), (Memory() as at, str(new))):
                 reads = {"n": _register(new), "o": "rax"}
                 writes = {"o": "rax", **flags}
-                return [Access("lock cmpxchgl ({at}),{n}", at, reads, writes, at.size)]
+                return [Access(f"{name}l ({{at}}),{{n}}", at, reads, writes, at.size)]
             case _, (Memory() as at, of) if name.removeprefix("lock ") in _ARITHMETIC and (
                 name.startswith("lock ")
             ):

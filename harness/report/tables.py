@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -96,15 +97,18 @@ def compiled(record: Record, out: Console) -> None:
         for build in each.builds:
             counts.setdefault((each.target, build), Counter())[each.result] += 1
         if each.result == "Unknown":
-            reasons[each.reason].append(f"{each.source} by {', '.join(each.builds)}")
+            # where it stands differs from test to test
+            what = re.sub(r"^thread \d+: instruction at \S+, (\S+)[^:]*", r"\1", each.reason)
+            reasons[what].append(f"{each.source} by {', '.join(each.builds)}")
     rows: list[list[str | Text]] = [["target", "compiler", *(each.lower() for each in results)]]
     for (target, build), count in sorted(counts.items()):
         cells = [Text(str(count[each]), style=style(each)) for each in results]
         rows.append([target, build, *cells])
-    for line in columns(rows) if counts else ():
-        out.print(line)
     if not counts:
         out.print("nothing was compared")
+        return
+    for line in columns(rows):
+        out.print(line)
     for reason, which in reasons.items():
         few = "; ".join(which[:2]) + (" …" if len(which) > 2 else "")
         out.print(Text(f"unknown, {len(which)} times: {reason} ({few})", style="dim"))

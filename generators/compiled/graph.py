@@ -1,0 +1,202 @@
+"""A thread's machine code as a graph of symbolic states.
+
+A node is an instruction, reached with what is known there; where condition fields of Power are
+copied, paths that a branch on them has told apart stay apart, so that the copy is a number on each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from weakspot.errors import Unsupported
+from weakspot.generators.compiled.instructions import Function, Instruction
+from weakspot.generators.compiled.performing import (
+    Address,
+    Bit,
+    Fields,
+    Key,
+    Line,
+    Performer,
+    State,
+)
+from weakspot.generators.compiled.steps import (
+    Access,
+    Branch,
+    Choice,
+    Compare,
+    Compute,
+    Condition,
+    Copy,
+    End,
+    Jump,
+    Machine,
+    Mark,
+    NotUnderstood,
+    Step,
+)
+
+_MOST = 3000  # nodes of a thread; a hundred are many
+
+
+class Split(Exception):
+    """A condition field is copied: paths have to be told apart by what it says."""
+
+
+class Node(msgspec.Struct):
+    lines: list[Line]
+    #: where it goes on, and None for the function's end
+    following: Key | None
+    #: where its branch leads
+    branch: Key | None = None
+
+
+class Graph:
+    """The nodes that can be reached, each with its lines."""
+
+    def __init__(
+        self,
+        function: Function,
+        machine: Machine,
+        locations: Sequence[str],
+        results: int,
+        *,
+        splitting: bool,
+    ) -> None:
+        self.function, self.machine, self.splitting = function, machine, splitting
+        self.performer = Performer(machine, results)
+        entry: State = {machine.stack: Address("stack")}
+        for argument, loc in zip(machine.arguments, locations, strict=False):
+            entry[argument] = Address(f"[{loc}]")
+        entry[machine.arguments[len(locations)]] = Address("out")
+        self.entry: Key = (function.start, ())
+        states: dict[Key, State] = {self.entry: entry}
+        waiting: list[Key] = [self.entry]
+        while waiting:
+            key = waiting.pop()
+            state = dict(states[key])
+            node = self._node(key, state)
+            for to in (node.following, node.branch):
+                if to is None:
+                    continue
+                joined = _joined(states[to], state) if to in states else state
+                if to not in states or joined != states[to]:
+                    states[to] = dict(joined)
+                    waiting.append(to)
+            if len(states) > _MOST:
+                raise Unsupported(f"{function.name}: too many paths")
+        self.nodes = {key: self._node(key, dict(state)) for key, state in states.items()}
+
+    def _node(self, key: Key, state: State) -> Node:
+        """The node, and the state after it, which takes the place of the one before."""
+        offset, facts = key
+        instruction = self.function.at(offset)
+        if instruction is None:
+            raise Unsupported(
+                f"no instruction at {offset - self.function.start:#x} of {self.function.name}"
+            )
+        try:
+            return self._performed(instruction, dict(facts), state)
+        except NotUnderstood as why:
+            place = instruction.at - self.function.start
+            what = f": {why}" if str(why) else ""
+            raise Unsupported(f"instruction at {place:#x}, {instruction}{what}") from None
+
+    def _performed(self, instruction: Instruction, facts: dict[str, str], state: State) -> Node:
+        following = instruction.at + instruction.length
+        node = Node([], None)
+        for step in self.machine.steps(instruction):
+            match step:
+                case End():
+                    return node
+                case Jump(target=target):
+                    node.following = _key(target, facts)
+                    return node
+                case Branch(target=target):
+                    self.performer.want(state, {field: (of, 4) for field, of in step.reads.items()})
+                    self.performer.alike([state.get(of) for of in step.reads.values()])
+                    return self._branched(step, following, facts, node)
+                case Condition(to=to, field=field):
+                    if not self.splitting:
+                        raise Split
+                    if facts.get(field) == "conditional":
+                        # the branch that is put here depends on nothing that was read: in the
+                        # model the field depends on no value that a store-conditional has
+                        node.lines.append(
+                            Line(
+                                "bne {f}{to}",
+                                {"f": (field, 4)},
+                                to=_key(instruction.at, facts | {field: "unequal"}),
+                                stay=True,
+                            )
+                        )
+                        node.branch = node.lines[-1].to
+                        node.following = _key(instruction.at, facts | {field: "equal"})
+                        return node
+                    known = _key(0, {n: f for n, f in facts.items() if n.rstrip(":") == field})[1]
+                    if not known:
+                        raise NotUnderstood("copies a condition that no branch has asked for")
+                    state[to] = Fields(known)
+                case Choice(to=to, a=a, b=b, field=field):
+                    if not self.splitting:
+                        raise Split
+                    if f"{field}:" not in facts:
+                        raise NotUnderstood("chooses by a bit of which nothing is known")
+                    chosen = a if facts[f"{field}:"] == "set" else b
+                    node.lines += self.performer.perform(Copy(to, chosen, 4), state)
+                case Mark(field=field, set=mark):
+                    if self.splitting:
+                        facts[f"{field}:"] = "set" if mark else "clear"
+                case _:
+                    node.lines += self.performer.perform(step, state)
+                    self._learn(step, facts)
+        node.following = _key(following, facts)
+        return node
+
+    def _branched(self, step: Branch, following: int, facts: dict[str, str], node: Node) -> Node:
+        other = dict(facts)
+        if self.splitting and step.equal is not None and step.target != following:
+            field = next(iter(step.reads.values()))
+            other[field] = "equal" if step.equal else "unequal"
+            facts[field] = "unequal" if step.equal else "equal"
+        node.branch = _key(step.target, other)
+        node.following = _key(following, facts)
+        reads = {field: (register, 4) for field, register in step.reads.items()}
+        kind = "fails" if step.fails else ""
+        node.lines.append(Line(step.code, reads, to=node.branch, stay=True, kind=kind))
+        return node
+
+    def _learn(self, step: Step, facts: dict[str, str]) -> None:
+        """What a step tells of the condition fields."""
+        if not self.splitting:
+            return
+        match step:
+            case Access(flags=field) if field:
+                facts[field] = "conditional"
+                facts.pop(f"{field}:", None)
+            case Compare(flags=field) | Compute(flags=field):
+                facts.pop(field, None)
+                facts.pop(f"{field}:", None)
+
+
+def _key(target: int, facts: Mapping[str, str]) -> Key:
+    return target, tuple(sorted(facts.items()))
+
+
+def _joined(one: State, other: State) -> State:
+    """What is known whichever way was taken."""
+    found: State = {}
+    for name in one.keys() & other.keys():
+        a, b = one[name], other[name]
+        if a == b:
+            found[name] = a
+            continue
+        if isinstance(a, Address) or isinstance(b, Address):
+            # neither address: whoever uses it is told
+            found[name] = Fields()
+            continue
+        small = [each for each in (a, b) if isinstance(each, Bit) or each in (0, 1)]
+        whole = all(each.whole for each in small if isinstance(each, Bit))
+        found[name] = Bit(whole=whole) if len(small) == 2 else None
+    return found
