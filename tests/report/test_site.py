@@ -283,6 +283,19 @@ def test_a_browser_shows_one_page_of_ten_thousand_rows(tmp_path: Path) -> None:
     assert "1 to 200, 10,000 tests" in text
 
 
+def test_a_browser_shows_who_saw_a_test_and_counts_who_did_not(tmp_path: Path) -> None:
+    ours = small().histograms[0]
+    silent = [
+        msgspec.structs.replace(ours, machine=f"m{n}", histogram=(), target=0) for n in range(4)
+    ]
+    broken = [msgspec.structs.replace(each, iterations=0, reason="lost") for each in silent[3:]]
+    histograms = (ours, *silent[:3], *broken)
+    html.build(msgspec.structs.replace(small(), histograms=histograms), tmp_path / "site")
+    text = dom(f"index.html#q={ours.test}", tmp_path)
+    cell = "".join(re.findall(r'<td class="seen">(.*?)</td>', text)[:1])
+    assert re.findall(r">([^<]+)</div>", cell) == ["local 4,021", "not seen: by 3", "not run: m3"]
+
+
 def test_a_browser_filters_by_what_a_link_asks_for(tmp_path: Path) -> None:
     html.build(small(), tmp_path / "site")
     text = dom("report/structures/work_queue.html#q=fencesc", tmp_path)

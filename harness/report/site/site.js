@@ -52,10 +52,14 @@
     }
     if (data.machines.length) {
       const cell = element("td", "", "seen");
-      for (const [machine, target, runs] of row[SEEN]) {
-        const several = data.machines.length > 1 ? machine + " " : "";
-        const text = target ? several + target.toLocaleString("en") : several + (runs ? "not seen" : "not run");
-        cell.append(element("div", text, target ? "" : "none"));
+      const several = data.machines.length > 1;
+      for (const [machine, target] of row[SEEN])
+        if (target) cell.append(element("div", (several ? machine + " " : "") + target.toLocaleString("en")));
+      // the others in a line each for those that ran and those that did not: there may be many
+      for (const [what, ran] of [["not seen", true], ["not run", false]]) {
+        const others = row[SEEN].filter(([, target, runs]) => !target && !!runs === ran).map(([machine]) => machine);
+        const where = others.length > 2 ? `by ${others.length}` : others.join(", ");
+        if (others.length) cell.append(element("div", several ? `${what}: ${where}` : what, "none"));
       }
       line.append(cell);
     }
