@@ -21,6 +21,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -107,6 +108,10 @@ class _Variant(msgspec.Struct, frozen=True):
     code: str
 
 
+_Keep = Callable[[_Variant | str], object]
+"""What to do with a program that was made, or with why it was not."""
+
+
 class Costing:
     """Measures one subject; `result` may be asked for at any time, also after Ctrl-C."""
 
@@ -145,30 +150,28 @@ class Costing:
     # --- the programs ---------------------------------------------------------------------------
 
     def _compile(self, folder: Path) -> None:
-        tasks: list[tuple[dict, object, Program, dict[str, bytes]]] = []  # type: ignore[type-arg]
+        """All programs, on all cores."""
+        jobs: list[tuple[_Keep, Program, dict[str, bytes]]] = []
         for scenario in dict.fromkeys(self._scenario.values()):
-            tasks.append((self._written, scenario, self._programs[scenario], {}))
+            keep: _Keep = partial(self._written.__setitem__, scenario)
+            jobs.append((keep, self._programs[scenario], {}))
         for number, annotation in enumerate(self._annotations):
             program = self._programs[self._scenario[number]]
             for order in allowed(annotation.kind):
+                keep = partial(self._variants.__setitem__, (number, order))
                 changed = rewrite([annotation], (order,), through_macros=True)
                 if changed.by_hand:
-                    self._variants[number, order] = changed.by_hand[0].why
+                    keep(changed.by_hand[0].why)
                 else:
-                    tasks.append((self._variants, (number, order), program, changed.after))
+                    jobs.append((keep, program, changed.after))
 
-        def task(
-            one: tuple[dict, object, Program, dict[str, bytes]],  # type: ignore[type-arg]
-        ) -> Callable[[process.Crew, Callable[[None], None]], None]:
-            into, key, program, changed = one
+        def compiled(job: tuple[_Keep, Program, dict[str, bytes]], _: object, __: object) -> None:
+            keep, program, changed = job
+            self._report(f"compiling {program.source.name}")
+            keep(self._variant(program, changed, folder))
 
-            def work(_: process.Crew, __: Callable[[None], None]) -> None:
-                self._report(f"compiling {program.source.name}")
-                into[key] = self._variant(program, changed, folder)
-
-            return work
-
-        process.in_parallel(list(map(task, tasks)), workers=cores(), done=lambda _: None)
+        tasks = [partial(compiled, job) for job in jobs]
+        process.in_parallel(tasks, workers=cores(), done=lambda _: None)
 
     def _variant(self, program: Program, changed: dict[str, bytes], folder: Path) -> _Variant | str:
         try:
