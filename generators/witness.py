@@ -4,7 +4,8 @@ An execution is weak where program order and communication (rf, co, fr) make a c
 of a weak execution needs such a cycle, and the smallest that is critical makes the Test, as the
 critical cycles of the access pattern make Tests (Shasha and Snir, TOPLAS 1988; Alglave, Maranget,
 Tautschnig, Herding cats, TOPLAS 2014, section 9.1). A data race need not close a cycle by itself:
-there the two accesses that race are taken for an edge, in whichever direction closes one.
+there the two accesses that race are taken for an edge, in whichever direction closes one, if the
+second would not be made without what its thread reads before.
 """
 
 from __future__ import annotations
@@ -117,6 +118,13 @@ class _Graph:
         return False
 
 
+def _depends(part: _Part) -> bool:
+    """Whether the last access of a part is made because of what the one before it reads. Of a race
+    where it is not, the two accesses race whatever is read, and no memory order is to blame."""
+    edges, accesses = part.segment.edges, part.segment.accesses
+    return bool(edges) and (edges[-1].dependent or accesses[-2].mutex == "lock")
+
+
 def _cycles(graph: _Graph) -> Iterator[tuple[_Part, ...]]:
     """The critical cycles of the execution, of a race those that go over it."""
     starting: list[defaultdict[str, list[_Part]]] = []
@@ -131,7 +139,9 @@ def _cycles(graph: _Graph) -> Iterator[tuple[_Part, ...]]:
         if len(path) > 1 and (closing := graph.communicates(last, first)):
             found = [part.segment for _, part in path]
             turns = [(path[at - 1][1], part) for at, (_, part) in enumerate(path)]
-            over = not graph.race or any(graph.racy(one, other) for one, other in turns)
+            over = not graph.race or any(
+                graph.racy(one, other) and _depends(one) for one, other in turns
+            )
             if over and critical(found, [*coms, closing]):
                 yield tuple(part for _, part in path)
         if len(path) == _THREADS:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
+import msgspec
 import pytest
 
-from weakspot.generators.litmus import Test
+from weakspot.generators.emit.c11 import litmus_text
+from weakspot.generators.litmus import Fence, Guard, Store, Test
 from weakspot.generators.pipeline import Generated, generate
 from weakspot.harness import models
 from weakspot.harness.checkers.engine import Engine
@@ -98,6 +100,59 @@ def test_the_test_of_a_violation_is_allowed_where_the_violation_is(structure: St
         Engine().check(list(tests.values()), models.resolve(model), seconds=60, done=done)
         assert said.keys() == tests.keys()
         assert set(said.values()) <= {"Sometimes", "Always", "Undefined"}, (model, said)
+
+
+@by_name
+def test_no_access_of_the_test_of_a_violation_can_be_left_out(structure: Structure) -> None:
+    """Without it the threads may take turns to the outcome that is left, or the outcome cannot come
+    about any more: sc or the model of the violation answers otherwise. A fence may stay that makes
+    no difference: it is what is not enough."""
+    for model in {model for claim in structure.claims for model in claim.explored}:
+        tests = {
+            test.name: test
+            for claim in structure.claims
+            if model in claim.explored
+            for test in explored(structure.name, claim.scenario, model).tests
+        }
+        for test in tests.values():
+            less = tuple(with_one_less(test))
+            whole, *answers = answered((test, *less), ("sc", model))
+            assert len(less) > 1
+            assert whole not in answers, (model, test.name, less[answers.index(whole)].text)
+
+
+def answered(tests: tuple[Test, ...], names: tuple[str, ...]) -> list[tuple[Observation, ...]]:
+    """What the engine says of each test under each model."""
+    said: dict[tuple[str, str], Observation] = {}
+
+    def done(verdict: Verdict) -> None:
+        said[verdict.test, verdict.model] = verdict.observation
+
+    for name in set(names):
+        Engine().check(list(tests), models.resolve(name), seconds=60, done=done)
+    return [tuple(said[test.name, name] for name in names) for test in tests]
+
+
+def with_one_less(test: Test) -> Iterator[Test]:
+    """The test without one of its accesses, and without what its condition says of it."""
+    assert test.body is not None
+    for number, thread in enumerate(test.body.threads):
+        for at, access in enumerate(thread):
+            if isinstance(access, Fence | Guard):
+                continue
+            reg = "" if isinstance(access, Store) else access.reg
+            rest = (*thread[:at], *thread[at + 1 :])
+            kept = tuple(each for each in rest if not (isinstance(each, Guard) and each.reg == reg))
+            body = msgspec.structs.replace(
+                test.body,
+                threads=(*test.body.threads[:number], kept, *test.body.threads[number + 1 :]),
+                atoms=tuple(
+                    atom for atom in test.body.atoms if (atom.thread, atom.name) != (number, reg)
+                ),
+            )
+            name = f"{test.name}-{number}-{at}"
+            text = litmus_text(name, test.cycle, body)
+            yield msgspec.structs.replace(test, name=name, text=text, body=body)
 
 
 @by_name

@@ -586,6 +586,85 @@ def test_a_witness_is_the_cycle_and_what_the_assertion_reads(tmp_path: Path) -> 
     assert (place["file"], place["function"]) == ("program.c", "one")
 
 
+BRANCHES = pytest.mark.xfail(
+    strict=True, reason="a branch counts for all that comes after it: too much is shown"
+)
+NOISY = [
+    pytest.param("LOAD(z); atomic_fetch_add(&w, 1);", id="accesses"),
+    pytest.param("if (LOAD(z)) STORE(w, 1);", id="a branch", marks=BRANCHES),
+    pytest.param(
+        "if (LOAD(z) == 1) STORE(w, 1); else STORE(w, LOAD(z));", id="two ways", marks=BRANCHES
+    ),
+    pytest.param(
+        "for (int i = 0; i < 2; i++) if (LOAD(z)) STORE(w, i);", id="a loop", marks=BRANCHES
+    ),
+]
+
+
+@pytest.mark.parametrize("noise", NOISY)
+def test_what_a_violation_does_not_need_is_not_shown(tmp_path: Path, noise: str) -> None:
+    """Another thread, and what the threads do before, between and after, as operations of their
+    own."""
+    text = f"""
+    atomic_int x, y, z, w; int a, b;
+    static void other(void) {{ {noise} }}
+    void *one(void *p) {{ other(); STORE(x, 1); a = LOAD(y); return 0; }}
+    void *two(void *p) {{ STORE(y, 1); b = LOAD(x); other(); return 0; }}
+    void *three(void *p) {{ STORE(z, 1); return 0; }}
+    """
+    threads = ("three", "one", "two")
+    found = explored(program(tmp_path, text, *threads, after="LOAD(w); assert(a || b);"), "tso")
+    (violation,) = found["violations"]
+    assert told(violation["witness"]) == {
+        0: ["R a 0", "R b 0"],
+        2: ["W x 1", "R y 0", "W a 0"],
+        3: ["W y 1", "R x 0", "W b 0"],
+    }
+    assert around(violation["witness"]) == "c-po-d d-fr-f f-po-g g-fr-c"
+
+
+def test_of_threads_that_go_wrong_alike_one_is_shown(tmp_path: Path) -> None:
+    text = """
+    atomic_int x, y;
+    void *one(void *p) { STORE(y, 1); return 0; }
+    void *two(void *p) { LOAD(y); assert(!LOAD(x)); return 0; }
+    void *three(void *p) { STORE(x, 1); return 0; }
+    """
+    found = explored(program(tmp_path, text, "one", "two", "two", "three"), "rc11")
+    (violation,) = found["violations"]
+    assert sorted(told(violation["witness"]).values()) == [["R x 1"], ["W x 1"]]
+
+
+def test_what_can_only_be_read_as_it_is_is_not_shown(tmp_path: Path) -> None:
+    """Of a ticket that one thread draws and a place that follows from it."""
+    text = MP.replace("x, y;", "x, y, put, take;")
+    text = text.replace("STORE(y, 1)", "if (atomic_fetch_add(&put, 1) == 0) STORE(y, 1)")
+    text = text.replace("a = LOAD(y);", "if (atomic_fetch_add(&take, 1)) return 0; a = LOAD(y);")
+    found = explored(program(tmp_path, text, "one", "two", after="assert(!a || b);"), "rc11")
+    (violation,) = found["violations"]
+    assert told(violation["witness"]) == {
+        0: ["R a 1", "R b 0"],
+        1: ["W x 1", "W y 1"],
+        2: ["R y 1", "W a 1", "R x 0", "W b 0"],
+    }
+
+
+@pytest.mark.xfail(strict=True, reason="what keeps another thread from a write is not looked for")
+def test_a_hang_shows_why_nobody_ends_it_and_nothing_else(tmp_path: Path) -> None:
+    text = """
+    atomic_int flag, asked, other, more;
+    void *one(void *p) { STORE(other, 1); while (!LOAD(flag)) { } return 0; }
+    void *two(void *p) { LOAD(more); if (LOAD(asked)) STORE(flag, 1); STORE(other, 2); return 0; }
+    void *three(void *p) { STORE(more, 1); if (LOAD(other)) STORE(more, 2); return 0; }
+    void *four(void *p) { STORE(asked, 1); return 0; }
+    """
+    found = explored(program(tmp_path, text, "one", "two", "three", "four"), "sc")
+    (violation,) = found["violations"]
+    witness = violation["witness"]
+    assert told(witness) == {1: ["R flag 0"], 2: ["R asked 0"]}
+    assert [wait["thread"] for wait in witness["waits"]] == [0, 1]
+
+
 def test_the_witness_of_a_race_is_how_the_two_accesses_are_not_ordered(tmp_path: Path) -> None:
     text = MP.replace("atomic_int x, y;", "int x; atomic_int y, z;").replace("STORE(x, 1)", "x = 1")
     text = text.replace("LOAD(x)", "LOAD(z) + (a ? x : 0)")

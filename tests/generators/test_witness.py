@@ -145,6 +145,10 @@ def test_a_race_is_an_edge_of_the_cycle_whatever_is_read() -> None:
     assert found.name == "MP+ponarlx+ctrlacqna"
 
 
+def test_a_race_of_accesses_that_are_made_whatever_is_read_makes_no_test() -> None:
+    assert made(execution(RACE, rf=[(4, 5), (3, 6)], co=[(0, 3), (1, 4)], conflict=(3, 6))) is None
+
+
 def test_a_race_of_threads_that_never_communicate_makes_no_test() -> None:
     given = execution([["W x 1 na"], ["R x 0 na"]], rf=[(0, 4)], co=[(0, 3)], conflict=(3, 4))
     assert made(given) is None
