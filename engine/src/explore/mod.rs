@@ -29,6 +29,7 @@ mod teller;
 mod tree;
 mod turns;
 mod view;
+mod waits;
 pub mod witness;
 mod world;
 
