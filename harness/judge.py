@@ -277,8 +277,24 @@ def _failures(record: Record) -> Iterator[Finding]:
                     *(Evidence("exploration", told(each)) for each in safe),
                 ),
                 fix=KINDS[name].advice if safe else _SHOWN,
-                recorded=not safe and run.program in known,
+                recorded=_differ(record, run, safe) if safe else run.program in known,
             )
+
+
+def _differ(record: Record, run: ProgramRun, safe: Sequence[Exploration]) -> bool:
+    """Whether a claim says that the program is Safe under these models and not under another one
+    that speaks for the machine: then a machine that shows it is what is recorded."""
+    return any(
+        all(claim.explored.get(each.model) == "Safe" for each in safe)
+        and any(
+            expected.startswith("Violated") and promises(record.model[model], run)
+            for model, expected in claim.explored.items()
+            if model in record.model
+        )
+        for structure in record.structures
+        for claim in structure.claims
+        if program(structure.name, claim.scenario) == run.program
+    )
 
 
 _Same = tuple[str, str, tuple[str, ...], bool]  # kind, message, place, and whether it is recorded

@@ -657,6 +657,23 @@ def test_another_failure_than_the_models_know_is_told_by_itself() -> None:
     assert sorted(each.id for each in found) == ["WS101", "WS201"], "tso speaks for this machine"
 
 
+@pytest.mark.parametrize(
+    ("expected", "recorded"),
+    [
+        ({"rc11": "Violated: assertion", "clr2": "Safe"}, True),
+        ({"arm": "Violated: assertion", "clr2": "Safe"}, False),  # no model of this machine
+        ({"rc11": "Violated: assertion"}, False),  # nobody has said that clr2 is wrong
+        ({"rc11": "Safe", "clr2": "Safe"}, False),
+    ],
+)
+def test_where_models_are_recorded_to_differ_a_machine_may_side_with_one(
+    expected: dict[str, str], recorded: bool
+) -> None:
+    given = [program_run(), explored("Violated", "rc11"), explored("Safe", "clr2")]
+    findings = judge(record(*given, claims=(claim(explored=expected),)))
+    assert [each.recorded for each in findings if each.id == "WS201"] == [recorded]
+
+
 def test_a_recorded_violation_that_a_machine_shows_is_no_fault() -> None:
     known = claim(explored={"sc": "Safe", "rc11": "Violated: assertion"})
     found = judge(record(program_run(), claims=(known,)), claims=False)
