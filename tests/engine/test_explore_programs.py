@@ -728,7 +728,7 @@ def test_two_jobs_find_what_one_does(tmp_path: Path) -> None:
 
 def test_the_first_violation_is_enough_when_asked(tmp_path: Path) -> None:
     text = "atomic_int x; void *inc(void *p) { assert(atomic_fetch_add(&x, 1)); return 0; }"
-    found = explored(program(tmp_path, text, *["inc"] * 4), "sc", stop_at_first=True)
+    found = explored(program(tmp_path, text, *["inc"] * 4), "sc", stop_at_first=True, jobs=1)
     assert (found["result"], found["faulty"]) == ("Violated", 1)
 
 
