@@ -586,18 +586,11 @@ def test_a_witness_is_the_cycle_and_what_the_assertion_reads(tmp_path: Path) -> 
     assert (place["file"], place["function"]) == ("program.c", "one")
 
 
-BRANCHES = pytest.mark.xfail(
-    strict=True, reason="a branch counts for all that comes after it: too much is shown"
-)
 NOISY = [
     pytest.param("LOAD(z); atomic_fetch_add(&w, 1);", id="accesses"),
-    pytest.param("if (LOAD(z)) STORE(w, 1);", id="a branch", marks=BRANCHES),
-    pytest.param(
-        "if (LOAD(z) == 1) STORE(w, 1); else STORE(w, LOAD(z));", id="two ways", marks=BRANCHES
-    ),
-    pytest.param(
-        "for (int i = 0; i < 2; i++) if (LOAD(z)) STORE(w, i);", id="a loop", marks=BRANCHES
-    ),
+    pytest.param("if (LOAD(z)) STORE(w, 1);", id="a branch"),
+    pytest.param("if (LOAD(z) == 1) STORE(w, 1); else STORE(w, LOAD(z));", id="two ways"),
+    pytest.param("for (int i = 0; i < 2; i++) if (LOAD(z)) STORE(w, i);", id="a loop"),
 ]
 
 

@@ -6,6 +6,7 @@
 //!
 //! Memory holds one graph for each nested revisit, never a set of graphs that were seen.
 
+mod certain;
 mod compile;
 mod cycle;
 mod ends;

@@ -89,6 +89,11 @@ impl<'p> ProgramSource<'p> {
         source
     }
 
+    /// Forgets what a thread did that was run with answers of no execution.
+    pub fn forget(&self) {
+        self.sharing.forget_growth();
+    }
+
     fn prologue(&mut self, memory: Arc<Memory>) {
         let mut memory = memory;
         for start in self.program.constructors.iter().chain([&self.program.main]) {

@@ -67,6 +67,11 @@ impl Default for Sharing {
 }
 
 impl Sharing {
+    /// Forgets that more is shared: what showed it was no execution.
+    pub fn forget_growth(&self) {
+        self.grown.store(false, Relaxed);
+    }
+
     pub fn has_grown(&self) -> bool {
         self.grown.load(Relaxed)
     }

@@ -1,8 +1,10 @@
 //! Which events of an execution another event, or the end of a thread, depends on.
 //!
 //! Threads are run again with the answers of the execution, one of them marked at a time: what
-//! the mark reaches through registers, memory of the thread's own and branches depends on it. A
-//! branch counts for all that comes after it, so that too much is kept and never too little.
+//! the mark reaches through registers, memory of the thread's own and branches may depend on it. A
+//! branch counts for all that comes after it. Of the reads found that way, those are left out
+//! without which the event comes all the same, whatever they read.
+use super::certain::{Asked, STEPS};
 use super::graph::{Graph, Slot, NONE};
 use super::program::{ProgramSource, ProgramThread};
 use super::source::{Action, Next, Source, ThreadId};
@@ -23,6 +25,8 @@ pub struct Slice<'a> {
     pub needed: BTreeSet<Slot>,
     /// Events, or ends, all of whose reasons are needed.
     met: BTreeSet<(ThreadId, usize)>,
+    /// How many steps may still be made to find out what does not matter.
+    steps: usize,
 }
 
 impl<'a> Slice<'a> {
@@ -42,6 +46,7 @@ impl<'a> Slice<'a> {
             reach: FxHashMap::default(),
             needed: BTreeSet::new(),
             met: BTreeSet::new(),
+            steps: STEPS,
         };
         for thread in 0..slice.lines.len() {
             let there = thread == 0 || graph.threads[thread].creator != NONE;
@@ -53,6 +58,16 @@ impl<'a> Slice<'a> {
         slice
     }
 
+    /// A thread before its first event.
+    fn beginning(&self, thread: ThreadId) -> ProgramThread {
+        if thread == 0 {
+            return self.source.main();
+        }
+        let create = self.graph.event(self.graph.threads[thread].creator);
+        let (creator, ..) = self.run(create.thread, create.index as usize, None);
+        self.source.created(&creator, thread)
+    }
+
     /// Runs a thread up to its event number `stop`; which events the mark reaches, and what the
     /// thread would do then.
     fn run(
@@ -61,14 +76,7 @@ impl<'a> Slice<'a> {
         stop: usize,
         mark: Option<usize>,
     ) -> (ProgramThread, Vec<bool>, Next) {
-        let mut now = match thread {
-            0 => self.source.main(),
-            _ => {
-                let create = self.graph.event(self.graph.threads[thread].creator);
-                let (creator, ..) = self.run(create.thread, create.index as usize, None);
-                self.source.created(&creator, thread)
-            }
-        };
+        let mut now = self.beginning(thread);
         Arc::make_mut(&mut now.0).own.mark = mark;
         let mut reached = Vec::new();
         loop {
@@ -118,6 +126,7 @@ impl<'a> Slice<'a> {
             let create = self.graph.event(creator);
             self.explain(create.thread, create.index as usize);
         }
+        let mut kept = BTreeSet::new();
         for before in 0..number {
             let slot = self.lines[thread][before];
             let answered = matches!(
@@ -125,7 +134,35 @@ impl<'a> Slice<'a> {
                 Action::Read { .. } | Action::Join { .. }
             );
             if answered && self.reaches(slot, number) {
-                self.need(slot);
+                kept.insert(slot);
+            }
+        }
+        self.leave_out(thread, number, &mut kept);
+        kept.into_iter().for_each(|slot| self.need(slot));
+    }
+
+    /// Leaves out reads without which the event of that number, or the end, comes all the same.
+    /// The last are tried first: they often matter only after others.
+    fn leave_out(&mut self, thread: ThreadId, number: usize, kept: &mut BTreeSet<Slot>) {
+        let line = self.lines[thread].clone();
+        let read = |slot: &&Slot| self.graph.event(**slot).is_read();
+        let found: Vec<Slot> = line.iter().rev().filter(read).copied().collect();
+        for slot in found {
+            if !kept.remove(&slot) {
+                continue;
+            }
+            let asked = Asked {
+                source: self.source,
+                graph: self.graph,
+                line: &line,
+                number,
+                end: &self.ends[thread],
+                kept,
+            };
+            let beginning = self.beginning(thread);
+            if !asked.comes(beginning, &mut self.steps) {
+                kept.insert(slot);
+                self.source.forget();
             }
         }
     }

@@ -1,0 +1,132 @@
+//! Whether an event of an execution comes whatever some of the reads before it read.
+//!
+//! The thread is run again: reads that count are answered as in the execution, each other with
+//! every value that its location has there, and with values that it may have in another: what is
+//! written may depend on what is read. An event that comes as it is on all of these ways does not
+//! depend on those reads, be there a branch on them or not. Reads and the event are told
+//! again by their place in the source and how often the thread has been there.
+use super::graph::{Graph, Slot};
+use super::program::{ProgramSource, ProgramThread};
+use super::source::{Action, Initial, Location, Next, Source, Told};
+use crate::program::ir::SiteId;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many steps of threads are made for one execution; then what may matter counts.
+pub const STEPS: usize = 20_000;
+
+/// A thread of an execution, and what is asked about it.
+pub struct Asked<'a> {
+    pub source: &'a ProgramSource<'a>,
+    pub graph: &'a Graph,
+    pub line: &'a [Slot],
+    /// The event, or the end, by its number, and what the thread does there.
+    pub number: usize,
+    pub end: &'a Next,
+    /// The events whose answers count.
+    pub kept: &'a BTreeSet<Slot>,
+}
+
+/// How often a thread has been at its sites.
+type Visits = BTreeMap<SiteId, usize>;
+
+impl Asked<'_> {
+    /// Whether it comes on all ways from the thread's beginning; false where `steps` end first.
+    pub fn comes(&self, beginning: ProgramThread, steps: &mut usize) -> bool {
+        let mut events: BTreeMap<(SiteId, usize), Slot> = BTreeMap::new();
+        let mut visits = Visits::new();
+        for slot in self.line {
+            let site = self.graph.event(*slot).site;
+            events.insert((site, visit(&mut visits, site)), *slot);
+        }
+        let mut ways = vec![(beginning, Visits::new())];
+        while let Some((mut now, mut visits)) = ways.pop() {
+            loop {
+                *steps = match steps.checked_sub(1) {
+                    Some(left) => left,
+                    None => return false,
+                };
+                let told = match self.source.next(&mut now) {
+                    Next::Event(told) => told,
+                    end if self.number == self.line.len() && end == *self.end => break,
+                    _ => return false,
+                };
+                let place = (told.site, visit(&mut visits, told.site));
+                let known = events.get(&place).copied();
+                if known.is_some() && known == self.line.get(self.number).copied() {
+                    match known.is_some_and(|slot| self.is_it(slot, told)) {
+                        true => break,
+                        false => return false,
+                    }
+                }
+                let answers = match known.filter(|slot| self.is_it(*slot, told)) {
+                    Some(slot) if !self.is_open(slot) => vec![self.graph.event(slot).value],
+                    _ => match self.answers(told.action) {
+                        Some(answers) => answers,
+                        None => return false,
+                    },
+                };
+                if !told.action.has_answer() {
+                    continue;
+                }
+                let Some((last, others)) = answers.split_last() else {
+                    return false;
+                };
+                for other in others {
+                    let mut way = now.clone();
+                    self.source.answer(&mut way, *other);
+                    ways.push((way, visits.clone()));
+                }
+                self.source.answer(&mut now, *last);
+            }
+        }
+        true
+    }
+
+    /// Whether what the thread tells is an event of the execution as it is there.
+    fn is_it(&self, slot: Slot, told: Told) -> bool {
+        self.graph.event(slot).action == told.action
+    }
+
+    /// Whether anything may be read where the execution has this event.
+    fn is_open(&self, slot: Slot) -> bool {
+        self.graph.event(slot).is_read() && !self.kept.contains(&slot)
+    }
+
+    /// What a thread may be told where it does what it does not in the execution, or does not
+    /// matter; none where nobody can say.
+    fn answers(&self, action: Action) -> Option<Vec<u64>> {
+        match action {
+            Action::Read { at, .. } => Some(self.values(at)),
+            Action::Choose { ways } => Some((0..ways.into()).collect()),
+            Action::Write { .. } | Action::Fence { .. } => Some(Vec::new()),
+            _ => None,
+        }
+    }
+
+    /// The values that a location has in the execution, and some that it may have in another:
+    /// false, true and one beyond every bound.
+    fn values(&self, at: Location) -> Vec<u64> {
+        let graph = self.graph;
+        let place = graph.places.iter().position(|place| place.at == at);
+        let initial = match place {
+            Some(place) => graph.places[place].initial,
+            None => self.source.initial(at),
+        };
+        let mut values = BTreeSet::from([0, 1, u64::MAX >> (64 - 8 * at.size.clamp(1, 8))]);
+        if let Initial::Value(value) = initial {
+            values.insert(value);
+        }
+        if let Some(place) = place {
+            let location = place as u32;
+            values.extend(graph.writes(location).map(|w| graph.value_of(location, w)));
+        }
+        values.into_iter().collect()
+    }
+}
+
+/// How often the thread was at the site before.
+fn visit(visits: &mut Visits, site: SiteId) -> usize {
+    let count = visits.entry(site).or_default();
+    *count += 1;
+    *count - 1
+}
