@@ -30,7 +30,8 @@ def minimal(
     left: list[Assignment] = [tuple(values[0] for values in variables)]
     sufficient: list[Assignment] = []
     while left:
-        left.sort(key=rank, reverse=True)  # type: ignore[arg-type]
+        # of one rank, too, always in the same order
+        left.sort(key=lambda each: (rank(each), each), reverse=True)  # type: ignore[arg-type]
         tried = left.pop()
         failing = fails(tried)
         if failing is None:

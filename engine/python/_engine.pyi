@@ -91,8 +91,9 @@ class WaitDict(TypedDict):
 class ExecutionDict(TypedDict):
     """An execution that violates something, without the events that it does not need.
 
-    Kept are the events that the violation's values depend on, those of the cycle and the fences
-    between them; of a race the two accesses and the way from one to the other, if there is one.
+    Kept are the events that the violation depends on, in values and in whether it comes at all,
+    those of the cycle and the fences between them; of a race the two accesses and the way from one
+    to the other, if there is one; of a hang why nobody writes what would end it.
     """
 
     functions: list[str]  # the start function of each thread

@@ -642,7 +642,6 @@ def test_what_can_only_be_read_as_it_is_is_not_shown(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.xfail(strict=True, reason="what keeps another thread from a write is not looked for")
 def test_a_hang_shows_why_nobody_ends_it_and_nothing_else(tmp_path: Path) -> None:
     text = """
     atomic_int flag, asked, other, more;

@@ -1,4 +1,5 @@
-//! Whether an event of an execution comes whatever some of the reads before it read.
+//! Whether something is so of a thread of an execution whatever some of its reads read: that an
+//! event comes, or that it writes nothing more to a location.
 //!
 //! The thread is run again: reads that count are answered as in the execution, each other with
 //! every value that its location has there, and with values that it may have in another: what is
@@ -19,19 +20,25 @@ pub struct Asked<'a> {
     pub source: &'a ProgramSource<'a>,
     pub graph: &'a Graph,
     pub line: &'a [Slot],
-    /// The event, or the end, by its number, and what the thread does there.
-    pub number: usize,
-    pub end: &'a Next,
+    pub what: &'a What<'a>,
     /// The events whose answers count.
     pub kept: &'a BTreeSet<Slot>,
+}
+
+/// What is asked.
+pub enum What<'a> {
+    /// Whether an event comes, or the end where the thread does this, by its number.
+    Comes(usize, &'a Next),
+    /// Whether nothing is written there but what is in the execution.
+    Leaves(Location),
 }
 
 /// How often a thread has been at its sites.
 type Visits = BTreeMap<SiteId, usize>;
 
 impl Asked<'_> {
-    /// Whether it comes on all ways from the thread's beginning; false where `steps` end first.
-    pub fn comes(&self, beginning: ProgramThread, steps: &mut usize) -> bool {
+    /// Whether it is so on all ways from the thread's beginning; false where `steps` end first.
+    pub fn holds(&self, beginning: ProgramThread, steps: &mut usize) -> bool {
         let mut events: BTreeMap<(SiteId, usize), Slot> = BTreeMap::new();
         let mut visits = Visits::new();
         for slot in self.line {
@@ -45,18 +52,33 @@ impl Asked<'_> {
                     Some(left) => left,
                     None => return false,
                 };
-                let told = match self.source.next(&mut now) {
-                    Next::Event(told) => told,
-                    end if self.number == self.line.len() && end == *self.end => break,
-                    _ => return false,
+                let told = match (self.source.next(&mut now), self.what) {
+                    (Next::Event(told), _) => told,
+                    (Next::Unsupported { .. }, _) => return false,
+                    (_, What::Leaves(_)) => break,
+                    (end, What::Comes(number, it)) => {
+                        match *number == self.line.len() && end == **it {
+                            true => break,
+                            false => return false,
+                        }
+                    }
                 };
                 let place = (told.site, visit(&mut visits, told.site));
                 let known = events.get(&place).copied();
-                if known.is_some() && known == self.line.get(self.number).copied() {
-                    match known.is_some_and(|slot| self.is_it(slot, told)) {
-                        true => break,
-                        false => return false,
+                let same = known.is_some_and(|slot| self.is_it(slot, told));
+                match *self.what {
+                    What::Comes(number, _)
+                        if known.is_some() && known == self.line.get(number).copied() =>
+                    {
+                        match same {
+                            true => break,
+                            false => return false,
+                        }
                     }
+                    What::Leaves(location) if !same && told.action.writes(location) => {
+                        return false
+                    }
+                    _ => {}
                 }
                 let answers = match known.filter(|slot| self.is_it(*slot, told)) {
                     Some(slot) if !self.is_open(slot) => vec![self.graph.event(slot).value],

@@ -4,10 +4,10 @@
 //! the mark reaches through registers, memory of the thread's own and branches may depend on it. A
 //! branch counts for all that comes after it. Of the reads found that way, those are left out
 //! without which the event comes all the same, whatever they read.
-use super::certain::{Asked, STEPS};
+use super::certain::{Asked, What, STEPS};
 use super::graph::{Graph, Slot, NONE};
 use super::program::{ProgramSource, ProgramThread};
-use super::source::{Action, Next, Source, ThreadId};
+use super::source::{Action, Location, Next, Source, ThreadId};
 use super::world::MARKED;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -137,13 +137,29 @@ impl<'a> Slice<'a> {
                 kept.insert(slot);
             }
         }
-        self.leave_out(thread, number, &mut kept);
+        let end = self.ends[thread].clone();
+        self.leave_out(thread, &What::Comes(number, &end), &mut kept);
         kept.into_iter().for_each(|slot| self.need(slot));
     }
 
-    /// Leaves out reads without which the event of that number, or the end, comes all the same.
-    /// The last are tried first: they often matter only after others.
-    fn leave_out(&mut self, thread: ThreadId, number: usize, kept: &mut BTreeSet<Slot>) {
+    /// Keeps what keeps a thread from writing anything more to a location, as far as that is
+    /// found out.
+    pub fn explain_silence(&mut self, thread: ThreadId, location: Location) {
+        let there = thread == 0 || self.graph.threads[thread].creator != NONE;
+        if !there || matches!(self.ends[thread], Next::Unsupported { .. }) {
+            return;
+        }
+        let read = |slot: &&Slot| self.graph.event(**slot).is_read();
+        let mut kept = self.lines[thread].iter().filter(read).copied().collect();
+        self.leave_out(thread, &What::Leaves(location), &mut kept);
+        if self.steps > 0 {
+            kept.into_iter().for_each(|slot| self.need(slot));
+        }
+    }
+
+    /// Leaves out reads without which it is so all the same. The last are tried first: they often
+    /// matter only after others.
+    fn leave_out(&mut self, thread: ThreadId, what: &What, kept: &mut BTreeSet<Slot>) {
         let line = self.lines[thread].clone();
         let read = |slot: &&Slot| self.graph.event(**slot).is_read();
         let found: Vec<Slot> = line.iter().rev().filter(read).copied().collect();
@@ -155,12 +171,11 @@ impl<'a> Slice<'a> {
                 source: self.source,
                 graph: self.graph,
                 line: &line,
-                number,
-                end: &self.ends[thread],
+                what,
                 kept,
             };
             let beginning = self.beginning(thread);
-            if !asked.comes(beginning, &mut self.steps) {
+            if !asked.holds(beginning, &mut self.steps) {
                 kept.insert(slot);
                 self.source.forget();
             }

@@ -76,6 +76,11 @@ pub enum Action {
 }
 
 impl Action {
+    /// Whether it is a write of the location.
+    pub fn writes(self, location: Location) -> bool {
+        matches!(self, Action::Write { at, .. } if at == location)
+    }
+
     /// Whether the thread is given a value.
     pub fn has_answer(self) -> bool {
         use Action::{Choose, Join, Read};

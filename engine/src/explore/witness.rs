@@ -1,10 +1,11 @@
 //! An execution that violates something, in words of the source and without what it does not
 //! need.
 //!
-//! Kept are the events that the violation's values depend on, those of a shortest cycle that
-//! shows that the threads do not take turns, and the fences between these. Of a race: its two
-//! accesses, and how one might have come before the other. The order in which locks are taken
-//! only takes executions away, so that a lock is left out where nothing depends on its value.
+//! Kept are the events that the violation depends on, those of a shortest cycle that shows that
+//! the threads do not take turns, and the fences between these. Of a race: its two accesses, and
+//! how one might have come before the other. Of a hang: why nobody writes what would end it. The
+//! order in which locks are taken only takes executions away, so that a lock is left out where
+//! nothing depends on its value.
 use super::graph::{Graph, Slot, NONE};
 use super::outcome::Violation;
 use super::program::ProgramSource;
@@ -174,6 +175,10 @@ fn depended(slice: &mut Slice, nodes: &Nodes, fault: &Fault) -> Kept {
                         if graph.event(other).location == location {
                             slice.need(other);
                         }
+                    }
+                    let at = graph.places[location as usize].at;
+                    for other in (0..slice.lines.len()).filter(|other| *other != thread) {
+                        slice.explain_silence(other, at);
                     }
                 }
                 slice.explain(thread, number);
