@@ -83,15 +83,23 @@ def test_explorations_are_as_recorded(structure: Structure) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def of_violations(structure: Structure) -> Iterator[tuple[str, dict[str, Test]]]:
+    """The tests of what a structure's scenarios violate, by model and name."""
+    for model in {model for claim in structure.claims for model in claim.explored}:
+        yield (
+            model,
+            {
+                test.name: test
+                for claim in structure.claims
+                if model in claim.explored
+                for test in explored(structure.name, claim.scenario, model).tests
+            },
+        )
+
+
 @by_name
 def test_the_test_of_a_violation_is_allowed_where_the_violation_is(structure: Structure) -> None:
-    for model in {model for claim in structure.claims for model in claim.explored}:
-        tests = {
-            test.name: test
-            for claim in structure.claims
-            if model in claim.explored
-            for test in explored(structure.name, claim.scenario, model).tests
-        }
+    for model, tests in of_violations(structure):
         said: dict[str, Observation] = {}
 
         def done(verdict: Verdict, said: dict[str, Observation] = said) -> None:
@@ -107,13 +115,7 @@ def test_no_access_of_the_test_of_a_violation_can_be_left_out(structure: Structu
     """Without it the threads may take turns to the outcome that is left, or the outcome cannot come
     about any more: sc or the model of the violation answers otherwise. A fence may stay that makes
     no difference: it is what is not enough."""
-    for model in {model for claim in structure.claims for model in claim.explored}:
-        tests = {
-            test.name: test
-            for claim in structure.claims
-            if model in claim.explored
-            for test in explored(structure.name, claim.scenario, model).tests
-        }
+    for model, tests in of_violations(structure):
         for test in tests.values():
             less = tuple(with_one_less(test))
             whole, *answers = answered((test, *less), ("sc", model))
