@@ -31,7 +31,7 @@ def minimal(
     sufficient: list[Assignment] = []
     while left:
         # of one rank, too, always in the same order
-        left.sort(key=lambda each: (rank(each), each), reverse=True)  # type: ignore[arg-type]
+        left.sort(key=lambda each: (rank(each), each), reverse=True)
         tried = left.pop()
         failing = fails(tried)
         if failing is None:
