@@ -136,7 +136,7 @@ class Costing:
         self._rounds, self._seconds = 0, 0.0
 
     def run(self, seconds: float) -> None:
-        """Compile all the programs, then measure for so long, and for three rounds at least.
+        """Compile all the programs, then measure for so long, and for _FEWEST rounds at least.
         Raises Lost, MissingTool."""
         with workshop() as folder, machines.opened(self._machine) as at:
             self._compile(folder)

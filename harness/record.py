@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -24,6 +24,9 @@ from weakspot.harness.verdict import (
     ProgramRun,
     Verdict,
 )
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
 
 FORMAT = 2
 """The version of the campaign folder; a folder of another version is refused."""
@@ -180,37 +183,33 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def verdicts_of(self) -> dict[tuple[str, str], tuple[Verdict, ...]]:
         """The verdicts of a test under a model, one a checker."""
-        found: defaultdict[tuple[str, str], list[Verdict]] = defaultdict(list)
-        for verdict in self.verdicts:
-            found[verdict.test, verdict.model].append(verdict)
-        return {key: tuple(values) for key, values in found.items()}
+        return _grouped(self.verdicts, lambda verdict: (verdict.test, verdict.model))
 
     @cached_property
     def histograms_of(self) -> dict[str, tuple[Histogram, ...]]:
         """The histograms of a test, one a machine and runner."""
-        found: defaultdict[str, list[Histogram]] = defaultdict(list)
-        for histogram in self.histograms:
-            found[histogram.test].append(histogram)
-        return {key: tuple(values) for key, values in found.items()}
+        return _grouped(self.histograms, lambda histogram: histogram.test)
 
     @cached_property
     def explorations_of(self) -> dict[str, tuple[Exploration, ...]]:
         """The explorations of a program, one a model."""
-        found: defaultdict[str, list[Exploration]] = defaultdict(list)
-        for exploration in self.explorations:
-            found[exploration.program].append(exploration)
-        return {key: tuple(values) for key, values in found.items()}
+        return _grouped(self.explorations, lambda exploration: exploration.program)
 
     @cached_property
     def runs_of(self) -> dict[str, tuple[ProgramRun, ...]]:
         """The runs of a program as a whole, one a machine."""
-        found: defaultdict[str, list[ProgramRun]] = defaultdict(list)
-        for run in self.runs:
-            found[run.program].append(run)
-        return {key: tuple(values) for key, values in found.items()}
+        return _grouped(self.runs, lambda run: run.program)
 
     def tests_of(self, structure: str) -> tuple[Entry, ...]:
         return tuple(entry for entry in self.entries if structure in entry.structures)
+
+
+def _grouped(values: Iterable[_V], of: Callable[[_V], _K]) -> dict[_K, tuple[_V, ...]]:
+    """The values of each key, in their order."""
+    found: defaultdict[_K, list[_V]] = defaultdict(list)
+    for value in values:
+        found[of(value)].append(value)
+    return {key: tuple(those) for key, those in found.items()}
 
 
 def digest(*parts: str) -> str:

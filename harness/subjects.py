@@ -50,7 +50,7 @@ def subjects(
     named, tests = resolve(what)
     if tests:
         raise BadInput(
-            "a litmus test has no annotations to relax",
+            "a litmus test has no source whose orders could be changed",
             place=str(tests[0].path),
             advice="name a C or C++ file, or a structure",
         )

@@ -236,7 +236,7 @@ def test_a_search_that_is_cut_before_its_first_answer_tells_what_is_too_weak(pas
 
 def test_a_litmus_test_has_nothing_to_relax() -> None:
     folder = Path(__file__).parents[2] / "litmus" / "store_buffering" / "tests"
-    with pytest.raises(BadInput, match="no annotations to relax"):
+    with pytest.raises(BadInput, match="no source whose orders could be changed"):
         subjects([str(folder)])
 
 

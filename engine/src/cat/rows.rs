@@ -72,11 +72,12 @@ impl Rows {
             self.words = Words::any(typed.sets * stride, typed.relations * n * stride);
             self.no_events = vec![true; typed.sets];
             self.no_pairs = vec![true; typed.relations];
+            // of the others that are empty nobody looks at the bits
             self.set_mut(NO_EVENTS).fill(0);
-            self.no_events[NO_EVENTS as usize] = true;
-            rows::full_set(n, self.set_mut(ALL_EVENTS));
             self.relation_mut(NO_PAIRS).fill(0);
+            self.no_events[NO_EVENTS as usize] = true;
             self.no_pairs[NO_PAIRS as usize] = true;
+            rows::full_set(n, self.set_mut(ALL_EVENTS));
             for row in self.relation_mut(ALL_PAIRS).chunks_exact_mut(stride) {
                 rows::full_set(n, row);
             }

@@ -17,12 +17,13 @@ pub const STEPS: usize = 20_000;
 
 /// A thread of an execution, and what is asked about it.
 pub struct Asked<'a> {
-    pub source: &'a ProgramSource<'a>,
-    pub graph: &'a Graph,
-    pub line: &'a [Slot],
-    pub what: &'a What<'a>,
-    /// The events whose answers count.
-    pub kept: &'a BTreeSet<Slot>,
+    source: &'a ProgramSource<'a>,
+    graph: &'a Graph,
+    line: &'a [Slot],
+    what: &'a What<'a>,
+    beginning: ProgramThread,
+    /// The thread's events by their site and how often it was there before.
+    events: BTreeMap<(SiteId, usize), Slot>,
 }
 
 /// What is asked.
@@ -36,53 +37,71 @@ pub enum What<'a> {
 /// How often a thread has been at its sites.
 type Visits = BTreeMap<SiteId, usize>;
 
-impl Asked<'_> {
-    /// Whether it is so on all ways from the thread's beginning; false where `steps` end first.
-    pub fn holds(&self, beginning: ProgramThread, steps: &mut usize) -> bool {
-        let mut events: BTreeMap<(SiteId, usize), Slot> = BTreeMap::new();
+impl<'a> Asked<'a> {
+    /// `line` are the thread's events, `beginning` is the thread before them.
+    pub fn new(
+        source: &'a ProgramSource<'a>,
+        graph: &'a Graph,
+        line: &'a [Slot],
+        what: &'a What<'a>,
+        beginning: ProgramThread,
+    ) -> Asked<'a> {
         let mut visits = Visits::new();
-        for slot in self.line {
-            let site = self.graph.event(*slot).site;
-            events.insert((site, visit(&mut visits, site)), *slot);
+        let place = |slot: &Slot| {
+            let site = graph.event(*slot).site;
+            ((site, visit(&mut visits, site)), *slot)
+        };
+        Asked {
+            source,
+            graph,
+            line,
+            what,
+            beginning,
+            events: line.iter().map(place).collect(),
         }
-        let mut ways = vec![(beginning, Visits::new())];
+    }
+
+    /// Whether it is so on all ways from the thread's beginning when only the answers of events
+    /// that are `kept` count; false where `steps` end first.
+    pub fn holds(&self, kept: &BTreeSet<Slot>, steps: &mut usize) -> bool {
+        let mut ways = vec![(self.beginning.clone(), Visits::new())];
         while let Some((mut now, mut visits)) = ways.pop() {
             loop {
-                *steps = match steps.checked_sub(1) {
-                    Some(left) => left,
-                    None => return false,
-                };
+                if *steps == 0 {
+                    return false;
+                }
+                *steps -= 1;
                 let told = match (self.source.next(&mut now), self.what) {
                     (Next::Event(told), _) => told,
                     (Next::Unsupported { .. }, _) => return false,
                     (_, What::Leaves(_)) => break,
-                    (end, What::Comes(number, it)) => {
-                        match *number == self.line.len() && end == **it {
-                            true => break,
-                            false => return false,
-                        }
+                    (end, What::Comes(number, it)) if *number == self.line.len() && end == **it => {
+                        break
                     }
+                    _ => return false,
                 };
                 let place = (told.site, visit(&mut visits, told.site));
-                let known = events.get(&place).copied();
-                let same = known.is_some_and(|slot| self.is_it(slot, told));
+                let there = self.events.get(&place).copied();
+                let same = there.filter(|slot| self.is_it(*slot, told));
                 match *self.what {
                     What::Comes(number, _)
-                        if known.is_some() && known == self.line.get(number).copied() =>
+                        if there.is_some() && there == self.line.get(number).copied() =>
                     {
-                        match same {
-                            true => break,
-                            false => return false,
+                        if same.is_some() {
+                            break;
                         }
+                        return false;
                     }
-                    What::Leaves(location) if !same && told.action.writes(location) => {
+                    What::Leaves(location) if same.is_none() && told.action.writes(location) => {
                         return false
                     }
                     _ => {}
                 }
-                let answers = match known.filter(|slot| self.is_it(*slot, told)) {
-                    Some(slot) if !self.is_open(slot) => vec![self.graph.event(slot).value],
-                    _ => match self.answers(told.action) {
+                let settled =
+                    |slot: &Slot| !self.graph.event(*slot).is_read() || kept.contains(slot);
+                let answers = match same.filter(settled) {
+                    Some(slot) => vec![self.graph.event(slot).value],
+                    None => match self.answers(told.action) {
                         Some(answers) => answers,
                         None => return false,
                     },
@@ -107,11 +126,6 @@ impl Asked<'_> {
     /// Whether what the thread tells is an event of the execution as it is there.
     fn is_it(&self, slot: Slot, told: Told) -> bool {
         self.graph.event(slot).action == told.action
-    }
-
-    /// Whether anything may be read where the execution has this event.
-    fn is_open(&self, slot: Slot) -> bool {
-        self.graph.event(slot).is_read() && !self.kept.contains(&slot)
     }
 
     /// What a thread may be told where it does what it does not in the execution, or does not

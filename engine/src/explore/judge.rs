@@ -82,6 +82,7 @@ impl Judge {
         }
         let takes_set = |index: &usize| consistency.takes_set(*index);
         let takes_relation = |index: &usize| consistency.takes_relation(*index);
+        let cycles = consistency.forbids_cycles_alone();
         Ok(Judge {
             sets: (0..sets.len())
                 .filter(takes_set)
@@ -92,8 +93,8 @@ impl Judge {
                 .map(|index| (index, RELATIONS[index]))
                 .collect(),
             coherent: consistency.states_coherence(),
-            lasting: consistency.keeps_maximal() || consistency.forbids_cycles_alone(),
-            cycles: consistency.forbids_cycles_alone(),
+            lasting: cycles || consistency.keeps_maximal(),
+            cycles,
             remarks_on_atomics: !consistency.is_silent(&of_atomics),
             remarks: consistency.has_remarks(),
             consistency,

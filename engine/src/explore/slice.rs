@@ -49,13 +49,16 @@ impl<'a> Slice<'a> {
             steps: STEPS,
         };
         for thread in 0..slice.lines.len() {
-            let there = thread == 0 || graph.threads[thread].creator != NONE;
-            slice.ends.push(match there {
+            slice.ends.push(match slice.is_there(thread) {
                 true => slice.run(thread, slice.lines[thread].len(), None).2,
                 false => Next::Done(0),
             });
         }
         slice
+    }
+
+    fn is_there(&self, thread: ThreadId) -> bool {
+        thread == 0 || self.graph.threads[thread].creator != NONE
     }
 
     /// A thread before its first event.
@@ -97,7 +100,7 @@ impl<'a> Slice<'a> {
 
     /// The function that a thread starts with.
     pub fn start(&self, thread: ThreadId) -> String {
-        if thread > 0 && self.graph.threads[thread].creator == NONE {
+        if !self.is_there(thread) {
             return String::new();
         }
         let (now, ..) = self.run(thread, 0, None);
@@ -145,8 +148,7 @@ impl<'a> Slice<'a> {
     /// Keeps what keeps a thread from writing anything more to a location, as far as that is
     /// found out.
     pub fn explain_silence(&mut self, thread: ThreadId, location: Location) {
-        let there = thread == 0 || self.graph.threads[thread].creator != NONE;
-        if !there || matches!(self.ends[thread], Next::Unsupported { .. }) {
+        if !self.is_there(thread) || matches!(self.ends[thread], Next::Unsupported { .. }) {
             return;
         }
         let read = |slot: &&Slot| self.graph.event(**slot).is_read();
@@ -161,21 +163,16 @@ impl<'a> Slice<'a> {
     /// matter only after others.
     fn leave_out(&mut self, thread: ThreadId, what: &What, kept: &mut BTreeSet<Slot>) {
         let line = self.lines[thread].clone();
-        let read = |slot: &&Slot| self.graph.event(**slot).is_read();
-        let found: Vec<Slot> = line.iter().rev().filter(read).copied().collect();
-        for slot in found {
-            if !kept.remove(&slot) {
-                continue;
-            }
-            let asked = Asked {
-                source: self.source,
-                graph: self.graph,
-                line: &line,
-                what,
-                kept,
-            };
-            let beginning = self.beginning(thread);
-            if !asked.holds(beginning, &mut self.steps) {
+        let read = |slot: &Slot| kept.contains(slot) && self.graph.event(*slot).is_read();
+        let reads: Vec<Slot> = line.iter().rev().copied().filter(read).collect();
+        if reads.is_empty() {
+            return;
+        }
+        let beginning = self.beginning(thread);
+        let asked = Asked::new(self.source, self.graph, &line, what, beginning);
+        for slot in reads {
+            kept.remove(&slot);
+            if !asked.holds(kept, &mut self.steps) {
                 kept.insert(slot);
                 self.source.forget();
             }
