@@ -1,4 +1,4 @@
-"""A Test as a C program that runs it on hardware and counts the outcomes.
+"""A Test as a C program that runs it on hardware and counts the outcomes, and its siblings too.
 
 The threads are the test's own C11 operations, inlined into loops over many instances; the
 template says how they meet, and what is counted. So that memory need not be set back between two
@@ -85,8 +85,19 @@ def perpetual(read: Body) -> tuple[Followed, ...] | None:
     return tuple(found) if len(places(read)) == len(found) else None
 
 
-def native_source(test: Test) -> str:
-    """The C source of the program. Raises Unsupported for a test that is not read."""
+class Version(msgspec.Struct, frozen=True):
+    """What a thread does in some of the siblings, under a name; `stream` is that perpetually."""
+
+    name: str
+    thread: int
+    text: ThreadText
+    stream: ThreadText | None
+
+
+def native_source(test: Test, *siblings: Test) -> str:
+    """The C source of the program that runs a test or, by its parameter, one of the siblings:
+    tests that differ in orders and fences alone. What threads do in several of them is written
+    once. Raises Unsupported for a test that is not read."""
     read = statements(test)
     asked = places(read)
     stamped = {loc for loc in read.locations if _can_be_stamped(loc, read)}
@@ -99,17 +110,33 @@ def native_source(test: Test) -> str:
     def stamp(loc: str, given: int) -> str:
         return f"base + {given}" if loc in stamped else str(given)
 
-    def texts(value: Callable[[str, int], str]) -> list[ThreadText]:
-        return [
-            thread_text(number, read, names, value=value, stamped=stamped)
-            for number, names in enumerate(kept)
-        ]
-
     followed = perpetual(read)
+    versions: dict[tuple[int, ThreadText], Version] = {}
+
+    def version(of: Body, number: int) -> Version:
+        def text(value: Callable[[str, int], str]) -> ThreadText:
+            return thread_text(number, of, kept[number], value=value, stamped=stamped)
+
+        written = text(stamp)
+        known = versions.get((number, written))
+        if known is not None:
+            return known
+        count = sum(thread == number for thread, _ in versions)
+        stream = text(lambda *_: "base") if followed else None
+        made = Version(f"{number}_{count}" if count else str(number), number, written, stream)
+        return versions.setdefault((number, written), made)
+
+    family = [
+        [
+            version(msgspec.structs.replace(each, locations=read.locations), number)
+            for number in range(len(read.threads))
+        ]
+        for each in map(statements, (test, *siblings))
+    ]
     return template("native.c.j2").render(
         condition=test.condition,
-        threads=texts(stamp),
-        streams=texts(lambda *_: "base") if followed else [],
+        siblings=family,
+        versions=list(versions.values()),
         followed=followed or [],
         observed=_observed(read, asked, stamped, index, kept),
         wanted=[(asked.index((atom.thread, atom.name)), atom.value) for atom in read.atoms],

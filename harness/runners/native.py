@@ -1,4 +1,4 @@
-"""weakspot's own runner: each test becomes a C program of its own, which is run in short slices.
+"""weakspot's own runner: tests become C programs, which are run in short slices.
 
 How threads meet and what stands between two instances decides how much is seen, by factors of
 thousands, and differently for each test and machine. So a slice tries one setting of the
@@ -9,6 +9,9 @@ Every test is run together with its controls. Its fenced sibling must show inter
 what else it shows is an error of the runner, the compiler or the machine, and nothing is counted
 then. For an outcome that is not seen, its weaker siblings say what that is worth: they run under
 the same settings, and the settings that show them get half of the test's own time.
+
+Tests that differ in orders and fences alone are a family: with all their controls they are one
+program, since compiling takes longer than running, and most of a program is the same for all.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from typing import Literal
 import msgspec
 
 from weakspot.errors import Unsupported
+from weakspot.generators import kept
 from weakspot.generators.emit.native import native_source, perpetual
 from weakspot.generators.emit.threads import places, statements
 from weakspot.generators.litmus import Test
@@ -38,13 +42,15 @@ from weakspot.harness.machines.local import cores
 from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners import not_run
 from weakspot.harness.runners.programs import Failed, Program, compiled, sliced, workshop
-from weakspot.harness.runners.tuning import Choice, Memory, settings, told
+from weakspot.harness.runners.tuning import Choice, Memory, Tried, settings, told
 from weakspot.harness.verdict import Control, Count, Histogram, State, Verdict
 from weakspot.harness.words import stated, times
 
 _PATIENCE = 20  # slices in which nothing may be counted, since others have the processors
 _AHEAD = 40  # tests that are compiled before the first of them runs
+_TOGETHER = 24  # tests that are compiled as one program, at most
 _SHORTEST, _LONGEST = 0.01, 0.25  # seconds of a slice
+_ONCE = 0.1  # seconds of slices in one run of a program
 
 #: shares of a test's time; what a part does not need the test itself gets
 _FENCED, _FIRST, _WEAKER, _REST = 0.1, 0.3, 0.25, 0.35
@@ -52,9 +58,9 @@ _ENOUGH = 100  # independent hits of a sibling: its rate is then known to a tent
 
 
 class Native(msgspec.Struct, frozen=True):
-    """The runner. `emit` writes the C of a test."""
+    """The runner. `emit` writes the C of siblings."""
 
-    emit: Callable[[Test], str] = native_source
+    emit: Callable[..., str] = native_source
     name: str = "native"
 
     def available(self, machine: Machine) -> str:
@@ -97,8 +103,9 @@ class _Measured:
         self.test, self.bench = test, bench
         read = statements(test)
         self.threads = len(read.threads)
-        self.program = bench.program(test)
-        remembered = bench.memory.best.get(self.program.path.stem)
+        self.name = bench.name(test)
+        self.program, self.sibling = bench.program(test)
+        remembered = bench.memory.best.get(self.name)
         every = settings(self.threads, bench.machine.cores, perpetual=perpetual(read) is not None)
         self.choice = Choice(every, remembered)
         self.counts: Counter[tuple[int, ...]] = Counter()
@@ -116,31 +123,41 @@ class _Measured:
             left = seconds - (time.monotonic() - begin)
             if left <= 0 and self.choice.slices >= (slices if self.iterations else _PATIENCE):
                 break
-            self._slice(max(_SHORTEST, min(length, left)))
+            each = max(_SHORTEST, min(length, left))
+            wanted = max(slices - self.choice.slices, math.ceil(left / each), 1)
+            self._run(each, min(wanted, max(1, int(_ONCE / each))))
         if not self.iterations:
             raise Failed("no batch ended within its time: the machine is too busy")
         if sum(self.counts[values] for values in self.counts if self._holds(values)) != self.hits:
             raise Failed("its program's hits are not those of the condition")
         if self.hits:
-            self.bench.memory.best[self.program.path.stem] = self.choice.best.setting
+            self.bench.memory.best[self.name] = self.choice.best.setting
 
-    def _slice(self, seconds: float) -> None:
-        tried = self.choice.next()
+    def _run(self, seconds: float, count: int) -> None:
+        """So many slices, in one run of the program: starting it takes as long as a slice."""
+        chosen: list[Tried] = []
+        slices = []
+        for _ in range(count):
+            tried = self.choice.next()
+            tried.slices += 1
+            chosen.append(tried)
+            setting = {**tried.setting, "sibling": self.sibling}
+            slices.append((setting, seconds, self.choice.slices))
         try:
-            found = sliced(self.program, self.bench.at, tried.setting, seconds, self.choice.slices)
+            ended = sliced(self.program, self.bench.at, slices)
         except Failed as error:
             if not self.iterations:
                 raise
             self.problem = str(error)
             return
-        self.counts.update(found.counts)
-        self.processor += found.processor
-        tried.slices += 1
-        for part in (tried, self):
-            part.seconds += found.seconds
-            part.iterations += found.iterations
-            part.hits += found.hits
-            part.independent += found.independent
+        for tried, found in zip(chosen, ended, strict=True):
+            self.counts.update(found.counts)
+            self.processor += found.processor
+            for part in (tried, self):
+                part.seconds += found.seconds
+                part.iterations += found.iterations
+                part.hits += found.hits
+                part.independent += found.independent
 
     def _holds(self, values: Sequence[int]) -> bool:
         holds = proposition(self.test.condition)
@@ -166,25 +183,50 @@ class _Measured:
         return math.exp(-total) if total else None
 
 
+class _Family:
+    """Tests that differ in orders and fences alone, and all their controls, by text: one program.
+    `problem` says why there is none."""
+
+    def __init__(self, tests: Sequence[Test]) -> None:
+        self.tests = tests
+        self.members: dict[str, Test] = {}
+        for test in tests:
+            read = statements(test)
+            controls = (fenced(test, read), *weaker(test, read))
+            for each in (test, *(control.test for control in controls)):
+                self.members.setdefault(_unnamed(each), each)
+        self.program: Program | None = None
+        self.problem: Failed | Unsupported | None = None
+
+
 class _Bench:
     """A machine, and what was compiled and measured there for these tests."""
 
     def __init__(
-        self, emit: Callable[[Test], str], machine: Machine, at: Session, folder: Path
+        self, emit: Callable[..., str], machine: Machine, at: Session, folder: Path
     ) -> None:
         self.emit, self.machine, self.at, self.folder = emit, machine, at, folder
         self.memory = Memory(profile(machine, at))
-        self.siblings: dict[Path, _Measured] = {}  # by program: tests share them
-        self.interleaved: dict[str, Verdict] = {}  # of fenced siblings, by text after the name
+        self.families: dict[str, _Family] = {}  # by the text of their members
+        self.siblings: dict[str, _Measured] = {}  # by name: tests share them
+        self.interleaved: dict[str, Verdict] = {}  # of fenced siblings, by text
+
+    def name(self, test: Test) -> str:
+        """What the test is remembered by on this machine."""
+        return kept.digest(_unnamed(test), compilers.require(self.machine).stated)[:24]
 
     def expect(self, tests: Sequence[Test]) -> None:
-        """Ask the engine for the interleavings of all fenced siblings at once."""
-        texts = dict.fromkeys(
-            _unnamed(fenced(test, test.statements).test)
-            for test in tests
-            if test.statements is not None
-        )
-        named = {f"control{number}": text for number, text in enumerate(texts)}
+        """Find out which tests are a family, and ask the engine for the interleavings of all
+        fenced siblings at once."""
+        related: dict[str, list[Test]] = {}
+        for test in tests:
+            if test.statements is not None:
+                common = _unnamed(fenced(test, test.statements).test)
+                related.setdefault(common, []).append(test)
+        for those in related.values():
+            for at in range(0, len(those), _TOGETHER):
+                self._found(_Family(those[at : at + _TOGETHER]))
+        named = {f"control{number}": text for number, text in enumerate(related)}
         Engine(witnesses=False).check(
             [Test(name=name, arch="C", text=f"C {name}\n{text}") for name, text in named.items()],
             models.resolve("sc"),
@@ -192,27 +234,52 @@ class _Bench:
             done=lambda verdict: self.interleaved.update({named[verdict.test]: verdict}),
         )
 
-    def program(self, test: Test, crew: process.Crew | None = None) -> Program:
-        """Raises Failed, Unsupported."""
-        read = statements(test)
-        return compiled(self.emit(test), places(read), self.machine, self.folder, crew)
+    def _found(self, family: _Family) -> None:
+        for text in family.members:
+            self.families[text] = family
+
+    def program(self, test: Test) -> tuple[Program, int]:
+        """The program that runs the test, and as which of its siblings. Raises Failed,
+        Unsupported."""
+        text = _unnamed(test)
+        family = self.families[text]
+        if family.program is None:
+            raise family.problem or Failed("its program was not compiled")
+        return family.program, list(family.members).index(text)
 
     def compile(self, tests: Sequence[Test]) -> None:
-        """Compile the tests and their fenced siblings on all cores, before anything runs; what
-        does not compile is told when it is asked for again."""
-        wanted = []
-        for test in tests:
-            if test.statements is not None:
-                wanted += [test, fenced(test, test.statements).test]
+        """Compile the tests' families on all cores, before anything runs; what does not compile is
+        told when it is asked for. Where one of a family does not, each is compiled alone."""
+        waiting = self._uncompiled(tests)
+        self._compile(waiting)
+        for family in waiting:
+            if family.problem is not None and len(family.tests) > 1:
+                for test in family.tests:
+                    self._found(_Family([test]))
+        self._compile(self._uncompiled(tests))
 
-        def task(test: Test) -> Callable[[process.Crew, Callable[[None], None]], None]:
+    def _uncompiled(self, tests: Sequence[Test]) -> list[_Family]:
+        families = (self.families[_unnamed(test)] for test in tests if test.statements is not None)
+        return [
+            family
+            for family in dict.fromkeys(families)
+            if family.program is None and family.problem is None
+        ]
+
+    def _compile(self, families: Sequence[_Family]) -> None:
+        def task(family: _Family) -> Callable[[process.Crew, Callable[[None], None]], None]:
             def work(crew: process.Crew, _: Callable[[None], None]) -> None:
-                with contextlib.suppress(Failed, Unsupported):
-                    self.program(test, crew)
+                members = list(family.members.values())
+                try:
+                    asked = places(statements(members[0]))
+                    source = self.emit(*members)
+                    family.program = compiled(source, asked, self.machine, self.folder, crew)
+                except (Failed, Unsupported) as error:
+                    family.problem = error
 
             return work
 
-        process.in_parallel(list(map(task, wanted)), workers=cores(), done=lambda _: None)
+        process.in_parallel(list(map(task, families)), workers=cores(), done=lambda _: None)
 
     def histogram(self, test: Test, seconds: float) -> Histogram:
         """The test with its controls, in about so many seconds. Raises Failed, Unsupported."""
@@ -249,10 +316,10 @@ class _Bench:
         """The sibling, run for so long, or as it was for another test; as a whole: under every
         setting there is."""
         fresh = _Measured(test, self)
-        known = self.siblings.get(fresh.program.path, fresh)
+        known = self.siblings.get(fresh.name, fresh)
         if known is fresh or (whole and known.choice.slices < len(known.choice.tried)):
             known.go_on(seconds, enough, len(known.choice.tried) if whole else 1)
-            self.siblings[known.program.path] = known
+            self.siblings[known.name] = known
         return known
 
     def _fenced(self, sibling: Sibling, seconds: float) -> Control:
@@ -276,6 +343,7 @@ class _Bench:
             "threads ran": f"{it.processor / (it.threads * max(it.seconds, 1e-9)):.0%} of the time",
             "compiler": compilers.require(self.machine).stated,
             "assembly": str(it.program.assembly),
+            "sibling": str(it.sibling),
         }
         if it.threads > self.machine.cores:
             parameters["crowded"] = f"{it.threads} threads on {self.machine.cores} processors"

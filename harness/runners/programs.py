@@ -10,7 +10,7 @@ import os
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -158,15 +158,37 @@ def _compiler(
     return ended
 
 
-def sliced(program: Program, at: Session, setting: Setting, seconds: float, seed: int) -> Slice:
-    """Run the program once, for so many seconds. Raises Failed, Lost."""
-    return _read(printed(program, at, setting, seconds, seed), len(program.places))
+def sliced(
+    program: Program, at: Session, slices: Sequence[tuple[Setting, float, int]]
+) -> list[Slice]:
+    """Run the program once, for one slice after the other: its setting, seconds and seed. Raises
+    Failed, Lost."""
+    arguments: list[str] = []
+    for setting, seconds, seed in slices:
+        arguments += ["then"] * bool(arguments) + _words(setting, seconds, seed)
+    text = _printed(program, at, arguments, sum(seconds for _, seconds, _ in slices))
+    parts: list[list[str]] = [[]]
+    for line in text.splitlines():
+        parts[-1].append(line)
+        if _TOTAL.fullmatch(line):
+            parts.append([])
+    found = [_read(part, len(program.places)) for part in parts if part or len(parts) == 1]
+    if len(found) != len(slices):
+        raise Failed(f"its program ran {len(found)} slices of {len(slices)}")
+    return found
 
 
 def printed(program: Program, at: Session, setting: Setting, seconds: float, seed: int) -> str:
     """What the program prints that is run once, for so many seconds. Raises Failed, Lost."""
+    return _printed(program, at, _words(setting, seconds, seed), seconds)
+
+
+def _words(setting: Setting, seconds: float, seed: int) -> list[str]:
     given = {**setting, "ms": max(1, round(1000 * seconds)), "seed": seed}
-    arguments = [f"{name}={value}" for name, value in given.items()]
+    return [f"{name}={value}" for name, value in given.items()]
+
+
+def _printed(program: Program, at: Session, arguments: Sequence[str], seconds: float) -> str:
     ended = at.run(program.path, arguments, seconds=seconds + _GRACE)
     if ended.timed_out:
         raise Failed(f"its program does not end within {seconds + _GRACE:.0f} s")
@@ -176,18 +198,19 @@ def printed(program: Program, at: Session, setting: Setting, seconds: float, see
     return ended.out
 
 
-def _read(text: str, places: int) -> Slice:
-    """What a program printed. Raises Failed for anything that a whole program does not print."""
-    *lines, last = text.splitlines() or [""]
+def _read(said: Sequence[str], places: int) -> Slice:
+    """The lines that a program printed of a slice. Raises Failed for anything that a whole program
+    does not print."""
+    *lines, last = said or [""]
     total = _TOTAL.fullmatch(last)
+    if total is None:
+        raise Failed(f"its program ended with {last[:60]!r}")
     counts: Counter[tuple[int, ...]] = Counter()
     for line in lines:
         state = _STATE.fullmatch(line)
         if state is None or len(values := tuple(map(int, state[2].split()))) != places:
             raise Failed(f"its program printed {line[:60]!r}")
         counts[values] += int(state[1])
-    if total is None:
-        raise Failed(f"its program ended with {last[:60]!r}")
     iterations, hits, independent, spent, used = map(int, total.groups())
     if counts.total() != iterations or not 0 <= independent <= hits <= iterations:
         raise Failed(

@@ -3,6 +3,7 @@ and a program for every architecture."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -92,6 +93,7 @@ P1 (atomic_int* x, atomic_int* y) {
   atomic_store_explicit(y,5,memory_order_release);
   int r0 = atomic_load_explicit(x,memory_order_acquire);
 }"""
+RELAXED = "store_explicit(y,5,memory_order_relaxed"
 BOTH = r"exists (0:r0=0 /\ 1:r0=0)"
 
 
@@ -106,6 +108,17 @@ def test_perpetually_each_store_writes_the_number_of_its_round() -> None:
         "atomic_store_explicit(x,base,memory_order_release);",
         "int r0 = atomic_load_explicit(y,memory_order_acquire);",
     ]
+
+
+def test_siblings_are_one_program_and_what_they_share_is_in_it_once() -> None:
+    test = written(SB, BOTH)
+    relaxed = written(SB.replace("store_explicit(y,5,memory_order_release", RELAXED), BOTH)
+    source = native_source(test, relaxed)
+    assert thread(source) == thread(native_source(test))
+    assert thread(source, 1, "P1_") == thread(native_source(relaxed), 1)
+    assert source.count(" void P0") == 1
+    table = source.partition("siblings[][THREADS]")[2].partition("};")[0]
+    assert re.findall(r"run_\w+", table) == ["run_0", "run_1", "run_0", "run_1_1"]
 
 
 @pytest.mark.parametrize(

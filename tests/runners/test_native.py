@@ -59,8 +59,8 @@ def tried(
 def planted(*faults: tuple[str, str]) -> Native:
     """The runner with faults in the programs that it writes: one text instead of another."""
 
-    def emit(test: Test) -> str:
-        source = native_source(test)
+    def emit(*tests: Test) -> str:
+        source = native_source(*tests)
         for old, new in faults:
             assert old in source
             source = source.replace(old, new)
@@ -132,7 +132,7 @@ def test_no_setting_shows_what_x86_forbids(here: Machine, tmp_path: Path, which:
         every = settings(len(read.threads), 2, perpetual=perpetual(read) is not None)
         for setting in every[number % 5 :: 5] if which == "kinds" else every:
             with machines.opened(here) as at:
-                found = sliced(program, at, setting, 0.02, 1)
+                (found,) = sliced(program, at, [(setting, 0.02, 1)])
             for values in found.counts:
                 state = dict(zip(names, map(str, values), strict=True))
                 assert within(state, model[test.name].states), (test.name, setting, state)
@@ -198,6 +198,23 @@ def test_a_program_that_lies_or_dies_is_not_believed(
     histogram = ran([sb()], here, runner=planted((old, new)))["SB"]
     assert said in histogram.reason
     assert histogram.histogram == ()
+
+
+def test_tests_that_differ_in_orders_alone_are_compiled_together(
+    here: Machine, cache: Path
+) -> None:
+    """With all their controls; where one of them does not compile the others do."""
+    tests = [sb("a"), sb("b", FENCE), sb("c", order="seq_cst"), adders(2, "d")]
+    ran(tests, here)
+    assert len(list(cache.rglob("*.exe"))) == 2, "a program a family"
+
+    def emit(*together: Test) -> str:
+        wrong = any(each.name == "b" for each in together)
+        return native_source(*together) + "no C;" * wrong
+
+    found = ran(tests, here, runner=Native(emit=emit))
+    assert [name for name, each in found.items() if each.reason] == ["b"]
+    assert "does not compile it" in found["b"].reason
 
 
 def test_two_tests_of_one_name_both_run(here: Machine) -> None:
