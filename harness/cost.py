@@ -1,23 +1,18 @@
 """What each memory order of a site costs on a machine, on the program's own operations.
 
-For each annotation, and each order that C11 allows there, the program is written with that order,
-compiled, and run as a whole. Orders that give the same machine code cost the same, and are said to
-be the same; of the others each is measured, in two ways: alone, the threads of a scenario one after
-the other on one processor; and together, at once. What counts is the time that the threads of an
-instance take, added up, without what sets them up.
-
-Rounds go over all the programs in an order that changes, and differences are those within a round,
-to the weakest order of the site: their median, with the interval that holds the true one with at
-least 95 %, however the differences are distributed (Conover, Practical Nonparametric Statistics,
-3rd edition, 1999, section 3.2). Where it holds zero, there is only noise.
+Scenarios run as a whole, in two ways: alone, the threads one after the other on one processor; and
+together, at once. How often their threads execute each annotation's operation is counted first, in
+runs of their own, and an annotation is measured in the scenario that executes it most. There the
+program is written with each order that C11 allows, and compiled. Orders that give the same machine
+code cost the same, and are said to be the same; the others are measured against the weakest
+(`contests`). What counts is the time that the functions of a run's threads take, added up, without
+what sets them up; of its difference, an operation's part.
 """
 
 from __future__ import annotations
 
 import os
-import random
 import re
-import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -29,34 +24,22 @@ import msgspec
 from weakspot.errors import Unsupported
 from weakspot.generators.program import Program
 from weakspot.harness import machines, process
-from weakspot.harness.annotations import Annotated, Annotation, annotate
+from weakspot.harness.annotations import Annotation, annotate
+from weakspot.harness.contests import FEWEST, Contest, Timing, next_of
 from weakspot.harness.machines import Machine, Session
 from weakspot.harness.machines.local import cores
-from weakspot.harness.rewrite import rewrite
+from weakspot.harness.rewrite import marked, rewrite
 from weakspot.harness.runners import programs, whole
 from weakspot.harness.runners.programs import Failed, workshop
 from weakspot.harness.runners.tuning import Setting
+from weakspot.harness.runners.whole import Times
 from weakspot.harness.strength import allowed, at_most
 
-_ALONE: Setting = {"alone": 1}
-_TOGETHER: Setting = {"caller": 1}
-_SLICES = {"alone": 0.01, "together": 0.03}  # seconds
-_FEWEST = 6  # rounds; of fewer there is no such interval
+_WAYS: dict[str, Setting] = {"alone": {"alone": 1}, "together": {"caller": 1}}
+_SLICES = {"alone": 0.002, "together": 0.005}  # seconds: about what starting a program takes
+_COUNTING = 0.02  # seconds of a slice that counts
 
 _NO_CODE = re.compile(r"^\s*\.(?:file|ident)\b.*\n", re.M)
-
-
-class Timing(msgspec.Struct, frozen=True):
-    """Nanoseconds a run, more than with the weakest order of the site, and the interval that holds
-    the true figure with 95 %."""
-
-    ns: float
-    low: float
-    high: float
-
-    @property
-    def is_noise(self) -> bool:
-        return self.low <= 0 <= self.high
 
 
 class OrderCost(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,32 +55,41 @@ class OrderCost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SiteCost(msgspec.Struct, frozen=True, kw_only=True):
-    """What the orders of an annotation cost in runs of a scenario, the weakest first."""
+    """What the orders of an annotation cost in a scenario, the weakest first. How often a run
+    executes its operation is None where it could not be counted."""
 
     annotation: Annotation
     scenario: str
     orders: tuple[OrderCost, ...]
+    alone: Times | None = None
+    together: Times | None = None
+
+    @property
+    def is_executed(self) -> bool:
+        """Whether a thread does its operation at all, as far as is known."""
+        return any(times.most for times in (self.alone, self.together) if times)
 
 
 class RunCost(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run of a scenario takes as it is written, in nanoseconds; None where it was not
-    measured, `why`."""
+    """What the threads of a run of a scenario take as it is written, in nanoseconds, and how many
+    operations with an order they execute; None where it was not measured, `why`."""
 
     scenario: str
     alone: float | None = None
     together: float | None = None
+    operations: float | None = None
     why: str = ""
 
 
 class Costs(msgspec.Struct, frozen=True, kw_only=True):
-    """What was measured of a subject on a machine, in so many rounds and seconds."""
+    """What was measured of a subject on a machine, in so many turns and seconds."""
 
     subject: str
     machine: str
     emulated: bool
     runs: tuple[RunCost, ...]
     sites: tuple[SiteCost, ...]
-    rounds: int
+    turns: int
     seconds: float
 
 
@@ -110,6 +102,26 @@ class _Variant(msgspec.Struct, frozen=True):
 
 _Keep = Callable[[_Variant | str], object]
 """What to do with a program that was made, or with why it was not."""
+
+
+class _Job(msgspec.Struct, frozen=True):
+    """A program to make, with the files that are changed in it."""
+
+    keep: _Keep
+    program: Program
+    changed: dict[str, bytes] = {}
+    counting: bool = False
+
+
+class _Entry(Contest[programs.Program]):
+    """The programs of an annotation, one for each machine code, the weakest first; or, without a
+    number, a scenario as it is written."""
+
+    def __init__(
+        self, way: str, scenario: str, number: int | None, entered: Sequence[programs.Program]
+    ) -> None:
+        super().__init__(entered)
+        self.way, self.scenario, self.number = way, scenario, number
 
 
 class Costing:
@@ -126,57 +138,73 @@ class Costing:
         self._name, self._machine, self._report = name, machine, report
         self._programs = dict(subject)
         self._annotations, annotated = annotate([program for _, program in subject])
-        self._scenario = {
-            number: _best(number, subject, annotated) for number in range(len(self._annotations))
+        self._within = {
+            number: [
+                name
+                for name, each in zip(self._programs, annotated, strict=True)
+                if number in each.sites
+            ]
+            for number in range(len(self._annotations))
         }
+        self._counting: dict[str, _Variant | str] = {}
+        self._counts: dict[tuple[str, str], dict[int, Times]] = {}  # by way and scenario
         self._written: dict[str, _Variant | str] = {}
         self._variants: dict[tuple[int, str], _Variant | str] = {}
-        self._times: dict[str, dict[Path, list[float]]] = {way: {} for way in _SLICES}
-        self._failed: dict[tuple[str, str], str] = {}  # by way and scenario
-        self._rounds, self._seconds = 0, 0.0
+        self._entries: list[_Entry] = []
+        self._failed: dict[tuple[str, str], str] = {}
+        self._seconds = 0.0
 
     def run(self, seconds: float) -> None:
-        """Compile all the programs, then measure for so long, and for _FEWEST rounds at least.
-        Raises Lost, MissingTool."""
+        """Count, compile all the programs, then measure for so long, and for FEWEST turns of each
+        at least. Raises Lost, MissingTool."""
         with workshop() as folder, machines.opened(self._machine) as at:
-            self._compile(folder)
-            begin = time.monotonic()
-            while self._rounds < _FEWEST or time.monotonic() - begin < seconds:
-                self._round(at)
-                self._rounds += 1
+            self._count(at, folder)
+            self._compile(self._jobs(), folder)
+            self._entries = [each for way in _WAYS for each in self._entered(way)]
+            begin, turns = time.monotonic(), 0
+            while going := [each for each in self._entries if self._goes_on(each)]:
+                if self._seconds >= seconds and all(len(each) >= FEWEST for each in going):
+                    break
+                way = list(_WAYS)[turns % len(_WAYS)]
+                self._turn(at, next_of([e for e in going if e.way == way] or going, turns // 2))
+                turns += 1
                 self._seconds = time.monotonic() - begin
-                self._report(f"{self._name}: round {self._rounds}")
+                self._report(f"{self._name}: turn {turns}")
 
     # --- the programs ---------------------------------------------------------------------------
 
-    def _compile(self, folder: Path) -> None:
-        """All programs, on all cores."""
-        jobs: list[tuple[_Keep, Program, dict[str, bytes]]] = []
-        for scenario in dict.fromkeys(self._scenario.values()):
-            keep: _Keep = partial(self._written.__setitem__, scenario)
-            jobs.append((keep, self._programs[scenario], {}))
-        for number, annotation in enumerate(self._annotations):
-            program = self._programs[self._scenario[number]]
-            for order in allowed(annotation.kind):
-                keep = partial(self._variants.__setitem__, (number, order))
-                changed = rewrite([annotation], (order,), through_macros=True)
-                if changed.by_hand:
-                    keep(changed.by_hand[0].why)
-                else:
-                    jobs.append((keep, program, changed.after))
+    def _compile(self, jobs: Sequence[_Job], folder: Path) -> None:
+        """All of them, on all cores."""
 
-        def compiled(job: tuple[_Keep, Program, dict[str, bytes]], _: object, __: object) -> None:
-            keep, program, changed = job
-            self._report(f"compiling {program.source.name}")
-            keep(self._variant(program, changed, folder))
+        def compiled(job: _Job, _: object, __: object) -> None:
+            self._report(f"compiling {job.program.source.name}")
+            job.keep(self._variant(job, folder))
 
         tasks = [partial(compiled, job) for job in jobs]
         process.in_parallel(tasks, workers=cores(), done=lambda _: None)
 
-    def _variant(self, program: Program, changed: dict[str, bytes], folder: Path) -> _Variant | str:
+    def _jobs(self) -> list[_Job]:
+        """The programs to measure: scenarios as they are written, and with each order."""
+        jobs = [
+            _Job(partial(self._written.__setitem__, scenario), self._programs[scenario])
+            for scenario in dict.fromkeys(map(self._scenario, self._within))
+        ]
+        for number, annotation in enumerate(self._annotations):
+            program = self._programs[self._scenario(number)]
+            for order in allowed(annotation.kind):
+                keep: _Keep = partial(self._variants.__setitem__, (number, order))
+                changed = rewrite([annotation], (order,), through_macros=True)
+                if changed.by_hand:
+                    keep(changed.by_hand[0].why)
+                else:
+                    jobs.append(_Job(keep, program, changed.after))
+        return jobs
+
+    def _variant(self, job: _Job, folder: Path) -> _Variant | str:
         try:
             with tempfile.TemporaryDirectory(prefix="weakspot-cost-") as scratch:
-                made = whole.made(_moved(program, changed, Path(scratch)), self._machine, folder)
+                program = _moved(job.program, job.changed, Path(scratch))
+                made = whole.made(program, self._machine, folder, counting=job.counting)
         except (Failed, Unsupported) as error:
             return " ".join(str(error.args[0]).split())
         text = made.assembly.read_text(encoding="utf-8")
@@ -194,38 +222,71 @@ class Costing:
             known, one = first.setdefault(variant.code, (order, variant))
             yield order, known if known != order else "", one
 
-    # --- measuring ------------------------------------------------------------------------------
+    # --- counting -------------------------------------------------------------------------------
 
-    def _round(self, at: Session) -> None:
-        """One slice of each program in each way."""
-        wanted: dict[Path, tuple[str, programs.Program]] = {}
-        for scenario, variant in self._written.items():
-            if isinstance(variant, _Variant):
-                wanted[variant.program.path] = scenario, variant.program
-        for number, scenario in self._scenario.items():
-            found = [one.program for *_, one in self._groups(number) if isinstance(one, _Variant)]
-            if len({each.path for each in found}) > 1:  # else there is no difference to measure
-                wanted |= {each.path: (scenario, each) for each in found}
-        chosen = list(wanted.values())
-        random.Random(self._rounds).shuffle(chosen)
-        for scenario, program in chosen:
-            for way, setting in (("alone", _ALONE), ("together", _TOGETHER)):
-                times = self._times[way].setdefault(program.path, [])
-                if (way, scenario) in self._failed:
+    def _count(self, at: Session, folder: Path) -> None:
+        """How often the threads of each scenario execute what."""
+        changed, marks = marked(self._annotations, whole.counted)
+        jobs = [
+            _Job(partial(self._counting.__setitem__, name), program, changed, counting=True)
+            for name, program in self._programs.items()
+        ]
+        self._compile(jobs, folder)
+        for scenario, variant in self._counting.items():
+            for way, setting in _WAYS.items():
+                if isinstance(variant, str):
+                    self._failed[way, scenario] = variant
                     continue
+                counts = {**setting, "counts": len(self._annotations)}
                 try:
-                    slice_ = whole.slice_of(program, at, setting, _SLICES[way], self._rounds)
+                    found = whole.slice_of(variant.program, at, counts, _COUNTING, 1)
                 except Failed as error:
                     self._failed[way, scenario] = str(error)
                     continue
-                times.append(1e9 * slice_.typical)
+                self._counts[way, scenario] = {
+                    number: times for number, times in found.operations.items() if number in marks
+                }
 
-    def _difference(self, way: str, scenario: str, one: Path, other: Path) -> Timing | None:
-        if (way, scenario) in self._failed:
-            return None
-        pairs = zip(self._times[way].get(one, ()), self._times[way].get(other, ()), strict=False)
-        found = [mine - its for mine, its in pairs]
-        return timing(found)
+    def _times(self, way: str, number: int, scenario: str = "") -> Times | None:
+        return self._counts.get((way, scenario or self._scenario(number)), {}).get(number)
+
+    def _scenario(self, number: int) -> str:
+        """The one whose threads do the annotation's operation most often."""
+
+        def executed(scenario: str) -> list[float]:
+            found = [self._times(way, number, scenario) for way in _WAYS]
+            return [times.mean if times else -1.0 for times in found]
+
+        return max(self._within[number], key=executed)
+
+    # --- measuring ------------------------------------------------------------------------------
+
+    def _entered(self, way: str) -> Iterator[_Entry]:
+        for scenario, variant in self._written.items():
+            if isinstance(variant, _Variant):
+                yield _Entry(way, scenario, None, [variant.program])
+        for number in self._within:
+            different = [
+                variant.program
+                for _, same_as, variant in self._groups(number)
+                if not same_as and isinstance(variant, _Variant)
+            ]
+            times = self._times(way, number)
+            if len(different) > 1 and times is not None and times.most:
+                yield _Entry(way, self._scenario(number), number, different)
+
+    def _goes_on(self, each: _Entry) -> bool:
+        return (each.way, each.scenario) not in self._failed
+
+    def _turn(self, at: Session, entry: _Entry) -> None:
+        def measure(program: programs.Program) -> float:
+            setting, length = _WAYS[entry.way], _SLICES[entry.way]
+            return 1e9 * whole.slice_of(program, at, setting, length, len(entry)).typical
+
+        try:
+            entry.turn(measure)
+        except Failed as error:
+            self._failed[entry.way, entry.scenario] = str(error)
 
     # --- what is known --------------------------------------------------------------------------
 
@@ -236,76 +297,61 @@ class Costing:
             machine=self._machine.name,
             emulated=self._machine.emulated,
             runs=tuple(self._run_cost(*each) for each in self._written.items()),
-            sites=tuple(map(self._site, self._scenario)),
-            rounds=self._rounds,
+            sites=tuple(map(self._site, self._within)),
+            turns=sum(map(len, self._entries)),
             seconds=round(self._seconds, 2),
         )
+
+    def _entry(self, way: str, scenario: str, number: int | None) -> _Entry | None:
+        """The one that was measured to its end."""
+        key = way, scenario, number
+        found = [each for each in self._entries if (each.way, each.scenario, each.number) == key]
+        return found[0] if found and self._goes_on(found[0]) else None
 
     def _run_cost(self, scenario: str, variant: _Variant | str) -> RunCost:
         if isinstance(variant, str):
             return RunCost(scenario=scenario, why=variant)
-        found = {
-            way: round(statistics.median(times), 1)
-            for way in _SLICES
-            if (times := self._times[way].get(variant.program.path))
-        }
-        why = self._failed.get(("alone", scenario)) or self._failed.get(("together", scenario), "")
+        alone, together = (
+            entry.typical() if (entry := self._entry(way, scenario, None)) else None
+            for way in _WAYS
+        )
+        counts = [found for way in _WAYS if (found := self._counts.get((way, scenario)))]
         return RunCost(
-            scenario=scenario, alone=found.get("alone"), together=found.get("together"), why=why
+            scenario=scenario,
+            alone=alone,
+            together=together,
+            operations=round(sum(each.mean for each in counts[0].values()), 2) if counts else None,
+            why=next(filter(None, (self._failed.get((way, scenario)) for way in _WAYS)), ""),
         )
 
     def _site(self, number: int) -> SiteCost:
-        scenario = self._scenario[number]
+        scenario = self._scenario(number)
+        alone, together = (self._times(way, number) for way in _WAYS)
         orders: list[OrderCost] = []
-        weakest: Path | None = None
+        different: list[Path] = []
         for order, same_as, variant in self._groups(number):
             if isinstance(variant, str):
                 orders.append(OrderCost(order=order, why=variant))
                 continue
-            path = variant.program.path
-            if weakest is None:
-                weakest = path
-            alone, together = (
-                self._difference(way, scenario, path, weakest) if path != weakest else None
-                for way in _SLICES
+            if not same_as:
+                different.append(variant.program.path)
+            place = different.index(variant.program.path)
+            timings = [
+                entry.timing(place, times.mean)
+                if place and times and (entry := self._entry(way, scenario, number))
+                else None
+                for way, times in zip(_WAYS, (alone, together), strict=True)
+            ]
+            orders.append(
+                OrderCost(order=order, same_as=same_as, alone=timings[0], together=timings[1])
             )
-            orders.append(OrderCost(order=order, same_as=same_as, alone=alone, together=together))
         return SiteCost(
-            annotation=self._annotations[number], scenario=scenario, orders=tuple(orders)
+            annotation=self._annotations[number],
+            scenario=scenario,
+            orders=tuple(orders),
+            alone=alone,
+            together=together,
         )
-
-
-def timing(differences: Sequence[float]) -> Timing | None:
-    """The median with its interval; None where there are too few."""
-    found, count = sorted(differences), len(differences)
-    cut, tail = -1, 1 / 2**count  # of this chance, that the median is outside, on one side
-    chance = tail
-    while chance <= 0.025:
-        cut += 1
-        tail *= (count - cut) / (cut + 1)
-        chance += tail
-    if cut < 0:
-        return None
-    return Timing(
-        *(round(each, 2) for each in (statistics.median(found), found[cut], found[-1 - cut]))
-    )
-
-
-def _best(
-    number: int, subject: Sequence[tuple[str, Program]], annotated: Sequence[Annotated]
-) -> str:
-    """The first scenario in which a thread does the annotation's operation, not main before it
-    starts any; else the first that has it."""
-    has = [
-        (name, [program.sites[site] for site in each.sites[number]])
-        for (name, program), each in zip(subject, annotated, strict=True)
-        if number in each.sites
-    ]
-    for name, sites in has:
-        chains = [(site.function, *site.chain) for site in sites]  # function@file:line:column
-        if any(not chain[-1].startswith("main") for chain in chains):
-            return name
-    return has[0][0]
 
 
 def prices(site: SiteCost) -> dict[str, float]:

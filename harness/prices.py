@@ -22,7 +22,8 @@ class _Kept(msgspec.Struct):
 
 class Prices:
     """The costs that are remembered of a machine, the one that weakspot runs on unless another's
-    profile is given: nanoseconds that an order takes more than the weakest at its place."""
+    profile is given: nanoseconds that an operation takes more with an order than with the weakest
+    at its place."""
 
     def __init__(self, known: Profile | None = None) -> None:
         known = known or profile(local.machine())
@@ -49,4 +50,5 @@ def _key(each: Annotation) -> str:
         text = Path(each.path).read_text(encoding="utf-8", errors="replace")
     except OSError:
         text = ""
-    return kept.digest(each.path, text, str(each.line), str(each.column), each.kind)[:32]
+    place = each.path, text, str(each.line), str(each.column), each.kind
+    return kept.digest("an operation", *place)[:32]

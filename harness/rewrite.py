@@ -147,6 +147,34 @@ def rewrite(
                 ByHand(each, order, str(refused), with_own(order, each.order))
                 for each, order in changed
             ]
+    return Rewritten(*_applied(texts, edits), tuple(by_hand))
+
+
+def marked(
+    annotations: Sequence[Annotation], mark: Callable[[int], str]
+) -> tuple[dict[str, bytes], frozenset[int]]:
+    """The annotations' files in which the order of each is evaluated after the expression
+    `mark(number)`, and so once an operation; and the numbers of those where this can be written."""
+    texts = _Texts()
+    edits: list[_Edit] = []
+    numbers: set[int] = set()
+    for number, each in enumerate(annotations):
+        try:
+            found = texts.edits(each, each.order, through_macros=True)
+        except _Refused:
+            continue
+        for at, edit in enumerate(found):
+            after, count = _ORDER.subn(rf"({mark(number)}, \g<0>)", edit.text, count=1)
+            if count:  # of a compare-exchange, the order on success
+                found[at] = msgspec.structs.replace(edit, text=after)
+                numbers.add(number)
+                break
+        edits += found
+    return _applied(texts, edits)[1], frozenset(numbers)
+
+
+def _applied(texts: _Texts, edits: Sequence[_Edit]) -> tuple[dict[str, bytes], dict[str, bytes]]:
+    """The bytes of each file before and after."""
     before: dict[str, bytes] = {}
     after: dict[str, bytes] = {}
     for path in dict.fromkeys(edit.path for edit in edits):
@@ -155,7 +183,7 @@ def rewrite(
         for edit in sorted({e for e in edits if e.path == path}, key=lambda e: -e.start):
             text = text[: edit.start] + edit.text + text[edit.end :]
         after[path] = text.encode("latin-1")
-    return Rewritten(before, after, tuple(by_hand))
+    return before, after
 
 
 class _Texts(dict[str, str]):

@@ -21,8 +21,9 @@ from weakspot.harness.edge import NOTHING_FOUND, keeping, some_time
 @command(
     epilog="""\
 The programs run as a whole, alone and together: their threads one after the other, and at once.
-What is printed is the difference to the weakest order of the place; what is written stands in
-brackets. relax ranks by what this machine has measured, as long as the file is not changed.
+What is printed is the difference to the weakest order of the place, for one execution of it; what
+is written stands in brackets, and beside it how often a run executes it. relax ranks by what this
+machine has measured, as long as the file is not changed.
 
 Examples:
   weakspot cost duffy_wsq

@@ -5,23 +5,29 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from weakspot.harness.cost import Costs, OrderCost, SiteCost, Timing
+from weakspot.harness.contests import Timing
+from weakspot.harness.cost import Costs, OrderCost, SiteCost
 from weakspot.harness.report.terminal import columns
+from weakspot.harness.runners.whole import Times
 
 
 def costs(found: Costs, out: Console) -> None:
-    """A row for each order of a site that has code of its own; sites of which all orders have the
-    same are counted below."""
+    """A row for each order of a site that has code of its own; below, the sites of which all orders
+    have the same, and those that no thread executes."""
     emulated = "  emulated: says nothing of real hardware" if found.emulated else ""
     out.print(Text.assemble((found.subject, "bold"), f"  {found.machine}", (emulated, "yellow")))
-    rows: list[list[str | Text]] = [["", "", "", "alone", "together", "in"]]
+    rows: list[list[str | Text]] = [["", "", "", "alone", "together", "a run", "in"]]
     alike: list[str] = []
+    idle: list[str] = []
     without: list[str] = []
     for site in found.sites:
         if refused := [each for each in site.orders if each.why]:
             without.append(f"{site.annotation} {refused[0].order}: {refused[0].why}")
         if sum(not each.same_as and not each.why for each in site.orders) > 1:
-            rows += _rows(site)
+            if site.is_executed or site.alone is site.together is None:
+                rows += _rows(site)
+            else:
+                idle.append(str(site.annotation))
         elif not all(each.why for each in site.orders):
             alike.append(str(site.annotation))
     if len(rows) > 1:
@@ -30,6 +36,8 @@ def costs(found: Costs, out: Console) -> None:
     if alike:
         where = ", ".join(alike)
         out.print(Text(f"  every order gives the same machine code at {where}"))
+    if idle:
+        out.print(Text(f"  executed by main alone, or not at all: {', '.join(idle)}"))
     for run in found.runs:
         if run.alone is None and run.together is None:
             out.print(Text(f"  {run.scenario}: not measured: {run.why}", style="dim"))
@@ -38,18 +46,17 @@ def costs(found: Costs, out: Console) -> None:
             "not measured" if ns is None else f"{ns:.0f} ns" for ns in (run.alone, run.together)
         )
         why = f" ({run.why})" if run.why else ""
-        out.print(
-            Text(
-                f"  a run of {run.scenario} as written: {alone} alone, {together} together{why}",
-                style="dim",
-            )
+        what = "" if run.operations is None else f", {_number(run.operations)} of these operations"
+        said = (
+            f"  a run of {run.scenario} as written{what}: {alone} alone, {together} together{why}"
         )
+        out.print(Text(said, style="dim"))
     for left_out in without:
         out.print(Text(f"  not measured: {left_out}", style="dim"))
     out.print(
         Text(
-            f"nanoseconds a run more than with the weakest order, and the interval of 95 %; "
-            f"{found.rounds} rounds in {found.seconds:.1f} s",
+            f"nanoseconds an operation more than with the weakest order, and the interval of 95 %; "
+            f"{found.turns} turns in {found.seconds:.1f} s",
             style="dim",
         )
     )
@@ -68,8 +75,25 @@ def _rows(site: SiteCost) -> list[list[str | Text]]:
             orders.append(" ").append(f"[{name}]" if style else name, style=style)
         cells = [_cell(each, timing, first=not made) for timing in (each.alone, each.together)]
         where = head if not made else ("", "")
-        made.append([*where, orders, *cells, "" if made else site.scenario])
+        last = ("", "") if made else (_executed(site), site.scenario)
+        made.append([*where, orders, *cells, *last])
     return made
+
+
+def _executed(site: SiteCost) -> str:
+    """How often a run does, alone and together."""
+    told = [_times(times) for times in (site.alone, site.together) if times]
+    return " / ".join(dict.fromkeys(told))
+
+
+def _times(times: Times) -> str:
+    if times.least == times.most:
+        return f"×{times.most}"
+    return f"×{_number(times.mean)} ({times.least}–{times.most})"
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def _cell(order: OrderCost, timing: Timing | None, *, first: bool) -> Text:

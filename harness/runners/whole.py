@@ -34,23 +34,48 @@ _PATIENCE = 2.0  # seconds after which an instance that does not end hangs
 _TOTAL = re.compile(r"total (\d+) (\d+) (\d+) (\d+) (\d+) ([\d.]+)")
 
 
+class Times(msgspec.Struct, frozen=True):
+    """How often the threads of an instance execute an operation, without main: the mean over the
+    instances, and from the least to the most."""
+
+    mean: float
+    least: int
+    most: int
+
+
 class Slice(msgspec.Struct, frozen=True):
     """What a slice counted: instances, those in which all threads ran at one moment, failures by
     what they are (without count and values) and values. `typical` are the seconds
-    that an instance's threads take, added up: the mean of the middle half of the instances."""
+    that the functions of an instance's threads take, added up: the mean of the middle half of the
+    instances, without what it takes to look at the time.
+    `operations` are those that were counted, by number."""
 
     instances: int
     overlapped: int
     failures: dict[Failure, Counter[str]]
     seconds: float
     typical: float
+    operations: dict[int, Times] = {}
 
 
-def made(program: Program, machine: Machine, folder: Path) -> programs.Program:
-    """The program, ready to be run as a whole. Raises Failed, Unsupported."""
+_COUNTING = "int weakspot_counted(int);\n"
+
+
+def counted(number: int) -> str:
+    """An expression that counts: where a program evaluates it, the operation of that number is
+    executed once more. Slices are asked for the operations by the parameter `counts`."""
+    return f"weakspot_counted({number})"
+
+
+def made(
+    program: Program, machine: Machine, folder: Path, *, counting: bool = False
+) -> programs.Program:
+    """The program, ready to be run as a whole; `counting` allows it what `counted` says.
+    Raises Failed, Unsupported."""
     if program.source.suffix != ".c":
         raise Unsupported("only programs in C are run as a whole")
-    return compiled(preprocessed(program, machine), (), machine, folder, frame=frame())
+    text = f"{_COUNTING if counting else ''}{preprocessed(program, machine)}"
+    return compiled(text, (), machine, folder, frame=frame())
 
 
 def slice_of(
@@ -156,6 +181,7 @@ def _read(text: str) -> Slice:
     """What a program printed. Raises Failed for anything that a whole program does not print."""
     *lines, last = text.splitlines() or [""]
     failures: dict[Failure, Counter[str]] = {}
+    executed: dict[int, tuple[int, int, int]] = {}  # in all, the least, the most
     for line in lines:
         match line.split("\t"):
             case ["failed", count, file, number, function, expression, values] if count.isdecimal():
@@ -170,6 +196,9 @@ def _read(text: str) -> Slice:
             case ["crashed", number] if number.isdecimal():
                 crash = Failure(kind="crash", message=signal.Signals(int(number)).name, count=0)
                 failures[crash] = Counter({"": 1})
+            case ["operation", *numbers]:
+                which, every, least, most = map(int, numbers)
+                executed[which] = every, least, most
             case ["hang", *functions]:
                 who = " and ".join(functions) or "main"
                 verb = "do" if len(functions) > 1 else "does"
@@ -189,4 +218,8 @@ def _read(text: str) -> Slice:
             f"its program's counts do not add up: {counted} failures told of {failed} in "
             f"{instances} instances"
         )
-    return Slice(instances, overlapped, failures, spent / 1e9, float(total[6]) / 1e9)
+    operations = {
+        which: Times(round(every / instances, 3), least, most)
+        for which, (every, least, most) in executed.items()
+    }
+    return Slice(instances, overlapped, failures, spent / 1e9, float(total[6]) / 1e9, operations)

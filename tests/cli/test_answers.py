@@ -354,7 +354,7 @@ def test_what_orders_cost_is_told_beside_its_noise(run, need, folder: Path) -> N
     assert (ended.code, ended.err) == (0, "")
     (found,) = [json.loads(line) for line in ended.out.splitlines()]
     assert (found["subject"], found["machine"]) == ("mp.c", "local")
-    assert found["rounds"] >= 6
+    assert found["turns"] >= 6
     assert {order["order"] for order in found["sites"][0]["orders"]} >= {"rlx", "sc"}
     run("test", "mp.c", "-c", "engine", "--for", "0", "-o", "campaign", XDG_CACHE_HOME=cache)
     (structure,) = json.loads((folder / "campaign" / "structures.json").read_text())

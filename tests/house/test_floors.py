@@ -31,7 +31,7 @@ FLOORS = tuple(
             "those who decide, run, judge and keep",
             "harness.checkers. harness.runners. harness.judge harness.recorded harness.store "
             "harness.doctor harness.trials harness.repairs harness.rewrite harness.statements "
-            "harness.compilers harness.compiled",
+            "harness.compilers harness.compiled harness.contests",
         ),
         (
             "words, logs, machines",

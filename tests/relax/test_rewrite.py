@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from weakspot.errors import BadInput
 from weakspot.generators.program import read_program
 from weakspot.harness.annotations import Annotation, annotate
-from weakspot.harness.rewrite import Rewritten, rewrite
+from weakspot.harness.rewrite import Rewritten, marked, rewrite
 from weakspot.harness.strength import split, weaker
 
 C = """\
@@ -313,3 +314,37 @@ def test_an_order_behind_a_macro_is_replaced_where_it_is_used_if_so_wanted(tmp_p
     new = change.after[str(path)].decode()
     assert "atomic_store_explicit(&x, 1, memory_order_seq_cst); " + uses[1] in new
     assert "#define ORDER memory_order_release" in new
+
+
+# --- marks --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "lines"),
+    [
+        ("it.c", "atomic_store_explicit(&x, 1, ORDER);", ["(&x, 1, (M0, memory_order_release));"]),
+        ("it.cpp", "x = 1;", ["x.store(1, (M0, std::memory_order_seq_cst));"]),
+        (
+            "it.c",
+            "int r = 0; atomic_compare_exchange_strong(&x, &r, 1);",
+            ["_explicit(&x, &r, 1, (M0, memory_order_seq_cst), memory_order_seq_cst);"],
+        ),
+        ("it.cpp", "x.store(1);", ["x.store(1, (M0, std::memory_order_seq_cst));"]),
+        (
+            "it.cpp",
+            "std::atomic_thread_fence(std::memory_order_acquire); y.load();",
+            ["(M0, std::memory_order_acquire)", "(M1, std::memory_order_seq_cst)"],
+        ),
+        ("it.c", "STORE(x, 1);", ["*/ STORE(x, 1);"]),
+    ],
+)
+def test_a_mark_is_evaluated_with_the_order(
+    tmp_path: Path, name: str, body: str, lines: list[str]
+) -> None:
+    path = tmp_path / name
+    path.write_text((CPP if name.endswith("pp") else C).replace("BODY", body), encoding="latin-1")
+    annotations, _ = annotate([read_program(path)])
+    files, numbers = marked(annotations, lambda number: f"M{number}")
+    text = files.get(str(path), path.read_bytes())
+    assert [line for line in lines if line in text.decode("latin-1")] == lines
+    assert len(numbers) == sum(bool(re.search(r"M\d", line)) for line in lines)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import itertools
 import platform
-from math import comb
 from pathlib import Path
 
 import pytest
 
 from weakspot.generators.program import read_program
 from weakspot.harness.annotations import Annotation
-from weakspot.harness.cost import Costing, OrderCost, SiteCost, Timing, prices, timing
+from weakspot.harness.contests import FEWEST, Timing
+from weakspot.harness.cost import Costing, Costs, OrderCost, SiteCost, prices
 from weakspot.harness.machines import Machine
 from weakspot.harness.prices import Prices
+from weakspot.harness.runners.whole import Times
 
 x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="speaks of x86-64")
 
@@ -73,7 +74,7 @@ def test_orders_that_compile_alike_are_one_and_the_others_are_measured(
     work = costing(source, here)
     work.run(0.1)
     found = work.result()
-    assert found.rounds >= 6, "an interval needs as many"
+    assert found.turns >= 2 * FEWEST, "an interval needs as many, alone and together"
     (run,) = found.runs
     assert run.alone is not None
     assert run.together is not None
@@ -99,18 +100,18 @@ def test_what_was_measured_until_ctrl_c_is_told(source: Path, here: Machine) -> 
     program = read_program(source, include=(source.parents[1] / "include",))
 
     def report(text: str) -> None:
-        if text.endswith("round 2"):
+        if text.endswith("turn 8"):
             raise KeyboardInterrupt
 
     work = Costing("it", [("it", program)], here, report=report)
-    assert work.result().rounds == 0
+    assert work.result().turns == 0
     with pytest.raises(KeyboardInterrupt):
         work.run(60)
     found = work.result()
-    assert found.rounds == 2
+    assert found.turns == 8
     assert found.runs[0].alone is not None
     timings = [one for site in found.sites for each in site.orders for one in (each.alone,)]
-    assert not any(timings), "two rounds tell no difference"
+    assert not any(timings), "eight turns, of several programs, tell no difference"
     assert not any(prices(site) for site in found.sites if len(site.orders) == 5)
 
 
@@ -146,24 +147,90 @@ def test_what_cannot_be_written_or_run_says_why(tmp_path: Path, here: Machine) -
     assert prices(site) == {}
 
 
+@x86
+def test_a_store_that_fences_is_no_noise(tmp_path: Path, here: Machine) -> None:
+    """Of four stores a run, which another thread shares; more time if others use the machine."""
+    stores = "    for (int i = 0; i < 4; i++) atomic_store_explicit(&x, i, memory_order_relaxed);\n"
+    path = tmp_path / "it.c"
+    path.write_text(
+        SOURCE.replace('#include "orders.h"', "#define ORDER memory_order_release").replace(
+            "    atomic_store_explicit(&x, 1, ORDER);\n", stores
+        )
+    )
+    for seconds in (1.0, 4.0, 16.0):
+        work = Costing("it", [("it", read_program(path))], here)
+        work.run(seconds)
+        fenced = by_line(work.result().sites)[6].orders[-1].alone
+        assert fenced is not None
+        if not fenced.is_noise:
+            break
+    assert fenced.low > 0
+    assert fenced.run == pytest.approx(4 * fenced.ns, abs=0.1)
+
+
+def counted(tmp_path: Path, here: Machine, one: str, two: str, main: str = "") -> Costs:
+    """What is known of two threads, after hardly a measurement."""
+    path = tmp_path / "it.c"
+    path.write_text(
+        "#include <pthread.h>\n#include <stdatomic.h>\nstatic atomic_int x, y, z;\n"
+        f"static void *one(void *given) {{\n  {one}\n  return given; }}\n"
+        f"static void *two(void *given) {{\n  {two}\n  return given; }}\n"
+        f"int main(void) {{\n  pthread_t a, b;\n  {main}\n"
+        "  pthread_create(&a, 0, one, 0);\n  pthread_create(&b, 0, two, 0);\n"
+        "  pthread_join(a, 0);\n  pthread_join(b, 0);\n}\n"
+    )
+    work = Costing("it", [("it", read_program(path))], here)
+    work.run(0.0)
+    return work.result()
+
+
+def test_how_often_threads_execute_an_operation_is_counted(tmp_path: Path, here: Machine) -> None:
+    """As main does not count; also where it takes as many as the machine pleases."""
+    three = "for (int i = 0; i < 3; i++) atomic_store_explicit(&z, i, memory_order_release);"
+    add = "do atomic_fetch_add(&y, 1); while (y < 2);"
+    found = counted(tmp_path, here, f"{three}\n  y = 0;", add, "z = 7;").sites
+    sites = by_line(found)
+    assert sites[5].alone == sites[5].together == Times(3.0, 3, 3)
+    assert sites[13].alone == Times(0.0, 0, 0)
+    assert sites[13].is_executed is False
+    update = next(each for each in found if each.annotation.kind == "RMW")
+    assert update.alone == Times(2.0, 2, 2)
+    together = update.together
+    assert together is not None
+    assert sites[9].annotation.kind == "R"
+    assert sites[9].alone is sites[9].together is None, "a load that is part of a condition"
+    assert 1 <= together.least <= together.mean <= together.most
+
+
+def test_an_order_is_measured_in_the_scenario_that_executes_it_most(
+    tmp_path: Path, here: Machine
+) -> None:
+    path = tmp_path / "it.c"
+    one = "    atomic_store_explicit(&x, 1, ORDER);\n"
+    path.write_text(
+        SOURCE.replace('#include "orders.h"', "#define ORDER memory_order_release").replace(
+            one, f"for (int i = 0; i < TIMES; i++)\n{one}", 1
+        )
+    )
+    subject = [(f"{n}_times", read_program(path, defines=(f"TIMES={n}",))) for n in (0, 1, 5, 2)]
+    work = Costing("it", subject, here)
+    work.run(0.0)
+    site = by_line(work.result().sites)[7]
+    assert (site.scenario, site.alone) == ("5_times", Times(5.0, 5, 5))
+    assert prices(site).keys() == {"rlx", "rel", "sc"}
+    run = next(run for run in work.result().runs if run.scenario == "5_times")
+    assert run.operations == 5 + 1 + 1 + 1 + 1
+
+
+def test_what_no_thread_executes_has_no_price(tmp_path: Path, here: Machine) -> None:
+    found = counted(tmp_path, here, "if (y) x = 1;", "(void)0;")
+    site = by_line(found.sites)[5]
+    assert site.is_executed is False
+    assert all(order.alone is order.together is None for order in site.orders)
+    assert prices(site) == {}
+
+
 # --- figures ------------------------------------------------------------------------------------
-
-
-def test_the_interval_holds_the_median_with_95_percent() -> None:
-    """Of n differences the true median lies outside of [kth, (n-k+1)th] as often as fewer than k of
-    n fair coins fall on one side."""
-    assert timing([1.0, 2.0, 3.0, 4.0, 5.0]) is None
-    for count in range(6, 40):
-        found = timing([float(each) for each in range(1, count + 1)])
-        assert found is not None
-        cut = int(found.low)
-        assert found.high == count + 1 - cut
-        missed = 2 * sum(comb(count, each) for each in range(cut)) / 2**count
-        narrower = 2 * sum(comb(count, each) for each in range(cut + 1)) / 2**count
-        assert missed <= 0.05 < narrower
-    whole = timing([3.0, -1.0, 2.0, 2.5, 1.0, 8.0])
-    assert whole == Timing(2.25, -1.0, 8.0)
-    assert whole.is_noise
 
 
 def annotation(**more: object) -> Annotation:
@@ -172,8 +239,8 @@ def annotation(**more: object) -> Annotation:
 
 
 def test_a_price_is_what_is_above_the_noise_and_grows_with_the_order() -> None:
-    real, noise = Timing(9.0, 7.0, 11.0), Timing(5.0, -1.0, 8.0)
-    cheaper = Timing(4.0, 3.0, 5.0)
+    real, noise = Timing(9.0, 7.0, 11.0, 9.0, 6), Timing(5.0, -1.0, 8.0, 5.0, 6)
+    cheaper = Timing(4.0, 3.0, 5.0, 4.0, 6)
     orders = (
         OrderCost(order="rlx"),
         OrderCost(order="acq", alone=real, together=noise),
@@ -200,7 +267,7 @@ def test_prices_are_remembered_until_the_file_changes(tmp_path: Path, cache: Pat
 
 
 def test_every_order_has_a_place_to_be_told(source: Path, here: Machine) -> None:
-    """Without a round, and without a compiler's answer, nothing is invented."""
+    """Without a turn, and without a compiler's answer, nothing is invented."""
     found = costing(source, here).result()
     told = list(itertools.chain(*(site.orders for site in found.sites)))
     assert told
