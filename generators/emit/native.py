@@ -6,10 +6,11 @@ batches, the values that go into a location are stamped: an epoch's base is adde
 what is below the base of an epoch when it is read is the initial value. Locations whose values
 depend on what is in them (sums, comparisons with the initial value) are set back instead.
 
-Where a test's outcome is about loads alone and each location has one writer, the program can run
-it perpetually too: two threads go on without ever meeting, each store writes the number of its
-round, and what a load read tells which rounds of the other thread it came after. (Melissaris,
-Markakis, Shaw and Martonosi, PerpLE, MICRO 2020; here for tests of two threads.)
+Where a test's outcome is about what is read alone and each location is written at one place, the
+program can run it perpetually too: the threads go on without ever meeting, each store writes the
+number of its round, and what is read tells which rounds of another thread it came after.
+(Melissaris, Markakis, Shaw and Martonosi, PerpLE, MICRO 2020; what is counted, and why it is the
+test's own outcome, stands in `templates/perpetual.c.j2`.)
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ class Observed(msgspec.Struct, frozen=True):
 
 
 class Followed(msgspec.Struct, frozen=True):
-    """A kept register in a perpetual run: whose stores it reads, the value that the test's store
-    writes, the one before it, and whether the condition wants the store to be seen."""
+    """A kept register in a perpetual run: whose writes it reads, the value that the test's write
+    leaves, the one before it, and whether the condition wants the write to be seen."""
 
     thread: int
     index: int
@@ -55,14 +56,22 @@ class Followed(msgspec.Struct, frozen=True):
 
 def perpetual(read: Body) -> tuple[Followed, ...] | None:
     """The observed registers of a test that can run perpetually, in the order of `places`; None
-    for one that cannot."""
+    for one that cannot.
+
+    It can if nothing depends on values, each location is written at one place, by a store, an
+    exchange or a sum, and the condition is about registers alone, into which locations are read
+    that somebody writes."""
     writers: dict[str, tuple[int, int]] = {}
     readers: dict[Place, str] = {}
     for thread, line in enumerate(read.threads):
         for statement in line:
             match statement:
-                case Store(loc=loc, value=value) if loc not in writers:
-                    writers[loc] = thread, value
+                case Store(loc=loc, value=left) if loc not in writers:
+                    writers[loc] = thread, left
+                case Rmw(reg=reg, loc=loc, op="exch" | "fetch.add") if loc not in writers:
+                    before = read.init.get(loc, 0) if statement.op == "fetch.add" else 0
+                    writers[loc] = thread, before + statement.operand
+                    readers[thread, reg] = loc
                 case Load(reg=reg, loc=loc):
                     readers[thread, reg] = loc
                 case Fence():
@@ -70,10 +79,10 @@ def perpetual(read: Body) -> tuple[Followed, ...] | None:
                 case _:
                     return None
     found: list[Followed] = []
-    kept = [0, 0]
+    kept = [0] * len(read.threads)
     for atom in read.atoms:
         loc = readers.get((atom.thread, atom.name), "")
-        if len(read.threads) != 2 or atom.thread is None or loc not in writers:
+        if atom.thread is None or loc not in writers:
             return None
         writer, value = writers[loc]
         init = read.init.get(loc, 0)
@@ -82,7 +91,8 @@ def perpetual(read: Body) -> tuple[Followed, ...] | None:
         index, kept[atom.thread] = kept[atom.thread], kept[atom.thread] + 1
         wanted = atom.value == value
         found.append(Followed(atom.thread, index, writer, value, init, wanted))
-    return tuple(found) if len(places(read)) == len(found) else None
+    together = len(read.threads) > 1 and len(places(read)) == len(found) > 0
+    return tuple(found) if together else None
 
 
 class Version(msgspec.Struct, frozen=True):
@@ -110,6 +120,14 @@ def native_source(test: Test, *siblings: Test) -> str:
     def stamp(loc: str, given: int) -> str:
         return f"base + {given}" if loc in stamped else str(given)
 
+    def counted(loc: str, _: int) -> str:
+        return "1" if loc in summed else "base"
+
+    summed = {
+        each.loc
+        for each in itertools.chain(*read.threads)
+        if isinstance(each, Rmw) and each.op == "fetch.add"
+    }
     followed = perpetual(read)
     versions: dict[tuple[int, ThreadText], Version] = {}
 
@@ -122,7 +140,7 @@ def native_source(test: Test, *siblings: Test) -> str:
         if known is not None:
             return known
         count = sum(thread == number for thread, _ in versions)
-        stream = text(lambda *_: "base") if followed else None
+        stream = text(counted) if followed else None
         made = Version(f"{number}_{count}" if count else str(number), number, written, stream)
         return versions.setdefault((number, written), made)
 

@@ -121,6 +121,32 @@ def test_siblings_are_one_program_and_what_they_share_is_in_it_once() -> None:
     assert re.findall(r"run_\w+", table) == ["run_0", "run_1", "run_0", "run_1_1"]
 
 
+def test_perpetually_a_sum_grows_by_one_a_round() -> None:
+    """Whatever is added in the test; an exchange writes the number as a store does. Of three
+    threads and more too."""
+    test = written(
+        """P0 (atomic_int* x) { int r0 = atomic_fetch_add_explicit(x,5,memory_order_acq_rel); }
+P1 (atomic_int* x, atomic_int* y) {
+  int r0 = atomic_load_explicit(x,memory_order_relaxed);
+  int r1 = atomic_exchange_explicit(y,3,memory_order_acq_rel);
+}
+P2 (atomic_int* y) { int r0 = atomic_load_explicit(y,memory_order_relaxed); }""",
+        r"exists (0:r0=2 /\ 1:r0=7 /\ 1:r1=0 /\ 2:r0=3)",
+        " [x]=2; ",
+    )
+    assert perpetual(statements(test)) == (
+        Followed(thread=0, index=0, writer=0, value=7, init=2, wanted=False),
+        Followed(thread=1, index=0, writer=0, value=7, init=2, wanted=True),
+        Followed(thread=1, index=1, writer=1, value=3, init=0, wanted=False),
+        Followed(thread=2, index=0, writer=1, value=3, init=0, wanted=True),
+    )
+    source = native_source(test)
+    add = "int r0 = atomic_fetch_add_explicit(x,1,memory_order_acq_rel);"
+    exchange = "int r1 = atomic_exchange_explicit(y,base,memory_order_acq_rel);"
+    assert add in thread(source, 0, "S")
+    assert exchange in thread(source, 1, "S")
+
+
 @pytest.mark.parametrize(
     "test",
     [
@@ -133,8 +159,10 @@ def test_siblings_are_one_program_and_what_they_share_is_in_it_once() -> None:
             ),
             BOTH,
         ),  # two writers
-        written(SB.replace("atomic_store_explicit(x,4", "atomic_exchange_explicit(x,4"), BOTH),
-        written(SB + "\nP2 (atomic_int* x) { }", BOTH),  # three threads
+        written(SB.replace("atomic_store_explicit(x,4", "atomic_fetch_or_explicit(x,4"), BOTH),
+        written(SB + "\nP2 (atomic_int* x) { atomic_exchange(x,1); }", BOTH),  # the same
+        written(SB, "exists (true)"),
+        written(SB.partition("\n}")[0] + "\n}", "exists (0:r0=0)"),  # alone
         MIXED,
     ],
 )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from litmus_texts import FENCE, adders, sb
+from shapes import STRONG, WEAK
 
 from weakspot.errors import MissingTool
 from weakspot.generators.emit.native import native_source, perpetual
@@ -23,7 +24,7 @@ from weakspot.harness.machines import Machine, local
 from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners.native import Native
 from weakspot.harness.runners.programs import compiled, sliced
-from weakspot.harness.runners.tuning import SETTINGS, Choice, Memory, settings, told
+from weakspot.harness.runners.tuning import PERPETUAL, SETTINGS, Choice, Memory, settings, told
 from weakspot.harness.verdict import Histogram, Verdict
 from weakspot.harness.words import is_mute, silence
 
@@ -31,6 +32,9 @@ x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="speaks of x86-6
 
 
 pytestmark = pytest.mark.usefixtures("cache")
+
+AT_ONCE = {"3.SB": 3, "RWC": 3, "W+RWC": 3}
+"""How many threads are part of one moment of a store buffer; two of all others."""
 
 STORE_Y = "atomic_store_explicit(y, 1, memory_order_release)"
 LOAD_Y = "atomic_load_explicit(y, memory_order_acquire);"
@@ -136,6 +140,35 @@ def test_no_setting_shows_what_x86_forbids(here: Machine, tmp_path: Path, which:
             for values in found.counts:
                 state = dict(zip(names, map(str, values), strict=True))
                 assert within(state, model[test.name].states), (test.name, setting, state)
+
+
+def perpetually(test: Test, machine: Machine, folder: Path, seconds: float) -> int:
+    """Hits of a test that runs perpetually."""
+    program = compiled(native_source(test), places(statements(test)), machine, folder)
+    hits = 0
+    for number, setting in enumerate(PERPETUAL):
+        with machines.opened(machine) as at:
+            (found,) = sliced(program, at, [(setting, seconds / len(PERPETUAL), number)])
+        hits += found.hits
+    return hits
+
+
+@x86
+def test_what_x86_forbids_is_not_seen_perpetually(here: Machine, tmp_path: Path) -> None:
+    assert all(each.observation == "Never" for each in allowed(list(STRONG), "tso").values())
+    assert {test.name: perpetually(test, here, tmp_path, 0.4) for test in STRONG} == {
+        test.name: 0 for test in STRONG
+    }
+
+
+@x86
+@pytest.mark.parametrize("test", WEAK, ids=lambda test: test.name)
+def test_what_x86_allows_is_seen_perpetually(here: Machine, tmp_path: Path, test: Test) -> None:
+    assert allowed([test], "sc")[test.name].observation == "Never"
+    assert allowed([test], "tso")[test.name].observation == "Sometimes"
+    if local.cores() < (needed := AT_ONCE.get(test.name, 2)):
+        pytest.skip(f"{needed} threads have to run within the time that a store is buffered")
+    assert any(perpetually(test, here, tmp_path, 0.2) for _ in range(20))
 
 
 def test_what_was_done_is_recorded(here: Machine) -> None:
@@ -260,7 +293,7 @@ FAULTS = {
     ),
     "memory is not fresh": ((", base += step)", ")"),),
     "results are stale": (("observe(values, i, batch & 1", "observe(values, i, 0"),),
-    "rounds are taken for later ones": ((" - base >= j ?", " - base > j ?"),),
+    "rounds are taken for later ones": ((" - base >= frame[", " - base > frame["),),
     "values are read wrongly": (("raw < base ? init", "raw <= base + 1 ? init"),),
 }
 
