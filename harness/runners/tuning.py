@@ -17,13 +17,16 @@ Setting = dict[str, int]
 
 #: what is tried of every test. Slots show most where they are a little longer than a line takes
 #: from one processor's cache to another's; prefetching at random makes every order of arrival
-#: likely, and stores that are pushed before a test's own keep these in the store buffer.
+#: likely, and stores that are pushed before a test's own keep these in the store buffer. A locked
+#: instruction has to wait until all that were pushed before it are out: its thread is due first.
 SETTINGS: tuple[Setting, ...] = (
     {"slot": 170, "jitter": 31, "sets": 2},
     {},
     {"slot": 200, "jitter": 63, "sets": 2, "fetch": -1},
     {"sets": 2, "shuffle": 1},
     {"slot": 250, "jitter": 63, "sets": 2, "fetch": -1, "push": 16},
+    {"slot": 250, "jitter": 63, "sets": 2, "fetch": -1, "push": 16, "lead": -30},
+    {"slot": 250, "jitter": 63, "sets": 2, "fetch": -1, "push": 16, "lead": 30},
     {"slot": 200, "jitter": 63, "sets": 2, "fetch": -1, "lead": 30},
     {"slot": 120, "jitter": 31},
     {"slot": 200, "jitter": 63, "sets": 2, "fetch": -1, "lead": -30},
@@ -38,10 +41,15 @@ SETTINGS: tuple[Setting, ...] = (
 )
 
 
-#: for tests that can run perpetually
+#: for tests that can run perpetually, with a processor for each thread and without: threads that
+#: take turns on one are best left to it for longer than a turn
 PERPETUAL: tuple[Setting, ...] = (
-    {"perpetual": 1, "instances": 1000},
-    {"perpetual": 1, "instances": 8000},
+    {"perpetual": 1, "instances": 100},
+    {"perpetual": 1, "instances": 3000},
+)
+CROWDED: tuple[Setting, ...] = (
+    {"perpetual": 1, "instances": 3000},
+    {"perpetual": 1, "instances": 100_000},
 )
 
 #: for programs as a whole. Where main runs a thread itself no processor is idle; where it does not,
@@ -65,7 +73,8 @@ def settings(threads: int, processors: int, *, perpetual: bool) -> tuple[Setting
     spare = processors // threads
     distances = sorted({2, spare} - {1}) if spare > 1 else []
     apart = [{**setting, "apart": each} for each in distances for setting in SETTINGS[:4]]
-    return (*SETTINGS[:3], *(PERPETUAL if perpetual else ()), *SETTINGS[3:], *apart)
+    on = () if not perpetual else PERPETUAL if spare else CROWDED
+    return (*SETTINGS[:3], *on, *SETTINGS[3:], *apart)
 
 
 def told(setting: Setting) -> str:

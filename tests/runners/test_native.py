@@ -24,7 +24,7 @@ from weakspot.harness.machines import Machine, local
 from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners.native import Native
 from weakspot.harness.runners.programs import compiled, sliced
-from weakspot.harness.runners.tuning import PERPETUAL, SETTINGS, Choice, Memory, settings, told
+from weakspot.harness.runners.tuning import SETTINGS, Choice, Memory, settings, told
 from weakspot.harness.verdict import Histogram, Verdict
 from weakspot.harness.words import is_mute, silence
 
@@ -145,18 +145,17 @@ def test_no_setting_shows_what_x86_forbids(here: Machine, tmp_path: Path, which:
 def perpetually(test: Test, machine: Machine, folder: Path, seconds: float) -> int:
     """Hits of a test that runs perpetually."""
     program = compiled(native_source(test), places(statements(test)), machine, folder)
-    hits = 0
-    for number, setting in enumerate(PERPETUAL):
-        with machines.opened(machine) as at:
-            (found,) = sliced(program, at, [(setting, seconds / len(PERPETUAL), number)])
-        hits += found.hits
-    return hits
+    threads = len(statements(test).threads)
+    every = settings(threads, machine.cores, perpetual=True)
+    slices = [(each, seconds, number) for number, each in enumerate(every) if "perpetual" in each]
+    with machines.opened(machine) as at:
+        return sum(found.hits for found in sliced(program, at, slices))
 
 
 @x86
 def test_what_x86_forbids_is_not_seen_perpetually(here: Machine, tmp_path: Path) -> None:
     assert all(each.observation == "Never" for each in allowed(list(STRONG), "tso").values())
-    assert {test.name: perpetually(test, here, tmp_path, 0.4) for test in STRONG} == {
+    assert {test.name: perpetually(test, here, tmp_path, 0.2) for test in STRONG} == {
         test.name: 0 for test in STRONG
     }
 
@@ -168,7 +167,7 @@ def test_what_x86_allows_is_seen_perpetually(here: Machine, tmp_path: Path, test
     assert allowed([test], "tso")[test.name].observation == "Sometimes"
     if local.cores() < (needed := AT_ONCE.get(test.name, 2)):
         pytest.skip(f"{needed} threads have to run within the time that a store is buffered")
-    assert any(perpetually(test, here, tmp_path, 0.2) for _ in range(20))
+    assert any(perpetually(test, here, tmp_path, 0.1) for _ in range(20))
 
 
 def test_what_was_done_is_recorded(here: Machine) -> None:
@@ -368,6 +367,15 @@ def test_threads_are_placed_apart_where_there_is_room() -> None:
     assert distances(2, 2) == distances(4, 6) == {None}
     assert distances(2, 4) == {None, 2}
     assert distances(2, 64) == {None, 2, 32}
+
+
+def test_a_test_that_can_goes_on_perpetually_and_threads_that_take_turns_for_longer() -> None:
+    def rounds(threads: int, *, perpetual: bool) -> list[int]:
+        every = settings(threads, 2, perpetual=perpetual)
+        return [each["instances"] for each in every if each.get("perpetual")]
+
+    assert rounds(2, perpetual=False) == []
+    assert 0 < max(rounds(2, perpetual=True)) < max(rounds(3, perpetual=True))
 
 
 def test_while_nothing_is_seen_all_settings_take_turns() -> None:
