@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Literal
 
 import msgspec
 
@@ -49,6 +50,10 @@ _VIOLATIONS = {
     "lock": "WS105",
 }
 _SHOWN = "weakspot check says under which models it happens, and shows an execution that does it"
+_EMULATOR = (
+    "suspect the emulator first: it has to bring the other machine's order of memory to this one; "
+    "weakspot check --compiled tells whether the machine code allows the outcome"
+)
 _FAILURES = {"assertion": "WS101", "hang": "WS103", "crash": "WS104"}
 _GRAVITY = {"error": 0, "warning": 1, "note": 2}
 
@@ -267,7 +272,7 @@ def _failures(record: Record) -> Iterator[Finding]:
             emulated = " (emulated)" if run.emulated else ""
             yield Finding(
                 id=name,
-                severity="error",
+                severity=_gravity(run) if safe else "error",
                 message=f"{run.program}: {failure.message}: seen {times(failure.count)} on "
                 f"{run.machine}{emulated}{forbidden}",
                 subject=run.program,
@@ -276,7 +281,7 @@ def _failures(record: Record) -> Iterator[Finding]:
                     Evidence("histogram", failed(run, failure)),
                     *(Evidence("exploration", told(each)) for each in safe),
                 ),
-                fix=KINDS[name].advice if safe else _SHOWN,
+                fix=_suspect(run) if safe else _SHOWN,
                 recorded=_differ(record, run, safe) if safe else run.program in known,
             )
 
@@ -351,7 +356,7 @@ def _contradiction(
     emulated = " (emulated)" if histogram.emulated else ""
     return Finding(
         id="WS201",
-        severity="error",
+        severity=_gravity(histogram),
         message=f"{histogram.test}: {broken[0][1]} on {histogram.machine}{emulated}, "
         f"forbidden by {models}",
         subject=histogram.test,
@@ -360,9 +365,18 @@ def _contradiction(
             Evidence("histogram", counted(histogram)),
             *(Evidence("verdict", answered(verdict)) for verdict, _ in broken),
         ),
-        fix="" if known else KINDS["WS201"].advice,
+        fix="" if known else _suspect(histogram),
         recorded=known,
     )
+
+
+def _gravity(seen: Histogram | ProgramRun) -> Literal["error", "warning"]:
+    """How grave a contradiction is: an emulator's mistakes are nobody's who wrote the program."""
+    return "warning" if seen.emulated else "error"
+
+
+def _suspect(seen: Histogram | ProgramRun) -> str:
+    return _EMULATOR if seen.emulated else KINDS["WS201"].advice
 
 
 def _is_recorded(record: Record, verdict: Verdict, histogram: Histogram) -> bool:

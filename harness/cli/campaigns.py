@@ -19,7 +19,6 @@ from weakspot.harness.cli.shared import (
     say,
     source_options,
     timeout_option,
-    what_argument,
 )
 from weakspot.harness.edge import NOTHING_FOUND, Interrupted, duration, listed
 
@@ -36,7 +35,7 @@ Examples:
   weakspot test my_queue.c -D CAPACITY=2 -I include -m rc11,tso
   weakspot test tests/ -o campaign --for 0               check only, run nothing"""
 )
-@what_argument
+@click.argument("what", nargs=-1, metavar="[WHAT…]")
 @model_option
 @click.option(
     "-o",
@@ -99,7 +98,8 @@ def test(
 ) -> int:
     """The main job: gen, explore, check, run, judge, report.
 
-    Prints what is worth knowing first and writes a site with everything."""
+    Prints what is worth knowing first and writes a site with everything. Without WHAT it is about
+    every structure."""
     import msgspec
 
     from weakspot.harness import campaign, judge, once
@@ -107,7 +107,7 @@ def test(
     from weakspot.harness.report import html, terminal, text
 
     plan = Plan(
-        what=what,
+        what=what or ("all",),
         models=models,
         checkers=CHECKERS if "all" in checkers else checkers,
         machines=machines if seconds else (),

@@ -1,14 +1,15 @@
 """How evenly a machine runs while tests run on it: a processor that is throttled, or that a
 hypervisor gives to others, shows other counts.
 
-A small program is run after every test: it times a fixed piece of work and reads what /proc/stat
-says of stolen time. What cannot be measured is None; the tests go on without.
+A small program is run after tests, once a second at most: it times a fixed piece of work and reads
+what /proc/stat says of stolen time. What cannot be measured is None; the tests go on without.
 """
 
 from __future__ import annotations
 
 import contextlib
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from weakspot.harness.machines import Machine, Session, opened
 from weakspot.harness.runners.programs import Failed, compiled, workshop
 
 _SAID = re.compile(r"work (?P<work>\d+)\n(?:stat +(?P<stat>\d+(?: \d+)*)\n?)?")
+_EVERY = 1.0  # seconds: an emulator takes as long to start it as a short test
 _STEAL, _GUEST = 7, 8  # columns of /proc/stat; guests' time is in that of users already
 
 
@@ -33,16 +35,23 @@ class Steadiness(msgspec.Struct, frozen=True):
 
 
 class Gauge:
-    """Takes the measurements; one that fails is the last."""
+    """Takes the measurements, the first two at once, then not more often than `every` so many
+    seconds; one that fails is the last."""
 
-    def __init__(self, program: Path | None = None, session: Session | None = None) -> None:
-        self._program, self._session = program, session
+    def __init__(
+        self, program: Path | None = None, session: Session | None = None, every: float = _EVERY
+    ) -> None:
+        self._program, self._session, self._every = program, session, every
+        self._last = 0.0
         self._work: list[int] = []
         self._stat: list[list[int]] = []
 
     def probe(self) -> None:
         if self._program is None or self._session is None:
             return
+        if len(self._work) > 1 and time.monotonic() - self._last < self._every:
+            return
+        self._last = time.monotonic()
         said = None
         with contextlib.suppress(WeakspotError):
             said = _SAID.fullmatch(self._session.run(self._program, seconds=10.0).out)

@@ -119,6 +119,7 @@ def found(*values: Any, **more: Any) -> list[tuple[str, str, bool]]:
 # --- disallowed outcomes ----------------------------------------------------------------------
 
 ERROR, RECORDED = ("WS201", "error", False), ("WS201", "error", True)
+WARNING = ("WS201", "warning", False)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +131,7 @@ ERROR, RECORDED = ("WS201", "error", False), ("WS201", "error", True)
         ("arm", "aarch64", {}, [ERROR]),
         ("arm", "aarch64", {"emulated": True}, []),  # an emulator is no such machine
         ("rc11", "x86_64", {}, [ERROR]),
-        ("rc11", "aarch64", {"emulated": True}, [ERROR]),  # the language holds there too
+        ("rc11", "aarch64", {"emulated": True}, [WARNING]),  # the emulator may be to blame
         ("clr2", "x86_64", {}, [ERROR]),
     ],
 )
@@ -207,7 +208,16 @@ def test_a_claim_does_not_excuse_another_state() -> None:
 def test_what_a_real_machine_is_known_to_show_is_no_news_on_an_emulated_one() -> None:
     known = claim(test="SB", verdict={"clr2": "Never"}, seen=("x86_64",))
     seen = histogram(3, "aarch64", emulated=True)
-    assert found(verdict("Never", "clr2"), seen, claims=(known,)) == [RECORDED]
+    assert found(verdict("Never", "clr2"), seen, claims=(known,)) == [("WS201", "warning", True)]
+
+
+def test_what_only_an_emulator_shows_changes_no_exit_code_and_blames_it_first() -> None:
+    seen = histogram(3, "aarch64", machine="qemu:aarch64", emulated=True)
+    given = record(verdict("Never", "rc11"), seen)
+    (finding,) = judge(given)
+    assert "on qemu:aarch64 (emulated), forbidden by rc11" in finding.message
+    assert "suspect the emulator first" in finding.fix
+    assert exit_code(msgspec.structs.replace(given, findings=(finding,))) == 0
 
 
 # --- checkers ---------------------------------------------------------------------------------

@@ -11,11 +11,15 @@ import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from conftest import WEAKSPOT
 from samples import SB
 
+from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test
+from weakspot.harness.cli import weakspot
 from weakspot.harness.golden import promote
+from weakspot.harness.record import Plan
 
 #: stores alone: there are as many executions as ways to order them
 ENDLESS = """\
@@ -200,6 +204,21 @@ def test_results_go_where_they_are_told(run, folder: Path) -> None:
     assert run("test", "SB.litmus", "--for", "0", WEAKSPOT_RESULTS="there").code == 0
     assert len(list((folder / "there").iterdir())) == 1
     assert not (folder / "results").exists()
+
+
+def test_the_main_job_without_what_is_about_every_structure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[Plan] = []
+
+    def noted(plan: Plan, **_: object) -> None:
+        asked.append(plan)
+        raise BadInput("only asked")
+
+    monkeypatch.setattr("weakspot.harness.campaign.run", noted)
+    for what in ([], ["a.c"]):
+        CliRunner().invoke(weakspot, ["test", *what, "--for", "200ms"])
+    assert [plan.what for plan in asked] == [("all",), ("a.c",)]
 
 
 def test_fresh_begins_anew_and_never_in_a_campaign(run) -> None:
