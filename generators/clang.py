@@ -41,9 +41,12 @@ HEADERS = Path(__file__).parent / "headers"
 SUFFIXES = {".c": "c", **dict.fromkeys((".cpp", ".cc", ".cxx", ".c++", ".C"), "c++")}
 """The language of a source by its name's end."""
 
+STANDARD = {"c": ["-fgnu89-inline"], "c++": ["-std=gnu++20"]}
+"""What says as which C and which C++ a source is read."""
+
 LANGUAGE_FLAGS = {
-    "c": ["-x", "c", "-fgnu89-inline"],
-    "c++": [*("-x", "c++", "-std=gnu++20"), f"-I{HEADERS}", *("-include", "weakspot_runtime.h")],
+    "c": ["-x", "c", *STANDARD["c"]],
+    "c++": [*("-x", "c++", *STANDARD["c++"]), f"-I{HEADERS}", *("-include", "weakspot_runtime.h")],
 }
 LEAN = "-D_LIBCPP_REMOVE_TRANSITIVE_INCLUDES"
 """libc++'s headers without what they need not include: half the time or less."""

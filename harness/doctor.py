@@ -53,6 +53,7 @@ def report() -> list[DoctorLine]:
         _program("mcompare7", lost="comparing logs as the herd tools do"),
         _program("cbmc", lost="the second opinion on programs, bounded model checking"),
         _program("gcc", lost="runs of what gcc makes of a test; zig's clang compiles instead"),
+        _program("g++", lost="the same of programs in C++; zig's clang compiles instead"),
         _program("clang", lost="nothing while ziglang is there; a system clang's own version"),
         _module(
             "ziglang",

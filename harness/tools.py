@@ -127,6 +127,7 @@ def forget() -> None:
 
 _PACKAGES = {
     "gcc": "install your system's C compiler (Debian, Ubuntu: gcc)",
+    "g++": "install your system's C++ compiler (Debian, Ubuntu: g++)",
     "clang": "install clang, or the Python package ziglang, which contains one",
     "aarch64-linux-gnu-gcc": "install a cross compiler (Debian, Ubuntu: gcc-aarch64-linux-gnu)",
     "powerpc64le-linux-gnu-gcc": (

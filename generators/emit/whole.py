@@ -14,17 +14,23 @@ import re
 import msgspec
 
 from weakspot.errors import Unsupported
+from weakspot.generators.clang import STANDARD
 from weakspot.generators.emit.native import template
 
 _WRAPPED = (
     *("main", "pthread_create", "pthread_join", "pthread_detach", "pthread_self", "pthread_exit"),
     *("thrd_create", "thrd_join", "thrd_detach", "thrd_current", "thrd_exit"),
-    *("exit", "abort", "__assert_fail"),
+    *("exit", "abort", "__assert_fail", "__cxa_atexit", "__cxa_thread_atexit"),
     *("malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign"),
 )
 _TYPE = re.compile(r"^\s*\.type\s+([\w.$]+)\s*,\s*[@%#\"]?(object|function)", re.M)
 _SIZE = re.compile(r"^\s*\.(?:size|comm)\s+([\w.$]+)\s*,\s*(\d+)", re.M)
-_THREAD_LOCAL = re.compile(r"^\s*\.section\s+\.t(?:bss|data)\b", re.M)
+_CONSTRUCTORS = re.compile(r"^(\s*\.section\s+)\.init_array([\w.]*)(.*)$", re.M)
+_LITERAL = re.compile(r"L[a-z]n?\d+E")  # of a template's arguments
+_OWN = re.compile(
+    r"^\s*\.section\s+\.t(?:bss|data)\b(?:(?!^\s*\.(?:section|text|data|bss)\b).*\n)*", re.M
+)
+_MADE_UP = re.compile(r"_ZT[VTIS]|_ZGV|DW\.ref")  # variables that no source has
 
 
 class Frame(msgspec.Struct, frozen=True):
@@ -38,21 +44,28 @@ class Frame(msgspec.Struct, frozen=True):
     compiling: tuple[str, ...] = ()
 
 
-def frame() -> Frame:
-    """What runs a program as a whole."""
+def frame(language: str = "c") -> Frame:
+    """What runs a program as a whole that is written in "c" or "c++"."""
     return Frame(
         before=((_mark("begin"), ".s"),),
         after=((_mark("end"), ".s"), (template("whole.c.j2").render(), ".c")),
         linking=tuple(f"-Wl,--wrap={name}" for name in _WRAPPED),
         # as the source is read for the engine; and no variable outside the marks
-        compiling=("-fgnu89-inline", "-fno-common"),
+        compiling=(*STANDARD[language], "-fno-common"),
     )
 
 
 def _mark(which: str) -> str:
     """Labels in the sections that hold variables, on lines of their own."""
-    sections = (".data", f"weakspot_{which}"), (".bss", f"weakspot_zero_{which}")
-    lines = [f"\t{at}\n\t.balign 128\n\t.globl {name}\n{name}:\n" for at, name in sections]
+    sections = (
+        (".data", 128, f"weakspot_{which}"),
+        (".bss", 128, f"weakspot_zero_{which}"),
+        ('.section .tdata,"awT",%progbits', 16, f"weakspot_own_{which}"),
+        ('.section .tbss,"awT",%nobits', 16, f"weakspot_own_zero_{which}"),
+    )
+    lines = [
+        f"\t{at}\n\t.balign {bytes_}\n\t.globl {name}\n{name}:\n" for at, bytes_, name in sections
+    ]
     return "".join([*lines, _STACK])
 
 
@@ -60,24 +73,46 @@ _STACK = '\t.section .note.GNU-stack,"",%progbits\n'  # it does not execute what
 
 
 def named(assembly: str) -> str:
-    """A program's assembly with a table of its small variables and its functions.
+    """A program's assembly with a table of its small variables and its functions, and with its
+    constructors in a section where they are run in each instance.
 
-    Raises Unsupported for thread-local variables, which nobody sets back.
+    Raises Unsupported for constructors with a priority.
     """
-    if _THREAD_LOCAL.search(assembly):
-        raise Unsupported(
-            "it has thread-local variables, which are not set back between two instances"
-        )
     bytes_of = {name: int(size) for name, size in _SIZE.findall(assembly)}
     kinds = dict(_TYPE.findall(assembly))
     variables = [name for name, size in bytes_of.items() if size in (1, 2, 4, 8)]
     rows = [(name, bytes_of[name]) for name in variables if kinds.get(name) != "function"]
     rows += [(name, 0) for name, kind in kinds.items() if kind == "function"]
-    lines = [assembly.rstrip("\n"), '\t.section .weakspot,"aw"', "\t.balign 8"]
+    own = {name for part in _OWN.findall(assembly) for name, _ in _TYPE.findall(part)}
+    rows = [row for row in rows if not _MADE_UP.match(row[0]) and row[0] not in own]
+    lines = [_CONSTRUCTORS.sub(_constructors, assembly.rstrip("\n"))]
+    lines += ['\t.section .weakspot,"aw"', "\t.balign 8"]
     lines += ["\t.globl weakspot_names", "weakspot_names:"]
     for at, (name, size) in enumerate(rows):
         lines += [f"\t.quad {name}", f"\t.quad {size}", f"\t.quad .Lweakspot_name{at}"]
     lines += ["\t.globl weakspot_names_end", "weakspot_names_end:", "\t.section .rodata"]
-    for at, (name, _) in enumerate(rows):  # what is static in a function is called name.0
-        lines.append(f'.Lweakspot_name{at}:\n\t.asciz "{name.partition(".")[0]}"')
+    for at, (name, _) in enumerate(rows):
+        lines.append(f'.Lweakspot_name{at}:\n\t.asciz "{in_source(name)}"')
     return "\n".join(lines) + "\n"
+
+
+def _constructors(found: re.Match[str]) -> str:
+    """Raises Unsupported."""
+    if found[2]:
+        raise Unsupported("it has constructors with a priority, which are not run again in order")
+    return f"{found[1]}weakspot_constructors{found[3].replace('init_array', 'progbits')}"
+
+
+def in_source(name: str) -> str:
+    """What a variable or a function is called in the source: what is static in a function is called
+    name.0, and in C++ the names around it, with their lengths, stand before it (Itanium C++ ABI,
+    section 5.1)."""
+    if not name.startswith("_Z"):
+        return name.partition(".")[0]
+    found, rest = name, _LITERAL.sub("", name)
+    while (at := re.search(r"\d+", rest)) is not None:
+        rest = rest[at.end() :]
+        part, rest = rest[: int(at[0])], rest[int(at[0]) :]
+        if re.fullmatch(r"[A-Za-z_]\w*", part):
+            found = part
+    return found

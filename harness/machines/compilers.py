@@ -1,7 +1,9 @@
 """What makes programs for a machine: its gcc, a cross compiler for another one, else zig's clang,
-which knows every architecture and brings its own C library."""
+which knows every architecture and brings its own C library; for C++ the g++ beside the gcc."""
 
 from __future__ import annotations
+
+import re
 
 import msgspec
 
@@ -34,25 +36,33 @@ class Compiler(msgspec.Struct, frozen=True):
     stated: str
 
 
-def find(machine: Machine) -> Compiler | None:
-    """The compiler for a machine, or None."""
-    if (tool := tools.find(machine.compiler)) is not None:
-        return Compiler((tool.path,), tool.name, _stated(tool))
+def find(machine: Machine, language: str = "c") -> Compiler | None:
+    """The compiler for a machine, of "c" or "c++", or None. What g++ makes has the C++ library in
+    it: in what it calls, a program has a say there too."""
+    if (tool := tools.find(_name(machine, language))) is not None:
+        within = ("-static-libstdc++",) if language == "c++" else ()
+        return Compiler((tool.path, *within), tool.name, _stated(tool))
     triple = TRIPLES.get(machine.arch)
     if triple is None or (tool := tools.find("zig")) is None:
         return None
-    return Compiler((tool.path, "cc", "-target", musl(triple)), "zig cc", _stated(tool))
+    driver = "c++" if language == "c++" else "cc"
+    command = (tool.path, driver, "-target", musl(triple))
+    return Compiler(command, f"zig {driver}", _stated(tool))
 
 
-def require(machine: Machine) -> Compiler:
+def require(machine: Machine, language: str = "c") -> Compiler:
     """The compiler for a machine. Raises MissingTool, whose advice says how to get one."""
-    found = find(machine)
+    found = find(machine, language)
     if found is None:
+        name = _name(machine, language)
         raise MissingTool(
-            f"{machine.compiler} is not installed",
-            advice=f"{tools.advice(machine.compiler)}; or {tools.advice('zig')}",
+            f"{name} is not installed", advice=f"{tools.advice(name)}; or {tools.advice('zig')}"
         )
     return found
+
+
+def _name(machine: Machine, language: str) -> str:
+    return re.sub(r"cc$", "++", machine.compiler) if language == "c++" else machine.compiler
 
 
 def _stated(tool: tools.Tool) -> str:

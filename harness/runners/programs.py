@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from weakspot.generators import kept
+from weakspot.generators.clang import STANDARD, SUFFIXES
 from weakspot.generators.emit.threads import Place
 from weakspot.generators.emit.whole import Frame, named
 from weakspot.generators.program import Program as Source
@@ -77,11 +78,13 @@ def workshop() -> Iterator[Path]:
 
 
 def preprocessed(program: Source, machine: Machine) -> str:
-    """A C program with all that it includes, by the machine's compiler. Raises Failed."""
+    """A program with all that it includes, by the machine's compiler. Raises Failed."""
+    language = SUFFIXES[program.source.suffix]
     folder = program.source.resolve().parent
     options = [f"-D{each}" for each in ("WEAKSPOT=1", *program.defines)]
     options += [f"-I{os.path.relpath(each, folder)}" for each in program.include]
-    return _compiler(machine, folder, "-I.", *options, "-E", program.source.name).out
+    options += [*STANDARD[language], "-I.", "-E", program.source.name]
+    return _compiler(machine, folder, *options, language=language).out
 
 
 def compiled(
@@ -91,12 +94,13 @@ def compiled(
     folder: Path,
     crew: process.Crew | None = None,
     frame: Frame | None = None,
+    language: str = "c",
 ) -> Program:
     """The program of that source, which prints the values of those places, as the folder has it
     or made now. What runs is what the assembly beside it says: it is made from that; in a frame,
     together with what stands there. Raises Failed, Unsupported."""
     around = frame or Frame()
-    name = _name(machine, source, repr(frame) if frame else "")
+    name = _name(machine, source, repr(frame) if frame else "", language=language)
     program = Program(folder / f"{name}.exe", places)
     if program.path.exists():
         program.path.touch()
@@ -105,46 +109,57 @@ def compiled(
         made = Path(scratch) / program.path.name
         made.with_suffix(".c").write_text(source, encoding="utf-8")
         assembly = made.with_suffix(".s")
-        how = (*around.compiling, "-S", made.with_suffix(".c").name, "-o", assembly.name)
-        _compiler(machine, made.parent, *how, crew=crew)
+        what = ("-x", language, "-S", made.with_suffix(".c").name, "-o", assembly.name)
+        _compiler(machine, made.parent, *around.compiling, *what, crew=crew, language=language)
         if frame is not None:
             assembly.write_text(named(assembly.read_text(encoding="utf-8")), encoding="utf-8")
         before, after = (
-            [_object(text, suffix, machine, folder, made.parent) for text, suffix in texts]
+            [
+                _object(text, suffix, machine, folder, made.parent, language)
+                for text, suffix in texts
+            ]
             for texts in (around.before, around.after)
         )
         linked = [*before, assembly.name, *after, *around.linking]
-        _compiler(machine, made.parent, *linked, "-o", made.name, crew=crew)
+        _compiler(machine, made.parent, *linked, "-o", made.name, crew=crew, language=language)
         for suffix in (".c", ".s", ".exe"):  # the program last: what is there is whole
             made.with_suffix(suffix).replace(program.path.with_suffix(suffix))
     return program
 
 
-def _object(text: str, suffix: str, machine: Machine, folder: Path, scratch: Path) -> str:
-    """What stands around many programs is compiled once, and kept."""
-    kept_at = folder / f"{_name(machine, text)}.o"
+def _object(
+    text: str, suffix: str, machine: Machine, folder: Path, scratch: Path, language: str
+) -> str:
+    """What stands around many programs, in C or assembly, is compiled once, and kept."""
+    kept_at = folder / f"{_name(machine, text, language=language)}.o"
     if not kept_at.exists():
         source = scratch / f"around{suffix}"
         source.write_text(text, encoding="utf-8")
-        _compiler(machine, scratch, "-c", source.name, "-o", kept_at.name)
+        kind = {".c": ("-x", "c")}.get(suffix, ())
+        how = (*kind, "-c", source.name, "-o", kept_at.name)
+        _compiler(machine, scratch, *how, language=language)
         (scratch / kept_at.name).replace(kept_at)
     return str(kept_at.resolve())
 
 
-def _name(machine: Machine, *texts: str) -> str:
-    compiler = compilers.require(machine)
+def _name(machine: Machine, *texts: str, language: str = "c") -> str:
+    compiler = compilers.require(machine, language)
     return kept.digest(*texts, *compiler.command, compiler.stated, *machine.flags)[:24]
 
 
 def _compiler(
-    machine: Machine, cwd: Path, *arguments: str, crew: process.Crew | None = None
+    machine: Machine,
+    cwd: Path,
+    *arguments: str,
+    crew: process.Crew | None = None,
+    language: str = "c",
 ) -> process.Ended:
     """Run the machine's compiler. Raises Failed."""
-    compiler = compilers.require(machine)
+    compiler = compilers.require(machine, language)
     ended = process.run(
         [*compiler.command, *machine.flags, "-pthread", *arguments],
         cwd=cwd,
-        seconds=180.0,  # zig makes its C library first
+        seconds=900.0 if language == "c++" else 180.0,  # zig makes its library first
         env={**os.environ, "LC_ALL": "C"},
         memory=None,
         crew=crew,

@@ -18,6 +18,7 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import Unsupported
+from weakspot.generators.clang import SUFFIXES
 from weakspot.generators.emit.whole import frame
 from weakspot.generators.program import Program
 from weakspot.harness import machines
@@ -58,7 +59,10 @@ class Slice(msgspec.Struct, frozen=True):
     operations: dict[int, Times] = {}
 
 
-_COUNTING = "int weakspot_counted(int);\n"
+_COUNTING = {
+    "c": "int weakspot_counted(int);\n",
+    "c++": 'extern "C" int weakspot_counted(int);\n',
+}
 
 
 def counted(number: int) -> str:
@@ -72,10 +76,9 @@ def made(
 ) -> programs.Program:
     """The program, ready to be run as a whole; `counting` allows it what `counted` says.
     Raises Failed, Unsupported."""
-    if program.source.suffix != ".c":
-        raise Unsupported("only programs in C are run as a whole")
-    text = f"{_COUNTING if counting else ''}{preprocessed(program, machine)}"
-    return compiled(text, (), machine, folder, frame=frame())
+    language = SUFFIXES[program.source.suffix]
+    text = f"{_COUNTING[language] if counting else ''}{preprocessed(program, machine)}"
+    return compiled(text, (), machine, folder, frame=frame(language), language=language)
 
 
 def slice_of(
