@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Sequence
 
+from weakspot.generators.emit.c11 import UNREACHED
 from weakspot.generators.emit.isa import Mapped
+from weakspot.generators.litmus import Atom
 from weakspot.harness.record import Record
 from weakspot.harness.verdict import Histogram, Observation, State, Verdict
 
@@ -86,11 +88,33 @@ def in_source(made: Mapped, states: Iterable[State]) -> list[State]:
     ]
 
 
-def beyond(made: Mapped, machine: Iterable[State], language: Iterable[State]) -> list[State]:
+def beyond(
+    made: Mapped,
+    machine: Iterable[State],
+    language: Iterable[State],
+    taken: Sequence[Atom] | None = None,
+) -> list[State]:
     """The states that a machine allows of a test in assembly, and the language does not of the C
-    test that it is of."""
-    allowed = in_source(Mapped(made.test, {}), language)
-    return [state for state in in_source(made, machine) if state not in allowed]
+    test that it is of; where the assembly does not tell of a register, whatever it holds. Of
+    assembly of one way only, that which is `taken` with these values, states are left out in which
+    it did not go to its end."""
+    found = in_source(made, machine)
+    if taken is not None:
+        found = [state for state in found if _ended(state, taken)]
+    told = {name for state in found for name in state}
+    allowed = [
+        {name: value for name, value in state.items() if name in told}
+        for state in in_source(Mapped(made.test, {}), language)
+    ]
+    return [state for state in found if state not in allowed]
+
+
+def _ended(state: State, taken: Sequence[Atom]) -> bool:
+    reached = all(int(value) != UNREACHED for name, value in state.items() if ":" in name)
+    return reached and all(
+        state.get(f"{atom.thread}:{atom.name}", str(atom.value)) == str(atom.value)
+        for atom in taken
+    )
 
 
 def _int(value: str) -> str:

@@ -1,8 +1,9 @@
 """What compilers made of tests: each test compiled, read back, and compared with its source.
 
-In: C tests, ways to compile, a language's model, a checker. Out: a Compiled for each test, target
-and code, those of the same code together. An outcome that the instruction set's model allows of
-the code and the language's of the source forbids is the compiler's fault, or the model's (WS202).
+In: C tests, the programs that they come from, ways to compile, a language's model, a checker. Out:
+a Compiled for each test, target and code, of the test's C or of a program's operations, those of
+the same code together. An outcome that the instruction set's model allows of the code and the
+language's of the source forbids is the compiler's fault, or the model's (WS202).
 """
 
 from __future__ import annotations
@@ -13,15 +14,17 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from weakspot.errors import Unsupported
-from weakspot.generators.compiled import Object, Read, source
+from weakspot.generators.compiled import Object, source
 from weakspot.generators.compiled import Source as Threads
-from weakspot.generators.litmus import Test
-from weakspot.harness import models
+from weakspot.generators.emit.isa import Mapped
+from weakspot.generators.litmus import Atom, Test
+from weakspot.harness import models, operations
 from weakspot.harness.agreement import beyond
 from weakspot.harness.checkers import Checker
 from weakspot.harness.compilers import Build, Made, compiled
 from weakspot.harness.herdlog import LOOP
 from weakspot.harness.models import Model
+from weakspot.harness.operations import Subject
 from weakspot.harness.record import Record, in_order
 from weakspot.harness.verdict import Compiled, Verdict
 
@@ -33,15 +36,18 @@ Compile = Callable[[str, Sequence[Build], Callable[[Made], None]], None]
 
 
 class _Code(msgspec.Struct):
-    """One code of a test for a target: the builds that gave it, and what came of reading it."""
+    """One code of a test for a target: the builds that gave it, and what came of reading it. That
+    of a program's operations is the test's only where the values are as `taken`."""
 
     test: Test
     target: str
     machine: Model
     builds: list[Build]
-    read: Read | None = None
+    made: Mapped | None = None
     assembly: str = ""
     reason: str = ""
+    program: str = ""
+    taken: tuple[Atom, ...] | None = None
 
 
 class Inspection:
@@ -54,12 +60,18 @@ class Inspection:
         language: Sequence[Model],
         checker: Checker,
         *,
+        tests_too: bool = True,
+        programs: Sequence[Subject] = (),
         build: Compile = compiled,
+        edit: operations.Edit = operations.unchanged,
     ) -> None:
+        """Of the `programs` the operations are looked at, with `tests_too` also the tests' own C.
+        `edit` changes what was linked."""
         self.tests = {test.name: test for test in tests}
-        self.language, self.checker, self._build = language, checker, build
-        self.threads: Threads = source(tests)
-        self.codes: dict[tuple[str, str, str], _Code] = {}
+        self.language, self.checker, self._build, self._edit = language, checker, build, edit
+        self.threads: Threads = source(tests if tests_too else ())
+        self.programs = programs
+        self.codes: dict[tuple[str, str, str, bool], _Code] = {}
         self.verdicts: dict[tuple[str, str], Verdict] = {}
 
     def compile(self, builds: Sequence[Build], advance: Callable[[], None]) -> None:
@@ -78,7 +90,25 @@ class Inspection:
         for made in sorted(objects, key=lambda each: order[each.build.place.name, each.build.name]):
             self._read(made)
         for name, reason in self.threads.refused.items():
-            self._add(self.tests[name], builds[0], None, "", reason)
+            self._add(self.tests[name], builds[0], reason=reason)
+        if self.programs:
+            self._observe(builds, advance)
+
+    def _observe(self, builds: Sequence[Build], advance: Callable[[], None]) -> None:
+        found: list[operations.Answer] = []
+
+        def done(answers: Sequence[operations.Answer]) -> None:
+            found.extend(answers)
+            advance()
+
+        operations.observed(self.programs, builds, done, edit=self._edit)
+        order = {(each.place.name, each.name): at for at, each in enumerate(builds)}
+        for each in sorted(found, key=lambda one: order[one.build.place.name, one.build.name]):
+            test, build, program = self.tests[each.test.name], each.build, each.program
+            for code in each.codes:
+                self._add(test, build, code.made, code.assembly, "", program, code.taken)
+            if not each.codes:
+                self._add(test, build, reason=each.reason, program=program)
 
     def _read(self, made: Made) -> None:
         to = made.build.place.target
@@ -86,7 +116,7 @@ class Inspection:
         for name, parts in self.threads.parts.items():
             test = self.tests[name]
             if code is None:
-                self._add(test, made.build, None, "", made.reason)
+                self._add(test, made.build, reason=made.reason)
                 continue
             label = f"{made.build.compiler.name}-{made.build.level}-{to.name}"
             try:
@@ -94,28 +124,44 @@ class Inspection:
             except Unsupported as error:
                 self._add(test, made.build, None, code.assembly(parts), error.message)
             else:
-                self._add(test, made.build, read, read.assembly, "")
+                self._add(test, made.build, read.made, read.assembly)
 
-    def _add(self, test: Test, build: Build, read: Read | None, assembly: str, reason: str) -> None:
-        what = _HEAD.sub("", read.made.test.text) if read else reason
+    def _add(
+        self,
+        test: Test,
+        build: Build,
+        made: Mapped | None = None,
+        assembly: str = "",
+        reason: str = "",
+        program: str = "",
+        taken: tuple[Atom, ...] | None = None,
+    ) -> None:
+        what = _HEAD.sub("", made.test.text) if made else reason
         target = build.place.target
-        known = self.codes.get((test.name, target.name, what))
-        if known is not None:
-            known.builds.append(build)
+        key = test.name, target.name, what, bool(program)
+        if key in self.codes:
+            if build not in self.codes[key].builds:
+                self.codes[key].builds.append(build)
             return
         machine = models.load()[target.model]
-        code = _Code(test, target.name, machine, [build], read, assembly, reason)
-        self.codes[test.name, target.name, what] = code
+        self.codes[key] = _Code(
+            test, target.name, machine, [build], made, assembly, reason, program, taken
+        )
+
+    @property
+    def rounds(self) -> int:
+        """How often each build is asked for."""
+        return bool(self.threads.parts) + bool(self.programs)
 
     @property
     def jobs(self) -> list[tuple[Model, list[Test]]]:
         """What the checker is to be asked: each model with its tests."""
         found: dict[str, tuple[Model, list[Test]]] = {}
         for code in self.codes.values():
-            if code.read is not None:
-                made = code.read.made.test
+            if code.made is not None:
+                made = code.made.test
                 found.setdefault(code.machine.name, (code.machine, []))[1].append(made)
-        sources = [self.tests[name] for name in in_order(test for test, _, _ in self.codes)]
+        sources = [self.tests[name] for name in in_order(test for test, *_ in self.codes)]
         return [*((model, sources) for model in self.language), *found.values()]
 
     def check(self, seconds: float, advance: Callable[[], None]) -> None:
@@ -150,13 +196,15 @@ class Inspection:
             result="Unknown",
             reason=code.reason,
             sites=test.sites,
-            test=code.read.made.test if code.read else None,
+            test=code.made.test if code.made else None,
             assembly=code.assembly,
+            code="operations" if code.program else "test",
+            program=code.program,
         )
-        if code.read is None:
+        if code.made is None:
             return known
         language = self.verdicts.get((test.name, model.name))
-        machine = self.verdicts.get((code.read.made.test.name, code.machine.name))
+        machine = self.verdicts.get((code.made.test.name, code.machine.name))
         if language is None or machine is None:
             return None  # not asked yet
         if language.observation == "Undefined":
@@ -165,7 +213,7 @@ class Inspection:
             if verdict.observation == "Unknown" and not verdict.reason.startswith(LOOP):
                 why = f"{verdict.checker}, under {verdict.model}: {verdict.reason}"
                 return msgspec.structs.replace(known, reason=why)
-        more = beyond(code.read.made, machine.states, language.states)
+        more = beyond(code.made, machine.states, language.states, code.taken)
         return msgspec.structs.replace(
             known,
             result="Weaker" if more else "Kept",

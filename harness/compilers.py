@@ -239,14 +239,17 @@ def _task(
             memory=None,  # zig reserves more address space than it uses
             crew=crew,
         )
-        if ended.timed_out:
-            done(Made(build, reason=f"{build.name} did not end within {SECONDS:.0f} s"))
-        elif ended.code or not out.exists():
-            lines = [line for line in ended.err.splitlines() if "error" in line] or ended.err.split(
-                "\n"
-            )
-            done(Made(build, reason=f"{build.name} does not compile it: {lines[0].strip()}"))
+        if ended.code or not out.exists():
+            done(Made(build, reason=said(build, ended, "it")))
         else:
             done(Made(build, out.read_bytes()))
 
     return work
+
+
+def said(build: Build, ended: process.Ended, what: str) -> str:
+    """Why a compiler gave nothing."""
+    if ended.timed_out:
+        return f"{build.name} did not end within {SECONDS:.0f} s"
+    lines = [line for line in ended.err.splitlines() if "error" in line] or ended.err.split("\n")
+    return f"{build.name} does not compile {what}: {lines[0].strip()}"

@@ -274,7 +274,7 @@ class Answers:
         """Compile the tests in each way and compare the code with them, `seconds` for each
         question."""
         self.inspection = inspection
-        progress.start(len(builds), "compiling")
+        progress.start(inspection.rounds * len(builds), "compiling")
         inspection.compile(builds, progress.advance)
         progress.start(sum(len(tests) for _, tests in inspection.jobs), "comparing")
         inspection.check(seconds, progress.advance)

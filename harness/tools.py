@@ -137,7 +137,7 @@ _PACKAGES = {
     "zig": "pip install ziglang",
     "ssh": "install an OpenSSH client (Debian, Ubuntu: openssh-client)",
     **dict.fromkeys(
-        ("qemu-aarch64", "qemu-ppc64le", "qemu-riscv64"),
+        ("qemu-aarch64", "qemu-ppc64le", "qemu-riscv64", "qemu-x86_64"),
         "install qemu's user-mode emulation (Debian, Ubuntu: qemu-user)",
     ),
 }

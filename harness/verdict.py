@@ -168,7 +168,8 @@ class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Compiled(msgspec.Struct, frozen=True, kw_only=True):
-    """What compilers made of a C Test, and how it compares with what the language allows.
+    """What compilers made of a C Test, and how it compares with what the language allows. `code`
+    says of what: of the test's own C, or of the operations of `program` that it comes from.
 
     `builds` are the ways to compile that give the same code for `target` (a mapping's name):
     "gcc-12 -O2". `result` is Kept where `machine`, the instruction set's model, allows no outcome
@@ -183,6 +184,8 @@ class Compiled(msgspec.Struct, frozen=True, kw_only=True):
     target: str
     builds: tuple[str, ...]
     machine: str
+    code: Literal["test", "operations"] = "test"
+    program: str = ""
     result: Literal["Kept", "Weaker", "Undefined", "Unknown"]
     beyond: tuple[State, ...] = ()
     reason: str = ""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import msgspec
+
 from weakspot.generators.compiled.instructions import Instruction, Memory, Operand
 from weakspot.generators.compiled.steps import (
     FLAGS,
@@ -15,6 +17,7 @@ from weakspot.generators.compiled.steps import (
     Compute,
     Copy,
     End,
+    Flow,
     Jump,
     NotUnderstood,
     Step,
@@ -34,6 +37,11 @@ _WORDS: dict[Arithmetic, str] = {op: name.upper() for name, op in _ARITHMETIC.it
 _EXCHANGE = re.compile(r"(swp|ldadd|ldset|ldclr|ldeor)(a|l|al)?")
 _STORED = re.compile(r"(stadd|stset|stclr|steor)(l)?")
 _CAS = re.compile(r"cas(a|l|al)?")
+_NARROW = re.compile(
+    r"(?P<name>ldr|ldur|ldar|ldapr|ldapur|ldxr|ldaxr|str|stur|stlr|stlur|stxr|stlxr|cas(a|l|al)?"
+    r"|(swp|ldadd|ldset|ldclr|ldeor)(a|l|al)?|(stadd|stset|stclr|steor)(l)?)s?[bhw]"
+)
+_GENERAL = re.compile(r"[wx]([12]?\d|30)").fullmatch
 
 
 class AArch64:
@@ -46,6 +54,50 @@ class AArch64:
     merges = False
     jump = "B {to}"
     acquires = ("", "")
+    branched: tuple[str, ...] = ("CBNZ {r},{own}", "{own}:")
+    placed: tuple[str, ...] = ("EOR {t},{r},{r}", "ADD {wide},{at},{wide}")
+    zeroed: tuple[str, ...] = ("EOR {t},{r},{r}",)
+    failed: tuple[str, ...] = ("CBNZ {s},{end}",)
+    unequal: tuple[str, ...] = ("CMP {a},{b}", "B.NE {end}")
+
+    def word(self, instruction: Instruction) -> Instruction:
+        name = instruction.name
+        narrow = _NARROW.fullmatch(name)
+        if narrow is None:
+            return instruction
+        return msgspec.structs.replace(instruction, name=narrow["name"])
+
+    def touched(self, instruction: Instruction) -> Memory | None:
+        given = instruction.operands
+        at = next((each for each in given if isinstance(each, Memory)), None)
+        return None if at is None or instruction.name.startswith("prf") else at
+
+    def flow(self, instruction: Instruction) -> Flow:
+        name, given = instruction.name, instruction.operands
+        places = [each for each in given if isinstance(each, Memory)]
+        named = [f"x{each[1:]}" for each in given if isinstance(each, str) and _GENERAL(each)]
+        inside = [f"x{r[1:]}" for at in places for r in (at.base, at.index) if _GENERAL(r)]
+        if name.startswith(("cb", "tb")):
+            return Flow(tuple(named), branch=True)
+        if name.startswith("b."):
+            return Flow((FLAGS,), branch=True)
+        if name in ("br", "blr"):
+            return Flow(tuple(named), branch=True)
+        flags = (FLAGS,) if name.startswith(("cs", "cin", "cneg", "ccm")) else ()
+        if name in ("cmp", "cmn", "tst", "ccmp", "ccmn"):
+            return Flow((*named, *flags), (FLAGS,))
+        if name.startswith("st") and "x" not in name:
+            return Flow((*named, *inside))
+        if name.startswith(("stx", "stlx")):  # its status tells of no value
+            return Flow((), tuple(named[:1]))
+        if _EXCHANGE.match(name):
+            return Flow((*named[:1], *inside), tuple(named[1:]))
+        count = 2 if name.startswith(("ldp", "ldx", "ldax")) and len(named) > 1 else 1
+        kept = name.startswith(("movk", "bfi", "bfx", "cas"))
+        written = named[:count] if len(given) and _starts(given[0]) else []
+        reads = named if kept else named[len(written) :]
+        sets = (FLAGS,) if name in ("adds", "subs", "ands", "bics", "negs") else ()
+        return Flow((*reads, *inside, *flags), (*written, *sets))
 
     def register(self, name: str, size: int, /) -> str:
         return f"{'X' if size == 8 else 'W'}{name[1:]}"
@@ -163,6 +215,10 @@ class AArch64:
                 code = f"{word} {{r}},{{n}},[{{at}}]"
                 return [Access(code, at, reads, {"r": _whole(old)}, _size(old))]
         raise NotUnderstood
+
+
+def _starts(operand: Operand) -> bool:
+    return isinstance(operand, str) and _GENERAL(operand) is not None
 
 
 def _size(register: str) -> int:

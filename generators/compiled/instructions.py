@@ -23,14 +23,15 @@ if TYPE_CHECKING:
 
 class Memory(msgspec.Struct, frozen=True):
     """An operand in memory: at `base` (a register) and so many bytes on; of `size` bytes, 0 where
-    the operand itself does not say. `index` is a second register. `ahead` writes the address back
-    to `base` before the access."""
+    the operand itself does not say. `index` is a second register, of which so many times `scale`
+    are added. `ahead` writes the address back to `base` before the access."""
 
     base: str
     displacement: int = 0
     size: int = 0
     index: str = ""
     ahead: bool = False
+    scale: int = 1
 
 
 Operand = str | int | Memory
@@ -77,15 +78,18 @@ class Function(msgspec.Struct, frozen=True):
 
 
 class Decoder:
-    """The code of a section, with its relocations."""
+    """The code of a section, with its relocations; `start` is the offset, or the address, of its
+    first byte."""
 
     def __init__(
         self,
         capstone: tuple[int, int],
         code: bytes,
         relocations: Mapping[int, tuple[str, int | None]],
+        start: int = 0,
     ) -> None:
         self.capstone, self.code, self.relocations = capstone, code, relocations
+        self.start = start
         self._known: dict[int, Instruction | None] = {}
 
     def at(self, offset: int) -> Instruction | None:
@@ -96,7 +100,7 @@ class Decoder:
     def _decode(self, offset: int) -> Instruction | None:
         machine = _disassembler(*self.capstone)
         for at, length, name, text in machine.disasm_lite(
-            self.code[offset : offset + 16], offset, 1
+            self.code[offset - self.start : offset - self.start + 16], offset, 1
         ):
             symbol, target = next(
                 (found for place, found in self.relocations.items() if at <= place < at + length),
@@ -160,9 +164,14 @@ def _relocations(elf: ELFFile, table: Any, section: int) -> dict[int, tuple[str,
 
 _SIZES = {"byte": 1, "word": 2, "dword": 4, "qword": 8}
 _INTEL = re.compile(
-    r"(?:(?P<size>\w+) ptr )?\[(?P<base>\w+)(?: (?P<sign>[+-]) (?P<by>0x[0-9a-f]+|\d+))?\]"
+    r"(?:(?P<size>\w+) ptr )?\[(?P<base>\w+)"
+    r"(?: \+ (?P<index>[a-z]\w+)(?:\*(?P<scale>\d))?)?"
+    r"(?: (?P<sign>[+-]) (?P<by>0x[0-9a-f]+|\d+))?\]"
 )
-_ARM = re.compile(r"\[(?P<base>\w+)(?:, #(?P<by>-?(?:0x)?[0-9a-f]+))?\](?P<ahead>!)?")
+_ARM = re.compile(
+    r"\[(?P<base>\w+)(?:, #(?P<by>-?(?:0x)?[0-9a-f]+)|"
+    r", (?P<index>[wx]\w+)(?:, (?:lsl|[us]xt[wx])(?: #(?P<shift>\d))?)?)?\](?P<ahead>!)?"
+)
 _DISPLACED = re.compile(r"(?P<by>-?(?:0x)?[0-9a-f]+)?\((?P<base>\w+)\)")
 _NUMBER = re.compile(r"#?(-?(?:0x[0-9a-f]+|\d+))")
 _APART = re.compile(r",\s*(?![^\[(]*[\])])")
@@ -180,9 +189,16 @@ def _operand(text: str) -> Operand:
     if match := _INTEL.fullmatch(text):
         by = int(match["by"] or "0", 0)
         size = _SIZES.get(match["size"] or "", 0)
-        return Memory(match["base"], -by if match["sign"] == "-" else by, size)
+        by = -by if match["sign"] == "-" else by
+        return Memory(match["base"], by, size, match["index"] or "", scale=int(match["scale"] or 1))
     if match := _ARM.fullmatch(text):
-        return Memory(match["base"], int(match["by"] or "0", 0), ahead=bool(match["ahead"]))
+        return Memory(
+            match["base"],
+            int(match["by"] or "0", 0),
+            index=match["index"] or "",
+            ahead=bool(match["ahead"]),
+            scale=1 << int(match["shift"] or 0),
+        )
     if match := _DISPLACED.fullmatch(text):
         return Memory(match["base"], int(match["by"] or "0", 0))
     return text

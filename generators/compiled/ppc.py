@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import msgspec
+
 from weakspot.generators.compiled.instructions import Instruction, Memory, Operand
 from weakspot.generators.compiled.steps import (
     Access,
@@ -17,6 +19,7 @@ from weakspot.generators.compiled.steps import (
     ConditionBit,
     Copy,
     End,
+    Flow,
     Jump,
     Mark,
     NotUnderstood,
@@ -27,6 +30,7 @@ _REGISTER = re.compile(r"r([12]?\d|3[01])")
 _BRANCHES = {"beq": True, "bne": False}  # equal or not is the same to signed and unsigned
 _LOADS = {"lwz": 4, "lwa": 4, "ld": 8, "lbz": 1}
 _STORES = {"stw": 4, "std": 8, "stb": 1}
+_WIDTH = re.compile(r"(?P<way>l|st)(?P<size>[bhwd])(?P<ordered>arx|cx\.)?(?P<form>[az]?u?x?)")
 _ARITHMETIC: dict[str, Arithmetic] = {
     **{"add": "add", "addi": "add", "and": "and", "andi.": "and"},
     **{"or": "or", "ori": "or", "xor": "xor", "xori": "xor"},
@@ -48,6 +52,60 @@ class PPC:
     # Power ISA, Book II, B.2.1.1: lwarx, stwcx., bne, isync acquires. In the model of Herding cats
     # a branch on stwcx. does not depend on what lwarx has read; this one does
     acquires = ("cmpw {v},{v}\nbne {own}\n{own}:", "isync")
+    branched: tuple[str, ...] = ("cmpw {r},{r}", "bne {own}", "{own}:")
+    placed: tuple[str, ...] = ("xor {t},{r},{r}", "add {t},{at},{t}")
+    zeroed: tuple[str, ...] = ("xor {t},{r},{r}",)
+    failed: tuple[str, ...] = ("bne {end}",)
+    unequal: tuple[str, ...] = ("cmpw {a},{b}", "bne {end}")
+
+    def word(self, instruction: Instruction) -> Instruction:
+        at = self.touched(instruction)
+        kind = _WIDTH.fullmatch(instruction.name)
+        if at is None or kind is None:
+            return instruction
+        name = {"l": "lwz", "st": "stw"}[kind["way"]]
+        given: tuple[Operand, ...] = (instruction.operands[0], at)
+        if kind["ordered"]:
+            name = "lwarx" if kind["way"] == "l" else "stwcx."
+            given = (instruction.operands[0], 0, "r0")  # its address is known otherwise
+        return msgspec.structs.replace(instruction, name=name, operands=given)
+
+    def touched(self, instruction: Instruction) -> Memory | None:
+        name, given = instruction.name, instruction.operands
+        for each in given:
+            if isinstance(each, Memory):
+                return each
+        kind = _WIDTH.fullmatch(name)
+        if kind is None or not (kind["ordered"] or kind["form"].endswith("x")) or len(given) < 3:
+            return None
+        base, index = given[1], given[2]
+        return Memory(base if isinstance(base, str) else "0", index=str(index))
+
+    def flow(self, instruction: Instruction) -> Flow:
+        name, given = instruction.name.rstrip("+-"), instruction.operands
+        named = [each for each in given if isinstance(each, str)]
+        at = self.touched(instruction)
+        if at is not None:
+            named = [*named[:1], *(each for each in (at.base, at.index) if each not in ("", "0"))]
+        if name.startswith("b"):
+            fields = [each[:3] for each in named if each.startswith("cr")] or ["cr0"]
+            if name in ("b", "bl", "blr", "ba", "bla", "bcl"):
+                return Flow()
+            return Flow(("ctr",) if "ctr" in name else tuple(fields), branch=True)
+        if name.startswith("stwcx") or (name.startswith("st") and name.endswith("cx.")):
+            return Flow((), ("cr0",))
+        if name.startswith("st"):
+            return Flow(tuple(named))
+        if name.startswith("cmp"):
+            field = named[0] if named[0].startswith("cr") else "cr0"
+            return Flow(tuple(each for each in named if each != field), (field,))
+        if name in ("mtctr", "mtlr"):
+            return Flow(tuple(named), (name[2:],))
+        if name in ("mfctr", "mflr"):
+            return Flow((name[2:],), tuple(named))
+        reads = [each[:3] if each.startswith("cr") else each for each in named[1:]]
+        kept = named[:1] if name.startswith(("rlwimi", "rldimi")) else []
+        return Flow((*reads, *kept), (*named[:1], *(["cr0"] if name.endswith(".") else [])))
 
     def register(self, name: str, _size: int, /) -> str:
         return name

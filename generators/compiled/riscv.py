@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+import msgspec
+
 from weakspot.generators.compiled.instructions import Instruction, Memory, Operand
 from weakspot.generators.compiled.steps import (
     Access,
@@ -14,6 +16,7 @@ from weakspot.generators.compiled.steps import (
     Compute,
     Copy,
     End,
+    Flow,
     Jump,
     NotUnderstood,
     Shift,
@@ -38,6 +41,8 @@ _ARITHMETIC: dict[str, Arithmetic] = {
 }
 _AMO = re.compile(r"amo(swap|add|and|or|xor)\.w(\.aq|\.rl|\.aqrl)?")
 _RESERVE = re.compile(r"(lr|sc)\.w(\.aq|\.rl|\.aqrl)?")
+_WIDTH = re.compile(r"(?P<way>[ls])[bhwd]u?")
+_DOUBLE = re.compile(r"((?:amo\w+|lr|sc))\.d")
 _BRANCHES = ("beq", "bne")
 
 
@@ -53,6 +58,41 @@ class RISCV:
     merges = False
     jump = "j {to}"
     acquires = ("", "")
+    branched: tuple[str, ...] = ("bne {r},x0,{own}", "{own}:")
+    placed: tuple[str, ...] = ("xor {t},{r},{r}", "add {t},{at},{t}")
+    zeroed: tuple[str, ...] = ("xor {t},{r},{r}",)
+    failed: tuple[str, ...] = ("bne {s},x0,{end}",)
+    unequal: tuple[str, ...] = ("bne {a},{b},{end}",)
+
+    def word(self, instruction: Instruction) -> Instruction:
+        name = instruction.name.removeprefix("c.")
+        if (narrow := _WIDTH.fullmatch(name)) is not None:
+            name = f"{narrow['way']}w"
+        else:
+            name = _DOUBLE.sub(r"\1.w", name)
+        return msgspec.structs.replace(instruction, name=name)
+
+    def touched(self, instruction: Instruction) -> Memory | None:
+        name, given = instruction.name.removeprefix("c."), instruction.operands
+        if name in ("lwsp", "ldsp", "swsp", "sdsp"):
+            return None  # the thread's own
+        return next((each for each in given if isinstance(each, Memory)), None)
+
+    def flow(self, instruction: Instruction) -> Flow:
+        name, given = instruction.name, instruction.operands
+        short, name = name.startswith("c."), name.removeprefix("c.")
+        named = [each for each in given if isinstance(each, str) and each in _NAMES]
+        inside = [at.base for at in given if isinstance(at, Memory)]
+        if name in ("j", "jal", "ret", "nop") or name.startswith("fence"):
+            return Flow()
+        if name.startswith("b") or name in ("jr", "jalr"):
+            return Flow(tuple(named), branch=True)
+        if name in _STORES or name in ("sh", "fsw", "fsd"):
+            return Flow((*named, *inside))
+        if name.startswith("sc."):  # its status tells of no value
+            return Flow((), tuple(named[:1]))
+        both = short and len(given) == 2 and not inside and name not in ("mv", "li", "lui")
+        return Flow((*(named if both else named[1:]), *inside), tuple(named[:1]))
 
     def register(self, name: str, _size: int, /) -> str:
         return f"x{_NAMES.index(name)}"

@@ -160,6 +160,15 @@ Step = (
 )
 
 
+class Flow(msgspec.Struct, frozen=True):
+    """From which registers an instruction's result comes and to which it goes; `branch` if where it
+    goes on depends on what it reads."""
+
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    branch: bool = False
+
+
 class NotUnderstood(Exception):
     """An instruction, or a form of one, that has no meaning here; the argument says which."""
 
@@ -193,7 +202,29 @@ class Machine(Protocol):
         where code cannot have it there."""
         ...
 
+    def word(self, instruction: Instruction) -> Instruction:
+        """Of an instruction that touches memory, the one that does so with four bytes: the order
+        that a machine keeps does not depend on the width."""
+        ...
+
+    def touched(self, instruction: Instruction) -> Memory | None:
+        """The memory that an instruction reads or writes; None for none."""
+        ...
+
+    def flow(self, instruction: Instruction) -> Flow:
+        """The registers of an instruction, as far as the model of the machine asks for
+        dependencies."""
+        ...
+
     jump: str  # to {to}
+    #: what depends on {r} and changes nothing: a branch, to the label {own}; the address {at}
+    #: again, in {wide}, the whole of {t}; a zero, in {t}. () where the model has no dependencies
+    branched: tuple[str, ...]
+    placed: tuple[str, ...]
+    zeroed: tuple[str, ...]
+    #: to {end} where {s} says that a store-conditional failed; where {a} and {b} differ
+    failed: tuple[str, ...]
+    unequal: tuple[str, ...]
     #: what makes the model see a promise of the manual: that a loop of reservation and store,
     #: followed by this barrier (the second; "" for none), acquires. {v} is what was reserved
     acquires: tuple[str, str]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from weakspot.generators.compiled.instructions import Instruction, Memory, Operand
 from weakspot.generators.compiled.steps import (
     FLAGS,
@@ -13,6 +15,7 @@ from weakspot.generators.compiled.steps import (
     Compute,
     Copy,
     End,
+    Flow,
     Jump,
     NotUnderstood,
     Step,
@@ -53,6 +56,29 @@ class X86:
     merges = True
     jump = "jmp {to}"
     acquires = ("", "")
+    # x86-TSO has no dependencies
+    branched: tuple[str, ...] = ()
+    placed: tuple[str, ...] = ()
+    zeroed: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    unequal: tuple[str, ...] = ("cmpl {b},{a}", "jne {end}")
+
+    def word(self, instruction: Instruction) -> Instruction:
+        name, given = instruction.name, instruction.operands
+        at = self.touched(instruction)
+        if at is None or at.size > 8 or name.startswith(("lock", "xchg")):
+            return instruction
+        if isinstance(given[0], Memory) and name not in ("cmp", "test"):
+            return instruction
+        # whatever it does with what it reads, it reads it
+        return msgspec.structs.replace(instruction, name="mov", operands=("eax", at))
+
+    def touched(self, instruction: Instruction) -> Memory | None:
+        at = next((each for each in instruction.operands if isinstance(each, Memory)), None)
+        return None if at is None or instruction.name == "lea" else at
+
+    def flow(self, _instruction: Instruction) -> Flow:
+        return Flow()
 
     def register(self, name: str, size: int, /) -> str:
         if size == 8:

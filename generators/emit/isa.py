@@ -147,7 +147,8 @@ def assembled(
     registers: dict[tuple[int, str], str],
 ) -> Mapped:
     """The assembly test of a C test whose `code` is given by thread, with what registers hold at
-    the beginning. `suffix` ends its name, `title` says what made it."""
+    the beginning. What has no register is not asked for. `suffix` ends its name, `title` says what
+    made it."""
     body = test.statements
     assert body is not None
     init = [f"{loc}={value};" for loc, value in body.init.items()]
@@ -158,6 +159,7 @@ def assembled(
         if atom.thread is None
         else f"{atom.thread}:{registers[atom.thread, atom.name]}={atom.value}"
         for atom in body.atoms
+        if atom.thread is None or (atom.thread, atom.name) in registers
     )
     name = f"{test.name}.{suffix}"
     text = "\n".join(

@@ -123,7 +123,8 @@ Examples:
   weakspot check tests/ -m rc11 --format herd | tee rc11.log     a log for mcompare7
   weakspot check duffy_wsq --json | jq .observation
   weakspot check SB.litmus --compiled all        did the compilers keep what C11 promises?
-  weakspot check duffy_wsq --compiled gcc,clang,O2,aarch64,x86"""
+  weakspot check duffy_wsq --compiled gcc,clang,O2,aarch64,x86
+  weakspot check my_queue.c --compiled gcc,O2,aarch64 --code operations      its own code"""
 )
 @what_argument
 @model_option
@@ -156,6 +157,14 @@ Examples:
     "by compilers (gcc, clang-14, zig), at levels (O0 to O3), for targets (x86, aarch64, "
     "aarch64-lse, aarch64-rcpc, power, riscv); of what is not named, all that there are; or all.",
 )
+@click.option(
+    "--code",
+    type=click.Choice(["tests", "operations", "all"]),
+    default="tests",
+    show_default=True,
+    help="What --compiled compiles: the tests, or the programs that they come from, to look at the "
+    "code of their operations as they execute it under qemu.",
+)
 @bound_options
 @timeout_option
 @source_options
@@ -167,6 +176,7 @@ def check(
     witnesses: bool,
     output: Path | None,
     ways: tuple[str, ...],
+    code: str,
     explore_seconds: float,
     executions: int,
     loops: int,
@@ -191,7 +201,9 @@ def check(
             raise click.UsageError("--compiled goes with neither --witness nor --format herd.")
         material = gathered(what, (), once.generator(defines, include))
         asked = once.checkers(CHECKERS, checker)
-        return _compiled(what, material, ways, wanted, asked[0], output, timeout, form)
+        return _compiled(what, material, ways, code, wanted, asked[0], output, timeout, form)
+    if code != "tests":
+        raise click.UsageError("--code goes with --compiled.")
     material = gathered(what, [model.name for model in wanted], once.generator(defines, include))
     wanted = wanted or once.models_of(material)
     asked = once.checkers(CHECKERS, checker, witnesses=witnesses)
@@ -232,6 +244,7 @@ def _compiled(
     what: tuple[str, ...],
     material: Material,
     ways: tuple[str, ...],
+    code: str,
     language: Sequence[Model],
     checker: Checker,
     output: Path | None,
@@ -239,12 +252,26 @@ def _compiled(
     form: str | None,
 ) -> int:
     """`check --compiled`: the tests by each compiler, beside their sources."""
-    from weakspot.harness import compilers, golden, once
+    from weakspot.harness import compilers, golden, once, operations
     from weakspot.harness.compiled import LANGUAGE, Inspection, weaker
 
     builds = compilers.builds(ways)
-    tests = [entry.test for entry in material.entries]
-    inspection = Inspection(tests, language or once.models([LANGUAGE]), checker)
+    programs = []
+    if code != "tests":
+        operations.require(builds)
+        programs = [
+            operations.Subject(each.name, each.generated.program, each.generated.tests)
+            for each in material.programs
+        ]
+        if not programs:
+            raise click.UsageError("--code operations needs a program: a structure or a C file.")
+    inspection = Inspection(
+        [entry.test for entry in material.entries],
+        language or once.models([LANGUAGE]),
+        checker,
+        tests_too=code != "operations",
+        programs=programs,
+    )
     answers = once.Answers(what, material)
 
     def show(record: Record) -> None:

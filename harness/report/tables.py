@@ -88,22 +88,24 @@ def verdicts(record: Record, out: Console, *, witnesses: bool = False) -> None:
 
 
 def compiled(record: Record, out: Console) -> None:
-    """A row a target and compiler with its level: how many tests came out how. Below it why
-    something is not known."""
+    """A row a target and compiler with its level, of the tests or of the operations: how many tests
+    came out how. Below it why something is not known."""
     results = ("Kept", "Weaker", "Undefined", "Unknown")
-    counts: dict[tuple[str, str], Counter[str]] = {}
+    counts: dict[tuple[str, str, str], Counter[str]] = {}
     reasons: defaultdict[str, list[str]] = defaultdict(list)
     for each in record.compiled:
         for build in each.builds:
-            counts.setdefault((each.target, build), Counter())[each.result] += 1
+            counts.setdefault((each.target, build, each.code), Counter())[each.result] += 1
         if each.result == "Unknown":
             # where it stands differs from test to test
             what = re.sub(r"^thread \d+: instruction at \S+, (\S+)[^:]*", r"\1", each.reason)
             reasons[what].append(f"{each.source} by {', '.join(each.builds)}")
-    rows: list[list[str | Text]] = [["target", "compiler", *(each.lower() for each in results)]]
-    for (target, build), count in sorted(counts.items()):
+    rows: list[list[str | Text]] = [
+        ["target", "compiler", "code of", *(each.lower() for each in results)]
+    ]
+    for (target, build, code), count in sorted(counts.items()):
         cells = [Text(str(count[each]), style=style(each)) for each in results]
-        rows.append([target, build, *cells])
+        rows.append([target, build, "tests" if code == "test" else code, *cells])
     if not counts:
         out.print("nothing was compared")
         return

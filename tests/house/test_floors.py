@@ -31,7 +31,7 @@ FLOORS = tuple(
             "those who decide, run, judge and keep",
             "harness.checkers. harness.runners. harness.judge harness.recorded harness.store "
             "harness.doctor harness.trials harness.repairs harness.rewrite harness.statements "
-            "harness.compilers harness.compiled harness.contests",
+            "harness.compilers harness.compiled harness.operations harness.contests",
         ),
         (
             "words, logs, machines",
@@ -41,7 +41,10 @@ FLOORS = tuple(
             "harness.gate.outcome",
         ),
         ("the corpus and the models", "harness.structures harness.models"),
-        ("programs that are started", "harness.process harness.tools harness.toml"),
+        (
+            "programs that are started",
+            "harness.process harness.tools harness.toml harness.stub",
+        ),
         ("source to tests", "generators."),
         ("values", "generators.litmus harness.verdict"),
         ("the ground", "weakspot errors _engine litmus models pages harness generators"),

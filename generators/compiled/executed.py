@@ -1,0 +1,151 @@
+"""What a program executed: the instructions of its threads, one after the other, with addresses.
+
+In: the log of an emulator that tells the registers before each instruction (qemu's `-d cpu` with
+one instruction at a time). Out: for each thread what it executed of the program's own code, each
+instruction with its source line and the address of the memory that it touches.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from weakspot.generators.compiled.image import Image, Place
+from weakspot.generators.compiled.instructions import Instruction, Memory
+from weakspot.generators.compiled.steps import Flow, Machine, NotUnderstood, Step
+
+BEGIN, END = "weakspot_begin", "weakspot_end"
+"""The functions between which a thread runs."""
+_LOCKS = ("__wrap_pthread_mutex_lock", "__wrap_pthread_mutex_unlock")
+"""What of the frame is done for a thread, and stands where the thread calls it."""
+
+_STARTS = {"X86_64": "RAX=", "AArch64": " PC=", "PPC": "NIP ", "RISCV": " pc  "}
+"""How a state begins in the log."""
+_COUNTER = re.compile(r"\b(?:RIP|PC|NIP|pc)[ =]+([0-9a-f]{16})")
+_PAIR = re.compile(r"\b(?:x\d+/)?([A-Za-z][A-Za-z0-9]*) *[= ] *([0-9a-f]{16})\b")
+_PADDED = re.compile(r"^x0(?=\d)")
+_GROUP = re.compile(r"GPR(\d\d)((?: [0-9a-f]{16})+)")
+
+
+class Executed(msgspec.Struct, frozen=True):
+    """An instruction that was executed. `at` is the address that it touched, None for none or one
+    that is not known; `place` its line, of what is done for a thread to a lock the line that asks
+    for it. `step` says what it does to shared memory or that it orders, None where it does not or
+    where that is not understood."""
+
+    instruction: Instruction
+    place: Place | None
+    at: int | None
+    memory: Memory | None
+    step: Step | None
+    flow: Flow
+
+
+class Reader:
+    """Reads the logs of a program; `frame` is the source of what stands around it."""
+
+    def __init__(self, image: Image, machine: Machine, frame: str) -> None:
+        self.image, self.machine = image, machine
+        self._frame = image.ranges[frame]
+        self._locks = [image.symbols[name] for name in _LOCKS]
+        self._known: dict[int, Executed | None] = {}
+
+    def threads(self, log: Iterable[str]) -> list[tuple[Executed, ...]]:
+        """What each thread executed, main first, then each in the order in which they began."""
+        (begin, _), (end, _) = self.image.symbols[BEGIN], self.image.symbols[END]
+        threads: list[list[Executed]] = [[]]
+        running = [0]
+        for state in self._states(log):
+            counter = _COUNTER.search(state)
+            if counter is None:
+                continue  # cut within it
+            at = int(counter[1], 16)
+            if at == begin:
+                running.append(len(threads))
+                threads.append([])
+            elif at == end and len(running) > 1:
+                running.pop()
+            thread = threads[running[-1]]
+            found = self._read(at, state, thread[-1].place if thread else None)
+            if found is not None:
+                thread.append(found)
+        return [tuple(thread) for thread in threads]
+
+    def _states(self, log: Iterable[str]) -> Iterator[str]:
+        begins, lines = _STARTS[self.machine.dialect], list[str]()
+        for line in log:
+            if line.startswith(begins) and lines:
+                yield "".join(lines)
+                lines.clear()
+            lines.append(line)
+        yield "".join(lines)
+
+    def _read(self, counter: int, state: str, before: Place | None) -> Executed | None:
+        if counter not in self._known:
+            self._known[counter] = self._understood(counter)
+        found = self._known[counter]
+        if found is None:
+            return None
+        if found.memory is None and found.place is not None:
+            return found
+        at = None
+        if found.memory is not None:
+            after = counter + found.instruction.length
+            at = _address(found.memory, {**_registers(state), "rip": after})
+        return msgspec.structs.replace(found, place=found.place or before, at=at)
+
+    def _understood(self, counter: int) -> Executed | None:
+        instruction = self.image.at(counter)
+        place = self.image.place(counter)
+        if instruction is None or place is None:
+            return None
+        if any(start <= counter < end for start, end in self._frame):
+            if not any(start <= counter < end for start, end in self._locks):
+                return None
+            place = None
+        machine = self.machine
+        step: Step | None = None
+        try:
+            steps = machine.steps(machine.word(instruction))
+        except NotUnderstood:
+            steps = []
+        if len(steps) == 1 or (steps and machine.touched(instruction) is not None):
+            step = steps[0]
+        return Executed(
+            instruction,
+            place,
+            None,
+            machine.touched(instruction),
+            step,
+            machine.flow(instruction),
+        )
+
+
+def _registers(state: str) -> dict[str, int]:
+    found = {_PADDED.sub("x", name.lower()): int(value, 16) for name, value in _PAIR.findall(state)}
+    for first, values in _GROUP.findall(state):
+        for at, value in enumerate(values.split(), int(first)):
+            found[f"r{at}"] = int(value, 16)
+    return found
+
+
+def _address(memory: Memory, state: Mapping[str, int]) -> int | None:
+    base = _value(memory.base, state)
+    index = _value(memory.index, state) if memory.index else 0
+    if base is None or index is None:
+        return None
+    return (base + index * memory.scale + memory.displacement) % (1 << 64)
+
+
+def _value(register: str, state: Mapping[str, int]) -> int | None:
+    """Of a register, with 32 bits of it as a signed number."""
+    if register in ("0", "zero", "xzr", "wzr"):
+        return 0
+    if register in state:
+        return state[register]
+    half = f"x{register[1:]}"
+    if re.fullmatch(r"w\d+", register) and half in state:
+        return ((state[half] & 0xFFFFFFFF) ^ 0x80000000) - 0x80000000
+    return None

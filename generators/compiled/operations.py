@@ -1,0 +1,256 @@
+"""A program's own operations, as a compiler made them: back to litmus tests in assembly.
+
+A Test names the sites that it is made of. In what the program's threads executed, an access of a
+site is an instruction that the debug information places on its line and that touched the address of
+its location: both have to agree, and the locations of all threads of the test have to fit together.
+From the first of a thread's accesses to the last, what orders them stays as the compiler wrote it:
+the accesses themselves, barriers, and which access depends on which read by address, data or
+control. What lies between and is not of the test is left out, as the test leaves it out, with the
+barriers that the compiler put for it. Where the machine code goes on only if a read gave what it
+gave, only those outcomes of the test are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from weakspot.errors import Unsupported
+from weakspot.generators.compiled.executed import Executed
+from weakspot.generators.compiled.image import Image, Place
+from weakspot.generators.compiled.steps import Access, Copy, Machine, NotUnderstood
+from weakspot.generators.compiled.writing import Found, Thread, Way
+from weakspot.generators.emit.isa import Mapped, assembled
+from weakspot.generators.litmus import (
+    Atom,
+    Body,
+    Cas,
+    Fence,
+    Guard,
+    Load,
+    Origin,
+    Rmw,
+    Store,
+    Test,
+)
+
+_MOST, _TRIED = 4, 64
+"""Codes of a test that are compared, of so many ways through the program."""
+
+
+class Sought(msgspec.Struct, frozen=True):
+    """An access of a test: the statement, its line, the program's name of its location."""
+
+    statement: Load | Store | Rmw | Cas
+    place: Place
+    location: str
+
+
+class _Trace:
+    """What a thread executed, also by line."""
+
+    def __init__(self, trace: tuple[Executed, ...]) -> None:
+        self.all = trace
+        self.lines: dict[Place, list[tuple[int, Executed]]] = {}
+        for at, each in enumerate(trace):
+            if each.place is not None:
+                self.lines.setdefault(each.place, []).append((at, each))
+
+
+class Code(msgspec.Struct, frozen=True):
+    """A test as the program's own code has it. `taken` are the values with which the machine goes
+    the way that was executed; `assembly` what was executed."""
+
+    made: Mapped
+    taken: tuple[Atom, ...]
+    assembly: str
+
+
+class Program:
+    """What a compiled program executed. `places` leads from names of source files to places in
+    them; `others` are the lines of its accesses, fences left out."""
+
+    def __init__(
+        self,
+        image: Image,
+        machine: Machine,
+        others: frozenset[Place],
+    ) -> None:
+        self.image, self.machine, self.others = image, machine, others
+        self.traces: list[_Trace] = []
+        self._known: set[tuple[tuple[int, int | None], ...]] = set()
+
+    def add(self, traces: Iterable[tuple[Executed, ...]]) -> None:
+        """More of what it executed."""
+        for trace in traces:
+            key = tuple((each.instruction.at, each.at) for each in trace)
+            if key not in self._known:
+                self._known.add(key)
+                self.traces.append(_Trace(trace))
+
+    def sharing(self, trace: Sequence[Executed]) -> list[int]:
+        """The instructions with which a thread made accesses that its sites speak of, each once."""
+        return list(
+            dict.fromkeys(
+                each.instruction.at
+                for each in trace
+                if each.at is not None and each.place in self.others
+            )
+        )
+
+    def tests(
+        self, test: Test, sought: Sequence[Sequence[Sought]], suffix: str, title: str
+    ) -> list[Code]:
+        """The test by each way through the code that was executed. Raises Unsupported where none
+        is known, with the site."""
+        body = test.statements
+        assert body is not None
+        ways = [self._ways(number, each) for number, each in enumerate(sought)]
+        found: dict[tuple[tuple[str, ...], ...], Code] = {}
+        fitting = islice(_fitting(ways, sought), _TRIED)
+        while len(found) < _MOST and (chosen := next(fitting, None)) is not None:
+            label = f"{suffix}-{len(found) + 1}" if found else suffix
+            threads = self._threads(body, sought, chosen)
+            lines = tuple(tuple(thread.lines) for thread in threads)
+            if lines not in found:
+                found[lines] = self._code(test, threads, chosen, label, title)
+        if not found:
+            raise Unsupported("the threads were not executed on the same locations")
+        return list(found.values())
+
+    def _ways(self, number: int, sought: Sequence[Sought]) -> list[Way]:
+        known: dict[tuple[object, ...], Way] = {}
+        for trace in self.traces:
+            for accesses in self._found(trace, sought):
+                way = Way(trace.all, accesses)
+                known.setdefault((way.code, tuple(each.at for each in accesses)), way)
+        if not known:
+            raise Unsupported(f"thread {number}: {self._missing(sought)}")
+        return list(known.values())
+
+    def _missing(self, sought: Sequence[Sought]) -> str:
+        for each in sought:
+            if not any(list(self._accesses(trace, each)) for trace in self.traces):
+                line = f"{each.place.file.name}:{each.place.line}"
+                if not any(each.place in trace.lines for trace in self.traces):
+                    return f"{line} was not executed"
+                return f"no access of {each.location} is seen in the code of {line}"
+        return "its accesses were not executed one after the other"
+
+    def _accesses(self, trace: _Trace, sought: Sought) -> Iterator[Found]:
+        address = self.image.address(sought.location)
+        reserved: dict[int, int] = {}
+        for at, each in trace.lines.get(sought.place, ()):
+            if each.at is None or address not in (None, each.at):
+                continue
+            match each.step, sought.statement:
+                case Access(kind="reserves"), Load():
+                    yield Found(at, at, each.at)
+                case Access(kind="reserves"), _:
+                    reserved[each.at] = at
+                case Access(kind="conditional"), Rmw() | Cas() if each.at in reserved:
+                    yield Found(reserved[each.at], at, each.at)
+                case Access(kind=""), Rmw() | Cas() | Store():
+                    yield Found(at, at, each.at)
+                case Copy(to=str()), Load():
+                    yield Found(at, at, each.at)
+                case Copy(of=str() | int()), Store() if not isinstance(each.step.to, str):
+                    yield Found(at, at, each.at)
+
+    def _found(self, trace: _Trace, sought: Sequence[Sought]) -> Iterator[tuple[Found, ...]]:
+        """Where a thread made the accesses, in their order and as near to one another as they
+        are."""
+        chains: list[tuple[Found, ...]] = [(each,) for each in self._accesses(trace, sought[0])]
+        for each in sought[1:]:
+            nearest: dict[int, tuple[Found, ...]] = {}
+            candidates = list(self._accesses(trace, each))
+            for chain in chains:
+                after = next((one for one in candidates if one.first > chain[-1].last), None)
+                if after is not None:
+                    nearest[after.first] = (*chain, after)
+            chains = list(nearest.values())
+        yield from chains
+
+    def _threads(
+        self, body: Body, sought: Sequence[Sequence[Sought]], ways: Sequence[Way]
+    ) -> list[Thread]:
+        threads: list[Thread] = []
+        for number, way in enumerate(ways):
+            thread = Thread(self.machine, number, body.threads[number])
+            own = frozenset(each.place for each in sought[number])
+            try:
+                thread.write(way, own, self.others)
+            except NotUnderstood as why:
+                raise Unsupported(f"thread {number}: {why}") from None
+            threads.append(thread)
+        return threads
+
+    def _code(
+        self, test: Test, threads: Sequence[Thread], ways: Sequence[Way], suffix: str, title: str
+    ) -> Code:
+        registers = {
+            (number, name): self.machine.state_name(register)
+            for number, thread in enumerate(threads)
+            for name, register in thread.results.items()
+        }
+        made = assembled(
+            test,
+            suffix,
+            self.machine.dialect,
+            title,
+            [thread.lines for thread in threads],
+            [thread.initial for thread in threads],
+            registers,
+        )
+        taken = tuple(atom for thread in threads for atom in thread.taken)
+        return Code(made, taken, "\n".join(map(_listing, range(len(ways)), ways)))
+
+
+def sought(test: Test, origin: Origin, file: Callable[[str], Path]) -> list[list[Sought]]:
+    """The accesses of each thread of a test, as one of its origins has them; `file` leads from the
+    name of a source file to the file."""
+    body = test.statements
+    assert body is not None
+    found: list[list[Sought]] = []
+    for statements, sites in zip(body.threads, origin.sites, strict=True):
+        placed = [each for each in statements if not isinstance(each, Guard)]
+        found.append(
+            [
+                Sought(each, Place(file(site.file), site.line), origin.locations[each.loc])
+                for each, site in zip(placed, sites, strict=True)
+                if not isinstance(each, Fence)
+            ]
+        )
+    return found
+
+
+def _fitting(
+    ways: Sequence[Sequence[Way]],
+    sought: Sequence[Sequence[Sought]],
+    addresses: Mapping[str, int] | None = None,
+) -> Iterator[tuple[Way, ...]]:
+    """The choices of a way for each thread in which a location has one address, and each address
+    one location."""
+    if not ways:
+        yield ()
+        return
+    for way in ways[0]:
+        found = dict(addresses or {})
+        fits = all(
+            found.setdefault(wanted.statement.loc, access.at) == access.at
+            for access, wanted in zip(way.accesses, sought[0], strict=True)
+        )
+        if fits and len(set(found.values())) == len(found):
+            for rest in _fitting(ways[1:], sought[1:], found):
+                yield (way, *rest)
+
+
+def _listing(number: int, way: Way) -> str:
+    lines = []
+    for each in way.window:
+        where = f"{each.place.file.name}:{each.place.line}" if each.place else ""
+        lines.append(f"{each.instruction.at:8x}: {each.instruction!s:<44} ; {where}".rstrip(" ;"))
+    return "\n".join([f"P{number}:", *lines])

@@ -1,0 +1,390 @@
+"""A thread of a test, as the instructions that a program executed for it have it.
+
+What makes the accesses stays as the compiler wrote it, and so do barriers; locations and values are
+the test's. That an access depends on a read is written as diy7 writes it, by an exclusive or of a
+register with itself, or by a branch that leads to what is behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from weakspot.generators.compiled.executed import Executed
+from weakspot.generators.compiled.image import Place
+from weakspot.generators.compiled.steps import Access, Barrier, Copy, Machine, NotUnderstood
+from weakspot.generators.emit.c11 import UNREACHED
+from weakspot.generators.litmus import Atom, Cas, Fence, Guard, Load, Rmw, Statement, Store
+
+
+class Found(msgspec.Struct, frozen=True):
+    """The instructions of an access in what a thread executed: one, or a reservation and the store
+    that is conditional on it."""
+
+    first: int
+    last: int
+    at: int
+
+
+class Way(msgspec.Struct, frozen=True):
+    """The accesses of a test's thread, in what one thread executed."""
+
+    trace: tuple[Executed, ...]
+    accesses: tuple[Found, ...]
+
+    @property
+    def window(self) -> tuple[Executed, ...]:
+        return self.trace[self.accesses[0].first : self.accesses[-1].last + 1]
+
+    @property
+    def code(self) -> tuple[int, ...]:
+        return tuple(each.instruction.at for each in self.window)
+
+
+class Thread:
+    """The code of a thread, written once."""
+
+    def __init__(self, machine: Machine, number: int, statements: Sequence[Statement]) -> None:
+        self.machine, self.number = machine, number
+        self.statements = statements
+        self.free = [name for name in machine.fresh if name != "rax"][::-1]
+        self.lines: list[str] = []
+        self.initial: dict[str, str | int] = {}
+        self.results: dict[str, str] = {}
+        self.taken: list[Atom] = []
+        self.places: dict[str, str] = {}
+        self.labels = 0
+        self.values: dict[int, str] = {}  # the register of what an access has read, by its number
+        self.reserved: dict[int, str] = {}
+        for each in statements:
+            if isinstance(each, Guard):
+                self.taken.append(Atom(number, each.reg, each.value))
+            elif isinstance(each, Cas):
+                self.taken.append(Atom(number, each.reg, 1))
+
+    def write(self, way: Way, own: frozenset[Place], others: frozenset[Place]) -> None:
+        """Raises NotUnderstood."""
+        accesses = [each for each in self.statements if not isinstance(each, Fence | Guard)]
+        begins = {found.first: number for number, found in enumerate(way.accesses)}
+        ends = {found.last: number for number, found in enumerate(way.accesses)}
+        deps = _Dependencies()
+        for at in range(way.accesses[0].first, way.accesses[-1].last + 1):
+            each = way.trace[at]
+            number = ends.get(at, begins.get(at))
+            if number is not None:
+                statement = accesses[number]
+                step = each.step
+                assert isinstance(step, Access | Copy)
+                address = deps.of(_registers(each))
+                if at in begins and at not in ends:
+                    self._reserve(number, statement, step, address)
+                elif at in begins:
+                    self._access(number, statement, step, address, deps.of(_data(each)))
+                else:
+                    self._conditional(number, statement, step, deps.of(_data(each)))
+            elif isinstance(each.step, Barrier) and (each.place in own or each.place not in others):
+                self.lines.append(each.step.code)
+            elif each.flow.branch:
+                self._branch(deps.branch(each))
+            deps.go(each, self._came(each, number, at in begins))
+        if any("{end}" in line for line in self.lines):
+            end = f"E{self.number}"
+            self.lines = [*(line.replace("{end}", end) for line in self.lines), f"{end}:"]
+
+    def _came(self, each: Executed, number: int | None, begins: bool) -> frozenset[int] | None:
+        """On which reads the result of an access depends; None for what is no access of the
+        test."""
+        conditional = isinstance(each.step, Access) and each.step.kind == "conditional"
+        if number is not None and (begins or (conditional and self.machine.acquires[1])):
+            return frozenset({number})
+        return frozenset() if conditional else None
+
+    # --- registers -----------------------------------------------------------------------
+
+    def _new(self) -> str:
+        if not self.free:
+            raise NotUnderstood(f"needs more registers than {self.machine.dialect} has")
+        return self.free.pop()
+
+    def _name(self, register: str) -> str:
+        return self.machine.register(register, 4)
+
+    def _set(self, value: int) -> str:
+        register = self._new()
+        self.initial[self.machine.state_name(register)] = value
+        return register
+
+    def _result(self, name: str) -> str:
+        register = self._set(UNREACHED)
+        self.results[name] = register
+        return register
+
+    def _at(self, loc: str, address: frozenset[int]) -> str:
+        """The operand for a location whose address depends on what was read."""
+        if self.machine.named:
+            return loc
+        if loc not in self.places:
+            self.places[loc] = self._new()
+            self.initial[self.machine.state_name(self.places[loc])] = loc
+        at = self.machine.register(self.places[loc], 8)
+        for number in sorted(address & self.values.keys()):
+            fresh = self._new()
+            self._dependent(self.machine.placed, number, fresh, at)
+            at = self.machine.register(fresh, 8)
+        return at
+
+    def _value(self, value: int, data: frozenset[int]) -> str:
+        """A register with a value that depends on what was read."""
+        known = sorted(data & self.values.keys()) if self.machine.zeroed else []
+        if not known:
+            return self._set(value)
+        register = self._set(value)
+        for number in known:
+            fresh = self._new()
+            self._dependent(self.machine.zeroed, number, fresh, "")
+            self._compute("add", register, register, fresh)
+        return register
+
+    def _dependent(self, lines: Sequence[str], number: int, to: str, at: str) -> None:
+        self._lines(
+            lines,
+            r=self._name(self.values[number]),
+            t=self._name(to),
+            wide=self.machine.register(to, 8),
+            at=at,
+        )
+
+    # --- lines ---------------------------------------------------------------------------
+
+    def _lines(self, lines: Iterable[str], **words: str) -> None:
+        self.labels += 1
+        words |= {"own": f"L{self.number}{self.labels}", "end": "{end}", "f": ""}
+        self.lines += [part for line in lines for part in line.format_map(words).split("\n")]
+
+    def _compute(self, op: str, to: str, a: str, b: str) -> None:
+        code = self.machine.compute(op, False, False)  # type: ignore[arg-type]
+        assert code is not None
+        if "{a}" not in code:  # of two operands
+            self._copy(to, a)
+        self._lines([code], t=self._name(to), a=self._name(a), b=self._name(b))
+
+    def _copy(self, to: str, of: str) -> None:
+        if to != of:
+            self._lines([self.machine.copy(False, 4)], t=self._name(to), a=self._name(of))
+
+    def _branch(self, numbers: frozenset[int]) -> None:
+        for number in sorted(numbers & self.values.keys()):
+            self._lines(self.machine.branched, r=self._name(self.values[number]))
+
+    # --- accesses ------------------------------------------------------------------------
+
+    def _access(
+        self,
+        number: int,
+        statement: Load | Store | Rmw | Cas,
+        step: Access | Copy,
+        address: frozenset[int],
+        data: frozenset[int],
+    ) -> None:
+        at = self._at(statement.loc, address)
+        match statement, step:
+            case Load(), Copy():
+                self.values[number] = register = self._result(statement.reg)
+                self._lines([step.code], r=self._name(register), at=at)
+            case Load(), Access(kind="reserves"):
+                self.values[number] = register = self._result(statement.reg)
+                self._lines([step.code], r=self._name(register), at=at)
+            case Store(), Copy():
+                register = self._value(statement.value, data)
+                self._lines([step.code], r=self._name(register), at=at)
+            case Store(), Access() if _operation(step.code) == "swap":
+                self._swap(step, at, self._value(statement.value, data), self._new())
+            case Rmw(), Access() if "cmpxchg" in step.code:
+                self._exchanged(statement, step, at)
+            case Cas(), Access() if (
+                "cmpxchg" in step.code or "o" in step.reads or "n" in step.reads
+            ):
+                self._compared(number, statement, step, at)
+            case Rmw(), Access():
+                self._updated(number, statement, step, at, data)
+            case _:
+                raise NotUnderstood(f"{step} is no {type(statement).__name__}")
+
+    def _swap(self, step: Access, at: str, value: str, result: str) -> None:
+        """An atomic instruction with an operand, and a result that it may not have."""
+        words = {"v": self._name(value), "r": self._name(result), "at": at}
+        self._lines([step.code], **words)
+
+    def _updated(
+        self, number: int, statement: Rmw, step: Access, at: str, data: frozenset[int]
+    ) -> None:
+        does = _operation(step.code)
+        operand = _OPERANDS.get((does, statement.op))
+        if operand is None:
+            raise NotUnderstood(f"{does} for a {statement.op}")
+        code = step.code
+        if does in ("inc", "dec"):
+            code = code.replace(f"{does}l ", "addl {v},")
+        value = self._value(operand(statement.operand), data)
+        returns = bool(step.writes.keys() - {"f"})
+        if not returns:
+            self._lines([code], v=self._name(value), at=at)
+            return
+        result = self._result(statement.reg)
+        if "{r}" in code:
+            self._lines([code], v=self._name(value), r=self._name(result), at=at)
+        else:  # one register for both
+            self._lines([code], v=self._name(value), at=at)
+            self._copy(result, value)
+        self.values[number] = result
+
+    def _compared(self, number: int, statement: Cas, step: Access, at: str) -> None:
+        """A compare-exchange in one instruction; where it fails the thread ends."""
+        expected = self._set(statement.expected)
+        new = self._set(statement.desired)
+        if self.machine.named:
+            self._copy("rax", expected)
+            old = "rax"
+            self._lines([step.code, "jne {end}"], n=self._name(new), at=at)
+        else:
+            old = self._set(statement.expected)
+            self._lines([step.code], r=self._name(old), n=self._name(new), at=at)
+            self._lines(self.machine.unequal, a=self._name(old), b=self._name(expected))
+        self._succeeded(statement)
+        self.values[number] = old
+
+    def _exchanged(self, statement: Rmw, step: Access, at: str) -> None:
+        """An atomic operation by a compare-exchange of what was read just before."""
+        self._lines(["movl ({at}),%eax"], at=at)
+        new = self._modified(statement, "rax")
+        self._lines([step.code, "jne {end}"], n=self._name(new), at=at)
+        self._copy(self._result(statement.reg), "rax")
+
+    def _reserve(
+        self,
+        number: int,
+        statement: Load | Store | Rmw | Cas,
+        step: Access | Copy,
+        address: frozenset[int],
+    ) -> None:
+        self.values[number] = self.reserved[number] = register = self._new()
+        at = self._at(statement.loc, address)
+        self._lines([step.code], r=self._name(register), at=at)
+        if isinstance(statement, Cas):
+            expected = self._set(statement.expected)
+            self._lines(self.machine.unequal, a=self._name(register), b=self._name(expected))
+
+    def _conditional(
+        self,
+        number: int,
+        statement: Load | Store | Rmw | Cas,
+        step: Access | Copy,
+        data: frozenset[int],
+    ) -> None:
+        """Where the store fails the thread ends: it would only try again."""
+        old = self.reserved[number]
+        at = self._at(statement.loc, frozenset())
+        if isinstance(statement, Cas):
+            new = self._value(statement.desired, data)
+        elif isinstance(statement, Rmw):
+            new = self._modified(statement, old)
+        else:
+            raise NotUnderstood("a store that is conditional")
+        words = {"r": self._name(new), "v": self._name(new), "at": at}
+        status = self._new()
+        field = "r" if "{v}" in step.code else "s"
+        words |= {field: self._name(status)}
+        self._lines([step.code], **words)
+        self._lines(self.machine.failed, s=self._name(status))
+        if isinstance(statement, Cas):
+            self._succeeded(statement)
+        else:
+            self._copy(self._result(statement.reg), old)
+
+    def _succeeded(self, statement: Cas) -> None:
+        one = self._set(1)
+        self._copy(self._result(statement.reg), one)
+
+    def _modified(self, statement: Rmw, old: str) -> str:
+        """A register with what a read-modify-write leaves."""
+        operand = self._set(statement.operand)
+        if statement.op == "exch":
+            return operand
+        new = self._new()
+        op = statement.op.removeprefix("fetch.")
+        self._compute(op, new, old, operand)
+        return new
+
+
+def _operation(code: str) -> str:
+    """What an atomic instruction does with its operand."""
+    name = code.split()[1 if code.startswith("lock ") else 0].lower()
+    for word, does in _DOES:
+        if word in name:
+            return does
+    return name
+
+
+_DOES = (
+    *(("xchg", "swap"), ("swp", "swap"), ("swap", "swap"), ("xadd", "add"), ("inc", "inc")),
+    *(("dec", "dec"), ("add", "add"), ("set", "or"), ("clr", "clear"), ("eor", "xor")),
+    *(("xor", "xor"), ("or", "or"), ("and", "and"), ("sub", "sub")),
+)
+_OPERANDS: dict[tuple[str, str], Callable[[int], int]] = {
+    ("swap", "exch"): lambda value: value,
+    ("add", "fetch.add"): lambda value: value,
+    ("add", "fetch.sub"): lambda value: -value,
+    ("inc", "fetch.add"): lambda value: value,
+    ("dec", "fetch.sub"): lambda value: -value,
+    ("sub", "fetch.sub"): lambda value: value,
+    ("sub", "fetch.add"): lambda value: -value,
+    ("or", "fetch.or"): lambda value: value,
+    ("and", "fetch.and"): lambda value: value,
+    ("clear", "fetch.and"): lambda value: ~value,
+    ("xor", "fetch.xor"): lambda value: value,
+}
+
+
+def _registers(each: Executed) -> tuple[str, ...]:
+    return () if each.memory is None else (each.memory.base, each.memory.index)
+
+
+def _data(each: Executed) -> tuple[str, ...]:
+    """The registers whose values an access puts into memory."""
+    match each.step:
+        case Access(reads=reads):
+            return tuple(of for of in reads.values() if isinstance(of, str))
+        case Copy(to=to, of=str(of)) if not isinstance(to, str):
+            return (of,)
+    return ()
+
+
+class _Dependencies:
+    """On which accesses' reads the registers and the thread's own memory depend, by their
+    numbers; and those that a branch has asked for."""
+
+    def __init__(self) -> None:
+        self.registers: dict[str, frozenset[int]] = {}
+        self.memory: dict[int, frozenset[int]] = {}
+        self.asked: frozenset[int] = frozenset()
+
+    def of(self, registers: Iterable[str]) -> frozenset[int]:
+        none: frozenset[int] = frozenset()
+        return none.union(*(self.registers.get(each, none) for each in registers))
+
+    def branch(self, each: Executed) -> frozenset[int]:
+        """What a branch depends on that none before it did."""
+        new = self.of(each.flow.reads) - self.asked
+        self.asked |= new
+        return new
+
+    def go(self, each: Executed, read: frozenset[int] | None) -> None:
+        """Go on over an instruction, whose result depends on what `read` says."""
+        came = self.of(each.flow.reads) if read is None else read
+        if read is None and each.at is not None:
+            came = self.of(_registers(each)) | self.memory.get(each.at, frozenset())
+            if not each.flow.writes:
+                self.memory[each.at] = self.of(each.flow.reads)
+        for register in each.flow.writes:
+            self.registers[register] = came

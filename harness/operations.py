@@ -1,0 +1,254 @@
+"""What programs' own operations become: compiled by each compiler, run once, and read back.
+
+A program is linked statically for its target with a frame that runs its threads one after the
+other, in a few orders, and qemu tells what they executed. So what the operations do is seen in the
+code that is made of them where they stand: inlined, in loops, among other code. What was not
+executed that way is not known, and is said so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import msgspec
+
+from weakspot.errors import MissingTool, Unsupported
+from weakspot.generators.compiled import MACHINES
+from weakspot.generators.compiled.executed import BEGIN, Executed, Reader
+from weakspot.generators.compiled.image import Image, Place
+from weakspot.generators.compiled.operations import Code, sought
+from weakspot.generators.compiled.operations import Program as Observed
+from weakspot.generators.emit.native import template
+from weakspot.generators.litmus import Test
+from weakspot.generators.program import Program
+from weakspot.harness import process, stub, tools
+from weakspot.harness.compilers import SECONDS, Build, said
+from weakspot.harness.machines.local import cores
+
+_ORDERS = 4
+"""Orders in which the threads run: each where it is created, and from each of three on."""
+_LONGEST = 8 << 20  # bytes of the log of a run: five thousand instructions and more
+_RUN = 10.0  # seconds
+
+_WRAPPED = (
+    *("pthread_create", "pthread_join", "pthread_mutex_lock", "pthread_mutex_unlock"),
+    *("pthread_cond_wait", "pthread_cond_signal", "pthread_cond_broadcast", "sched_yield"),
+)
+
+
+Edit = Callable[[bytes], bytes]
+
+
+def unchanged(content: bytes) -> bytes:
+    return content
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """A program by its name, with the tests that come from it."""
+
+    name: str
+    program: Program
+    tests: tuple[Test, ...]
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """A test as the operations of a program have it by one build: the codes, or the `reason` why
+    there is none."""
+
+    test: Test
+    program: str
+    build: Build
+    codes: tuple[Code, ...] = ()
+    reason: str = ""
+
+
+def require(builds: Sequence[Build]) -> None:
+    """Raises MissingTool where the emulator of a target is not there."""
+    for name in dict.fromkeys(f"qemu-{build.place.machine}" for build in builds):
+        if tools.find(name) is None:
+            raise MissingTool(
+                f"{name} is not installed: it tells what operations execute",
+                advice=f"{tools.advice(name)}; or `--code tests`",
+            )
+
+
+def observed(
+    programs: Sequence[Subject],
+    builds: Sequence[Build],
+    done: Callable[[list[Answer]], None],
+    *,
+    edit: Edit = unchanged,
+) -> None:
+    """The tests as each build has them in the operations of the first of the programs in which
+    they are executed; `done` is told of each build's."""
+    with tempfile.TemporaryDirectory(prefix="weakspot-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        frame = folder / "in_turn.c"
+        frame.write_text(template("in_turn.c.j2").render(), encoding="utf-8")
+        tasks = [_task(programs, build, frame.resolve(), edit) for build in builds]
+        process.in_parallel(tasks, workers=cores(), done=done)
+
+
+def _task(
+    programs: Sequence[Subject], build: Build, frame: Path, edit: Edit
+) -> Callable[[process.Crew, Callable[[list[Answer]], None]], None]:
+    def work(crew: process.Crew, done: Callable[[list[Answer]], None]) -> None:
+        answers: dict[str, Answer] = {}
+        known: set[str] = set()
+        for subject in programs:
+            left = [test for test in subject.tests if test.name not in known]
+            if not left or crew.ended:
+                continue
+            with tempfile.TemporaryDirectory(dir=frame.parent) as scratch:
+                try:
+                    seen = _Observer(subject.program, build, frame, Path(scratch), crew, edit)
+                except Unsupported as error:
+                    why = error.message
+                    found = [Answer(test, subject.name, build, reason=why) for test in left]
+                else:
+                    found = [_answer(test, subject, build, seen) for test in left]
+            for answer in found:
+                if answer.codes:
+                    known.add(answer.test.name)
+                if answer.codes or answer.test.name not in answers:
+                    answers[answer.test.name] = answer
+        done(list(answers.values()))
+
+    return work
+
+
+def _answer(test: Test, subject: Subject, build: Build, seen: _Observer) -> Answer:
+    name, program, to = subject.name, subject.program, build.place
+    label = f"operations-{build.compiler.name}-{build.level}-{to.name}"
+    title = f"{name}, operations, {build.name}, {to.name}"
+    wanted = [sought(test, each, lambda file: _file(program, file)) for each in test.origins]
+    while True:
+        reasons: list[str] = []
+        for each in wanted:
+            try:
+                return Answer(test, name, build, tuple(seen.seen.tests(test, each, label, title)))
+            except Unsupported as error:
+                reasons.append(error.message)
+        if not seen.interrupt():
+            return Answer(test, name, build, reason=reasons[0])
+
+
+def _file(program: Program, name: str) -> Path:
+    return program.files.get(name, program.source.parent / name).resolve()
+
+
+class _Observer:
+    """A program by a build, which is run as often as tests ask for more of it."""
+
+    def __init__(
+        self,
+        program: Program,
+        build: Build,
+        frame: Path,
+        folder: Path,
+        crew: process.Crew,
+        edit: Edit,
+    ) -> None:
+        """Raises Unsupported for a program that does not compile or run."""
+        if program.source.suffix != ".c":
+            raise Unsupported("only programs in C are looked at as a whole")
+        self.machine = MACHINES[build.place.target.dialect]
+        self.folder, self.crew = folder, crew
+        self.path = folder / "program"
+        self.emulator = _emulator(build)
+        _link(program, build, frame, self.path, crew)
+        self.path.write_bytes(edit(self.path.read_bytes()))
+        sources = frozenset({program.source.name, str(frame)})
+        self.image = Image(self.path.read_bytes(), self.machine.capstone, sources)
+        self.reader = Reader(self.image, self.machine, str(frame))
+        others = frozenset(
+            Place(_file(program, site.file), site.line)
+            for site in program.sites
+            if site.kind != "F"
+        )
+        self.seen = Observed(self.image, self.machine, others)
+        self.first: dict[int, tuple[Executed, ...]] = {}
+        for order in range(_ORDERS):
+            threads = self._run(order)
+            self.seen.add(threads)
+            if order and len(threads) > 1:
+                self.first[order] = threads[1]
+        self._interrupted = False
+
+    def interrupt(self) -> bool:
+        """Run it with the first thread interrupted by the others at each of its accesses; False
+        where that was done already."""
+        if self._interrupted:
+            return False
+        self._interrupted = True
+        done: set[tuple[int, ...]] = set()
+        for order, thread in self.first.items():
+            code = tuple(each.instruction.at for each in thread)
+            if code not in done:
+                done.add(code)
+                for at in self.seen.sharing(thread):
+                    self.seen.add(self._run(order, at))
+        return True
+
+    def _run(self, order: int, at: int | None = None) -> list[tuple[Executed, ...]]:
+        """What its threads execute in an order, the first interrupted at an instruction."""
+        code = [each for ranges in self.image.ranges.values() for each in ranges]
+        ranges = ",".join(f"{start:#x}..{end - 1:#x}" for start, end in code)
+        log, socket = self.folder / "log", self.folder / "gdb"
+        command = [
+            *(self.emulator, _one_by_one(self.emulator), "-d", "cpu,nochain"),
+            *("-dfilter", ranges, "-D", str(log), "-E", f"WEAKSPOT_ORDER={order}"),
+            *([] if at is None else ["-g", str(socket)]),
+            str(self.path),
+        ]
+        with process.start(command, memory=None, crew=self.crew) as child:
+            with contextlib.suppress(OSError):
+                resource.prlimit(child.pid, resource.RLIMIT_FSIZE, (_LONGEST, _LONGEST))
+            if at is not None:
+                stub.interrupt(socket, [self.image.symbols[BEGIN][0], at], seconds=_RUN)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.communicate(timeout=_RUN)
+        with log.open(encoding="utf-8", errors="replace") as lines:
+            return self.reader.threads(lines)
+
+
+def _link(program: Program, build: Build, frame: Path, made: Path, crew: process.Crew) -> None:
+    folder = program.source.resolve().parent
+    options = [f"-D{each}" for each in ("WEAKSPOT=1", *program.defines)]
+    options += [f"-I{os.path.relpath(each, folder)}" for each in program.include]
+    command = [
+        *(*build.compiler.commands[build.place.name], f"-{build.level}", "-gdwarf-4", "-w", "-I."),
+        *("-fgnu89-inline", "-fno-common", "-fno-stack-protector", "-pthread", "-static"),
+        *(*options, program.source.name, str(frame), "-o", str(made)),
+        *(f"-Wl,--wrap={name}" for name in _WRAPPED),
+    ]
+    # zig makes its C library once, for all programs
+    environment = {**os.environ, "LC_ALL": "C", "ZIG_LOCAL_CACHE_DIR": str(made.parent)}
+    ended = process.run(
+        command, seconds=SECONDS, cwd=folder, env=environment, memory=None, crew=crew
+    )
+    if ended.code or not made.exists():
+        raise Unsupported(said(build, ended, "the program"))
+
+
+def _emulator(build: Build) -> str:
+    name = f"qemu-{build.place.machine}"
+    found = tools.find(name)
+    if found is None:
+        raise Unsupported(f"{name} is not installed: it tells what operations execute")
+    return found.path
+
+
+@lru_cache
+def _one_by_one(emulator: str) -> str:
+    """The option by which qemu translates one instruction at a time: since 8.1 it is called
+    otherwise."""
+    new = "-one-insn-per-tb"
+    return new if new in process.run([emulator, "-h"], seconds=20).out else "-singlestep"
