@@ -458,7 +458,7 @@ class _Work:
             for each in self.material.entries
             if keys[each.name] not in self.store.done
         }
-        self.progress.start(len(left), f"running on {machine.name}")
+        self.progress.start(len(left), f"running on {machine.name} with {runner.name}")
 
         def done(histogram: Histogram) -> None:
             job = keys[histogram.test]

@@ -270,6 +270,20 @@ def dom(page: str, folder: Path) -> str:
     return done.stdout
 
 
+def test_a_test_that_ran_often_says_once_that_it_was_not_seen_and_shows_each_run(
+    tmp_path: Path,
+) -> None:
+    ours = small().histograms[0]
+    silent = [
+        msgspec.structs.replace(ours, machine=f"m{n}", histogram=(), target=0) for n in range(3)
+    ]
+    record = msgspec.structs.replace(small(), histograms=(ours, *silent))
+    page = built(record, tmp_path)[f"report/tests/{ours.test}.html"]
+    assert "local: 4,021 of 1.2·10⁷. Not seen in 3 other runs." in page.text
+    for each in silent:
+        assert f"{each.machine} {each.runner} 12,000,000" in page.text
+
+
 def test_a_browser_shows_one_page_of_ten_thousand_rows(tmp_path: Path) -> None:
     record = large(40)
     html.build(record, tmp_path / "site")
@@ -293,7 +307,7 @@ def test_a_browser_shows_who_saw_a_test_and_counts_who_did_not(tmp_path: Path) -
     html.build(msgspec.structs.replace(small(), histograms=histograms), tmp_path / "site")
     text = dom(f"index.html#q={ours.test}", tmp_path)
     cell = "".join(re.findall(r'<td class="seen">(.*?)</td>', text)[:1])
-    assert re.findall(r">([^<]+)</div>", cell) == ["local 4,021", "not seen: by 3", "not run: m3"]
+    assert re.findall(r">([^<]+)</div>", cell) == ["local 4,021", "not seen: 3 runs", "not run: m3"]
 
 
 def test_a_browser_filters_by_what_a_link_asks_for(tmp_path: Path) -> None:

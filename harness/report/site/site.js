@@ -58,8 +58,9 @@
       // the others in a line each for those that ran and those that did not: there may be many
       for (const [what, ran] of [["not seen", true], ["not run", false]]) {
         const others = row[SEEN].filter(([, target, runs]) => !target && !!runs === ran).map(([machine]) => machine);
-        const where = others.length > 2 ? `by ${others.length}` : others.join(", ");
-        if (others.length) cell.append(element("div", several ? `${what}: ${where}` : what, "none"));
+        const where = others.length > 2 ? `${others.length} runs` : others.join(", ");
+        const all = others.length === row[SEEN].length;
+        if (others.length) cell.append(element("div", all ? what : `${what}: ${where}`, "none"));
       }
       line.append(cell);
     }
