@@ -43,7 +43,7 @@ from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners import not_run
 from weakspot.harness.runners.programs import Failed, Program, compiled, sliced, workshop
 from weakspot.harness.runners.tuning import Choice, Memory, Tried, settings, told
-from weakspot.harness.verdict import Control, Count, Histogram, State, Verdict
+from weakspot.harness.verdict import Control, Count, Histogram, Verdict
 from weakspot.harness.words import stated, times
 
 _PATIENCE = 20  # slices in which nothing may be counted, since others have the processors
@@ -161,15 +161,12 @@ class _Measured:
 
     def _holds(self, values: Sequence[int]) -> bool:
         holds = proposition(self.test.condition)
-        return holds is not None and holds(self.state(values))
-
-    def state(self, values: Sequence[int]) -> State:
-        names = (f"[{name}]" if t is None else f"{t}:{name}" for t, name in self.program.places)
-        return {name: str(value) for name, value in zip(names, values, strict=True)}
+        return holds is not None and holds(self.program.state(values))
 
     @property
     def states(self) -> tuple[Count, ...]:
-        return tuple(Count(self.state(v), count) for v, count in sorted(self.counts.items()))
+        state = self.program.state
+        return tuple(Count(state(values), count) for values, count in sorted(self.counts.items()))
 
     def missed(self, sibling: _Measured) -> float | None:
         """The probability that nothing was seen of this test, were its outcome as likely as the

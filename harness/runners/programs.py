@@ -23,6 +23,7 @@ from weakspot.generators.program import Program as Source
 from weakspot.harness import process
 from weakspot.harness.machines import Machine, Session, compilers
 from weakspot.harness.runners.tuning import Setting
+from weakspot.harness.verdict import State
 
 _GRACE = 5.0  # seconds that a slice may be late: a crowded machine takes its processors away
 _KEPT = 2000  # compiled programs in the cache
@@ -40,6 +41,10 @@ class Program(msgspec.Struct, frozen=True):
     @property
     def assembly(self) -> Path:
         return self.path.with_suffix(".s")
+
+    def state(self, values: Sequence[int]) -> State:
+        names = (f"[{name}]" if t is None else f"{t}:{name}" for t, name in self.places)
+        return {name: str(value) for name, value in zip(names, values, strict=True)}
 
 
 class Slice(msgspec.Struct, frozen=True):

@@ -132,13 +132,12 @@ def test_no_setting_shows_what_x86_forbids(here: Machine, tmp_path: Path, which:
     for number, test in enumerate(tests):
         read = statements(test)
         program = compiled(native_source(test), places(read), here, tmp_path)
-        names = [f"{t}:{name}" if t is not None else f"[{name}]" for t, name in places(read)]
         every = settings(len(read.threads), 2, perpetual=perpetual(read) is not None)
         for setting in every[number % 5 :: 5] if which == "kinds" else every:
             with machines.opened(here) as at:
                 (found,) = sliced(program, at, [(setting, 0.02, 1)])
             for values in found.counts:
-                state = dict(zip(names, map(str, values), strict=True))
+                state = program.state(values)
                 assert within(state, model[test.name].states), (test.name, setting, state)
 
 

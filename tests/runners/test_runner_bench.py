@@ -43,10 +43,15 @@ def test_the_runners_alternate_and_store_buffering_is_seen(need: Callable[[str],
     )
 
 
-def test_fenced_siblings_show_nothing(need: Callable[[str], Tool]) -> None:
+def test_fenced_siblings_show_interleavings_only_under_every_setting(
+    need: Callable[[str], Tool],
+) -> None:
     need("gcc")
-    fenced = ran("--fenced", "1e5")["fenced"]
+    fenced = ran("--fenced", "1e5", "--seconds", "1")["fenced"]
     assert isinstance(fenced, dict)
-    assert fenced["iterations"] >= 1e5
-    assert fenced["hits"] == 0
-    assert len(fenced["tests"]) == 5
+    assert fenced["iterations"] == sum(fenced["by_setting"].values()) >= 1e5
+    assert fenced["wrong"] == {}
+    assert {"SB", "IRIW"} < {name.partition("+")[0] for name in fenced["tests"]}
+    modes = [{word.partition("=")[0] for word in name.split()} for name in fenced["by_setting"]]
+    assert {"perpetual", "slot", "default"} < set.union(*modes)
+    assert all(fenced["by_setting"].values())
