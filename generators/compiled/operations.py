@@ -70,16 +70,18 @@ class Code(msgspec.Struct, frozen=True):
 
 
 class Program:
-    """What a compiled program executed. `places` leads from names of source files to places in
-    them; `others` are the lines of its accesses, fences left out."""
+    """What a compiled program executed. `others` are the lines of its accesses, fences left out;
+    `before` says of two lines whether the source has the first before the second in some
+    execution."""
 
     def __init__(
         self,
         image: Image,
         machine: Machine,
         others: frozenset[Place],
+        before: Callable[[Place, Place], bool],
     ) -> None:
-        self.image, self.machine, self.others = image, machine, others
+        self.image, self.machine, self.others, self.before = image, machine, others, before
         self.traces: list[_Trace] = []
         self._known: set[tuple[tuple[int, int | None], ...]] = set()
 
@@ -124,7 +126,7 @@ class Program:
     def _ways(self, number: int, sought: Sequence[Sought]) -> list[Way]:
         known: dict[tuple[object, ...], Way] = {}
         for trace in self.traces:
-            for accesses in self._found(trace, sought):
+            for accesses in self._found(trace, sought) or self._moved(trace, sought):
                 way = Way(trace.all, accesses)
                 known.setdefault((way.code, tuple(each.at for each in accesses)), way)
         if not known:
@@ -138,7 +140,7 @@ class Program:
                 if not any(each.place in trace.lines for trace in self.traces):
                     return f"{line} was not executed"
                 return f"no access of {each.location} is seen in the code of {line}"
-        return "its accesses were not executed one after the other"
+        return "its accesses were not executed together"
 
     def _accesses(self, trace: _Trace, sought: Sought) -> Iterator[Found]:
         address = self.image.address(sought.location)
@@ -160,7 +162,7 @@ class Program:
                 case Copy(of=str() | int()), Store() if not isinstance(each.step.to, str):
                     yield Found(at, at, each.at)
 
-    def _found(self, trace: _Trace, sought: Sequence[Sought]) -> Iterator[tuple[Found, ...]]:
+    def _found(self, trace: _Trace, sought: Sequence[Sought]) -> list[tuple[Found, ...]]:
         """Where a thread made the accesses, in their order and as near to one another as they
         are."""
         chains: list[tuple[Found, ...]] = [(each,) for each in self._accesses(trace, sought[0])]
@@ -172,7 +174,25 @@ class Program:
                 if after is not None:
                     nearest[after.first] = (*chain, after)
             chains = list(nearest.values())
-        yield from chains
+        return chains
+
+    def _moved(self, trace: _Trace, sought: Sequence[Sought]) -> list[tuple[Found, ...]]:
+        """Where a thread made each access once, in an order that the source never has: then the
+        compiler has moved them."""
+        once: list[Found] = []
+        for each in sought:
+            accesses = list(self._accesses(trace, each))
+            if len(accesses) != 1:
+                return []
+            once += accesses
+        for at, one in enumerate(once):
+            for other, later in zip(once[at + 1 :], sought[at + 1 :], strict=True):
+                turned = other.last < one.first
+                if not turned and other.first <= one.last:
+                    return []
+                if turned and self.before(later.place, sought[at].place):
+                    return []
+        return [tuple(once)]
 
     def _threads(
         self, body: Body, sought: Sequence[Sequence[Sought]], ways: Sequence[Way]

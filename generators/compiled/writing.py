@@ -35,7 +35,15 @@ class Way(msgspec.Struct, frozen=True):
 
     @property
     def window(self) -> tuple[Executed, ...]:
-        return self.trace[self.accesses[0].first : self.accesses[-1].last + 1]
+        return self.trace[self.first : self.last + 1]
+
+    @property
+    def first(self) -> int:
+        return min(each.first for each in self.accesses)
+
+    @property
+    def last(self) -> int:
+        return max(each.last for each in self.accesses)
 
     @property
     def code(self) -> tuple[int, ...]:
@@ -69,7 +77,7 @@ class Thread:
         begins = {found.first: number for number, found in enumerate(way.accesses)}
         ends = {found.last: number for number, found in enumerate(way.accesses)}
         deps = _Dependencies()
-        for at in range(way.accesses[0].first, way.accesses[-1].last + 1):
+        for at in range(way.first, way.last + 1):
             each = way.trace[at]
             number = ends.get(at, begins.get(at))
             if number is not None:

@@ -160,6 +160,23 @@ def test_a_planted_wrong_compilation_of_an_operation_is_caught(
         assert each.test is not None
 
 
+def test_an_access_that_the_compiler_has_moved_is_found_where_it_is(
+    tmp_path: Path, need: Needed
+) -> None:
+    """The fault is planted by the preprocessor: for Armv8 the line of the second read comes before
+    that of the first."""
+    reads = (
+        "#line 101\n  int ready = atomic_load_explicit(&y, memory_order_acquire);\n",
+        "#line 102\n  int data = atomic_load_explicit(&x, memory_order_relaxed);\n",
+    )
+    right, wrong = "".join(reads), "".join(reversed(reads))
+    start = MESSAGE[: MESSAGE.index("  int ready")]
+    text = f"{start}#ifdef __aarch64__\n{wrong}#else\n{right}#endif\n  return ready + data;\n}}\n"
+    for place, result in (("x86", "Kept"), ("aarch64", "Weaker")):
+        answers = inspected(tmp_path, text, place, need)
+        assert {each.result for each in answers} == {result}
+
+
 @pytest.mark.parametrize("place", ["aarch64", "power", "riscv"])
 def test_dependencies_are_those_of_the_code(place: str, tmp_path: Path, need: Needed) -> None:
     """rc11 forbids load buffering; no compiler holds it back, but for a value that is passed on."""

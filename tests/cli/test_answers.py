@@ -20,6 +20,7 @@ from weakspot.generators.litmus import Test
 from weakspot.harness.cli import weakspot
 from weakspot.harness.golden import promote
 from weakspot.harness.record import Plan
+from weakspot.harness.structures import find
 
 #: stores alone: there are as many executions as ways to order them
 ENDLESS = """\
@@ -101,6 +102,32 @@ def test_what_no_compiler_is_asked_about_is_inconclusive(run, folder: Path) -> N
     ended = run("check", "SB.litmus", "--compiled", "icc")
     assert ended.code == 2
     assert "'icc' is no compiler, level or target" in ended.err
+
+
+def test_the_code_of_operations_stands_beside_that_of_tests(run, need) -> None:
+    for tool in ("gcc", "qemu-x86_64"):
+        need(tool)
+    program = str(find("store_buffering").folder / "both_look.c")
+    both = run("check", program, "--compiled", "gcc,O2,x86", "--code", "all")
+    assert both.code == 0
+    assert both.err == ""
+    for part in ("operations  1", "tests       1"):
+        assert part in both.out
+    alone = run("check", program, "--compiled", "gcc,O2,x86", "--code", "operations", "--json")
+    (answer,) = map(json.loads, alone.out.splitlines())
+    assert (answer["code"], answer["program"], answer["result"]) == (
+        *("operations", "both_look.c/both_look"),
+        "Kept",
+    )
+
+
+def test_operations_are_those_of_programs_that_are_compiled(run) -> None:
+    ended = run("check", "wrong.c", "--code", "operations")
+    assert ended.code == 2
+    assert "--code goes with --compiled" in ended.err
+    ended = run("check", "SB.litmus", "--compiled", "zig,O2,x86", "--code", "operations")
+    assert ended.code == 2
+    assert "needs a program" in ended.err or "qemu-x86_64 is not installed" in ended.err
 
 
 def test_an_assertion_that_fails_is_a_finding(run) -> None:
