@@ -238,8 +238,9 @@ class AnswerDict(TypedDict):
     condition: str  # as herd7 prints it
     observation: str  # Never Sometimes Always Undefined Unknown
     condition_holds: bool | None  # None when Undefined or Unknown
-    states: list[dict[str, str]]  # {"0:r0": "1", "[x]": "2"}, as herd7 writes and orders them
-    flags: list[str]  # "*undef*" first
+    # {"0:r0": "1", "[x]": "2"}, as herd7 writes and orders them
+    states: tuple[dict[str, str], ...]
+    flags: tuple[str, ...]  # "*undef*" first
     positive: int  # executions that satisfy the proposition
     negative: int
     seconds: float
@@ -260,19 +261,18 @@ def check(
     seconds: float,
     candidates: int,
     memory: int,
+    done: Callable[[int, AnswerDict], object],
     jobs: int = 0,
     explained: bool = False,
-    done: Callable[[int, AnswerDict], object] | None = None,
-) -> list[AnswerDict]:
+) -> None:
     """Decide litmus tests under the model of a cat file.
 
     `tests` are paths of files, or pairs of a name, for messages, and the text. What the model
     includes is looked for beside the including file, then in `folders`. Each test may take
     `seconds`, look at so many `candidates` and hold so many bytes of `memory`; beyond, its answer
     is Unknown with the reason, which names the limit. `jobs` threads work at a time, 0 for one a
-    core; the GIL is released. `done` is called in the calling thread with a test's number and its
-    answer, soon after there is one. The answers come in the order of the tests. Ctrl-C ends the
-    work at once, as does what `done` raises.
+    core; the GIL is released. `done` is called in the calling thread with each test's number and
+    answer, soon after there is one. Ctrl-C ends the work at once, as does what `done` raises.
 
     Raises EngineError for a model that cannot be read.
     """

@@ -124,8 +124,8 @@ class Engine(msgspec.Struct, frozen=True):
             observation=cast(Observation, observation),
             condition_holds=holds,
             # of a loop that was cut, what is possible within the rounds that were followed
-            states=tuple(answer["states"]) if decided or reason.startswith(LOOP) else (),
-            flags=tuple(answer["flags"]),
+            states=answer["states"] if decided or reason.startswith(LOOP) else (),
+            flags=answer["flags"],
             seconds=round(answer["seconds"], 6),
             sites=test.sites,
             condition=answer["condition"],

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
+from asking import answers
 from figures import Keep, Row
 from herdtools import Answer, ask
 
-from weakspot import _engine
 from weakspot.harness import models, tools
 from weakspot.harness.tools import Tool
+
+if TYPE_CHECKING:
+    from weakspot._engine import AnswerDict
 
 LITMUS = Path(__file__).parent / "litmus"
 QUICK = 40  # tests of a suite in the quick tier
@@ -125,18 +128,12 @@ def agree(
 
 def engine(cat: Path, tests: Sequence[Path]) -> dict[str, Answer]:
     library = tools.herd_libdir()
-    answers = _engine.check(
-        [(path.name, path.read_text()) for path in tests],
-        str(cat),
-        folders=[str(library)] if library else [],
-        seconds=60,
-        candidates=10**9,
-        memory=2 << 30,
-    )
-    return {answer["name"]: _answer(answer) for answer in answers}
+    texts = [(path.name, path.read_text()) for path in tests]
+    found = answers(texts, cat, folders=[str(library)] if library else [])
+    return {answer["name"]: _answer(answer) for answer in found}
 
 
-def _answer(answer: _engine.AnswerDict) -> Answer:
+def _answer(answer: AnswerDict) -> Answer:
     undefined = answer["observation"] == "Undefined"
     observation = answer["observation"]
     if undefined:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from asking import answers
 from herdtools import ask
 
-from weakspot import _engine
 from weakspot.errors import BadInput, Unsupported
 from weakspot.generators.emit.isa import Target, mapped, target, targets
 from weakspot.generators.litmus import Cas, Load, Rmw, Test, read_test
@@ -25,7 +25,6 @@ from weakspot.harness.verdict import State
 
 LITMUS = Path(__file__).parent / "litmus"
 QUICK = 300  # diy7's tests in the quick tier
-LIMITS = {"seconds": 60.0, "candidates": 10**8, "memory": 2 << 30}
 
 Suite = Callable[[str, int | None], list[Path]]
 
@@ -37,9 +36,9 @@ def decided(tests: Sequence[Test], model: str | Path) -> list[list[State] | None
     path = models.load()[model].path if isinstance(model, str) else model
     texts = [(test.name, test.text) for test in tests]
     folders = [str(library)] if (library := tools.herd_libdir()) else []
-    answers = _engine.check(texts, str(path), folders=folders, **LIMITS)
-    assert not any(answer["reason"] or answer["error"] for answer in answers)
-    return [None if "*undef*" in answer["flags"] else answer["states"] for answer in answers]
+    found = answers(texts, path, folders=folders)
+    assert not any(answer["reason"] or answer["error"] for answer in found)
+    return [None if "*undef*" in answer["flags"] else list(answer["states"]) for answer in found]
 
 
 def wrong_ones(to: Target, tests: Sequence[Test], model: str | Path = "c11") -> set[str]:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from asking import answers
 from texts import MP, RACE, SB, asked, made
 
 from weakspot import _engine
@@ -245,45 +246,41 @@ def test_ctrl_c_ends_the_process_too(tmp_path: Path) -> None:
 
 
 def test_answers_come_as_they_are_ready_in_the_callers_thread() -> None:
-    seen: list[tuple[str, int]] = []
-    arrived = []
+    seen: list[tuple[int, str]] = []
+    callers = set()
 
     def done(number: int, answer: _engine.AnswerDict) -> None:
-        seen.append((answer["name"], threading.get_ident()))
-        arrived.append(number)
+        seen.append((number, answer["name"]))
+        callers.add(threading.get_ident())
 
     tests = [("slow.litmus", stores(5, 4)), *(("SB.litmus", SB) for _ in range(20))]
-    answers = _engine.check(
+    _engine.check(
         tests,
         str(models.resolve("sc").path),
         seconds=1.0,
         candidates=10**9,
         memory=1 << 30,
-        jobs=2,
         done=done,
+        jobs=2,
     )
-    assert [answer["name"] for answer in answers] == ["W"] + ["SB"] * 20
-    assert {thread for _, thread in seen} == {threading.get_ident()}
-    assert sorted(arrived) == list(range(21))
-    assert arrived[-1] == 0  # nobody waits for the slow one
+    assert sorted(seen) == [(0, "W"), *((number, "SB") for number in range(1, 21))]
+    assert callers == {threading.get_ident()}
+    assert seen[-1] == (0, "W")  # nobody waits for the slow one
 
 
 def test_files_are_answered_as_their_texts_are(tmp_path: Path) -> None:
     paths = [tmp_path / f"{name}.litmus" for name in ("SB", "MP")]
     for path, text in zip(paths, (SB, MP), strict=True):
         path.write_text(text)
-    model = str(models.resolve("rc11").path)
+    model = models.resolve("rc11").path
     files, texts = (
-        _engine.check(given, model, seconds=10.0, candidates=10**6, memory=1 << 30)
-        for given in (list(map(str, paths)), [("SB", SB), ("MP", MP)])
+        answers(given, model) for given in (list(map(str, paths)), [("SB", SB), ("MP", MP)])
     )
     for answer in (*files, *texts):
         answer["seconds"] = 0.0
     assert files == texts
     missing = tmp_path / "none.litmus"
-    answered, unread = _engine.check(
-        [str(paths[0]), str(missing)], model, seconds=10.0, candidates=10**6, memory=1 << 30
-    )
+    answered, unread = answers([str(paths[0]), str(missing)], model)
     assert answered["malformed"] is None
     assert unread["observation"] == "Unknown"
     assert unread["malformed"]
@@ -311,13 +308,7 @@ def test_what_the_callback_raises_ends_the_batch() -> None:
 
 
 def test_what_the_engine_cannot_read_it_says_all_about() -> None:
-    (answer,) = _engine.check(
-        [("mine.litmus", "C broken\n{")],
-        str(models.resolve("sc").path),
-        seconds=1.0,
-        candidates=1000,
-        memory=1 << 30,
-    )
+    (answer,) = answers([("mine.litmus", "C broken\n{")], models.resolve("sc").path)
     assert answer["malformed"]
     kind, message, place, excerpt, _ = answer["malformed"]
     assert kind == "invalid"

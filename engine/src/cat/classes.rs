@@ -19,22 +19,21 @@ impl Classes {
     pub fn only_order(&self, base: &Relation) -> Option<Option<Relation>> {
         let mut order = Relation::new(base.len());
         for class in &self.0 {
-            let among = base.restrict_domain(class).restrict_range(class);
-            if !among.is_acyclic() {
-                return Some(None);
-            }
-            let before = among.inverse();
+            let mut several = false;
             let mut left = class.clone();
             while !left.is_empty() {
-                let is_free = |item: &usize| !before.image(*item).meets(&left);
+                let is_free = |item: &usize| !left.iter().any(|other| base.contains(other, *item));
                 let mut free = left.iter().filter(is_free);
-                let one = free.next()?;
-                if free.next().is_some() {
-                    return None;
-                }
+                let Some(one) = free.next() else {
+                    return Some(None);
+                };
+                several |= free.next().is_some();
                 drop(free);
                 left.remove(one);
                 order.insert_all(one, &left);
+            }
+            if several {
+                return None;
             }
         }
         Some(Some(order))

@@ -40,6 +40,7 @@ use super::plan::CheckStep;
 use super::typed::{Form, Typed};
 use super::values::Values;
 use crate::graph::{rows, Set};
+use smallvec::{smallvec, SmallVec};
 
 /// A form of axiom whose meaning for a coherence order is known; see the module's text.
 #[derive(Clone, Debug)]
@@ -220,9 +221,9 @@ pub enum Said {
 #[derive(Debug)]
 pub struct Blocks {
     /// The last write of each block.
-    pub last: Vec<usize>,
+    pub last: SmallVec<[usize; 4]>,
     /// For each block, the bits of those that come before it.
-    before: Vec<u64>,
+    before: SmallVec<[u64; 4]>,
 }
 
 const NONE: u8 = u8::MAX;
@@ -276,7 +277,7 @@ impl Tame {
         if values.rows.stride != 1 || classes.len() > 64 {
             return Said::Unclear;
         }
-        let classes: Vec<u64> = classes
+        let classes: SmallVec<[u64; 4]> = classes
             .iter()
             .map(|class| {
                 let mut row = [0];
@@ -523,7 +524,7 @@ impl<'a> Places<'a> {
         for write in bits(class).filter(|write| self.source[*write] != NONE) {
             next[usize::from(self.source[write])] = write as u8;
         }
-        let mut blocks = Vec::new();
+        let mut blocks = SmallVec::<[_; 4]>::new();
         for first in bits(class).filter(|write| self.source[*write] == NONE) {
             let (mut last, mut all) = (first, 1u64 << first);
             while next[last] != NONE {
@@ -559,23 +560,23 @@ impl Blocks {
     pub fn ends<E: From<TooMany>>(
         &self,
         step: &mut dyn FnMut() -> Result<(), E>,
-    ) -> Result<Vec<u64>, E> {
+    ) -> Result<SmallVec<[u64; 4]>, E> {
         let size = self.last.len();
         match *self.before {
-            [] => return Ok(Vec::new()),
-            [only] => return Ok(vec![u64::from(only & 1 == 0)]),
+            [] => return Ok(SmallVec::new()),
+            [only] => return Ok(smallvec![u64::from(only & 1 == 0)]),
             [first, second] => {
                 // either comes last unless it is to come before the other, or itself
                 let any = first & 1 == 0 && second & 2 == 0;
                 let ends = [second & 1 == 0, first & 2 == 0];
-                return Ok(ends.map(|end| u64::from(any && end)).to_vec());
+                return Ok(ends.into_iter().map(|end| u64::from(any && end)).collect());
             }
             _ => {}
         }
         let all = u64::MAX >> (64 - size);
         let mut counts = rustc_hash::FxHashMap::default();
         counts.insert(0u64, 1u64);
-        let mut ends = vec![0; size];
+        let mut ends = smallvec![0; size];
         for _ in 0..size {
             let mut longer = rustc_hash::FxHashMap::default();
             for (set, count) in counts {

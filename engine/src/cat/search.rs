@@ -10,6 +10,7 @@ use super::typed::{Form, Slot};
 use super::value::{Fault, Value};
 use super::{ops, Prepared, Solution, Visit};
 use crate::graph::{Relation, Set};
+use smallvec::{smallvec, SmallVec};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -26,6 +27,9 @@ enum Goal<'g, 'v> {
     /// Every way to choose that some axiom fails: which fails it first.
     Explain(&'g mut dyn FnMut(&str, &Solution)),
 }
+
+/// Last writes, and in how many ways they are.
+type Way = (SmallVec<[usize; 4]>, u64);
 
 /// The orders of classes, one after another.
 struct Chains {
@@ -156,14 +160,14 @@ impl Prepared {
             Said::Orders(classes) => classes,
         };
         // The last writes so far, and in how many ways.
-        let mut ways: Vec<(Vec<usize>, u64)> = vec![(Vec::new(), 1)];
+        let mut ways: SmallVec<[Way; 2]> = smallvec![(SmallVec::new(), 1)];
         for blocks in &classes {
             let ends = blocks.ends(&mut || self.spend())?;
             let ends = ends
                 .iter()
                 .zip(&blocks.last)
                 .filter(|(count, _)| **count > 0);
-            let mut told: Vec<(Option<usize>, u64)> = Vec::new();
+            let mut told: SmallVec<[(Option<usize>, u64); 2]> = SmallVec::new();
             for (count, last) in ends {
                 let last = observed.contains(*last).then_some(*last);
                 match told.iter_mut().find(|(known, _)| *known == last) {
@@ -174,12 +178,12 @@ impl Prepared {
             if blocks.last.is_empty() {
                 continue;
             }
-            let mut longer = Vec::new();
+            let mut longer = SmallVec::new();
             for (lasts, count) in &ways {
                 for (last, more) in &told {
                     self.spend()?;
                     let mut lasts = lasts.clone();
-                    lasts.extend(last);
+                    lasts.extend(*last);
                     longer.push((lasts, count.checked_mul(*more).ok_or(TooMany)?));
                 }
             }

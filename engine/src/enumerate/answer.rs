@@ -68,10 +68,8 @@ impl Answer {
     }
 
     /// Counts so many allowed executions with this final state.
-    pub fn add(&mut self, state: &[Value], holds: bool, count: u64) {
-        if !self.states.contains(state) {
-            self.states.insert(state.to_vec());
-        }
+    pub fn add(&mut self, state: Vec<Value>, holds: bool, count: u64) {
+        self.states.insert(state);
         match holds {
             true => self.positive += count,
             false => self.negative += count,

@@ -14,14 +14,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    pub fn new(registers: Vec<Operand>) -> Builder {
-        let registers = registers
-            .into_iter()
-            .map(|value| Held {
-                value,
-                writer: None,
-            })
-            .collect();
+    pub fn new(registers: Vec<Held>) -> Builder {
         Builder {
             path: Path {
                 registers,

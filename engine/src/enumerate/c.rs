@@ -3,10 +3,11 @@
 //! location; `while` is unrolled twice.
 
 use super::builder::Builder;
-use super::event::{Act, Id, Operand, Path};
+use super::event::{Act, Held, Id, Operand, Path};
 use super::limits::{Limit, PATHS};
 use crate::litmus::c::ast::{Expr, Order, Stmt, Thread};
 use crate::litmus::value::{Op, Value};
+use smallvec::{smallvec, SmallVec};
 
 /// The sets a C event may belong to, beside those of every architecture.
 pub const TAGS: [&str; 19] = [
@@ -40,13 +41,15 @@ fn access_tags(order: Option<Order>) -> u64 {
 /// The value of an expression and the events that give it.
 struct Out {
     value: Operand,
-    from: Vec<Id>,
+    from: SmallVec<[Id; 2]>,
 }
 
 /// Builders are large, and handed on with each part of an expression.
 type Handed = Box<Builder>;
 
-type Outs = Vec<(Handed, Out)>;
+type Builders = SmallVec<[Handed; 1]>;
+
+type Outs = SmallVec<[(Handed, Out); 1]>;
 
 #[derive(Clone)]
 enum Task<'a> {
@@ -65,7 +68,7 @@ struct Walk<'a> {
 }
 
 /// All paths of the thread.
-pub fn paths(thread: &Thread, registers: Vec<Operand>) -> Result<Vec<Path>, Limit> {
+pub fn paths(thread: &Thread, registers: Vec<Held>) -> Result<Vec<Path>, Limit> {
     let tasks = thread.body.iter().rev().map(Task::Run).collect();
     let mut start = Box::new(Builder::new(registers));
     start.path.structured = true;
@@ -171,7 +174,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn simple(b: Handed, stmt: &Stmt) -> Vec<Handed> {
+fn simple(b: Handed, stmt: &Stmt) -> Builders {
     match stmt {
         Stmt::Assign(reg, e) => each(eval(b, e, true), |b, out| {
             let w = b.write_register(*reg, out.value);
@@ -179,7 +182,7 @@ fn simple(b: Handed, stmt: &Stmt) -> Vec<Handed> {
         }),
         Stmt::Effect(e) => each(eval(b, e, true), |_, _| {}),
         Stmt::Store(at, value, order) => {
-            let mut done = Vec::new();
+            let mut done = Builders::new();
             for (b, at) in eval(b, at, false) {
                 done.extend(each(eval(b, value, true), |b, value| {
                     let act = Act::Write {
@@ -196,7 +199,7 @@ fn simple(b: Handed, stmt: &Stmt) -> Vec<Handed> {
         Stmt::Fence(order) => {
             let mut b = b;
             b.event(Act::Fence, order_tag(*order) | PLAIN, false);
-            vec![b]
+            smallvec![b]
         }
         Stmt::Lock(at) => each(eval(b, at, false), |b, at| {
             let id = b.event(Act::Lock { at: at.value }, LOCKED, false);
@@ -206,11 +209,11 @@ fn simple(b: Handed, stmt: &Stmt) -> Vec<Handed> {
             let id = b.event(Act::Unlock { at: at.value }, UNLOCKED, false);
             b.data(&at.from, id);
         }),
-        Stmt::If(..) | Stmt::While(..) => vec![b],
+        Stmt::If(..) | Stmt::While(..) => smallvec![b],
     }
 }
 
-fn each(outs: Outs, f: impl Fn(&mut Builder, Out)) -> Vec<Handed> {
+fn each(outs: Outs, f: impl Fn(&mut Builder, Out)) -> Builders {
     outs.into_iter()
         .map(|(mut b, out)| {
             f(&mut b, out);
@@ -223,25 +226,20 @@ fn eval(mut b: Handed, e: &Expr, data: bool) -> Outs {
     match e {
         Expr::Const(v) => {
             let value = Operand::Known(*v);
-            vec![(
-                b,
-                Out {
-                    value,
-                    from: vec![],
-                },
-            )]
+            let from = smallvec![];
+            smallvec![(b, Out { value, from })]
         }
         Expr::Reg(r) => {
             let (value, id) = b.read_register(*r, data);
-            let from = vec![id];
-            vec![(b, Out { value, from })]
+            let from = smallvec![id];
+            smallvec![(b, Out { value, from })]
         }
         Expr::Load(at, order) => map(eval(b, at, data), |b, at| {
             let (value, id) = b.read(at.value, access_tags(*order), data);
             b.data(&at.from, id);
             Out {
                 value,
-                from: vec![id],
+                from: smallvec![id],
             }
         }),
         Expr::Binary(op, x, y) => pairs(b, (x, data), (y, data), |b, x, y| {
@@ -316,7 +314,7 @@ fn update(
     b.data(&at.from, id);
     Out {
         value: read,
-        from: vec![id],
+        from: smallvec![id],
     }
 }
 
@@ -351,7 +349,7 @@ fn fail(
         b,
         Out {
             value,
-            from: vec![w],
+            from: smallvec![w],
         },
     ))
 }
@@ -373,7 +371,7 @@ fn succeed(
         };
         let id = b.event(act, order_tag(order) | ATOMIC | RMW, false);
         let first = match desired.from.is_empty() {
-            true => vec![id],
+            true => smallvec![id],
             false => desired.from.clone(),
         };
         b.data(&desired.from, id);
@@ -383,7 +381,7 @@ fn succeed(
         }
         Out {
             value: Operand::Known(Value::ONE),
-            from: vec![id],
+            from: smallvec![id],
         }
     })
     .into_iter()
@@ -406,7 +404,7 @@ fn pairs(
     second: (&Expr, bool),
     f: impl Fn(&mut Builder, &Out, Out) -> Out,
 ) -> Outs {
-    let mut done = Vec::new();
+    let mut done = Outs::new();
     for (b, x) in eval(b, first.0, first.1) {
         for (mut b, y) in eval(b, second.0, second.1) {
             let out = f(&mut b, &x, y);

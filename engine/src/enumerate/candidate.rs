@@ -99,26 +99,27 @@ fn shift_act(act: Act, by: u32) -> Act {
 
 impl<'p> Candidate<'p> {
     pub fn new(
-        memory: impl Iterator<Item = (Address, Value)>,
+        memory: impl ExactSizeIterator<Item = (Address, Value)>,
         initial_tags: u64,
         paths: Vec<&'p Prepared>,
     ) -> Candidate<'p> {
-        let mut events: Vec<Seen> = memory
-            .map(|(address, value)| Seen {
-                thread: None,
-                id: 0,
-                act: Act::Write {
-                    at: Operand::Known(Value::Address(address)),
-                    value: Operand::Known(value),
-                },
-                tags: initial_tags,
-                instance: 0,
-                size: None,
-            })
-            .collect();
+        let memory = memory.map(|(address, value)| Seen {
+            thread: None,
+            id: 0,
+            act: Act::Write {
+                at: Operand::Known(Value::Address(address)),
+                value: Operand::Known(value),
+            },
+            tags: initial_tags,
+            instance: 0,
+            size: None,
+        });
+        let seen = paths.iter().map(|p| p.visible.len()).sum::<usize>();
+        let mut events = Vec::with_capacity(memory.len() + seen);
+        events.extend(memory);
         let initial = events.len();
-        let mut shifts = Vec::new();
-        let mut local = Vec::new();
+        let mut shifts = Vec::with_capacity(paths.len());
+        let mut local = Vec::with_capacity(paths.len());
         let mut by = 0;
         for (thread, prepared) in paths.iter().enumerate() {
             shifts.push(by);

@@ -27,8 +27,6 @@ pub fn decide(test: &Test, model: &Model, limits: &Limits) -> Result<Answer, Eng
             return Ok(answer);
         }
     };
-    let observed = threads.observed.iter();
-    let observed = observed.filter_map(Observable::address).collect();
     let mut run = Run {
         test,
         model,
@@ -37,7 +35,6 @@ pub fn decide(test: &Test, model: &Model, limits: &Limits) -> Result<Answer, Eng
         answer,
         tried: 0,
         threads: &threads,
-        observed,
         fault: None,
     };
     let mut choice = vec![0; threads.paths.len()];
@@ -75,19 +72,23 @@ struct Run<'t> {
     answer: Answer,
     tried: u64,
     threads: &'t Threads,
-    /// The observed shared locations.
-    observed: Vec<Address>,
     fault: Option<EngineError>,
 }
 
-/// The model prepared for the choice of paths, and where the events were then.
-type Staged = Option<(Vec<Option<u32>>, Stage)>;
+/// The model prepared for the choice of paths.
+struct Staged {
+    /// Where the events were then.
+    places: Vec<Option<u32>>,
+    /// The writes that may come last, of each observed location.
+    lasts: Vec<Vec<Index>>,
+    stage: Stage,
+}
 
 /// A choice of paths under the model.
 struct Judging<'r, 't, 'c, 'p> {
     run: &'r mut Run<'t>,
     candidate: &'c Candidate<'p>,
-    staged: Staged,
+    staged: Option<Staged>,
     cut: bool,
 }
 
@@ -104,7 +105,7 @@ impl Judging<'_, '_, '_, '_> {
         if !all_placed(c, chosen) {
             return Ok(Go::On);
         }
-        let stage = self.run.stage(c, &mut self.staged, chosen)?;
+        let stage = &mut self.run.stage(c, &mut self.staged, chosen)?.stage;
         if stage.never().is_some() {
             return Ok(Go::Stop);
         }
@@ -209,21 +210,17 @@ impl Run<'_> {
     fn judge(
         &mut self,
         c: &Candidate<'_>,
-        staged: &mut Staged,
+        staged: &mut Option<Staged>,
         chosen: &Chosen<'_>,
     ) -> Result<Go, EngineError> {
         if self.expired() {
             return Ok(Go::Stop);
         }
-        let stage = self.stage(c, staged, chosen)?;
+        let Staged { lasts, stage, .. } = self.stage(c, staged, chosen)?;
+        let (stage, options) = (stage, &*lasts);
         let rf = Relation::of(c.events.len(), chosen.rf.iter().copied());
-        let options: Vec<Vec<Index>> = self
-            .observed
-            .iter()
-            .map(|a| last_writes(c, chosen, *a))
-            .collect();
         if !stage.needs_final_writes() {
-            return self.solutions(c, chosen, stage, &rf, &options, None);
+            return self.solutions(c, chosen, stage, &rf, options, None);
         }
         let mut at = vec![0; options.len()];
         loop {
@@ -232,7 +229,7 @@ impl Run<'_> {
                 .zip(&at)
                 .filter_map(|(o, i)| o.get(*i).copied())
                 .collect();
-            if self.solutions(c, chosen, stage, &rf, &options, Some(&finals))? == Go::Stop {
+            if self.solutions(c, chosen, stage, &rf, options, Some(&finals))? == Go::Stop {
                 return Ok(Go::Stop);
             }
             if self.expired() {
@@ -277,13 +274,15 @@ impl Run<'_> {
     fn stage<'s>(
         &self,
         c: &Candidate<'_>,
-        staged: &'s mut Staged,
+        staged: &'s mut Option<Staged>,
         chosen: &Chosen<'_>,
-    ) -> Result<&'s mut Stage, EngineError> {
+    ) -> Result<&'s mut Staged, EngineError> {
         let moved = match &*staged {
             None => Some(locations(c, chosen)),
             Some(_) if c.placed => None,
-            Some((old, _)) => Some(locations(c, chosen)).filter(|places| places != old),
+            Some(Staged { places: old, .. }) => {
+                Some(locations(c, chosen)).filter(|places| places != old)
+            }
         };
         if let Some(places) = moved {
             self.check_sizes(c, chosen, &places)?;
@@ -297,12 +296,14 @@ impl Run<'_> {
             let mut stage = self.model.prepare(&input).map_err(EngineError::Model)?;
             stage.set_over(self.meter.watch());
             stage.set_limit(Some(self.limits.candidates));
-            *staged = Some((places, stage));
+            let observed = self.threads.observed.iter();
+            *staged = Some(Staged {
+                places,
+                lasts: observed.map(|at| last_writes(c, chosen, *at)).collect(),
+                stage,
+            });
         }
-        match staged {
-            Some((_, stage)) => Ok(stage),
-            None => Err(EngineError::Illegal),
-        }
+        staged.as_mut().ok_or(EngineError::Illegal)
     }
 
     /// Adds what the model allows. `finals` are the last writes of the observed locations;
@@ -316,22 +317,21 @@ impl Run<'_> {
         options: &[Vec<Index>],
         finals: Option<&[Index]>,
     ) -> Result<Go, EngineError> {
-        let (test, threads, observed) = (self.test, self.threads, &self.observed);
+        let (test, threads) = (self.test, self.threads);
         let answer = &mut self.answer;
-        let state = |finals: &[Index]| State {
+        let open = State {
             test,
             threads,
-            observed,
             c,
             chosen,
-            finals: finals.to_vec(),
+            finals: &[],
         };
         let mut conclude = |finals: &[Index], solution: &Solution<'_>| {
-            state(finals).conclude(answer, solution);
+            State { finals, ..open }.conclude(answer, solution);
         };
         let set = finals.map(|f| Set::of(c.events.len(), f.iter().copied()));
         if let Some(finals) = finals {
-            if !state(finals).passes() {
+            if !(State { finals, ..open }).passes() {
                 return Ok(Go::On);
             }
         }
@@ -377,17 +377,17 @@ impl Run<'_> {
 pub(super) struct State<'s, 'p> {
     pub test: &'s Test,
     pub threads: &'s Threads,
-    pub observed: &'s [Address],
     pub c: &'s Candidate<'p>,
     pub chosen: &'s Chosen<'s>,
     /// The last write of each observed location.
-    pub finals: Vec<Index>,
+    pub finals: &'s [Index],
 }
 
 impl State<'_, '_> {
     pub fn value(&self, o: &Observable) -> Value {
         match o {
             Observable::Memory(a) => self
+                .threads
                 .observed
                 .iter()
                 .position(|b| a == b)
@@ -398,7 +398,7 @@ impl State<'_, '_> {
     }
 
     fn register(&self, thread: usize, name: &str) -> Value {
-        let index = self.threads.register(thread, name);
+        let index = self.test.register(thread, name);
         let held = index.and_then(|i| self.c.paths.get(thread)?.path.registers.get(i));
         match held {
             Some(held) => {
@@ -424,7 +424,7 @@ impl State<'_, '_> {
         let mut state: Vec<Value> = answer.observables.iter().map(|o| self.value(o)).collect();
         name_open(&mut state);
         let holds = self.test.condition.prop.holds(&|o| self.value(o));
-        answer.add(&state, holds, solution.count);
+        answer.add(state, holds, solution.count);
         answer.undefined |= solution.undefined;
         for flag in solution.flags {
             if !answer.flags.contains(*flag) {

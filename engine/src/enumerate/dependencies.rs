@@ -10,8 +10,8 @@ pub struct Order {
     pub iico: Relation,
     /// Program order and the causality inside instructions.
     pub before: Relation,
-    /// Program order as a model sees it.
-    pub po: Relation,
+    /// Program order as a model sees it, where that is not all that comes before.
+    alone: Option<Relation>,
 }
 
 impl Order {
@@ -23,13 +23,15 @@ impl Order {
         let po = program_order(path);
         let before = po.union(&iico);
         Order {
-            po: match path.structured {
-                true => before.clone(),
-                false => po,
-            },
+            alone: (!path.structured).then_some(po),
             iico,
             before,
         }
+    }
+
+    /// Program order as a model sees it.
+    pub fn po(&self) -> &Relation {
+        self.alone.as_ref().unwrap_or(&self.before)
     }
 }
 

@@ -138,6 +138,13 @@ pub struct Held {
     pub writer: Option<Id>,
 }
 
+impl Held {
+    pub fn initial(value: Operand) -> Held {
+        let writer = None;
+        Held { value, writer }
+    }
+}
+
 /// One path of one thread.
 #[derive(Clone, Debug, Default)]
 pub struct Path {

@@ -18,7 +18,6 @@ use super::witness::Witness;
 use super::{Answer, EngineError};
 use crate::cat::{CatError, Input, Model, Solution};
 use crate::graph::{Relation, Set};
-use crate::litmus::value::Address;
 use crate::litmus::{Observable, Quantifier, Test};
 
 /// How many ways to make a model's choices may be looked at for one choice of reads-from.
@@ -48,10 +47,6 @@ pub fn explain(
             ..Explanation::default()
         });
     };
-    let memory = |o: &Observable| match o {
-        Observable::Memory(a) => Some(*a),
-        Observable::Register { .. } => None,
-    };
     let possible = match test.condition.quantifier {
         Quantifier::Forall => answer.negative > 0,
         _ => answer.positive > 0,
@@ -69,7 +64,6 @@ pub fn explain(
         tried: 0,
         ended: false,
         threads: &threads,
-        observed: threads.observed.iter().filter_map(memory).collect(),
         goal,
         found: Explanation::default(),
         fault: None,
@@ -101,7 +95,6 @@ struct Search<'t> {
     tried: u64,
     ended: bool,
     threads: &'t Threads,
-    observed: Vec<Address>,
     goal: Goal,
     found: Explanation,
     fault: Option<EngineError>,
@@ -167,6 +160,7 @@ impl Search<'_> {
             return Ok(Go::Stop);
         }
         let options: Vec<Vec<Index>> = self
+            .threads
             .observed
             .iter()
             .map(|a| last_writes(c, chosen, *a))
@@ -211,7 +205,7 @@ impl Search<'_> {
                 if self.found.witness.is_none() {
                     let mut witness =
                         Witness::new(self.test, self.threads, c, chosen, po.as_ref(), solution.co);
-                    witness.state = self.shown(c, chosen, finals);
+                    witness.state = self.shown(c, chosen, &finals);
                     witness.axiom = axiom.map(str::to_owned);
                     self.found.witness = Some(witness);
                 }
@@ -245,10 +239,10 @@ impl Search<'_> {
         loop {
             let finals = options.iter().zip(&at);
             let finals: Vec<Index> = finals.filter_map(|(o, i)| o.get(*i).copied()).collect();
-            let state = self.state(c, chosen, finals);
+            let state = self.state(c, chosen, &finals);
             let holds = self.test.condition.prop.holds(&|o| state.value(o));
             if state.passes() && (self.goal == Goal::Undefined || holds != forall) {
-                found.push(state.finals);
+                found.push(finals);
             }
             if !advance(&mut at, options.iter().map(Vec::len)) {
                 return found;
@@ -260,12 +254,11 @@ impl Search<'_> {
         &'s self,
         c: &'s Candidate<'p>,
         chosen: &'s Chosen<'s>,
-        finals: Vec<Index>,
+        finals: &'s [Index],
     ) -> State<'s, 'p> {
         State {
             test: self.test,
             threads: self.threads,
-            observed: &self.observed,
             c,
             chosen,
             finals,
@@ -276,7 +269,7 @@ impl Search<'_> {
         &self,
         c: &Candidate<'_>,
         chosen: &Chosen<'_>,
-        finals: Vec<Index>,
+        finals: &[Index],
     ) -> Vec<(String, String)> {
         let printer = self.test.printer();
         let state = self.state(c, chosen, finals);

@@ -95,7 +95,7 @@ impl<'g> GraphInput<'g> {
                 Relation::identity(&self.events(|i| self.candidate.events[i].act.is_memory()))
             }
             "same-instance" => self.same(|i| self.instance(i)),
-            "po" => self.threads(|p| p.order.po.iter()),
+            "po" => self.threads(|p| p.order.po().iter()),
             "addr" => self.threads(|p| p.deps().addr.iter()),
             "data" => self.threads(|p| p.deps().data.iter()),
             "ctrl" => self.threads(|p| p.deps().ctrl.iter()),

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::builder::Builder;
-use super::event::{Act, Id, Operand, Path};
+use super::event::{Act, Held, Id, Operand, Path};
 use super::instructions::{step, Next};
 use super::limits::{Limit, PATHS};
 use crate::litmus::isa::Code;
@@ -36,14 +36,10 @@ struct State {
 }
 
 /// All paths of the thread. `registers` holds the initial values of the named registers.
-pub fn paths(
-    code: &Code,
-    machine: Machine,
-    mut registers: Vec<Operand>,
-) -> Result<Vec<Path>, Limit> {
+pub fn paths(code: &Code, machine: Machine, mut registers: Vec<Held>) -> Result<Vec<Path>, Limit> {
     // the address that is reserved, after the named registers
     let reserved = registers.len();
-    registers.push(Operand::ZERO);
+    registers.push(Held::initial(Operand::ZERO));
     let mut done = Vec::new();
     let mut pending = vec![State {
         builder: Builder::new(registers),

@@ -1,29 +1,23 @@
 //! All paths of all threads of a test, prepared.
 
 use super::c;
-use super::event::Operand;
+use super::event::{Held, Operand};
 use super::limits::Limit;
 use super::machine::{self, Machine, Reservation};
 use super::prepared::{PairAllowed, Prepared};
-use crate::litmus::{aarch64, ppc, riscv, x86, Dialect, Observable, Program, Test};
+use crate::litmus::value::Address;
+use crate::litmus::{aarch64, ppc, riscv, x86, Dialect, Program, Test};
 
 pub struct Threads {
     pub paths: Vec<Vec<Prepared>>,
-    /// The names of the registers of each thread, as paths number them.
-    pub names: Vec<Vec<String>>,
-    pub observed: Vec<Observable>,
+    /// The shared locations whose last writes decide.
+    pub observed: Vec<Address>,
     /// The tags of initial writes.
     pub initial_tags: u64,
     /// Sets that models for the architecture name and that tests of it leave empty.
     pub empty: &'static [&'static str],
     /// The names of the tags' bits.
     pub tags: &'static [&'static str],
-}
-
-impl Threads {
-    pub fn register(&self, thread: usize, name: &str) -> Option<usize> {
-        self.names.get(thread)?.iter().position(|n| n == name)
-    }
 }
 
 /// In C and x86 the two halves of an atomic pair belong to one instruction.
@@ -34,7 +28,6 @@ const ANY_INSTANCE: PairAllowed = |_| true;
 /// `register_events`: the model sees the events of registers.
 pub fn prepare(test: &Test, register_events: bool) -> Result<Threads, Limit> {
     let mut paths = Vec::new();
-    let mut names = Vec::new();
     match &test.program {
         Program::C(threads) => {
             for (number, thread) in threads.iter().enumerate() {
@@ -46,7 +39,6 @@ pub fn prepare(test: &Test, register_events: bool) -> Result<Threads, Limit> {
                         .map(|p| Prepared::new(p, SAME_INSTANCE, register_events))
                         .collect(),
                 );
-                names.push(thread.names.clone());
             }
         }
         Program::Assembly(threads) => {
@@ -60,7 +52,6 @@ pub fn prepare(test: &Test, register_events: bool) -> Result<Threads, Limit> {
                         .map(|p| Prepared::new(p, allowed, register_events))
                         .collect(),
                 );
-                names.push(code.registers.clone());
             }
         }
     }
@@ -73,8 +64,7 @@ pub fn prepare(test: &Test, register_events: bool) -> Result<Threads, Limit> {
     };
     Ok(Threads {
         paths,
-        names,
-        observed: test.observed(),
+        observed: test.observed_locations(),
         initial_tags,
         tags,
         empty: match test.dialect {
@@ -98,15 +88,13 @@ fn machine(dialect: Dialect) -> (Machine, PairAllowed) {
     (machine, allowed)
 }
 
-fn registers(test: &Test, thread: usize, names: &[String]) -> Vec<Operand> {
+fn registers(test: &Test, thread: usize, names: &[String]) -> Vec<Held> {
     let first = (thread, String::new());
     let given = test.registers.range(first..);
-    let given: Vec<_> = given.take_while(|((of, _), _)| *of == thread).collect();
-    names
-        .iter()
-        .map(|name| {
-            let value = given.iter().find(|((_, known), _)| known == name);
-            value.map_or(Operand::ZERO, |(_, v)| Operand::Known(**v))
-        })
-        .collect()
+    let given = given.take_while(|((of, _), _)| *of == thread);
+    let initial = names.iter().map(|name| {
+        let value = given.clone().find(|((_, known), _)| known == name);
+        Held::initial(value.map_or(Operand::ZERO, |(_, v)| Operand::Known(*v)))
+    });
+    initial.collect()
 }

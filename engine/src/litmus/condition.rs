@@ -241,8 +241,11 @@ impl Printer<'_> {
     }
 }
 
+/// How long what is told is, mostly, at most.
+const TOLD: usize = 64;
+
 fn told(put: impl FnOnce(&mut String)) -> String {
-    let mut out = String::new();
+    let mut out = String::with_capacity(TOLD);
     put(&mut out);
     out
 }

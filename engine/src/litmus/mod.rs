@@ -65,9 +65,8 @@ pub struct Test {
 impl Test {
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Test, LitmusError> {
-        let file = path.display().to_string();
         let bytes = std::fs::read(path).map_err(|e| LitmusError {
-            file: file.clone(),
+            file: path.display().to_string(),
             line: 1,
             column: 1,
             message: format!("cannot be read: {e}"),
@@ -77,7 +76,7 @@ impl Test {
         })?;
         let text = String::from_utf8(bytes);
         let text = text.unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
-        Test::parse(&file, &text)
+        parse(&text).map_err(|fault| fault.locate(&path.display().to_string(), &text))
     }
 
     /// Reads the text of a test; `file` is for messages.
@@ -106,6 +105,26 @@ impl Test {
             filter.observables(&mut all);
         }
         self.sorted(all)
+    }
+
+    /// The shared locations that decide.
+    pub fn observed_locations(&self) -> Vec<Address> {
+        let listed = self.locations.iter().filter_map(Observable::address);
+        let mut all: Vec<Address> = listed.collect();
+        let props = self.filter.iter().chain([&self.condition.prop]);
+        props.for_each(|prop| prop.locations(&mut all));
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// The number of a thread's register, as its instructions have it.
+    pub fn register(&self, thread: usize, name: &str) -> Option<usize> {
+        let names = match &self.program {
+            Program::C(threads) => &threads.get(thread)?.names,
+            Program::Assembly(threads) => &threads.get(thread)?.registers,
+        };
+        names.iter().position(|known| known == name)
     }
 
     /// Registers by thread, in the order of the architecture, then locations, by name.

@@ -12,15 +12,14 @@ pub struct Names {
 
 impl Names {
     pub fn address(&mut self, name: &str) -> Address {
-        let next = self.list.len() as u32;
-        let index = *self.index.entry(name.to_string()).or_insert_with(|| {
+        let known = self.index.get(name).copied();
+        let name = known.unwrap_or_else(|| {
+            let next = self.list.len() as u32;
             self.list.push(name.to_string());
+            self.index.insert(name.to_string(), next);
             next
         });
-        Address {
-            name: index,
-            offset: 0,
-        }
+        Address { name, offset: 0 }
     }
 
     pub fn value(&mut self, name: &str) -> Value {

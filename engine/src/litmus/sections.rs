@@ -2,6 +2,7 @@
 //! metadata, initial state, program, final condition.
 
 use super::error::Fault;
+use memchr::memchr3_iter;
 
 /// A part of the file and the offset it starts at.
 #[derive(Clone, Copy, Debug)]
@@ -167,25 +168,31 @@ fn matching_brace(text: &str, open: usize) -> Option<usize> {
 
 /// Where the condition starts: the first line, outside braces, that opens with one of its words.
 fn final_start(text: &str, begin: usize) -> usize {
+    if opens_condition(&text[begin..]) {
+        return begin;
+    }
     let mut depth = 0i64;
-    let mut at = begin;
-    for line in text[begin..].split_inclusive('\n') {
-        let word = line.trim_start();
-        // of one of the words
-        let may_open = matches!(
-            word.as_bytes().first(),
-            Some(b'e' | b'~' | b'f' | b'l' | b'o')
-        );
-        if depth <= 0 && may_open && FINAL_WORDS.iter().any(|w| opens_with(word, w)) {
-            return at;
+    for at in memchr3_iter(b'\n', b'{', b'}', &text.as_bytes()[begin..]) {
+        let next = begin + at + 1;
+        match text.as_bytes()[next - 1] {
+            b'{' => depth += 1,
+            b'}' => depth -= 1,
+            _ if depth <= 0 && opens_condition(&text[next..]) => return next,
+            _ => {}
         }
-        // few characters come after the opening brace
-        for c in line.bytes().filter(|c| *c >= b'{') {
-            depth += i64::from(c == b'{') - i64::from(c == b'}');
-        }
-        at += line.len();
     }
     text.len()
+}
+
+/// Whether a line opens with one of the words of a condition.
+fn opens_condition(line: &str) -> bool {
+    let word = line.trim_start_matches([' ', '\t', '\r']);
+    // of one of the words
+    let may_open = matches!(
+        word.as_bytes().first(),
+        Some(b'e' | b'~' | b'f' | b'l' | b'o')
+    );
+    may_open && FINAL_WORDS.iter().any(|w| opens_with(word, w))
 }
 
 fn opens_with(line: &str, word: &str) -> bool {

@@ -1,5 +1,5 @@
 //! Litmus tests under models, as Python sees them: a batch on all cores, answers as they come.
-use super::common::{cat_error, duration, guarded, kept, litmus_error, load};
+use super::common::{cat_error, duration, guarded, litmus_error, load};
 use super::common::{Wrong, PATIENCE, STACK};
 use crate::cat::Model;
 use crate::enumerate::{decide, explain, Answer, EngineError as Failure, Explanation};
@@ -8,7 +8,7 @@ use crate::litmus::value::Value;
 use crate::litmus::{LitmusError, Printer, Test};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use rustc_hash::FxHashMap;
 use std::mem::take;
 use std::path::PathBuf;
@@ -23,11 +23,20 @@ use std::time::Duration;
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// A test to read.
-#[derive(FromPyObject)]
 pub enum Given {
     /// The name for messages, and the text.
     Text(String, String),
     File(PathBuf),
+}
+
+// derived, it would make an exception of each that is not of the first kind
+impl FromPyObject<'_> for Given {
+    fn extract_bound(given: &Bound<'_, PyAny>) -> PyResult<Given> {
+        match given.downcast::<PyTuple>() {
+            Ok(pair) => pair.extract().map(|(name, text)| Given::Text(name, text)),
+            Err(_) => given.extract().map(Given::File),
+        }
+    }
 }
 
 impl Given {
@@ -42,20 +51,20 @@ impl Given {
 /// Decides the tests under the model of a cat file; see the stub for what comes back.
 #[pyfunction]
 #[pyo3(signature = (tests, model, *, folders=Vec::new(), seconds, candidates, memory,
-                    jobs=0, explained=false, done=None))]
+                    done, jobs=0, explained=false))]
 #[allow(clippy::too_many_arguments)] // each has its name in Python
-pub fn check<'py>(
-    py: Python<'py>,
+pub fn check(
+    py: Python<'_>,
     tests: Vec<Given>,
     model: PathBuf,
     folders: Vec<PathBuf>,
     seconds: f64,
     candidates: u64,
     memory: usize,
+    done: Bound<'_, PyAny>,
     jobs: usize,
     explained: bool,
-    done: Option<Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyList>> {
+) -> PyResult<()> {
     let time = duration(seconds)?;
     let stop = Arc::new(AtomicBool::new(false));
     let limits = Limits {
@@ -71,22 +80,11 @@ pub fn check<'py>(
         move |i: usize| Told::of(&tests[i], &model, &limits, explained)
     };
     let crew = Crew::start(count, jobs, decide, stop);
-    let mut common = Common::new(py);
-    let mut answers: Vec<Option<Bound<'py, PyDict>>> = vec![None; count];
-    let take = &mut |i: usize, told: Told| {
+    let mut common = Common::new(py)?;
+    crew.collect(py, &mut |i, told: Told| {
         let answer = told.dict(&mut common, &limits)?;
-        if let Some(done) = &done {
-            done.call1((i, &answer))?;
-        }
-        answers[i] = Some(answer);
-        Ok(())
-    };
-    match done {
-        // what the caller does may leave garbage
-        Some(_) => crew.collect(py, take)?,
-        None => kept(py, || crew.collect(py, take))?,
-    }
-    PyList::new(py, answers)
+        done.call1((i, answer)).map(drop)
+    })
 }
 
 /// Threads that work through numbered tasks; told to stop, each ends with the task it is at.
@@ -253,6 +251,8 @@ impl Shown {
 /// What answers have in common, as Python has it.
 struct Common<'py> {
     py: Python<'py>,
+    /// The answer about which nothing is known; each begins as a copy.
+    template: Bound<'py, PyDict>,
     digits: Vec<Bound<'py, PyString>>,
     /// What states give values to. Tests use the same few names.
     names: FxHashMap<String, Bound<'py, PyString>>,
@@ -262,13 +262,31 @@ struct Common<'py> {
 const NAMES: usize = 1000;
 
 impl<'py> Common<'py> {
-    fn new(py: Python<'py>) -> Common<'py> {
+    fn new(py: Python<'py>) -> PyResult<Common<'py>> {
+        let template = PyDict::new(py);
+        template.set_item(intern!(py, "name"), "")?;
+        template.set_item(intern!(py, "condition"), "")?;
+        template.set_item(intern!(py, "observation"), "Unknown")?;
+        template.set_item(intern!(py, "condition_holds"), py.None())?;
+        template.set_item(intern!(py, "states"), PyTuple::empty(py))?;
+        template.set_item(intern!(py, "flags"), PyTuple::empty(py))?;
+        template.set_item(intern!(py, "positive"), 0)?;
+        template.set_item(intern!(py, "negative"), 0)?;
+        template.set_item(intern!(py, "seconds"), 0.0)?;
+        template.set_item(intern!(py, "loop_cut"), false)?;
+        template.set_item(intern!(py, "reason"), "")?;
+        template.set_item(intern!(py, "error"), py.None())?;
+        template.set_item(intern!(py, "malformed"), py.None())?;
+        template.set_item(intern!(py, "witness"), py.None())?;
+        template.set_item(intern!(py, "forbidden_by"), py.None())?;
+        template.set_item(intern!(py, "explanation_cut"), false)?;
         let digits = (0..10).map(|n: u8| PyString::new(py, &n.to_string()));
-        Common {
+        Ok(Common {
             py,
+            template,
             digits: digits.collect(),
             names: FxHashMap::default(),
-        }
+        })
     }
 
     fn name(&mut self, name: &str) -> Bound<'py, PyString> {
@@ -293,88 +311,89 @@ impl<'py> Common<'py> {
 impl Told {
     fn dict<'py>(&self, common: &mut Common<'py>, limits: &Limits) -> PyResult<Bound<'py, PyDict>> {
         let py = common.py;
-        let dict = PyDict::new(py);
+        let dict = common.template.copy()?;
         dict.set_item(intern!(py, "name"), &self.name)?;
         dict.set_item(intern!(py, "condition"), &self.condition)?;
-        let mut observation = intern!(py, "Unknown");
-        let mut holds = None;
-        let mut reason = String::new();
-        let (mut error, mut malformed) = (None, None);
-        let mut flags: Vec<&str> = Vec::new();
-        let states = PyList::empty(py);
-        let mut counts = (0, 0);
-        let mut seconds = 0.0;
-        let mut cut = false;
-        let mut witness = None;
-        let killed = PyDict::new(py);
-        let mut killed_cut = false;
-        match &self.outcome {
+        dict.set_item(intern!(py, "forbidden_by"), PyDict::new(py))?;
+        let reason = match &self.outcome {
+            Outcome::Decided(decided) => return decided.fill(dict, common, limits),
             Outcome::Malformed(wrong) => {
-                reason.clone_from(&wrong.1);
-                malformed = Some(wrong.clone());
+                dict.set_item(intern!(py, "malformed"), wrong.clone())?;
+                wrong.1.clone()
             }
-            Outcome::Failed(Failure::Model(e)) if e.limit => reason.clone_from(&e.message),
             Outcome::Failed(Failure::Model(e)) => {
-                reason.clone_from(&e.message);
-                error = Some(cat_error(e));
+                if !e.limit {
+                    dict.set_item(intern!(py, "error"), cat_error(e))?;
+                }
+                e.message.clone()
             }
-            Outcome::Failed(failure) => reason = failure.to_string(),
-            Outcome::Broken(fault) => reason.clone_from(fault),
-            Outcome::Decided(decided) => {
-                let answer = &decided.answer;
-                seconds = answer.seconds;
-                cut = answer.cut;
-                counts = (answer.positive, answer.negative);
-                if let Some(limit) = answer.limit {
-                    reason = limit_text(limit, limits);
-                } else if answer.undefined {
-                    observation = intern!(py, "Undefined");
-                    flags.push("*undef*");
-                } else {
-                    observation = match answer.observation {
-                        Observation::Never => intern!(py, "Never"),
-                        Observation::Sometimes => intern!(py, "Sometimes"),
-                        Observation::Always => intern!(py, "Always"),
-                    };
-                    holds = Some(answer.condition_ok);
-                }
-                flags.extend(answer.flags.iter().map(String::as_str));
-                let names: Vec<Bound<'py, PyString>> =
-                    decided.names.iter().map(|name| common.name(name)).collect();
-                let mut values = decided.values.iter();
-                for _ in 0..decided.count {
-                    let state = PyDict::new(py);
-                    for (name, value) in names.iter().zip(&mut values) {
-                        state.set_item(name, common.value(value))?;
-                    }
-                    states.append(state)?;
-                }
-                if let Some(found) = &decided.explanation {
-                    if let Some(found) = &found.witness {
-                        witness = Some(witness_dict(py, found)?);
-                    }
-                    for (axiom, count) in &found.killed {
-                        killed.set_item(axiom, count)?;
-                    }
-                    killed_cut = found.cut;
-                }
-            }
-        }
-        dict.set_item(intern!(py, "observation"), observation)?;
-        dict.set_item(intern!(py, "condition_holds"), holds)?;
-        dict.set_item(intern!(py, "states"), states)?;
-        dict.set_item(intern!(py, "flags"), flags)?;
-        dict.set_item(intern!(py, "positive"), counts.0)?;
-        dict.set_item(intern!(py, "negative"), counts.1)?;
-        dict.set_item(intern!(py, "seconds"), seconds)?;
-        dict.set_item(intern!(py, "loop_cut"), cut)?;
+            Outcome::Failed(failure) => failure.to_string(),
+            Outcome::Broken(fault) => fault.clone(),
+        };
         dict.set_item(intern!(py, "reason"), reason)?;
-        dict.set_item(intern!(py, "error"), error)?;
-        dict.set_item(intern!(py, "malformed"), malformed)?;
-        dict.set_item(intern!(py, "witness"), witness)?;
-        dict.set_item(intern!(py, "forbidden_by"), killed)?;
-        dict.set_item(intern!(py, "explanation_cut"), killed_cut)?;
         Ok(dict)
+    }
+}
+
+impl Decided {
+    fn fill<'py>(
+        &self,
+        dict: Bound<'py, PyDict>,
+        common: &mut Common<'py>,
+        limits: &Limits,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let (py, answer) = (common.py, &self.answer);
+        let mut flags: Vec<&str> = Vec::new();
+        if let Some(limit) = answer.limit {
+            dict.set_item(intern!(py, "reason"), limit_text(limit, limits))?;
+        } else if answer.undefined {
+            dict.set_item(intern!(py, "observation"), intern!(py, "Undefined"))?;
+            flags.push("*undef*");
+        } else {
+            let observation = match answer.observation {
+                Observation::Never => intern!(py, "Never"),
+                Observation::Sometimes => intern!(py, "Sometimes"),
+                Observation::Always => intern!(py, "Always"),
+            };
+            dict.set_item(intern!(py, "observation"), observation)?;
+            dict.set_item(intern!(py, "condition_holds"), answer.condition_ok)?;
+        }
+        flags.extend(answer.flags.iter().map(String::as_str));
+        if !flags.is_empty() {
+            dict.set_item(intern!(py, "flags"), PyTuple::new(py, flags)?)?;
+        }
+        dict.set_item(intern!(py, "states"), self.states(common)?)?;
+        dict.set_item(intern!(py, "positive"), answer.positive)?;
+        dict.set_item(intern!(py, "negative"), answer.negative)?;
+        dict.set_item(intern!(py, "seconds"), answer.seconds)?;
+        dict.set_item(intern!(py, "loop_cut"), answer.cut)?;
+        if let Some(found) = &self.explanation {
+            if let Some(found) = &found.witness {
+                dict.set_item(intern!(py, "witness"), witness_dict(py, found)?)?;
+            }
+            let killed = PyDict::new(py);
+            for (axiom, count) in &found.killed {
+                killed.set_item(axiom, count)?;
+            }
+            dict.set_item(intern!(py, "forbidden_by"), killed)?;
+            dict.set_item(intern!(py, "explanation_cut"), found.cut)?;
+        }
+        Ok(dict)
+    }
+
+    fn states<'py>(&self, common: &mut Common<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let names: Vec<Bound<'py, PyString>> =
+            self.names.iter().map(|name| common.name(name)).collect();
+        let mut values = self.values.iter();
+        let mut states = Vec::with_capacity(self.count);
+        for _ in 0..self.count {
+            let state = PyDict::new(common.py);
+            for (name, value) in names.iter().zip(&mut values) {
+                state.set_item(name, common.value(value))?;
+            }
+            states.push(state);
+        }
+        PyTuple::new(common.py, states)
     }
 }
 
