@@ -49,7 +49,8 @@ def frame(language: str = "c") -> Frame:
     return Frame(
         before=((_mark("begin"), ".s"),),
         after=((_mark("end"), ".s"), (template("whole.c.j2").render(), ".c")),
-        linking=tuple(f"-Wl,--wrap={name}" for name in _WRAPPED),
+        # constructors are called by nobody that the linker knows of
+        linking=("-Wl,--no-gc-sections", *(f"-Wl,--wrap={name}" for name in _WRAPPED)),
         # as the source is read for the engine; and no variable outside the marks
         compiling=(*STANDARD[language], "-fno-common"),
     )

@@ -86,7 +86,8 @@ def preprocessed(program: Source, machine: Machine) -> str:
     """A program with all that it includes, by the machine's compiler. Raises Failed."""
     language = SUFFIXES[program.source.suffix]
     folder = program.source.resolve().parent
-    options = [f"-D{each}" for each in ("WEAKSPOT=1", *program.defines)]
+    # zig's clang leaves out assertions where it optimizes
+    options = ["-UNDEBUG", *(f"-D{each}" for each in ("WEAKSPOT=1", *program.defines))]
     options += [f"-I{os.path.relpath(each, folder)}" for each in program.include]
     options += [*STANDARD[language], "-I.", "-E", program.source.name]
     return _compiler(machine, folder, *options, language=language).out
@@ -125,7 +126,10 @@ def compiled(
             ]
             for texts in (around.before, around.after)
         )
-        linked = [*before, assembly.name, *after, *around.linking]
+        # objects alone keep their order with every linker
+        middle = assembly.with_suffix(".o").name
+        _compiler(machine, made.parent, "-c", assembly.name, "-o", middle, language=language)
+        linked = [*before, middle, *after, *around.linking]
         _compiler(machine, made.parent, *linked, "-o", made.name, crew=crew, language=language)
         for suffix in (".c", ".s", ".exe"):  # the program last: what is there is whole
             made.with_suffix(suffix).replace(program.path.with_suffix(suffix))
@@ -172,8 +176,9 @@ def _compiler(
     if ended.timed_out:
         raise Failed("compiling takes too long")
     if ended.code != 0:
-        errors = re.findall(r"[Ee]rror: (.*)", ended.err) or ended.err.splitlines()[-1:]
-        what = f": {errors[0]}" if errors else ""
+        found = re.search(r"^(?:(\S+:\d+)\S* )?.*?[Ee]rror: (.*)", ended.err, re.M)
+        told = filter(None, found.groups()) if found else ended.err.splitlines()[-1:]
+        what = "".join(f": {each}" for each in told)
         raise Failed(f"{compiler.name} does not compile it{what}")
     return ended
 

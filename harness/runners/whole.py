@@ -99,7 +99,8 @@ def run(
     """Run each of the programs, by their names, for about `seconds`, without the time of compiling;
     `done` is called once a program. Raises MissingTool, ToolFailed, and Lost for a machine that
     is gone: of what it was running nothing is told then."""
-    compilers.require(machine)
+    for language in {SUFFIXES[program.source.suffix] for _, program in subjects}:
+        compilers.require(machine, language)
     with workshop() as folder, machines.opened(machine) as at:
         memory = Memory(profile(machine, at))
         for name, program in subjects:
@@ -110,8 +111,11 @@ def run(
                 arch=machine.arch,
                 emulated=machine.emulated,
             )
+            compiler = compilers.require(machine, SUFFIXES[program.source.suffix])
             try:
-                done(_run(empty, made(program, machine, folder), machine, at, memory, seconds))
+                found = _run(empty, made(program, machine, folder), at, memory, seconds)
+                known = {**found.parameters, "compiler": compiler.stated}
+                done(msgspec.structs.replace(found, parameters=known))
             except (Unsupported, Failed) as error:
                 done(msgspec.structs.replace(empty, reason=" ".join(str(error.args[0]).split())))
         memory.write()
@@ -120,7 +124,6 @@ def run(
 def _run(
     empty: ProgramRun,
     program: programs.Program,
-    machine: Machine,
     at: Session,
     memory: Memory,
     seconds: float,
@@ -164,7 +167,6 @@ def _run(
         parameters={
             "setting": told(choice.best.setting),
             "slices": str(choice.slices),
-            "compiler": compilers.require(machine).stated,
             "assembly": str(program.assembly),
         },
         cut=cut,

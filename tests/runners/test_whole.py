@@ -14,9 +14,10 @@ import pytest
 from weakspot.generators.emit.whole import Frame, frame, named
 from weakspot.generators.program import read_program
 from weakspot.harness import structures
-from weakspot.harness.machines import Machine, local
+from weakspot.harness.machines import Machine, compilers, local
 from weakspot.harness.runners import whole
 from weakspot.harness.runners.tuning import WHOLE
+from weakspot.harness.tools import find
 from weakspot.harness.verdict import Count, ProgramRun
 
 tso = pytest.mark.skipif(
@@ -270,7 +271,36 @@ def test_a_program_that_the_compiler_refuses_says_why(here: Machine, tmp_path: P
     source.write_text(
         "#ifndef __clang__\n#error only clang\n#endif\nint main(void) { return 0; }\n"
     )
-    assert ran(source, here).reason == "gcc does not compile it: #error only clang"
+    assert ran(source, here).reason == "gcc does not compile it: it.c:2:2: #error only clang"
+
+
+def test_assertions_stay_where_a_compiler_would_leave_them_out(
+    here: Machine, tmp_path: Path
+) -> None:
+    """As zig does where it optimizes; a user who says so is heard."""
+    source = tmp_path / "it.c"
+    source.write_text("#include <assert.h>\nint main(void) { assert(0); return 0; }\n")
+    without = msgspec.structs.replace(here, flags=("-O2", "-DNDEBUG"))
+    run = ran(source, without, 0.1)
+    assert run.failed == run.instances > 0
+    assert ran(source, here, 0.1, ("NDEBUG",)).failed == 0
+
+
+@pytest.mark.full
+def test_without_gcc_zig_makes_the_same_program(
+    written: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It asserts, and its variables are set back."""
+    monkeypatch.setattr(
+        compilers.tools, "find", lambda name: (name == "zig" and find(name)) or None
+    )
+    top = "static int n, m = 3;\nstatic _Thread_local int own;\n"
+    run = written("assert(++own == 1);", "", "assert(++n == 1); assert(++m == 4);", top)
+    assert not run.failures, run
+    assert run.instances > int(run.parameters["slices"])
+    assert run.parameters["compiler"].startswith("zig")
+    wrong = written("assert(++own == 1);", "", "assert(++n == 2); assert(++m == 4);", top)
+    assert wrong.failed == wrong.instances > 0
 
 
 def test_names_are_those_of_the_source() -> None:

@@ -15,7 +15,7 @@ from weakspot.harness.cost import Costing
 from weakspot.harness.machines import Machine, compilers, local
 from weakspot.harness.runners import whole
 from weakspot.harness.runners.whole import Times
-from weakspot.harness.tools import Tool
+from weakspot.harness.tools import Tool, find
 from weakspot.harness.verdict import ProgramRun
 
 tso = pytest.mark.skipif(
@@ -208,6 +208,22 @@ def test_each_instance_makes_its_objects_anew(tmp_path: Path, here: Machine) -> 
     assert broken.failed == broken.instances > 0, "the test can fail"
 
 
+@pytest.mark.full
+def test_without_gcc_zig_makes_objects_anew_too(
+    tmp_path: Path, here: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        compilers.tools, "find", lambda name: (name == "zig" and find(name)) or None
+    )
+    test_each_instance_makes_its_objects_anew(tmp_path, here)
+
+
+def test_what_the_compiler_refuses_is_told_with_its_line(tmp_path: Path, here: Machine) -> None:
+    text = "#include <thread>\n#ifndef __clang__\nint main() { return x; }\n"
+    run = ran(tmp_path, f"{text}#else\nint main() {{}}\n#endif\n", here)
+    assert run.reason.startswith("g++ does not compile it: it.cpp:3:21: ")
+
+
 def test_what_nobody_catches_is_a_failure(tmp_path: Path, here: Machine) -> None:
     text = "#include <thread>\nstatic int n = 3;\nint main() {\n"
     text += "  std::thread one([] { if (n == 3) throw n; });\n  one.join();\n}\n"
@@ -262,10 +278,10 @@ def test_the_compiler_for_cxx_stands_beside_the_one_for_c(
 ) -> None:
     installed = {"g++", "aarch64-linux-gnu-gcc", "zig"}
 
-    def find(name: str) -> Tool | None:
+    def known(name: str) -> Tool | None:
         return Tool(name, f"/bin/{name}", "PATH") if name in installed else None
 
-    monkeypatch.setattr(compilers.tools, "find", find)
+    monkeypatch.setattr(compilers.tools, "find", known)
     local_one = compilers.require(here, "c++")
     assert (local_one.name, local_one.command[0]) == ("g++", "/bin/g++")
     cross = Machine(name="a", arch="aarch64", cores=1, compiler="aarch64-linux-gnu-gcc", litmus7=())
