@@ -52,6 +52,13 @@ CROWDED: tuple[Setting, ...] = (
     {"perpetual": 1, "instances": 100_000},
 )
 
+#: for more threads than processors, with each of the threads alone: what it stores waits behind so
+#: many stores that miss that the others take turns meanwhile, each round after the other
+ALONE: tuple[Setting, ...] = (
+    {"instances": 1, "push": 48},
+    {"instances": 2, "push": 48},
+)
+
 #: for programs as a whole. Where main runs a thread itself no processor is idle; where it does not,
 #: what it does between the last creation and the first join is part of the test. Prefetching what
 #: others have written matters most: a store that misses waits in the store buffer.
@@ -72,9 +79,11 @@ def settings(threads: int, processors: int, *, perpetual: bool) -> tuple[Setting
     processors that are far apart are told from one another: they share other caches."""
     spare = processors // threads
     distances = sorted({2, spare} - {1}) if spare > 1 else []
-    apart = [{**setting, "apart": each} for each in distances for setting in SETTINGS[:4]]
     on = () if not perpetual else PERPETUAL if spare else CROWDED
-    return (*SETTINGS[:3], *on, *SETTINGS[3:], *apart)
+    others = [{**each, "apart": distance} for distance in distances for each in SETTINGS[:4]]
+    if not spare and processors > 1:
+        others = [{**each, "alone": thread} for thread in range(threads) for each in ALONE]
+    return (*SETTINGS[:3], *on, *SETTINGS[3:], *others)
 
 
 def told(setting: Setting) -> str:

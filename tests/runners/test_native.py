@@ -33,8 +33,8 @@ x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="speaks of x86-6
 
 pytestmark = pytest.mark.usefixtures("cache")
 
-AT_ONCE = {"3.SB": 3, "RWC": 3, "W+RWC": 3}
-"""How many threads are part of one moment of a store buffer; two of all others."""
+AT_ONCE = ("3.SB", "RWC", "W+RWC")
+"""Three threads take part in one moment of a store buffer, of all others two."""
 
 STORE_Y = "atomic_store_explicit(y, 1, memory_order_release)"
 LOAD_Y = "atomic_load_explicit(y, memory_order_acquire);"
@@ -141,12 +141,12 @@ def test_no_setting_shows_what_x86_forbids(here: Machine, tmp_path: Path, which:
                 assert within(state, model[test.name].states), (test.name, setting, state)
 
 
-def perpetually(test: Test, machine: Machine, folder: Path, seconds: float) -> int:
-    """Hits of a test that runs perpetually."""
-    program = compiled(native_source(test), places(statements(test)), machine, folder)
-    threads = len(statements(test).threads)
-    every = settings(threads, machine.cores, perpetual=True)
-    slices = [(each, seconds, number) for number, each in enumerate(every) if "perpetual" in each]
+def seen(test: Test, machine: Machine, folder: Path, mode: str, processors: int) -> int:
+    """Hits under the settings of that mode, a tenth of a second each."""
+    read = statements(test)
+    program = compiled(native_source(test), places(read), machine, folder)
+    every = settings(len(read.threads), processors, perpetual=True)
+    slices = [(each, 0.1, number) for number, each in enumerate(every) if mode in each]
     with machines.opened(machine) as at:
         return sum(found.hits for found in sliced(program, at, slices))
 
@@ -154,9 +154,8 @@ def perpetually(test: Test, machine: Machine, folder: Path, seconds: float) -> i
 @x86
 def test_what_x86_forbids_is_not_seen_perpetually(here: Machine, tmp_path: Path) -> None:
     assert all(each.observation == "Never" for each in allowed(list(STRONG), "tso").values())
-    assert {test.name: perpetually(test, here, tmp_path, 0.2) for test in STRONG} == {
-        test.name: 0 for test in STRONG
-    }
+    for test in STRONG:
+        assert seen(test, here, tmp_path, "perpetual", here.cores) == 0, test.name
 
 
 @x86
@@ -164,9 +163,26 @@ def test_what_x86_forbids_is_not_seen_perpetually(here: Machine, tmp_path: Path)
 def test_what_x86_allows_is_seen_perpetually(here: Machine, tmp_path: Path, test: Test) -> None:
     assert allowed([test], "sc")[test.name].observation == "Never"
     assert allowed([test], "tso")[test.name].observation == "Sometimes"
-    if local.cores() < (needed := AT_ONCE.get(test.name, 2)):
+    if local.cores() < (needed := 3 if test.name in AT_ONCE else 2):
         pytest.skip(f"{needed} threads have to run within the time that a store is buffered")
-    assert any(perpetually(test, here, tmp_path, 0.1) for _ in range(20))
+    assert any(seen(test, here, tmp_path, "perpetual", here.cores) for _ in range(20))
+
+
+@x86
+@pytest.mark.parametrize("test", [t for t in WEAK if t.name in AT_ONCE], ids=lambda t: t.name)
+def test_three_threads_show_on_two_processors_what_x86_allows(
+    here: Machine, tmp_path: Path, test: Test
+) -> None:
+    if local.cores() < 2:
+        pytest.skip("one processor shows no store buffering")
+    assert any(seen(test, here, tmp_path, "alone", 2) for _ in range(20))
+
+
+@x86
+def test_three_threads_show_on_two_processors_nothing_else(here: Machine, tmp_path: Path) -> None:
+    for test in STRONG:
+        if len(statements(test).threads) > 2:
+            assert seen(test, here, tmp_path, "alone", 2) == 0, test.name
 
 
 def test_what_was_done_is_recorded(here: Machine) -> None:
@@ -364,8 +380,18 @@ def test_threads_are_placed_apart_where_there_is_room() -> None:
         return {each.get("apart") for each in settings(threads, processors, perpetual=False)}
 
     assert distances(2, 2) == distances(4, 6) == {None}
+    assert distances(4, 2) == {None}
     assert distances(2, 4) == {None, 2}
     assert distances(2, 64) == {None, 2, 32}
+
+
+def test_where_processors_are_few_each_thread_has_one_to_itself_in_turn() -> None:
+    def alone(threads: int, processors: int) -> set[int]:
+        every = settings(threads, processors, perpetual=False)
+        return {each["alone"] for each in every if "alone" in each}
+
+    assert alone(3, 2) == {0, 1, 2}
+    assert alone(2, 2) == alone(3, 1) == set()
 
 
 def test_a_test_that_can_goes_on_perpetually_and_threads_that_take_turns_for_longer() -> None:
