@@ -22,13 +22,15 @@ import msgspec
 
 from weakspot import __version__
 from weakspot.errors import BadInput, MissingTool, ToolFailed, WeakspotError
-from weakspot.harness import machines, models
+from weakspot.harness import compilers, machines, models
 from weakspot.harness.annotations import annotate
 from weakspot.harness.checkers import Checker
 from weakspot.harness.checkers.cbmc import Cbmc
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explore import Bounds, EngineExplorer, Explorer
 from weakspot.harness.checkers.herd7 import Herd7
+from weakspot.harness.compiled import LANGUAGE, Inspection
+from weakspot.harness.compilers import Build
 from weakspot.harness.judge import judge
 from weakspot.harness.machines import Lost, Machine
 from weakspot.harness.machines.profile import profile
@@ -51,8 +53,10 @@ from weakspot.harness.runners import Runner, whole
 from weakspot.harness.runners.gauge import Gauge, gauged
 from weakspot.harness.runners.litmus7 import Litmus7
 from weakspot.harness.runners.native import Native
-from weakspot.harness.store import Store, latest_unfinished, load, new_folder
+from weakspot.harness.store import Codes, Store, latest_unfinished, load, new_folder
 from weakspot.harness.verdict import Exploration, Histogram, ProgramRun, Verdict
+
+_TOGETHER = 40  # tests whose compiling is one job
 
 RESULTS = Path("results")
 """Where campaigns are written by default."""
@@ -165,6 +169,7 @@ def run(
     tools = tools or installed()
     progress = progress or Quiet()
     under = _models(plan.models, tools)
+    ways = compilers.builds(plan.compiled) if plan.compiled else []
     places, unreached = _machines(plan.machines, tools)
     folder = folder or latest_unfinished(root, plan) or new_folder(root)
     with _open(folder, plan, progress) as store:
@@ -175,6 +180,7 @@ def run(
             work.gather(under)
             work.explore()
             work.check()
+            work.inspect(ways)
             work.run(places)
             work.finish()
         except KeyboardInterrupt:
@@ -397,6 +403,30 @@ class _Work:
         reasons = Counter(reason for pair, reason in mute.items() if pair not in asked)
         for reason, count in reasons.items():
             self.note(f"not checked, {count} times: {reason}")
+
+    def inspect(self, ways: Sequence[Build]) -> None:
+        """Compare what compilers make of the tests with the tests."""
+        if not ways:
+            return
+        language, checker = self.tools.model(LANGUAGE), self.tools.checker("engine")
+        how = digest(*(f"{each.place.name} {each.name}" for each in ways))
+        left: dict[str, Entry] = {}
+        for entry in self.material.entries:
+            job = key(entry.digest, model_digest(language.path), "compiled", how)
+            if entry.test.arch == "C" and job not in self.store.done:
+                left[job] = entry
+        self.progress.start(len(left), "compiling")
+        waiting = list(left.items())
+        for at in range(0, len(waiting), _TOGETHER):
+            jobs = waiting[at : at + _TOGETHER]
+            inspection = Inspection([entry.test for _, entry in jobs], [language], checker)
+            with self._tolerant("what compilers made of tests"):
+                inspection.compile(ways, lambda: None)
+                inspection.check(self.plan.seconds_check, lambda: None)
+                for job, entry in jobs:
+                    codes = (each for each in inspection.answers() if each.source == entry.name)
+                    self.store.compiled(job, Codes(entry.name, tuple(codes)))
+            self.progress.advance(len(jobs))
 
     def run(self, machines: Sequence[Machine]) -> None:
         """Run every program as a whole and every test on every machine, one at a time."""

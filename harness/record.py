@@ -38,7 +38,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     `what` is as the user gave it: structures, C files, litmus files, folders. Without `models`
     each structure has its own. `seconds_check` limits the check of one test under one model,
     `seconds_run` is how long one test runs on one machine; `loops`, `executions` and
-    `seconds_explore` are where exploring one program under one model ends.
+    `seconds_explore` are where exploring one program under one model ends. `compiled` are the ways
+    to compile the tests, whose code is compared with them.
     """
 
     what: tuple[str, ...]
@@ -51,6 +52,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     loops: int = 4
     executions: int = 0
     seconds_explore: float = 20.0
+    compiled: tuple[str, ...] = ()
 
 
 class ModelNote(msgspec.Struct, frozen=True):
@@ -199,6 +201,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def runs_of(self) -> dict[str, tuple[ProgramRun, ...]]:
         """The runs of a program as a whole, one a machine."""
         return _grouped(self.runs, lambda run: run.program)
+
+    @cached_property
+    def compiled_of(self) -> dict[str, tuple[Compiled, ...]]:
+        """What compilers made of a test, one a target and code."""
+        return _grouped(self.compiled, lambda each: each.source)
 
     def tests_of(self, structure: str) -> tuple[Entry, ...]:
         return tuple(entry for entry in self.entries if structure in entry.structures)

@@ -37,10 +37,24 @@ from weakspot.harness.record import (
     Source,
     StructureNote,
 )
-from weakspot.harness.verdict import Exploration, Finding, Histogram, ProgramRun, Verdict
+from weakspot.harness.verdict import (
+    Compiled,
+    Exploration,
+    Finding,
+    Histogram,
+    ProgramRun,
+    Verdict,
+)
 
 MANIFEST = "campaign.json"
 T = TypeVar("T", bound=msgspec.Struct)
+
+
+class Codes(msgspec.Struct, frozen=True):
+    """What compilers made of a test, in all ways that a campaign asks for."""
+
+    source: str
+    codes: tuple[Compiled, ...]
 
 
 class Store:
@@ -59,6 +73,7 @@ class Store:
         self._explorations = Journal(folder / "explorations.jsonl", Exploration)
         self._histograms = Journal(folder / "histograms.jsonl", Histogram)
         self._runs = Journal(folder / "runs.jsonl", ProgramRun)
+        self._compiled = Journal(folder / "compiled.jsonl", Codes)
         try:
             for journal in self._journals:
                 if note := journal.open():
@@ -112,8 +127,20 @@ class Store:
     @property
     def _journals(
         self,
-    ) -> tuple[Journal[Verdict], Journal[Exploration], Journal[Histogram], Journal[ProgramRun]]:
-        return (self._verdicts, self._explorations, self._histograms, self._runs)
+    ) -> tuple[
+        Journal[Verdict],
+        Journal[Exploration],
+        Journal[Histogram],
+        Journal[ProgramRun],
+        Journal[Codes],
+    ]:
+        return (
+            self._verdicts,
+            self._explorations,
+            self._histograms,
+            self._runs,
+            self._compiled,
+        )
 
     def verdict(self, key: str, verdict: Verdict) -> None:
         self._verdicts.add(key, verdict)
@@ -129,6 +156,10 @@ class Store:
 
     def run(self, key: str, run: ProgramRun) -> None:
         self._runs.add(key, run)
+        self.done.add(key)
+
+    def compiled(self, key: str, codes: Codes) -> None:
+        self._compiled.add(key, codes)
         self.done.add(key)
 
     def describe(self, manifest: Manifest) -> None:
@@ -202,6 +233,11 @@ def load(folder: Path) -> Record:
         for key, each in answers("explorations.jsonl", Exploration)
         if key.split(":")[:2] == [manifest.programs.get(each.program), models.get(each.model)]
     }
+    compiled = {
+        each.source: each.codes
+        for key, each in answers("compiled.jsonl", Codes)
+        if key.split(":")[0] == tests.get(each.source)
+    }
     return Record(
         manifest=manifest,
         structures=_structures(folder),
@@ -211,6 +247,7 @@ def load(folder: Path) -> Record:
         explorations=tuple(explorations.values()),
         histograms=tuple(histograms.values()),
         runs=tuple(runs.values()),
+        compiled=tuple(code for codes in compiled.values() for code in codes),
         findings=rows(folder / "findings.jsonl", Finding),
         notes=tuple(notes),
     )

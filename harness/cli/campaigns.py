@@ -19,6 +19,7 @@ from weakspot.harness.cli.shared import (
     say,
     source_options,
     timeout_option,
+    ways_option,
 )
 from weakspot.harness.edge import NOTHING_FOUND, Interrupted, duration, listed
 
@@ -32,6 +33,7 @@ Examples:
   weakspot test all
   weakspot test duffy_wsq store_buffering --for 10s
   weakspot test duffy_wsq --on local,ssh:pi,qemu:riscv64
+  weakspot test duffy_wsq --compiled gcc,clang,O2
   weakspot test my_queue.c -D CAPACITY=2 -I include -m rc11,tso
   weakspot test tests/ -o campaign --for 0               check only, run nothing"""
 )
@@ -74,6 +76,7 @@ Examples:
     show_default=True,
     help="Who decides.",
 )
+@ways_option("under c11")
 @bound_options
 @timeout_option
 @click.option("--all-tests", is_flag=True, help="List every test, not only those worth a look.")
@@ -87,6 +90,7 @@ def test(
     seconds: float,
     machines: tuple[str, ...],
     checkers: tuple[str, ...],
+    ways: tuple[str, ...],
     explore_seconds: float,
     executions: int,
     loops: int,
@@ -117,6 +121,7 @@ def test(
         loops=loops,
         executions=executions,
         seconds_explore=explore_seconds,
+        compiled=ways,
     )
     tools = msgspec.structs.replace(
         campaign.installed(), generator=once.generator(defines, include)

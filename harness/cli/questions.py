@@ -23,6 +23,7 @@ from weakspot.harness.cli.shared import (
     source_options,
     timeout_option,
     watched,
+    ways_option,
     what_argument,
 )
 from weakspot.harness.edge import FINDINGS, NOTHING_FOUND, keeping, listed, some_time
@@ -147,16 +148,7 @@ Examples:
     type=click.Path(path_type=Path),
     help="Write the tests of violations here.",
 )
-@click.option(
-    "--compiled",
-    "ways",
-    multiple=True,
-    callback=listed,
-    metavar="WAY[,…]",
-    help="Compile the tests and compare the machine code with them, under c11 or the models named: "
-    "by compilers (gcc, clang-14, zig), at levels (O0 to O3), for targets (x86, aarch64, "
-    "aarch64-lse, aarch64-rcpc, power, riscv); of what is not named, all that there are; or all.",
-)
+@ways_option("under c11 or the models named")
 @click.option(
     "--code",
     type=click.Choice(["tests", "operations", "all"]),

@@ -34,6 +34,19 @@ def what_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.argument("what", nargs=-1, required=True, metavar="WHAT…")(command)
 
 
+def ways_option(under: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    return click.option(
+        "--compiled",
+        "ways",
+        multiple=True,
+        callback=listed,
+        metavar="WAY[,…]",
+        help=f"Compile the tests and compare the machine code with them, {under}: by compilers "
+        "(gcc, clang-14, zig), at levels (O0 to O3), for targets (x86, aarch64, aarch64-lse, "
+        "aarch64-rcpc, power, riscv); of what is not named, all that there are; or all.",
+    )
+
+
 def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option(

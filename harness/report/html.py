@@ -44,7 +44,7 @@ from weakspot.harness.report.views import (
     site,
     test_view,
 )
-from weakspot.harness.words import EMULATED, executed, shown_by, silence, steady
+from weakspot.harness.words import EMULATED, executed, shown_by, silence, stated, steady
 
 _MOST = 100  # findings on one page
 _ANSWERS = ("Never", "Sometimes", "Always", "Undefined", "Safe", "Violated", "Unknown")
@@ -95,6 +95,7 @@ class _Pages:
         environment.filters.update(
             share=share,
             silence=silence,
+            stated=stated,
             executed=executed,
             known=_known,
             shown_by=shown_by,

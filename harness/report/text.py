@@ -173,11 +173,22 @@ def _structure(
     rows = [("tests", f"{len(entries)}: {_shapes(entries)}", _checkers(record, entries))]
     rows.append(("programs", *_programs(record, structure)))
     rows += _whole(record, structure)
+    rows += _compiled(record, entries)
     if structure.claims:
         rows.append(("claims", *_claims(record, structure)))
     for line in columns(rows, indent=2):
         out.print(line)
     _tests(record, entries, structure.name, interest, out, limit)
+
+
+def _compiled(record: Record, entries: Iterable[Entry]) -> list[tuple[str, str, str]]:
+    """`120 codes of 40 tests: 118 kept, 2 weaker`, where compilers were asked."""
+    given = [record.compiled_of.get(entry.name, ()) for entry in entries]
+    results = Counter(each.result for codes in given for each in codes)
+    if not results:
+        return []
+    said = ", ".join(f"{count:,} {result.lower()}" for result, count in results.most_common())
+    return [("compiled", f"{results.total():,} codes of {sum(map(bool, given))} tests: {said}", "")]
 
 
 def _shapes(entries: Iterable[Entry]) -> str:

@@ -23,6 +23,7 @@ from weakspot.harness.report.terminal import magnitude
 from weakspot.harness.report.text import allowed_and_forbidden, where
 from weakspot.harness.structures import Claim, Scenario
 from weakspot.harness.verdict import (
+    Compiled,
     Exploration,
     Finding,
     Histogram,
@@ -86,6 +87,7 @@ class TestView(msgspec.Struct, frozen=True, kw_only=True):
     reasons: tuple[Reason, ...]
     origins: tuple[tuple[Origin, tuple[Thread, ...]], ...]
     shown_by: tuple[tuple[str, str], ...]  # programs with an execution of this cycle; their pages
+    compiled: tuple[Compiled, ...]
 
 
 class ViolationView(msgspec.Struct, frozen=True, kw_only=True):
@@ -271,6 +273,7 @@ def test_view(site: Site, entry: Entry) -> TestView:
         drawing=draw(entry.test),
         reasons=_reasons(verdicts),
         origins=tuple((origin, threads(record, origin)) for origin in entry.test.origins),
+        compiled=record.compiled_of.get(entry.name, ()),
         shown_by=tuple(
             (name, page)
             for name, page in site.programs.items()

@@ -22,6 +22,7 @@ from weakspot.harness.campaign import Stopped, model_digest, run
 from weakspot.harness.machines import Machine
 from weakspot.harness.record import Plan
 from weakspot.harness.store import Store, latest_unfinished, read_manifest
+from weakspot.harness.tools import Tool
 from weakspot.harness.verdict import Exploration, ProgramRun, Violation
 
 PLAN = Plan(what=("flags",), checkers=("fake",), machines=("local",), runners=("fake-runner",))
@@ -79,6 +80,38 @@ def test_programs_run_as_a_whole_once(corpus: Path, tmp_path: Path) -> None:
     assert (found.program, found.instances) == ("flags/both", 5)
     run(plan, folder=folder, tools=tools)
     assert ran == ["flags/both", "flags/both"], "an answer that is there is not asked for again"
+
+
+def test_what_compilers_make_of_each_test_is_looked_at_once(
+    tmp_path: Path, need: Callable[[str], Tool]
+) -> None:
+    need("gcc")
+    for name in ("SB", "other"):
+        (tmp_path / f"{name}.litmus").write_text(make_test(name, value=int(name == "other")).text)
+    plan = Plan(
+        what=tuple(str(tmp_path / f"{name}.litmus") for name in ("SB", "other")),
+        models=("c11",),
+        checkers=("engine",),
+        compiled=("gcc", "O1", "O2"),
+    )
+    folder, record = run(plan, folder=tmp_path / "campaign")
+    assert {each.source for each in record.compiled} == {"SB", "other"}
+    assert {each.result for each in record.compiled} == {"Kept"}
+    assert all(each.assembly and each.test is not None for each in record.compiled)
+    kept = (folder / "compiled.jsonl").read_bytes()
+    assert run(plan, folder=folder)[1].compiled == record.compiled
+    assert (folder / "compiled.jsonl").read_bytes() == kept, "nothing is compiled again"
+    first = kept.split(b"\n")[0] + b"\n"
+    (folder / "compiled.jsonl").write_bytes(first)
+    assert run(plan, folder=folder)[1].compiled == record.compiled
+    assert (folder / "compiled.jsonl").read_bytes() == kept, "what was cut is, and nothing else"
+
+
+def test_a_way_to_compile_that_nobody_knows_begins_no_campaign(tmp_path: Path) -> None:
+    plan = msgspec.structs.replace(PLAN, compiled=("tcc",))
+    with pytest.raises(BadInput, match="no compiler, level or target"):
+        run(plan, folder=tmp_path / "campaign")
+    assert not (tmp_path / "campaign").exists()
 
 
 def test_ctrl_c_keeps_what_was_done_and_says_how_to_go_on(corpus: Path, tmp_path: Path) -> None:

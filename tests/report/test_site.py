@@ -19,7 +19,7 @@ from weakspot.errors import WeakspotError
 from weakspot.harness.record import Price, Record
 from weakspot.harness.report import html
 from weakspot.harness.report.drawing import draw
-from weakspot.harness.verdict import Count, Failure, Finding, ProgramRun
+from weakspot.harness.verdict import Compiled, Count, Failure, Finding, ProgramRun
 
 NASTY = '<script>alert("1")</script>&\'"><img src=x onerror=alert(1)>'
 
@@ -282,6 +282,26 @@ def test_a_test_that_ran_often_says_once_that_it_was_not_seen_and_shows_each_run
     assert "local: 4,021 of 1.2·10⁷. Not seen in 3 other runs." in page.text
     for each in silent:
         assert f"{each.machine} {each.runner} 12,000,000" in page.text
+
+
+def test_a_test_shows_what_compilers_made_of_it(tmp_path: Path) -> None:
+    name = small().histograms[0].test
+    weaker = Compiled(
+        source=name,
+        model="c11",
+        target="aarch64",
+        builds=("gcc-12 -O1", "gcc-12 -O2"),
+        machine="aarch64",
+        result="Weaker",
+        beyond=({"0:r0": "0", "1:r0": "0"},),
+        assembly="str w1, [x0]",
+    )
+    kept = msgspec.structs.replace(weaker, target="x86", result="Kept", beyond=())
+    record = msgspec.structs.replace(small(), compiled=(weaker, kept))
+    page = built(record, tmp_path)[f"report/tests/{name}.html"]
+    assert "aarch64 gcc-12 -O1, gcc-12 -O2 aarch64 Weaker: allows 0:r0=0 1:r0=0" in page.text
+    assert "str w1, [x0]" in page.text
+    assert "x86 gcc-12 -O1, gcc-12 -O2 aarch64 Kept" in page.text
 
 
 def test_a_browser_shows_one_page_of_ten_thousand_rows(tmp_path: Path) -> None:
