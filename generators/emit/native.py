@@ -99,7 +99,6 @@ class Version(msgspec.Struct, frozen=True):
     """What a thread does in some of the siblings, under a name; `stream` is that perpetually."""
 
     name: str
-    thread: int
     text: ThreadText
     stream: ThreadText | None
 
@@ -141,7 +140,7 @@ def native_source(test: Test, *siblings: Test) -> str:
             return known
         count = sum(thread == number for thread, _ in versions)
         stream = text(counted) if followed else None
-        made = Version(f"{number}_{count}" if count else str(number), number, written, stream)
+        made = Version(f"{number}_{count}" if count else str(number), written, stream)
         return versions.setdefault((number, written), made)
 
     family = [

@@ -99,12 +99,12 @@ class Native(msgspec.Struct, frozen=True):
 class _Measured:
     """A test under measurement: slices of its program, added up."""
 
-    def __init__(self, test: Test, bench: _Bench) -> None:
+    def __init__(self, test: Test, family: _Family, bench: _Bench) -> None:
         self.test, self.bench = test, bench
         read = statements(test)
         self.threads = len(read.threads)
         self.name = bench.name(test)
-        self.program, self.sibling = bench.program(test)
+        self.program, self.sibling = family.runs(test)
         remembered = bench.memory.best.get(self.name)
         every = settings(self.threads, bench.machine.cores, perpetual=perpetual(read) is not None)
         self.choice = Choice(every, remembered)
@@ -195,6 +195,13 @@ class _Family:
         self.program: Program | None = None
         self.problem: Failed | Unsupported | None = None
 
+    def runs(self, test: Test) -> tuple[Program, int]:
+        """The program that runs the test, and as which of its siblings. Raises Failed,
+        Unsupported."""
+        if self.program is None:
+            raise self.problem or Failed("its program was not compiled")
+        return self.program, list(self.members).index(_unnamed(test))
+
 
 class _Bench:
     """A machine, and what was compiled and measured there for these tests."""
@@ -204,7 +211,7 @@ class _Bench:
     ) -> None:
         self.emit, self.machine, self.at, self.folder = emit, machine, at, folder
         self.memory = Memory(profile(machine, at))
-        self.families: dict[str, _Family] = {}  # by the text of their members
+        self.families: dict[str, _Family] = {}  # by the text of their tests
         self.siblings: dict[str, _Measured] = {}  # by name: tests share them
         self.interleaved: dict[str, Verdict] = {}  # of fenced siblings, by text
 
@@ -222,7 +229,7 @@ class _Bench:
                 related.setdefault(common, []).append(test)
         for those in related.values():
             for at in range(0, len(those), _TOGETHER):
-                self._found(_Family(those[at : at + _TOGETHER]))
+                self._found(those[at : at + _TOGETHER])
         named = {f"control{number}": text for number, text in enumerate(related)}
         Engine(witnesses=False).check(
             [Test(name=name, arch="C", text=f"C {name}\n{text}") for name, text in named.items()],
@@ -231,18 +238,9 @@ class _Bench:
             done=lambda verdict: self.interleaved.update({named[verdict.test]: verdict}),
         )
 
-    def _found(self, family: _Family) -> None:
-        for text in family.members:
-            self.families[text] = family
-
-    def program(self, test: Test) -> tuple[Program, int]:
-        """The program that runs the test, and as which of its siblings. Raises Failed,
-        Unsupported."""
-        text = _unnamed(test)
-        family = self.families[text]
-        if family.program is None:
-            raise family.problem or Failed("its program was not compiled")
-        return family.program, list(family.members).index(text)
+    def _found(self, tests: Sequence[Test]) -> None:
+        family = _Family(tests)
+        self.families.update({_unnamed(test): family for test in tests})
 
     def compile(self, tests: Sequence[Test]) -> None:
         """Compile the tests' families on all cores, before anything runs; what does not compile is
@@ -252,7 +250,7 @@ class _Bench:
         for family in waiting:
             if family.problem is not None and len(family.tests) > 1:
                 for test in family.tests:
-                    self._found(_Family([test]))
+                    self._found([test])
         self._compile(self._uncompiled(tests))
 
     def _uncompiled(self, tests: Sequence[Test]) -> list[_Family]:
@@ -282,8 +280,9 @@ class _Bench:
         """The test with its controls, in about so many seconds. Raises Failed, Unsupported."""
         begin = time.monotonic()
         read = statements(test)
-        it = _Measured(test, self)
-        control = self._fenced(fenced(test, read), _FENCED * seconds)
+        family = self.families[_unnamed(test)]
+        it = _Measured(test, family, self)
+        control = self._fenced(fenced(test, read), family, _FENCED * seconds)
         if control.wrong:
             failed = not_run(
                 test,
@@ -299,7 +298,7 @@ class _Bench:
         seen: list[tuple[str, _Measured]] = []
         for each in siblings:
             with contextlib.suppress(Failed):  # a sibling that does not run says nothing
-                seen.append((each.change, self._sibling(each.test, share, _ENOUGH)))
+                seen.append((each.change, self._sibling(each.test, family, share, _ENOUGH)))
         it.choice.hint(other.choice.best.setting for _, other in seen if other.hits)
         it.go_on(max(seconds - (time.monotonic() - begin), _REST * seconds))
         if it.hits:
@@ -308,19 +307,25 @@ class _Bench:
         return self._told(it, (control, *told))
 
     def _sibling(
-        self, test: Test, seconds: float, enough: float = math.inf, *, whole: bool = False
+        self,
+        test: Test,
+        family: _Family,
+        seconds: float,
+        enough: float = math.inf,
+        *,
+        whole: bool = False,
     ) -> _Measured:
         """The sibling, run for so long, or as it was for another test; as a whole: under every
         setting there is."""
-        fresh = _Measured(test, self)
+        fresh = _Measured(test, family, self)
         known = self.siblings.get(fresh.name, fresh)
         if known is fresh or (whole and known.choice.slices < len(known.choice.tried)):
             known.go_on(seconds, enough, len(known.choice.tried) if whole else 1)
             self.siblings[known.name] = known
         return known
 
-    def _fenced(self, sibling: Sibling, seconds: float) -> Control:
-        measured = self._sibling(sibling.test, seconds, whole=True)
+    def _fenced(self, sibling: Sibling, family: _Family, seconds: float) -> Control:
+        measured = self._sibling(sibling.test, family, seconds, whole=True)
         if measured.problem:
             raise Failed(f"its control ends badly: {measured.problem}")
         verdict = self.interleaved.get(_unnamed(sibling.test))

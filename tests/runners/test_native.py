@@ -22,6 +22,7 @@ from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.herdlog import format_histogram, parse_histograms
 from weakspot.harness.machines import Machine, local
 from weakspot.harness.machines.profile import profile
+from weakspot.harness.runners import native
 from weakspot.harness.runners.native import Native
 from weakspot.harness.runners.programs import compiled, sliced
 from weakspot.harness.runners.tuning import SETTINGS, Choice, Memory, settings, told
@@ -223,7 +224,7 @@ def test_a_test_that_does_not_compile_costs_only_itself(here: Machine) -> None:
     assert "no straight lines" in histograms["lock"].reason
     assert "MIPS" in histograms["MP"].reason
     wrong = ran([sb()], here, runner=planted(("int main(", "no_type main(")))["SB"]
-    assert "gcc does not compile it: unknown type name" in wrong.reason
+    assert re.search(r"gcc does not compile it: \S+: unknown type name", wrong.reason)
     assert wrong.iterations == 0
 
 
@@ -262,6 +263,21 @@ def test_tests_that_differ_in_orders_alone_are_compiled_together(
     found = ran(tests, here, runner=Native(emit=emit))
     assert [name for name, each in found.items() if each.reason] == ["b"]
     assert "does not compile it" in found["b"].reason
+
+
+def test_a_large_family_is_several_programs(
+    here: Machine, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each with the controls of its tests, though these are others' too, or tests themselves."""
+    monkeypatch.setattr(native, "_TOGETHER", 1)
+    histograms = ran([sb("a"), sb("b", FENCE), sb("c", order="seq_cst")], here)
+    assert len(list(cache.rglob("*.exe"))) == 3
+    for histogram in histograms.values():
+        assert histogram.reason == ""
+        assert histogram.controls[0].iterations > 0
+    for name in ("b", "c"):
+        weaker = [each for each in histograms[name].controls if each.kind == "weaker"]
+        assert len(weaker) == {"b": 3, "c": 5}[name]
 
 
 def test_two_tests_of_one_name_both_run(here: Machine) -> None:
