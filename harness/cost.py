@@ -33,7 +33,7 @@ from weakspot.harness.runners import programs, whole
 from weakspot.harness.runners.programs import Failed, workshop
 from weakspot.harness.runners.tuning import Setting
 from weakspot.harness.runners.whole import Times
-from weakspot.harness.strength import allowed, at_most
+from weakspot.harness.strength import allowed, at_most, fenced
 
 _WAYS: dict[str, Setting] = {"alone": {"alone": 1}, "together": {"caller": 1}}
 _SLICES = {"alone": 0.002, "together": 0.005}  # seconds: about what starting a program takes
@@ -133,9 +133,11 @@ class Costing:
         subject: Sequence[tuple[str, Program]],
         machine: Machine,
         *,
+        fences: bool = False,
         report: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._name, self._machine, self._report = name, machine, report
+        self._fences = fences
         self._programs = dict(subject)
         self._annotations, annotated = annotate([program for _, program in subject])
         self._within = {
@@ -191,7 +193,7 @@ class Costing:
         ]
         for number, annotation in enumerate(self._annotations):
             program = self._programs[self._scenario(number)]
-            for order in allowed(annotation.kind):
+            for order in self._orders(annotation):
                 keep: _Keep = partial(self._variants.__setitem__, (number, order))
                 changed = rewrite([annotation], (order,), through_macros=True)
                 if changed.by_hand:
@@ -199,6 +201,11 @@ class Costing:
                 else:
                     jobs.append(_Job(keep, program, changed.after))
         return jobs
+
+    def _orders(self, each: Annotation) -> tuple[str, ...]:
+        """The orders that C11 allows there, and those with fences beside them if asked for."""
+        orders = allowed(each.kind)
+        return fenced(each.kind, orders[-1], full=True) if self._fences else orders
 
     def _variant(self, job: _Job, folder: Path) -> _Variant | str:
         try:
@@ -214,7 +221,7 @@ class Costing:
         """The orders of an annotation, the order before it that it is the same as, and its
         program, which is that order's."""
         first: dict[str, tuple[str, _Variant]] = {}
-        for order in allowed(self._annotations[number].kind):
+        for order in self._orders(self._annotations[number]):
             variant = self._variants.get((number, order), "not compiled")
             if isinstance(variant, str):
                 yield order, "", variant
@@ -239,7 +246,7 @@ class Costing:
                     continue
                 counts = {**setting, "counts": len(self._annotations)}
                 try:
-                    found = whole.slice_of(variant.program, at, counts, _COUNTING, 1)
+                    found = _slice(variant.program, at, counts, _COUNTING, 1)
                 except Failed as error:
                     self._failed[way, scenario] = str(error)
                     continue
@@ -281,7 +288,7 @@ class Costing:
     def _turn(self, at: Session, entry: _Entry) -> None:
         def measure(program: programs.Program) -> float:
             setting, length = _WAYS[entry.way], _SLICES[entry.way]
-            return 1e9 * whole.slice_of(program, at, setting, length, len(entry)).typical
+            return 1e9 * _slice(program, at, setting, length, len(entry)).typical
 
         try:
             entry.turn(measure)
@@ -354,14 +361,26 @@ class Costing:
         )
 
 
+def _slice(
+    program: programs.Program, at: Session, setting: Setting, seconds: float, seed: int
+) -> whole.Slice:
+    """Of two tries: who is without a processor for a while looks as one that waits. Raises Failed,
+    Lost."""
+    try:
+        return whole.slice_of(program, at, setting, seconds, seed)
+    except Failed:
+        return whole.slice_of(program, at, setting, seconds, seed)
+
+
 def prices(site: SiteCost) -> dict[str, float]:
     """Nanoseconds by order, to rank by: what is within the noise counts nothing, and no order is
-    cheaper than a weaker one. Empty where an order is not known."""
+    cheaper than a weaker one. Without those that there is no program with; empty where the weakest
+    is one of these, or another was not measured."""
     found: dict[str, float] = {}
     weakest = site.orders[0].order
-    for each in site.orders:
+    for each in site.orders if not site.orders[0].why else ():
         if each.why:
-            return {}
+            continue
         if each.order == weakest or each.same_as == weakest:
             own = 0.0
         else:

@@ -28,6 +28,7 @@ machine has measured, as long as the file is not changed.
 Examples:
   weakspot cost duffy_wsq
   weakspot cost my_queue.c -I include --for 1m     the longer, the less noise
+  weakspot cost my_queue.c --fences                for relax --fences
   weakspot cost my_queue.c --on ssh:pi             on another machine
   weakspot cost my_queue.c --json | jq .sites"""
 )
@@ -49,12 +50,14 @@ Examples:
     metavar="DURATION",
     help="How long to measure each structure.",
 )
+@click.option("--fences", is_flag=True, help="Measure fences beside accesses too.")
 @source_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def cost(
     what: tuple[str, ...],
     machine: str,
     seconds: float,
+    fences: bool,
     defines: tuple[str, ...],
     include: tuple[Path, ...],
     as_json: bool,
@@ -84,7 +87,7 @@ def cost(
         progress.start(0, "reading")
         for subject in subjects(what, defines=defines, include=include, report=progress.at):
             progress.start(0, f"measuring {subject.name}")
-            work = Costing(subject.name, subject.programs, place, report=progress.at)
+            work = Costing(subject.name, subject.programs, place, fences=fences, report=progress.at)
             with keeping("what was measured until then is printed", partial(show, work)):
                 work.run(seconds)
             show(work)

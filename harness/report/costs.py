@@ -69,10 +69,12 @@ def _rows(site: SiteCost) -> list[list[str | Text]]:
         if each.same_as or each.why:
             continue
         names = [one.order for one in site.orders if each.order in (one.order, one.same_as)]
-        orders = Text(" ")
-        for name in names:
+        between = ", " if any(" " in name for name in names) else " "
+        orders = Text("  ")
+        for at, name in enumerate(names):
             style = "bold" if name == site.annotation.order else ""
-            orders.append(" ").append(f"[{name}]" if style else name, style=style)
+            orders.append(between if at else "")
+            orders.append(f"[{name}]" if style else name, style=style)
         cells = [_cell(each, timing, first=not made) for timing in (each.alone, each.together)]
         where = head if not made else ("", "")
         last = ("", "") if made else (_executed(site), site.scenario)

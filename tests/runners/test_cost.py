@@ -15,6 +15,7 @@ from weakspot.harness.cost import Costing, Costs, OrderCost, SiteCost, prices
 from weakspot.harness.machines import Machine
 from weakspot.harness.prices import Prices
 from weakspot.harness.runners.whole import Times
+from weakspot.harness.strength import fenced
 
 x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="speaks of x86-64")
 
@@ -222,9 +223,26 @@ def test_an_order_is_measured_in_the_scenario_that_executes_it_most(
     assert run.operations == 5 + 1 + 1 + 1 + 1
 
 
+def test_fences_beside_accesses_have_prices(tmp_path: Path, here: Machine) -> None:
+    path = tmp_path / "it.c"
+    path.write_text(
+        SOURCE.replace('#include "orders.h"', "#define ORDER memory_order_release").replace(
+            "    atomic_thread_fence(memory_order_seq_cst);\n", ""
+        )
+    )
+    work = Costing("it", [("it", read_program(path))], here, fences=True)
+    work.run(0.0)
+    sites = by_line(work.result().sites)
+    assert set(prices(sites[6])) == set(fenced("W", "sc", full=True))
+    assert set(prices(sites[7])) == set(fenced("R", "sc", full=True))
+    orders = {each.order: each for each in sites[7].orders}
+    assert not orders["sc fence; rlx"].same_as, "it is an instruction, here as elsewhere"
+
+
 def test_what_no_thread_executes_has_no_price(tmp_path: Path, here: Machine) -> None:
-    found = counted(tmp_path, here, "if (y) x = 1;", "(void)0;")
-    site = by_line(found.sites)[5]
+    found = counted(tmp_path, here, "if (y) {\n    x = 1;\n  }", "(void)0;")
+    site = by_line(found.sites)[6]
+    assert [bool(order.why) for order in site.orders] == [False, False, False]
     assert site.is_executed is False
     assert all(order.alone is order.together is None for order in site.orders)
     assert prices(site) == {}
@@ -250,8 +268,12 @@ def test_a_price_is_what_is_above_the_noise_and_grows_with_the_order() -> None:
     )
     site = SiteCost(annotation=annotation(), scenario="it", orders=orders)
     assert prices(site) == {"rlx": 0.0, "acq": 9.0, "rel": 0.0, "acq_rel": 9.0, "sc": 9.0}
-    for gap in (OrderCost(order="sc"), OrderCost(order="sc", why="no")):
-        assert prices(SiteCost(annotation=annotation(), scenario="it", orders=(*orders, gap))) == {}
+    gap, refused = OrderCost(order="sc"), OrderCost(order="sc fence; rlx", why="no")
+    assert prices(SiteCost(annotation=annotation(), scenario="it", orders=(*orders, gap))) == {}
+    without = SiteCost(annotation=annotation(), scenario="it", orders=(*orders, refused))
+    assert prices(without) == prices(site), "an order that cannot be written has none"
+    nothing = SiteCost(annotation=annotation(), scenario="it", orders=(refused, *orders))
+    assert prices(nothing) == {}, "there is nothing to compare with"
 
 
 def test_prices_are_remembered_until_the_file_changes(tmp_path: Path, cache: Path) -> None:
