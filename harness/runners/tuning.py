@@ -76,7 +76,8 @@ WHOLE: tuple[Setting, ...] = (
 
 def settings(threads: int, processors: int, *, perpetual: bool) -> tuple[Setting, ...]:
     """What to try of a test with so many threads. With processors to spare, neighbours and
-    processors that are far apart are told from one another: they share other caches."""
+    processors that are far apart are told from one another: they share other caches. With too
+    few, each thread is alone in turn."""
     spare = processors // threads
     distances = sorted({2, spare} - {1}) if spare > 1 else []
     on = () if not perpetual else PERPETUAL if spare else CROWDED
