@@ -34,8 +34,8 @@ from weakspot.harness.machines.local import cores
 
 _ORDERS = 4
 """Orders in which the threads run: each where it is created, and from each of three on."""
-_LONGEST = 8 << 20  # bytes of the log of a run: five thousand instructions and more
-_RUN = 10.0  # seconds
+_LONGEST = 4 << 20  # bytes of the log of a run: two thousand instructions and more
+_RUN = 10.0  # seconds; of a processor one, so that a thread that waits in vain ends soon
 
 _WRAPPED = (
     *("pthread_create", "pthread_join", "pthread_mutex_lock", "pthread_mutex_unlock"),
@@ -219,6 +219,8 @@ class _Observer:
         code = [each for ranges in self.image.ranges.values() for each in ranges]
         ranges = ",".join(f"{start:#x}..{end - 1:#x}" for start, end in code)
         log, socket = self.folder / "log", self.folder / "gdb"
+        for left in (log, socket):
+            left.unlink(missing_ok=True)
         command = [
             *(self.emulator, _one_by_one(self.emulator), "-d", "cpu,nochain"),
             *("-dfilter", ranges, "-D", str(log), "-E", f"WEAKSPOT_ORDER={order}"),
@@ -228,10 +230,14 @@ class _Observer:
         with process.start(command, memory=None, crew=self.crew) as child:
             with contextlib.suppress(OSError):
                 resource.prlimit(child.pid, resource.RLIMIT_FSIZE, (_LONGEST, _LONGEST))
+                resource.prlimit(child.pid, resource.RLIMIT_CPU, (1, 1))
             if at is not None:
                 stub.interrupt(socket, [self.image.symbols[BEGIN][0], at], seconds=_RUN)
+                process.kill(child)  # it has ended, or will not
             with contextlib.suppress(subprocess.TimeoutExpired):
                 child.communicate(timeout=_RUN)
+        if not log.exists():
+            return []
         with log.open(encoding="utf-8", errors="replace") as lines:
             return self.reader.threads(lines)
 

@@ -15,18 +15,17 @@ _USER_SIGNAL = 30  # SIGUSR1, as gdb numbers signals
 
 
 def interrupt(path: Path, addresses: Sequence[int], *, seconds: float) -> None:
-    """Go on until each of the addresses was reached, one after the other, and have the program
-    interrupted by SIGUSR1 there. It goes on then, or has ended before."""
+    """Go on until each of the addresses was reached, one after the other, have the program
+    interrupted by SIGUSR1 there, and wait for its end. It may have ended before; what stops it
+    otherwise is for whoever started it."""
     until = time.monotonic() + seconds
     with contextlib.suppress(OSError), _connected(path, until) as connection:
         for address in addresses:
             _ask(connection, f"Z0,{address:x},{_KIND}")
-            if not _ask(connection, "c").startswith(("S", "T")):
+            if _ask(connection, "c")[:3] not in ("S05", "T05"):
                 return
             _ask(connection, f"z0,{address:x},{_KIND}")
-        connection.sendall(_packet(f"C{_USER_SIGNAL:02x}"))
-        while connection.recv(4096):
-            connection.sendall(b"+")  # until the program has ended
+        _ask(connection, f"C{_USER_SIGNAL:02x}")
 
 
 _KIND = 4  # bytes of the instruction, of which qemu takes no notice
