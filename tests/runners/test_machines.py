@@ -242,8 +242,9 @@ for line in subprocess.run(sys.argv[1:], capture_output=True, text=True).stdout.
             moved = 1
             print("state", int(count) - moved, *values)
             print("state", moved, "0 0")
-        case ["total", iterations, hits, independent, *rest] if HITS:
-            print("total", iterations, int(hits) + moved, independent, *rest)
+        case ["total", iterations, hits, independent, *rest]:
+            print("total", iterations, int(hits) + moved * HITS, independent, *rest)
+            moved = 0
         case _:
             print(line)
 """
