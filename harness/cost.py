@@ -288,7 +288,12 @@ class Costing:
     def _turn(self, at: Session, entry: _Entry) -> None:
         def measure(program: programs.Program) -> float:
             setting, length = _WAYS[entry.way], _SLICES[entry.way]
-            return 1e9 * _slice(program, at, setting, length, len(entry)).typical
+            typical = _slice(program, at, setting, length, len(entry)).typical
+            if typical < 0:
+                raise Failed(
+                    "its threads take too long to be timed: some ten thousand ticks at most"
+                )
+            return 1e9 * typical
 
         try:
             entry.turn(measure)

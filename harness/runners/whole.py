@@ -32,7 +32,7 @@ from weakspot.harness.verdict import Count, Failure, ProgramRun
 _SHORTEST, _LONGEST = 0.05, 0.1  # seconds of a slice
 _PATIENCE = 2.0  # seconds after which an instance that does not end hangs
 
-_TOTAL = re.compile(r"total (\d+) (\d+) (\d+) (\d+) (\d+) ([\d.]+)")
+_TOTAL = re.compile(r"total (\d+) (\d+) (\d+) (\d+) (\d+) (-?[\d.]+)")
 
 
 class Times(msgspec.Struct, frozen=True):
@@ -48,7 +48,7 @@ class Slice(msgspec.Struct, frozen=True):
     """What a slice counted: instances, those in which all threads ran at one moment, failures by
     what they are (without count and values) and values. `typical` are the seconds
     that the functions of an instance's threads take, added up: the mean of the middle half of the
-    instances, without what it takes to look at the time.
+    instances, without what it takes to look at the time; negative where that is too long to time.
     `operations` are those that were counted, by number."""
 
     instances: int

@@ -133,6 +133,22 @@ def test_threads_that_wait_for_one_another_are_measured_together_only(
     assert run.together is not None
 
 
+def test_what_takes_too_long_to_be_timed_is_not_timed(tmp_path: Path, here: Machine) -> None:
+    path = tmp_path / "it.c"
+    path.write_text(
+        SOURCE.replace('#include "orders.h"', "#define ORDER memory_order_release").replace(
+            "    atomic_thread_fence",
+            "    for (volatile int i = 0; i < 300000; i++) {\n    }\n    atomic_thread_fence",
+        )
+    )
+    work = Costing("it", [("it", read_program(path))], here)
+    work.run(0.0)
+    found = work.result()
+    assert found.runs[0].alone is found.runs[0].together is None
+    assert "too long to be timed" in found.runs[0].why
+    assert not any(order.alone or order.together for site in found.sites for order in site.orders)
+
+
 def test_what_cannot_be_written_or_run_says_why(tmp_path: Path, here: Machine) -> None:
     path = tmp_path / "it.c"
     path.write_text(
