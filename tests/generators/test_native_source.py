@@ -6,10 +6,11 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from shapes import STRONG
 
 from weakspot.errors import Unsupported
 from weakspot.generators.emit.native import Followed, native_source, perpetual
@@ -192,30 +193,36 @@ def test_every_golden_test_has_a_program() -> None:
                 assert thread(source, number), test.name
 
 
+PROGRAMS = pytest.mark.parametrize(
+    "test",
+    [MIXED, *(t for t in STRONG if t.name in ("WRC", "SB+fetch.adds"))],
+    ids=lambda test: test.name,
+)
+
+
+def taken(compiler: Sequence[str | Path], test: Test, folder: Path) -> None:
+    """The compiler has nothing to warn of."""
+    (folder / "t.c").write_text(native_source(test))
+    done = subprocess.run(
+        [*compiler, "-O2", "-Wall", "-Wextra", "-Werror", "-c", "t.c", "-o", "t.o"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@PROGRAMS
 @pytest.mark.parametrize("target", TARGETS)
-def test_compilers_of_other_architectures_take_it(target: str, tmp_path: Path) -> None:
+def test_compilers_of_other_architectures_take_it(target: str, test: Test, tmp_path: Path) -> None:
     pytest.importorskip("ziglang")
-    (tmp_path / "t.c").write_text(native_source(MIXED))
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "ziglang", "cc", "-target", f"{target}-linux-musl"),
-            *("-O2", "-Wall", "-Wextra", "-Werror", "-c", "t.c", "-o", "t.o"),
-        ],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    zig = (sys.executable, "-m", "ziglang", "cc", "-target", f"{target}-linux-musl")
+    taken(zig, test, tmp_path)
 
 
-def test_gcc_has_nothing_to_warn_of(need: Callable[[str], Tool], tmp_path: Path) -> None:
-    (tmp_path / "t.c").write_text(native_source(MIXED))
-    done = subprocess.run(
-        [need("gcc").path, "-O2", "-Wall", "-Wextra", "-Werror", "-c", "t.c", "-o", "t.o"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+@PROGRAMS
+def test_gcc_has_nothing_to_warn_of(
+    need: Callable[[str], Tool], test: Test, tmp_path: Path
+) -> None:
+    taken([need("gcc").path], test, tmp_path)
