@@ -111,19 +111,19 @@ impl Settling<'_> {
     /// Finds out what is known of an operation, those before it being settled.
     fn settle(&mut self, id: Id) {
         let (typed, index) = (self.typed, id as usize);
-        let op = typed.plan.nodes.op(id);
-        self.settled.known[index] = match op {
-            Op::ReadsFrom => false,
-            Op::Finals => !typed.plan.needs_finals,
-            Op::Choice(choice) => self.choose(id, *choice as usize),
-            _ if typed.faults[index].is_some() => true,
-            _ => {
-                let mut operands = typed.operands[index].iter();
-                let known = operands.all(|operand| self.settled.known[*operand as usize]);
-                if known {
-                    self.settled.values.compute(typed, id);
-                }
-                known || self.settled.values.rows.comes_to_nothing(typed, id) || self.fails(id, op)
+        self.settled.known[index] = if typed.follows[index] {
+            let mut operands = typed.operands[index].iter();
+            let known = operands.all(|operand| self.settled.known[*operand as usize]);
+            if known {
+                self.settled.values.compute(typed, id);
+            }
+            known || self.settled.values.rows.comes_to_nothing(typed, id) || self.fails(id)
+        } else {
+            match typed.plan.nodes.op(id) {
+                Op::ReadsFrom => false,
+                Op::Finals => !typed.plan.needs_finals,
+                Op::Choice(choice) => self.choose(id, *choice as usize),
+                _ => true,
             }
         };
         if !self.settled.known[index] {
@@ -134,13 +134,16 @@ impl Settling<'_> {
 
     /// Whether an operation on values has none, since one of its operands has none. If so,
     /// notes why.
-    fn fails(&mut self, id: Id, op: &Op) -> bool {
+    fn fails(&mut self, id: Id) -> bool {
         let typed = self.typed;
+        if !matches!(typed.instrs[id as usize], Instr::Any) {
+            return false;
+        }
         let strict = !matches!(
-            op,
+            typed.plan.nodes.op(id),
             Op::Try(..) | Op::If(..) | Op::Tuple(_) | Op::Eval(_) | Op::Closure(_)
         );
-        if !strict || !matches!(typed.instrs[id as usize], Instr::Any) {
+        if !strict {
             return false;
         }
         let mut operands = typed.operands[id as usize].iter();

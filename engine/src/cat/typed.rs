@@ -138,6 +138,9 @@ pub struct Typed {
     pub live: Vec<Id>,
     /// What an operation outside every `let rec` is computed from, where it is computed.
     pub operands: Vec<Box<[Id]>>,
+    /// Whether an operation's value follows from those of its operands: it is not chosen, does
+    /// not come with a candidate, and is no fault in every graph.
+    pub follows: Vec<bool>,
     pub taken: Vec<Taken>,
     /// `rf` and `FW`, where they come with a candidate.
     pub candidates: Vec<Id>,
@@ -176,6 +179,13 @@ impl Typed {
                 typed.fixed = Arc::new(typed.faults.iter().map(value).collect());
                 typed.operands = (0..typed.same.len())
                     .map(|id| typed.operands_of(id as Id))
+                    .collect();
+                typed.follows = (0..typed.same.len())
+                    .map(|id| {
+                        let op = plan.nodes.op(id as Id);
+                        let comes = matches!(op, Op::ReadsFrom | Op::Finals | Op::Choice(_));
+                        !comes && typed.faults[id].is_none()
+                    })
                     .collect();
                 let mut seen = HashSet::new();
                 let roots = plan::roots(&plan.nodes, &plan.steps).into_iter();
@@ -328,6 +338,7 @@ impl<'p> Typer<'p> {
                 fixed: Arc::default(),
                 live: Vec::new(),
                 operands: Vec::new(),
+                follows: Vec::new(),
                 stages: RwLock::default(),
                 taken: Vec::new(),
                 candidates: Vec::new(),

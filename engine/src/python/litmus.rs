@@ -174,8 +174,9 @@ enum Outcome {
 struct Decided {
     /// Its states stand in `values`.
     answer: Answer,
-    /// What a state gives values to.
-    names: Vec<String>,
+    /// What a state gives values to, a line each: what this thread allocates another frees, and
+    /// that costs both.
+    names: String,
     count: usize,
     /// State by state.
     values: Vec<Shown>,
@@ -217,8 +218,11 @@ impl Outcome {
                 false => None,
             };
             let printer = test.printer();
-            let names = answer.observables.iter();
-            let names = names.map(|o| printer.observable(o)).collect();
+            let mut names = String::new();
+            for observable in take(&mut answer.observables) {
+                names.push_str(&printer.observable(&observable));
+                names.push('\n');
+            }
             let states = take(&mut answer.states);
             let count = states.len();
             let values = states.into_iter().flatten();
@@ -383,7 +387,7 @@ impl Decided {
 
     fn states<'py>(&self, common: &mut Common<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let names: Vec<Bound<'py, PyString>> =
-            self.names.iter().map(|name| common.name(name)).collect();
+            self.names.lines().map(|name| common.name(name)).collect();
         let mut values = self.values.iter();
         let mut states = Vec::with_capacity(self.count);
         for _ in 0..self.count {
