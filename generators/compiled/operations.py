@@ -42,11 +42,13 @@ _MOST, _TRIED = 4, 64
 
 
 class Sought(msgspec.Struct, frozen=True):
-    """An access of a test: the statement, its line, the program's name of its location."""
+    """An access of a test: the statement, its line, the program's name of its location, and the
+    lines of the fences before it."""
 
     statement: Load | Store | Rmw | Cas
     place: Place
     location: str
+    fences: tuple[Place, ...] = ()
 
 
 class _Trace:
@@ -127,6 +129,8 @@ class Program:
         known: dict[tuple[object, ...], Way] = {}
         for trace in self.traces:
             for accesses in self._found(trace, sought) or self._moved(trace, sought):
+                if not _fenced(trace, sought, accesses):
+                    continue
                 way = Way(trace.all, accesses)
                 known.setdefault((way.code, tuple(each.at for each in accesses)), way)
         if not known:
@@ -237,14 +241,29 @@ def sought(test: Test, origin: Origin, file: Callable[[str], Path]) -> list[list
     found: list[list[Sought]] = []
     for statements, sites in zip(body.threads, origin.sites, strict=True):
         placed = [each for each in statements if not isinstance(each, Guard)]
-        found.append(
-            [
-                Sought(each, Place(file(site.file), site.line), origin.locations[each.loc])
-                for each, site in zip(placed, sites, strict=True)
-                if not isinstance(each, Fence)
-            ]
-        )
+        thread: list[Sought] = []
+        fences: list[Place] = []
+        for each, site in zip(placed, sites, strict=True):
+            place = Place(file(site.file), site.line)
+            if isinstance(each, Fence):
+                fences.append(place)
+            else:
+                thread.append(Sought(each, place, origin.locations[each.loc], tuple(fences)))
+                fences.clear()
+        found.append(thread)
     return found
+
+
+def _fenced(trace: _Trace, sought: Sequence[Sought], accesses: Sequence[Found]) -> bool:
+    """Whether the lines of a test's fences were executed between its accesses: there may be another
+    way from one to the other, without a fence."""
+    first = min(each.first for each in accesses)
+    last = max(each.last for each in accesses)
+    return all(
+        any(first < at < last for at, _ in trace.lines.get(place, ()))
+        for each in sought
+        for place in each.fences
+    )
 
 
 def _fitting(
