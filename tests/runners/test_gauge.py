@@ -67,7 +67,7 @@ def test_what_cannot_be_measured_is_missing_and_costs_nothing(text: str) -> None
 
 
 def test_without_a_compiler_nothing_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weakspot.harness.machines.compilers.find", lambda _: None)
+    monkeypatch.setattr("weakspot.harness.machines.compilers.find", lambda *_: None)
     with gauged(local.machine()) as gauge:
         gauge.probe()
     assert gauge.found == Steadiness()
