@@ -6,6 +6,7 @@ What the engine cannot use of it becomes an error that shows the source line.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ import msgspec
 
 from weakspot import _engine
 from weakspot.errors import BadInput, Unsupported, excerpt
+from weakspot.generators.clang import STANDARD, SUFFIXES
 from weakspot.generators.litmus import Site
 from weakspot.generators.source import compile_source
 
@@ -39,6 +41,19 @@ class Program(msgspec.Struct, frozen=True):
     def orders(self) -> tuple[str, ...]:
         """The memory order of each site; see _engine.Program.orders."""
         return tuple(self.lowered.orders)
+
+    @property
+    def options(self) -> list[str]:
+        """What a compiler that reads the source in its folder is told: the C or C++, macros,
+        headers."""
+        folder = self.source.resolve().parent
+        return [
+            *STANDARD[SUFFIXES[self.source.suffix]],
+            "-UNDEBUG",  # zig's clang leaves out assertions where it optimizes
+            *(f"-D{each}" for each in ("WEAKSPOT=1", *self.defines)),
+            *(f"-I{os.path.relpath(each, folder)}" for each in self.include),
+            "-I.",
+        ]
 
     def with_orders(
         self, orders: Mapping[int, str], *, fences: Sequence[tuple[int, str, str]] = ()

@@ -423,9 +423,10 @@ class _Work:
             with self._tolerant("what compilers made of tests"):
                 inspection.compile(ways, lambda: None)
                 inspection.check(self.plan.seconds_check, lambda: None)
+                answers = inspection.answers()
                 for job, entry in jobs:
-                    codes = (each for each in inspection.answers() if each.source == entry.name)
-                    self.store.compiled(job, Codes(entry.name, tuple(codes)))
+                    codes = tuple(each for each in answers if each.source == entry.name)
+                    self.store.compiled(job, Codes(entry.name, codes))
             self.progress.advance(len(jobs))
 
     def run(self, machines: Sequence[Machine]) -> None:

@@ -244,12 +244,10 @@ class _Observer:
 
 def _link(program: Program, build: Build, frame: Path, made: Path, crew: process.Crew) -> None:
     folder = program.source.resolve().parent
-    options = [f"-D{each}" for each in ("WEAKSPOT=1", *program.defines)]
-    options += [f"-I{os.path.relpath(each, folder)}" for each in program.include]
     command = [
-        *(*build.compiler.commands[build.place.name], f"-{build.level}", "-gdwarf-4", "-w", "-I."),
-        *("-fgnu89-inline", "-fno-common", "-fno-stack-protector", "-pthread", "-static"),
-        *(*options, program.source.name, str(frame), "-o", str(made)),
+        *(*build.compiler.commands[build.place.name], f"-{build.level}", "-gdwarf-4", "-w"),
+        *("-fno-common", "-fno-stack-protector", "-pthread", "-static", *program.options),
+        *(program.source.name, str(frame), "-o", str(made)),
         *(f"-Wl,--wrap={name}" for name in _WRAPPED),
     ]
     # zig makes its C library once, for all programs

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from weakspot.generators import kept
-from weakspot.generators.clang import STANDARD, SUFFIXES
+from weakspot.generators.clang import SUFFIXES
 from weakspot.generators.emit.threads import Place
 from weakspot.generators.emit.whole import Frame, named
 from weakspot.generators.program import Program as Source
@@ -86,10 +86,7 @@ def preprocessed(program: Source, machine: Machine) -> str:
     """A program with all that it includes, by the machine's compiler. Raises Failed."""
     language = SUFFIXES[program.source.suffix]
     folder = program.source.resolve().parent
-    # zig's clang leaves out assertions where it optimizes
-    options = ["-UNDEBUG", *(f"-D{each}" for each in ("WEAKSPOT=1", *program.defines))]
-    options += [f"-I{os.path.relpath(each, folder)}" for each in program.include]
-    options += [*STANDARD[language], "-I.", "-E", program.source.name]
+    options = (*program.options, "-E", program.source.name)
     return _compiler(machine, folder, *options, language=language).out
 
 

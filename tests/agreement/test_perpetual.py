@@ -13,11 +13,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from asking import answers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shapes import STRONG, WEAK, litmus
 
-from weakspot import _engine
 from weakspot.generators.emit.isa import mapped, targets
 from weakspot.generators.emit.native import Followed, native_source, perpetual
 from weakspot.generators.emit.threads import statements
@@ -27,7 +27,6 @@ from weakspot.harness.agreement import in_source
 from weakspot.harness.tools import Tool
 
 SHAPES = (*WEAK, *STRONG)
-LIMITS = {"candidates": 10**8, "memory": 2 << 30}
 ROUNDS = 2
 
 Values = tuple[tuple[str, int], ...]  # of registers
@@ -73,9 +72,7 @@ def decided(test: Test, model: str, isa: str, seconds: float) -> set[Values] | N
     made = mapped(test, targets()[isa]) if isa else None
     asked = made.test if made else test
     path = models.load()[model].path
-    (answer,) = _engine.check(
-        [(asked.name, asked.text)], str(path), folders=[], seconds=seconds, **LIMITS
-    )
+    (answer,) = answers([(asked.name, asked.text)], path, seconds=seconds)
     assert not answer["error"]
     if answer["reason"] or "*undef*" in answer["flags"]:
         return None
