@@ -15,6 +15,7 @@ def answers(
     folders: Sequence[str] = (),
     seconds: float = 60.0,
     candidates: int = 10**9,
+    jobs: int = 0,
 ) -> list[_engine.AnswerDict]:
     """The engine's answers, in the order of the tests."""
     found: dict[int, _engine.AnswerDict] = {}
@@ -26,5 +27,6 @@ def answers(
         candidates=candidates,
         memory=2 << 30,
         done=found.__setitem__,
+        jobs=jobs,
     )
     return [found[number] for number in range(len(tests))]

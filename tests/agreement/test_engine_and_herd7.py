@@ -93,6 +93,18 @@ def test_engine_and_herd7_agree(
     agree(pair, cat(pair), tests_of(pair.dialect, None), herd7, figures, "suite")
 
 
+@pytest.mark.parametrize("pair", PAIRS[:6], ids=[pair.model for pair in PAIRS[:6]])
+def test_a_test_among_others_is_answered_as_it_is_alone(
+    pair: Pair, tests_of: Suite, cat: Callable[[Pair], Path]
+) -> None:
+    """What a thread keeps from one test to the next is memory, not what stood in it."""
+    tests = tests_of(pair.dialect, None)
+    together = engine(cat(pair), tests, jobs=1)
+    assert together == {
+        name: one for each in tests for name, one in engine(cat(pair), [each]).items()
+    }
+
+
 @each
 def test_engine_and_herd7_agree_on_the_hand_written_tests(
     pair: Pair, herd7: Tool, cat: Callable[[Pair], Path], figures: Keep
@@ -126,10 +138,10 @@ def agree(
     assert not different, f"{len(different)} of {len(tests)}: {dict([*different.items()][:3])}"
 
 
-def engine(cat: Path, tests: Sequence[Path]) -> dict[str, Answer]:
+def engine(cat: Path, tests: Sequence[Path], jobs: int = 0) -> dict[str, Answer]:
     library = tools.herd_libdir()
     texts = [(path.name, path.read_text()) for path in tests]
-    found = answers(texts, cat, folders=[str(library)] if library else [])
+    found = answers(texts, cat, folders=[str(library)] if library else [], jobs=jobs)
     return {answer["name"]: _answer(answer) for answer in found}
 
 

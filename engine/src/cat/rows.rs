@@ -2,9 +2,7 @@
 //! instructions on them.
 use super::ast::Claim;
 use super::node::Id;
-use super::typed::{
-    Form, Instr, Slot, Typed, ALL_EVENTS, ALL_PAIRS, IDENTITY, NO_EVENTS, NO_PAIRS,
-};
+use super::typed::{Form, Instr, Slot, Typed, ALL_EVENTS, ALL_PAIRS, IDENTITY};
 use crate::graph::rows;
 use crate::graph::{Relation, Set};
 use std::cell::RefCell;
@@ -28,10 +26,12 @@ struct Words {
 }
 
 impl Words {
-    /// Of any bits.
-    fn any(sets: usize, relations: usize) -> Words {
+    /// Of zeros.
+    fn zeros(sets: usize, relations: usize) -> Words {
         let spare = SPARE.try_with(|spare| spare.borrow_mut().pop());
         let mut words = spare.ok().flatten().unwrap_or_default();
+        words.sets.clear();
+        words.relations.clear();
         words.sets.resize(sets, 0);
         words.relations.resize(relations, 0);
         words
@@ -69,19 +69,13 @@ impl Rows {
         let stride = rows::stride(n);
         if (self.n, self.words.sets.len()) != (n, typed.sets * stride) {
             (self.n, self.stride) = (n, stride);
-            self.words = Words::any(typed.sets * stride, typed.relations * n * stride);
+            self.words = Words::zeros(typed.sets * stride, typed.relations * n * stride);
             self.no_events = vec![true; typed.sets];
             self.no_pairs = vec![true; typed.relations];
-            // of the others that are empty nobody looks at the bits
-            self.set_mut(NO_EVENTS).fill(0);
-            self.relation_mut(NO_PAIRS).fill(0);
-            self.no_events[NO_EVENTS as usize] = true;
-            self.no_pairs[NO_PAIRS as usize] = true;
             rows::full_set(n, self.set_mut(ALL_EVENTS));
             for row in self.relation_mut(ALL_PAIRS).chunks_exact_mut(stride) {
                 rows::full_set(n, row);
             }
-            self.relation_mut(IDENTITY).fill(0);
             rows::add_identity(stride, self.relation_mut(IDENTITY));
         }
         for taken in &typed.taken {
