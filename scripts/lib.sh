@@ -2,7 +2,7 @@
 #
 # `set_up run` installs weakspot, `set_up dev` its development tools too. What is there is not
 # installed again: two stamps in .venv name what was installed, a hash of pyproject.toml for the
-# packages and one of the crate's sources for the engine. A run that was cut leaves no stamp, so
+# packages and one of the engine's sources for the engine. A run that was cut leaves no stamp, so
 # the next one goes on.
 
 export LC_ALL=C.UTF-8 PIP_DISABLE_PIP_VERSION_CHECK=1
@@ -76,7 +76,7 @@ find_python() {
     "or install uv, which fetches it; WEAKSPOT_PYTHON=/path/to/python names one that is not on PATH"
 }
 
-# cargo and rustc that answer, and new enough for the crate.
+# cargo and rustc that answer, and new enough for the engine.
 find_rust() {
   local needed proxies version
   if ! command -v cargo >/dev/null || ! command -v rustc >/dev/null; then
@@ -181,8 +181,8 @@ install_engine() {
 }
 
 engine_hash() {
-  (cd "$clone" && find pyproject.toml engine/Cargo.* engine/build.rs engine/src engine/python/__init__.py -type f \
-    -print0 | sort -z | xargs -0 sha256sum) | sha256sum | cut -c 1-32
+  (cd "$clone" && find pyproject.toml engine/Cargo.* engine/*/Cargo.toml engine/bindings/build.rs \
+    engine/*/src engine/python/__init__.py -type f -print0 | sort -z | xargs -0 sha256sum) | sha256sum | cut -c 1-32
 }
 
 installer() {

@@ -1,4 +1,4 @@
-"""The Rust crate as Python sees it (engine/src/python)."""
+"""The Rust crate as Python sees it (engine/bindings)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Self, TypedDict

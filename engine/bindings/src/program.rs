@@ -1,0 +1,301 @@
+//! Programs as Python sees them.
+use super::common::{duration, kept, load};
+use super::EngineError;
+use explore::{self, Limits};
+use program::error::Error;
+use program::event::{Kind, Operation};
+use program::ir::{Order, Program as Lowered, SiteId};
+use program::orders::NewFence;
+use program::trace::{Options, Trace, TracedEvent};
+use pyo3::exceptions::PyValueError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+use rustc_hash::FxHashMap;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+fn engine_error(error: Error) -> PyErr {
+    EngineError::new_err((error.kind.name(), error.message, error.place))
+}
+
+/// A concurrent program, lowered from clean LLVM IR text.
+#[pyclass(frozen, module = "weakspot._engine")]
+pub struct Program {
+    inner: Lowered,
+}
+
+#[pymethods]
+impl Program {
+    #[new]
+    fn new(py: Python<'_>, ir: &str) -> PyResult<Program> {
+        let inner = py.allow_threads(|| Lowered::from_ir(ir));
+        Ok(Program {
+            inner: inner.map_err(engine_error)?,
+        })
+    }
+
+    #[getter]
+    fn sites<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for site in &self.inner.sites {
+            let dict = PyDict::new(py);
+            dict.set_item("file", &site.file)?;
+            dict.set_item("line", site.line)?;
+            dict.set_item("column", site.column)?;
+            dict.set_item("function", &site.function)?;
+            dict.set_item("chain", &site.chain)?;
+            dict.set_item("kind", site.kind)?;
+            dict.set_item("order", site.order.name())?;
+            list.append(dict)?;
+        }
+        Ok(list)
+    }
+
+    #[getter]
+    fn fingerprint(&self) -> String {
+        format!("{:016x}", self.inner.fingerprint())
+    }
+
+    #[getter]
+    fn orders(&self) -> Vec<String> {
+        self.inner.orders()
+    }
+
+    #[pyo3(signature = (orders, *, fences=Vec::new()))]
+    fn with_orders(
+        &self,
+        orders: HashMap<SiteId, String>,
+        fences: Vec<(SiteId, String, String)>,
+    ) -> PyResult<Program> {
+        let orders = orders.iter().map(|(site, order)| (*site, order.as_str()));
+        let mut inner = self.inner.with_orders(&orders.collect());
+        if !fences.is_empty() {
+            let mut beside = Vec::new();
+            for (at, side, order) in &fences {
+                let after = match side.as_str() {
+                    "before" => false,
+                    "after" => true,
+                    _ => return Err(PyValueError::new_err("a fence stands before or after")),
+                };
+                let at = *at;
+                beside.push(NewFence { at, after, order });
+            }
+            inner = inner.and_then(|program| program.with_fences(&beside));
+        }
+        Ok(Program {
+            inner: inner.map_err(engine_error)?,
+        })
+    }
+
+    #[getter]
+    fn functions(&self) -> Vec<String> {
+        let lowered = self.inner.functions.iter().filter(|f| !f.code.is_empty());
+        lowered.map(|f| f.name.clone()).collect()
+    }
+
+    #[pyo3(signature = (*, loops=4, interleavings=4000, seed=0, shared_only=true, spurious=true))]
+    fn trace<'py>(
+        &self,
+        py: Python<'py>,
+        loops: u32,
+        interleavings: u64,
+        seed: u64,
+        shared_only: bool,
+        spurious: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        if interleavings == 0 {
+            return Err(PyValueError::new_err("interleavings must be at least 1"));
+        }
+        let options = Options {
+            loops,
+            interleavings,
+            seed,
+            shared_only,
+            spurious,
+        };
+        let trace = py.allow_threads(|| self.inner.trace(&options));
+        kept(py, || Converter::new(py, &self.inner).trace(&trace))
+    }
+
+    #[pyo3(signature = (model, *, folders=Vec::new(), loops=4, executions=0, seconds=0.0, jobs=0,
+                        porf_acyclic=false, stop_at_first=false, done=None))]
+    #[allow(clippy::too_many_arguments)] // each has its name in Python
+    fn explore<'py>(
+        &self,
+        py: Python<'py>,
+        model: PathBuf,
+        folders: Vec<PathBuf>,
+        loops: u32,
+        executions: u64,
+        seconds: f64,
+        jobs: usize,
+        porf_acyclic: bool,
+        stop_at_first: bool,
+        done: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let time = match seconds {
+            0.0 => Duration::MAX,
+            seconds => duration(seconds)?,
+        };
+        let limits = Limits {
+            executions: if executions == 0 {
+                u64::MAX
+            } else {
+                executions
+            },
+            time,
+            ..Limits::default()
+        };
+        let options = explore::Options {
+            workers: jobs,
+            first: stop_at_first,
+            limits,
+            porf_acyclic,
+        };
+        let model = load(py, &model, &folders)?;
+        super::explore::explore(py, &self.inner, &model, loops, options, done)
+    }
+}
+
+/// Makes Python's values, equal strings and lists of dependencies once.
+struct Converter<'py, 'p> {
+    py: Python<'py>,
+    program: &'p Lowered,
+    strings: HashMap<String, Bound<'py, PyString>>,
+    lists: HashMap<Vec<u32>, Bound<'py, PyList>>,
+    templates: FxHashMap<Key, Bound<'py, PyDict>>,
+}
+
+/// Site, kind, order, address and size; operation; other thread; thread.
+type Key = (
+    (u32, Kind, Order, u64, u32),
+    u32,
+    Operation,
+    Option<u32>,
+    usize,
+);
+
+impl<'py, 'p> Converter<'py, 'p> {
+    fn new(py: Python<'py>, program: &'p Lowered) -> Self {
+        Converter {
+            py,
+            program,
+            strings: HashMap::new(),
+            lists: HashMap::new(),
+            templates: FxHashMap::default(),
+        }
+    }
+
+    fn string(&mut self, text: &str) -> Bound<'py, PyString> {
+        if let Some(known) = self.strings.get(text) {
+            return known.clone();
+        }
+        let made = PyString::new(self.py, text);
+        self.strings.insert(text.to_string(), made.clone());
+        made
+    }
+
+    fn list(&mut self, items: &[u32]) -> PyResult<Bound<'py, PyList>> {
+        if let Some(known) = self.lists.get(items) {
+            return Ok(known.clone());
+        }
+        let made = PyList::new(self.py, items)?;
+        self.lists.insert(items.to_vec(), made.clone());
+        Ok(made)
+    }
+
+    fn trace(&mut self, trace: &Trace) -> PyResult<Bound<'py, PyDict>> {
+        let runs = PyList::empty(self.py);
+        for run in &trace.runs {
+            let threads = PyList::empty(self.py);
+            for (t, events) in run.threads.iter().enumerate() {
+                let start = trace.functions.get(t).map_or("", |s| s.as_str());
+                let list = PyList::empty(self.py);
+                for event in events {
+                    list.append(self.event(event, t, start)?)?;
+                }
+                threads.append(list)?;
+            }
+            let dict = PyDict::new(self.py);
+            dict.set_item("threads", threads)?;
+            dict.set_item("outcome", self.string(run.outcome.name()))?;
+            dict.set_item("message", &run.message)?;
+            dict.set_item("site", run.site)?;
+            dict.set_item("count", run.count)?;
+            runs.append(dict)?;
+        }
+        let dict = PyDict::new(self.py);
+        dict.set_item("runs", runs)?;
+        dict.set_item("interleavings", trace.interleavings)?;
+        dict.set_item("exhaustive", trace.exhaustive)?;
+        dict.set_item("how", &trace.how)?;
+        dict.set_item("bound_sites", &trace.bound_sites)?;
+        dict.set_item("functions", &trace.functions)?;
+        Ok(dict)
+    }
+
+    fn event(
+        &mut self,
+        traced: &TracedEvent,
+        thread: usize,
+        start: &str,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let py = self.py;
+        let e = &traced.event;
+        let place = (e.site, e.kind, e.order, e.address, e.size);
+        let key = (place, e.call, e.operation, e.other, thread);
+        let dict = match self.templates.get(&key) {
+            Some(template) => template.copy()?,
+            None => {
+                let template = self.template(traced, start)?;
+                self.templates.insert(key, template.clone());
+                template.copy()?
+            }
+        };
+        if e.read.is_some() {
+            dict.set_item(intern!(py, "read"), e.read)?;
+        }
+        if e.written.is_some() {
+            dict.set_item(intern!(py, "written"), e.written)?;
+        }
+        if e.operand.is_some() {
+            dict.set_item(intern!(py, "operand"), e.operand)?;
+        }
+        dict.set_item(intern!(py, "addr"), self.list(&traced.addr)?)?;
+        dict.set_item(intern!(py, "data"), self.list(&traced.data)?)?;
+        dict.set_item(intern!(py, "ctrl"), self.list(&traced.ctrl)?)?;
+        Ok(dict)
+    }
+
+    /// What all events of one place in the program and in memory have in common.
+    fn template(&mut self, traced: &TracedEvent, start: &str) -> PyResult<Bound<'py, PyDict>> {
+        let e = &traced.event;
+        let operation = match e.operation {
+            Operation::Start => start,
+            Operation::Inlined(k) => &self.program.calls[k as usize].function,
+            Operation::Called(id) => &self.program.functions[id as usize].name,
+        };
+        let nothing: Option<u64> = None;
+        let dict = PyDict::new(self.py);
+        dict.set_item("site", e.site)?;
+        dict.set_item("kind", self.string(e.kind.name()))?;
+        dict.set_item("order", self.string(e.order.name()))?;
+        dict.set_item("loc", self.string(&traced.loc))?;
+        dict.set_item("address", e.address)?;
+        dict.set_item("size", e.size)?;
+        dict.set_item("read", nothing)?;
+        dict.set_item("written", nothing)?;
+        dict.set_item("op", self.string(e.update.name()))?;
+        dict.set_item("operand", nothing)?;
+        dict.set_item("volatile", e.volatile)?;
+        dict.set_item("call", e.call)?;
+        dict.set_item("operation", self.string(operation))?;
+        dict.set_item("addr", nothing)?;
+        dict.set_item("data", nothing)?;
+        dict.set_item("ctrl", nothing)?;
+        dict.set_item("other", e.other)?;
+        Ok(dict)
+    }
+}

@@ -1,0 +1,135 @@
+//! Address, data and control dependencies of a path, as herd7 computes them for models that
+//! do not compute them in cat. Relations over the events of one path, registers included.
+
+use super::event::{Act, Event, Id, Path};
+use relation::{Relation, Set};
+
+/// What comes before what in a path.
+pub struct Order {
+    /// Causality inside instructions, closed.
+    pub iico: Relation,
+    /// Program order and the causality inside instructions.
+    pub before: Relation,
+    /// Program order as a model sees it, where that is not all that comes before.
+    alone: Option<Relation>,
+}
+
+impl Order {
+    pub fn new(path: &Path) -> Order {
+        let n = path.events.len();
+        let causes = [&path.iico_data, &path.iico_ctrl, &path.iico_order];
+        let mut iico = Relation::of(n, causes.into_iter().flatten().copied());
+        iico.close();
+        let po = program_order(path);
+        let before = po.union(&iico);
+        Order {
+            alone: (!path.structured).then_some(po),
+            iico,
+            before,
+        }
+    }
+
+    /// Program order as a model sees it.
+    pub fn po(&self) -> &Relation {
+        self.alone.as_ref().unwrap_or(&self.before)
+    }
+}
+
+/// From each event to those of later instructions: the events of a path stand in their order.
+fn program_order(path: &Path) -> Relation {
+    let n = path.events.len();
+    let mut po = Relation::new(n);
+    let (mut later, mut same) = (Set::new(n), Set::new(n));
+    let mut instance = None;
+    for (id, event) in path.events.iter().enumerate().rev() {
+        if instance.replace(event.instance) != Some(event.instance) {
+            later.union_with(&same);
+        }
+        same.insert(id);
+        po.insert_all(id, &later);
+    }
+    po
+}
+
+pub struct Dependencies {
+    pub addr: Relation,
+    pub data: Relation,
+    pub ctrl: Relation,
+    /// Dependencies up to a register.
+    pub depend: Relation,
+}
+
+/// `pairs` are the atomic load-store pairs of the path.
+pub fn dependencies(path: &Path, order: &Order, pairs: &[(Id, Id)]) -> Dependencies {
+    let n = path.events.len();
+    if pairs.is_empty() && leads_nowhere(path) {
+        return Dependencies {
+            addr: Relation::new(n),
+            data: Relation::new(n),
+            ctrl: Relation::new(n),
+            depend: Relation::new(n),
+        };
+    }
+    let set =
+        |keep: &dyn Fn(&Event) -> bool| Set::of(n, (0..n).filter(|id| keep(&path.events[*id])));
+    let acts = |keep: fn(&Act) -> bool| set(&|event| keep(&event.act));
+    let (loads, stores) = (acts(Act::is_load), acts(Act::is_store));
+    let registers = acts(Act::is_register);
+    let relevant = registers.complement();
+    let ports = set(&|event| event.data_port);
+    let iico_data = Relation::of(n, path.iico_data.iter().copied());
+    let iico_ctrl = Relation::of(n, path.iico_ctrl.iter().copied());
+    let mut inside = within(&iico_data, &registers, &registers);
+    path.rf_reg.iter().for_each(|(a, b)| inside.insert(*a, *b));
+    inside.close();
+    let mut given = iico_ctrl.restrict_domain(&stores);
+    given.union_with(&iico_data.restrict_domain(&loads));
+    let depend = given.sequence(&inside);
+    let mut start = depend.clone();
+    start.union_with(&Relation::identity(&loads));
+    let mut last_data = iico_data.restrict_range(&acts(Act::is_commit));
+    last_data.union_with(&within(&iico_data, &ports, &stores));
+    let mut last_address = iico_data.restrict_range(&loads.union(&acts(Act::is_lock)));
+    last_address.union_with(&within(&iico_data, &ports.complement(), &stores));
+    let mut data = start.sequence(&last_data);
+    let inside_one = pairs.iter().filter(|(r, w)| iico_data.contains(*r, *w));
+    inside_one.for_each(|(r, w)| data.insert(*r, *w));
+    let addr = start.sequence(&last_address);
+    let branches = acts(|act| matches!(act, Act::Branch));
+    let decisions = acts(|act| matches!(act, Act::Decision));
+    let structured = Relation::of(n, path.control.iter().copied()).restrict_range(&relevant);
+    let mut control = structured.clone();
+    control.union_with(&within(&order.before, &branches, &relevant));
+    control.union_with(&within(&order.iico, &decisions, &relevant));
+    let mut known = depend.union(&addr);
+    known.union_with(&data);
+    let mut ctrl = known.sequence(&control);
+    ctrl.union_with(&structured);
+    Dependencies {
+        ctrl: within(&ctrl, &loads.union(&stores), &relevant),
+        data: data.restrict_range(&acts(Act::is_memory)),
+        addr,
+        depend,
+    }
+}
+
+/// Whether what is read only goes to registers that nobody reads, and nothing is decided: then
+/// there are no dependencies, as in most tests in C.
+fn leads_nowhere(path: &Path) -> bool {
+    let act = |id: &Id| &path.events[*id].act;
+    path.rf_reg.is_empty()
+        && path.iico_ctrl.is_empty()
+        && path.control.is_empty()
+        && !path.events.iter().any(|event| event.act.is_commit())
+        && path.iico_data.iter().all(|(from, to)| match act(from) {
+            Act::RegisterWrite => false,
+            from => !from.is_load() || matches!(act(to), Act::RegisterWrite),
+        })
+}
+
+/// The pairs from an event of one set to one of the other.
+fn within(relation: &Relation, from: &Set, to: &Set) -> Relation {
+    let mut out = Relation::default();
+    relation.restrict_into(Some(from), Some(to), &mut out);
+    out
+}

@@ -1,0 +1,199 @@
+//! A candidate as a cat model sees it: named sets and relations of its events, each made when
+//! the model asks for it.
+
+use super::candidate::{shift, Candidate, Chosen, Index};
+use super::event::{Act, Id};
+use super::prepared::{pairs, Prepared};
+use super::threads::Threads;
+use cat::Given;
+use litmus::value::{Address, Value};
+use relation::{Relation, Set};
+
+pub struct GraphInput<'g> {
+    candidate: &'g Candidate<'g>,
+    chosen: &'g Chosen<'g>,
+    threads: &'g Threads,
+    locations: &'g [Option<u32>],
+}
+
+/// Where each event is, numbered, as the candidate's equations say.
+pub fn locations(c: &Candidate<'_>, chosen: &Chosen<'_>) -> Vec<Option<u32>> {
+    let mut known: Vec<Address> = Vec::new();
+    c.events
+        .iter()
+        .map(|e| {
+            let at = e.act.address()?;
+            let Some(Value::Address(a)) = chosen.solver.known(at) else {
+                return None;
+            };
+            let at = known.iter().position(|k| *k == a).unwrap_or_else(|| {
+                known.push(a);
+                known.len() - 1
+            });
+            Some(at as u32)
+        })
+        .collect()
+}
+
+impl<'g> GraphInput<'g> {
+    /// `locations` are those of the events.
+    pub fn new(
+        candidate: &'g Candidate<'g>,
+        chosen: &'g Chosen<'g>,
+        threads: &'g Threads,
+        locations: &'g [Option<u32>],
+    ) -> GraphInput<'g> {
+        GraphInput {
+            candidate,
+            chosen,
+            threads,
+            locations,
+        }
+    }
+
+    pub fn given(&self, name: &str) -> Option<Given> {
+        let set = self.set(name).map(Given::Set);
+        set.or_else(|| self.relation(name).map(Given::Relation))
+    }
+
+    fn set(&self, name: &str) -> Option<Set> {
+        // most differ in the first byte, which is quicker to see
+        let is = |tag: &&str| tag.as_bytes().first() == name.as_bytes().first() && *tag == name;
+        if let Some(bit) = self.threads.tags.iter().position(is) {
+            return Some(self.events(|i| self.candidate.events[i].tags >> bit & 1 == 1));
+        }
+        let acts = |keep: fn(&Act) -> bool| self.events(|i| keep(&self.candidate.events[i].act));
+        Some(match name {
+            "M" | "Exp" => acts(Act::is_memory),
+            "R" => acts(Act::is_load),
+            "W" => acts(Act::is_store),
+            "IW" => self.events(|i| i < self.candidate.initial),
+            "F" => acts(|act| matches!(act, Act::Fence)),
+            "B" => acts(Act::is_commit),
+            "BCC" => acts(|act| matches!(act, Act::Branch)),
+            "AMO" => acts(|act| matches!(act, Act::Update { .. })),
+            "Rreg" => acts(|act| matches!(act, Act::RegisterRead)),
+            "Wreg" => acts(|act| matches!(act, Act::RegisterWrite)),
+            "DATA" => self.events(|i| self.feeds_data(i)),
+            "NDATA" => self.events(|i| !self.feeds_data(i)),
+            _ if self.threads.empty.contains(&name) => self.events(|_| false),
+            _ => return None,
+        })
+    }
+
+    pub fn relation(&self, name: &str) -> Option<Relation> {
+        let n = self.candidate.events.len();
+        Some(match name {
+            "loc" | "same-low-order-bits" => self.same(|i| self.locations[i]),
+            "int" => self.same(|i| self.candidate.events[i].thread),
+            "ext" => {
+                let mut ext = Relation::full(n);
+                for (_, thread) in self.classes(|i| Some(self.candidate.events[i].thread)) {
+                    thread.iter().for_each(|i| ext.remove_all(i, &thread));
+                }
+                ext
+            }
+            "sm" | "si" => {
+                Relation::identity(&self.events(|i| self.candidate.events[i].act.is_memory()))
+            }
+            "same-instance" => self.same(|i| self.instance(i)),
+            "po" => self.threads(|p| p.order.po().iter()),
+            "addr" => self.threads(|p| p.deps().addr.iter()),
+            "data" => self.threads(|p| p.deps().data.iter()),
+            "ctrl" => self.threads(|p| p.deps().ctrl.iter()),
+            "depend" => self.threads(|p| p.deps().depend.iter()),
+            "control" => self.threads(|p| p.path.control.iter().copied()),
+            "iico_data" => self.threads(|p| p.path.iico_data.iter().copied()),
+            "iico_ctrl" => self.threads(|p| p.path.iico_ctrl.iter().copied()),
+            "iico_order" => self.threads(|p| p.path.iico_order.iter().copied()),
+            "rf-reg" => self.threads(|p| p.path.rf_reg.iter().copied()),
+            "partial_po" | "success" => Relation::new(n),
+            "rmw" => self.atomic_pairs(),
+            "amo" => {
+                let one = |a, b| self.instance(a).is_some() && self.instance(a) == self.instance(b);
+                self.atomic_pairs().filter(one)
+            }
+            _ => return None,
+        })
+    }
+
+    fn events(&self, keep: impl Fn(Index) -> bool) -> Set {
+        let n = self.candidate.events.len();
+        Set::of(n, (0..n).filter(|i| keep(*i)))
+    }
+
+    fn feeds_data(&self, i: Index) -> bool {
+        let event = &self.candidate.events[i];
+        let path = event.thread.and_then(|t| self.candidate.paths.get(t));
+        path.is_some_and(|p| p.path.events[event.id].data_port)
+    }
+
+    /// The thread and the instance of its instruction that an event belongs to.
+    fn instance(&self, i: Index) -> Option<(usize, u32)> {
+        let event = &self.candidate.events[i];
+        event.thread.map(|thread| (thread, event.instance))
+    }
+
+    /// The events of each class; one without a class is in none.
+    fn classes<C: PartialEq>(&self, class: impl Fn(Index) -> Option<C>) -> Vec<(C, Set)> {
+        let n = self.candidate.events.len();
+        let mut all: Vec<(C, Set)> = Vec::new();
+        for i in 0..n {
+            let Some(of) = class(i) else { continue };
+            match all.iter_mut().find(|(known, _)| *known == of) {
+                Some((_, events)) => events.insert(i),
+                None => all.push((of, Set::of(n, [i]))),
+            }
+        }
+        all
+    }
+
+    /// The pairs of events of one class.
+    fn same<C: PartialEq>(&self, class: impl Fn(Index) -> Option<C>) -> Relation {
+        let mut all = Relation::new(self.candidate.events.len());
+        for (_, events) in self.classes(class) {
+            events.iter().for_each(|i| all.insert_all(i, &events));
+        }
+        all
+    }
+
+    /// What a relation of each thread's path says of the events seen.
+    fn threads<'s, I: Iterator<Item = (Id, Id)> + 's>(
+        &'s self,
+        of: impl Fn(&'s Prepared) -> I,
+    ) -> Relation {
+        let c = self.candidate;
+        let mut all = Relation::new(c.events.len());
+        for (prepared, seen) in c.paths.iter().zip(&c.local) {
+            for (a, b) in of(prepared) {
+                if let (Some(a), Some(b)) = (seen[a], seen[b]) {
+                    all.insert(a, b);
+                }
+            }
+        }
+        all
+    }
+
+    /// The atomic load-store pairs of all threads.
+    fn atomic_pairs(&self) -> Relation {
+        let c = self.candidate;
+        let mut all = Relation::new(c.events.len());
+        for (thread, prepared) in c.paths.iter().enumerate() {
+            let resolved;
+            let pairs = match prepared.rmw_fixed {
+                true => &prepared.rmw,
+                false => {
+                    let find = |o| self.chosen.solver.find(shift(o, c.shifts[thread]));
+                    resolved = pairs(&prepared.path, &prepared.order, prepared.allowed, find);
+                    &resolved
+                }
+            };
+            for (a, b) in pairs {
+                if let (Some(a), Some(b)) = (c.local[thread][*a], c.local[thread][*b]) {
+                    all.insert(a, b);
+                }
+            }
+        }
+        all
+    }
+}

@@ -1,0 +1,543 @@
+//! Litmus tests: made of the instructions of each dialect and of C's statements, and changed.
+
+use super::choices::Choices;
+use super::watch::{self, Kind};
+use super::{files, judge, Reached};
+use cat::Model;
+use litmus::{Dialect, Test};
+use proptest::prelude::*;
+use std::path::Path;
+
+const WORDS: [&str; 34] = [
+    "exists",
+    "~exists",
+    "forall",
+    "locations",
+    "filter",
+    "P0",
+    "|",
+    ";",
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "]",
+    "/\\",
+    "\\/",
+    "=>",
+    "not",
+    "x",
+    "y",
+    "0:r0",
+    "1:X0",
+    "=",
+    "-1",
+    "0x7fffffffffffffff",
+    "(*",
+    "*)",
+    "\"",
+    "int",
+    "while (1) {",
+    "if (r0) {",
+    "L:",
+    "9223372036854775808",
+    "\u{e9}",
+];
+
+/// A dialect of assembly: its registers for values and for addresses, and its instructions, in
+/// which `v` stands for a value's register, `a` for an address's, `n` for a number, `o` for an
+/// offset and `l` for a label.
+struct Assembly {
+    name: &'static str,
+    values: [&'static str; 3],
+    addresses: [&'static str; 2],
+    instructions: &'static [&'static str],
+}
+
+const ASSEMBLIES: [Assembly; 5] = [
+    Assembly {
+        name: "AArch64",
+        values: ["0", "2", "4"],
+        addresses: ["1", "3"],
+        instructions: &[
+            "MOV W@v,#@n",
+            "STR W@v,[X@a]",
+            "LDR W@v,[X@a]",
+            "LDAR W@v,[X@a]",
+            "LDAPR W@v,[X@a]",
+            "STLR W@v,[X@a]",
+            "LDR W@v,[X@a,W@v,SXTW]",
+            "STR W@v,[X@a,#@o]",
+            "EOR W@v,W@v,W@v",
+            "ADD W@v,W@v,#@n",
+            "AND X@v,X@v,X@v",
+            "ORR W@v,W@v,#@n",
+            "SUBS W@v,W@v,W@v",
+            "CMP W@v,#@n",
+            "CBNZ W@v,@l",
+            "CBZ W@v,@l",
+            "B.EQ @l",
+            "B.NE @l",
+            "B @l",
+            "@l:",
+            "LDXR W@v,[X@a]",
+            "STXR W@v,W@v,[X@a]",
+            "LDAXR W@v,[X@a]",
+            "STLXR W@v,W@v,[X@a]",
+            "SWP W@v,W@v,[X@a]",
+            "SWPAL W@v,W@v,[X@a]",
+            "LDADD W@v,W@v,[X@a]",
+            "STADD W@v,[X@a]",
+            "CAS W@v,W@v,[X@a]",
+            "CASAL W@v,W@v,[X@a]",
+            "DMB SY",
+            "DMB LD",
+            "DMB ST",
+            "DSB SY",
+            "ISB",
+            "CSEL W@v,W@v,W@v,EQ",
+            "CSET W@v,NE",
+            "LDRB W@v,[X@a]",
+            "MUL X@v,X@a,X@a",
+            "LDR X@v,[X@a]",
+            "LDR W@v,[X@v]",
+            "MOV X@v,X@a",
+            "NOP",
+            "RET",
+            "TBNZ W@v,#@n,@l",
+            "LDP W@v,W@v,[X@a]",
+            "LSL X@v,X@v,#@n",
+        ],
+    },
+    Assembly {
+        name: "PPC",
+        values: ["r1", "r3", "r5"],
+        addresses: ["r2", "r4"],
+        instructions: &[
+            "li @v,@n",
+            "stw @v,0(@a)",
+            "lwz @v,0(@a)",
+            "std @v,0(@a)",
+            "ld @v,@o(@a)",
+            "lwzx @v,@v,@a",
+            "stwx @v,@v,@a",
+            "xor @v,@v,@v",
+            "addi @v,@v,@n",
+            "add @v,@v,@a",
+            "cmpwi @v,@n",
+            "cmpw @v,@v",
+            "beq @l",
+            "bne @l",
+            "b @l",
+            "@l:",
+            "lwarx @v,r0,@a",
+            "stwcx. @v,r0,@a",
+            "sync",
+            "lwsync",
+            "eieio",
+            "isync",
+            "mr @v,@v",
+            "and. @v,@v,@v",
+            "divw @v,@v,@v",
+            "lwz @v,0(@v)",
+            "mullw @v,@a,@a",
+        ],
+    },
+    Assembly {
+        name: "RISCV",
+        values: ["x5", "x7", "x9"],
+        addresses: ["x6", "x8"],
+        instructions: &[
+            "li @v,@n",
+            "sw @v,0(@a)",
+            "lw @v,0(@a)",
+            "lw.aq @v,0(@a)",
+            "sw.rl @v,0(@a)",
+            "sd @v,@o(@a)",
+            "lb @v,0(@a)",
+            "xor @v,@v,@v",
+            "add @v,@v,@a",
+            "addi @v,@v,@n",
+            "ori @v,x0,@n",
+            "beq @v,x0,@l",
+            "bne @v,@v,@l",
+            "blt @v,@v,@l",
+            "j @l",
+            "@l:",
+            "fence rw,rw",
+            "fence r,rw",
+            "fence w,w",
+            "fence.tso",
+            "fence.i",
+            "lr.w @v,(@a)",
+            "sc.w @v,@v,(@a)",
+            "lr.w.aq @v,(@a)",
+            "sc.w.rl @v,@v,(@a)",
+            "amoswap.w @v,@v,(@a)",
+            "amoadd.w.aqrl @v,@v,(@a)",
+            "amomax.w @v,@v,(@a)",
+            "lw @v,0(@v)",
+            "mul @v,@a,@a",
+        ],
+    },
+    Assembly {
+        name: "X86",
+        values: ["EAX", "EBX", "ECX"],
+        addresses: ["x", "y"],
+        instructions: &[
+            "MOV [@a],$@n",
+            "MOV @v,[@a]",
+            "MOV [@a],@v",
+            "XCHG [@a],@v",
+            "LOCK INC [@a]",
+            "INC [@a]",
+            "LOCK ADD [@a],$@n",
+            "MFENCE",
+            "SFENCE",
+            "LFENCE",
+            "CMP @v,$@n",
+            "CMP [@a],$@n",
+            "JE @l",
+            "JNE @l",
+            "JMP @l",
+            "@l:",
+            "XOR @v,@v",
+            "ADD @v,$@n",
+            "TEST @v,@v",
+            "DEC @v",
+            "MOV @v,[@v]",
+        ],
+    },
+    Assembly {
+        name: "X86_64",
+        values: ["rax", "rbx", "rcx"],
+        addresses: ["x", "y"],
+        instructions: &[
+            "movq $@n,(@a)",
+            "movq (@a),%@v",
+            "movq %@v,(@a)",
+            "xchgq %@v,(@a)",
+            "lock incq (@a)",
+            "incq (@a)",
+            "lock addq $@n,(@a)",
+            "mfence",
+            "sfence",
+            "cmpq $@n,%@v",
+            "je @l",
+            "jne @l",
+            "jmp @l",
+            "@l:",
+            "xorq %@v,%@v",
+            "addq $@n,%@v",
+            "testq %@v,%@v",
+            "movl (@a),%eax",
+            "movq (%@v),%@v",
+        ],
+    },
+];
+
+const NUMBERS: [&str; 8] = [
+    "0",
+    "1",
+    "2",
+    "-1",
+    "3",
+    "255",
+    "4294967295",
+    "9223372036854775807",
+];
+
+fn filled(template: &str, assembly: &Assembly, c: &mut Choices<'_>) -> String {
+    let mut text = String::new();
+    let mut parts = template.split('@');
+    text.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let (kind, rest) = part.split_at(1);
+        text.push_str(match kind {
+            "v" => c.of(&assembly.values),
+            "a" => c.of(&assembly.addresses),
+            "o" => c.of(&["0", "0", "0", "4", "8"]),
+            "l" => c.of(&["L0", "L1"]),
+            _ => c.of(&NUMBERS),
+        });
+        text.push_str(rest);
+    }
+    text
+}
+
+/// A test of 1 to 3 threads, each with its labels at the end where they are nowhere else.
+fn assembled(assembly: &Assembly, c: &mut Choices<'_>) -> String {
+    let threads = 1 + c.below(3);
+    let mut columns = Vec::new();
+    for _ in 0..threads {
+        let lines: Vec<String> = (0..c.below(6))
+            .map(|_| filled(c.of(assembly.instructions), assembly, c))
+            .collect();
+        let mut lines: Vec<String> = lines;
+        for label in ["L0", "L1"] {
+            let used = lines.iter().any(|line| line.ends_with(label));
+            if used && !lines.contains(&format!("{label}:")) {
+                lines.push(format!("{label}:"));
+            }
+        }
+        columns.push(lines);
+    }
+    let register = |c: &mut Choices<'_>| match assembly.name {
+        "AArch64" => format!("X{}", c.of(&assembly.values)),
+        _ => c.of(&assembly.values).to_owned(),
+    };
+    let mut text = format!("{} made\n{{\n", assembly.name);
+    if !assembly.name.starts_with("X86") {
+        for thread in 0..threads {
+            for (address, place) in assembly.addresses.iter().zip(["x", "y"]) {
+                let prefix = if assembly.name == "AArch64" { "X" } else { "" };
+                text.push_str(&format!("{thread}:{prefix}{address}={place}; "));
+            }
+        }
+    }
+    if c.rarely(3) {
+        text.push_str(&format!("0:{}={}; ", register(c), c.of(&NUMBERS)));
+    }
+    if c.rarely(4) {
+        text.push_str(c.of(&["int64_t x; ", "x=y; ", "int x[2]={1,2}; ", "uint8_t y=3; "]));
+    }
+    text.push_str("\n}\n");
+    let heads: Vec<String> = (0..threads).map(|t| format!("P{t}")).collect();
+    text.push_str(&format!(" {} ;\n", heads.join(" | ")));
+    for row in 0..columns.iter().map(Vec::len).max().unwrap_or(0) {
+        let cells: Vec<&str> = columns
+            .iter()
+            .map(|column| column.get(row).map_or("", String::as_str))
+            .collect();
+        text.push_str(&format!(" {} ;\n", cells.join(" | ")));
+    }
+    let observed = |c: &mut Choices<'_>| match c.below(3) {
+        0 => "x".to_owned(),
+        1 => "y".to_owned(),
+        _ => format!("{}:{}", c.below(threads), register(c)),
+    };
+    text.push_str(&question(c, &observed));
+    text
+}
+
+/// What stands after the program.
+fn question(c: &mut Choices<'_>, observed: &dyn Fn(&mut Choices<'_>) -> String) -> String {
+    let mut text = String::new();
+    if c.rarely(4) {
+        text.push_str(&format!("locations [{};]\n", observed(c)));
+    }
+    if c.rarely(6) {
+        text.push_str(&format!("filter ({}={})\n", observed(c), c.of(&NUMBERS)));
+    }
+    text.push_str(c.of(&["exists", "~exists", "forall"]));
+    let atom = |c: &mut Choices<'_>| format!("{}={}", observed(c), c.of(&NUMBERS));
+    let mut prop = atom(c);
+    for _ in 0..c.below(4) {
+        prop = match c.below(4) {
+            0 => format!("not ({prop})"),
+            1 => format!("({prop} => {})", atom(c)),
+            2 => format!("({prop} \\/ {})", atom(c)),
+            _ => format!("({prop} /\\ {})", atom(c)),
+        };
+    }
+    text.push_str(&format!(" ({prop})\n"));
+    text
+}
+
+const ORDERS: [&str; 6] = [
+    "relaxed", "acquire", "release", "acq_rel", "seq_cst", "consume",
+];
+
+struct Statements<'c, 'b> {
+    c: &'c mut Choices<'b>,
+    registers: usize,
+    /// What is left: blocks double what is in them.
+    left: usize,
+}
+
+impl Statements<'_, '_> {
+    fn expression(&mut self, depth: usize) -> String {
+        let place = self.c.of(&["x", "y"]);
+        let order = format!("memory_order_{}", self.c.of(&ORDERS));
+        if depth == 0 {
+            return match self.c.below(2) {
+                0 => self.c.of(&NUMBERS).to_owned(),
+                _ => format!("r{}", self.c.below(self.registers + 1)),
+            };
+        }
+        let d = depth - 1;
+        match self.c.below(12) {
+            0 | 1 => format!("atomic_load_explicit({place}, {order})"),
+            2 => format!(
+                "atomic_fetch_add_explicit({place}, {}, {order})",
+                self.expression(d)
+            ),
+            3 => format!(
+                "atomic_exchange_explicit({place}, {}, {order})",
+                self.expression(d)
+            ),
+            4 => format!("atomic_load({place})"),
+            5 => {
+                let weak = self.c.of(&["weak", "strong"]);
+                let new = self.expression(d);
+                format!("atomic_compare_exchange_{weak}_explicit({place}, z, {new}, {order}, memory_order_relaxed)")
+            }
+            6 => "*z".to_owned(),
+            7 => {
+                let op = self.c.of(&[
+                    "+", "-", "*", "==", "!=", "<", "&", "^", "|", "/", "%", "<<",
+                ]);
+                format!("({} {op} {})", self.expression(d), self.expression(d))
+            }
+            8 => format!("!({})", self.expression(d)),
+            _ => self.expression(0),
+        }
+    }
+
+    fn block(&mut self, depth: usize, text: &mut String) {
+        for _ in 0..self.c.below(5) {
+            if self.left == 0 {
+                return;
+            }
+            self.left -= 1;
+            let place = self.c.of(&["x", "y"]);
+            let order = self.c.of(&ORDERS);
+            let line = match self.c.below(11) {
+                0 | 1 => {
+                    let value = self.expression(1);
+                    format!("atomic_store_explicit({place}, {value}, memory_order_{order});")
+                }
+                2..=4 => {
+                    self.registers += 1;
+                    let value = self.expression(2);
+                    format!("int r{} = {value};", self.registers)
+                }
+                5 => format!("atomic_thread_fence(memory_order_{order});"),
+                6 => format!("*z = {};", self.expression(1)),
+                7 => format!(
+                    "r{} = {};",
+                    self.c.below(self.registers + 1),
+                    self.expression(1)
+                ),
+                8 if depth > 0 => {
+                    let mut inner = String::new();
+                    self.block(depth - 1, &mut inner);
+                    format!("if ({}) {{\n{inner}}}", self.expression(1))
+                }
+                9 if depth > 0 => {
+                    let mut inner = String::new();
+                    self.block(depth - 1, &mut inner);
+                    format!("while ({}) {{\n{inner}}}", self.expression(1))
+                }
+                _ => format!(
+                    "{}({place});",
+                    self.c.of(&["lock", "unlock", "atomic_load"])
+                ),
+            };
+            text.push_str(&line);
+            text.push('\n');
+        }
+    }
+}
+
+fn in_c(c: &mut Choices<'_>) -> String {
+    let threads = 1 + c.below(3);
+    let mut text = format!(
+        "C made\n{{ {} }}\n",
+        c.of(&["", "x=1;", "int z = 2;", "y=-1;"])
+    );
+    for thread in 0..threads {
+        text.push_str(&format!(
+            "P{thread} (atomic_int* x, atomic_int* y, int* z) {{\nint r0 = {};\n",
+            c.of(&NUMBERS)
+        ));
+        let mut statements = Statements {
+            c: &mut *c,
+            registers: 0,
+            left: 7,
+        };
+        statements.block(2, &mut text);
+        text.push_str("}\n");
+    }
+    let observed = |c: &mut Choices<'_>| match c.below(4) {
+        0 => "x".to_owned(),
+        1 => "z".to_owned(),
+        _ => format!("{}:r{}", c.below(threads), c.below(3)),
+    };
+    text.push_str(&question(c, &observed));
+    text
+}
+
+fn made(bytes: &[u8]) -> String {
+    let mut c = Choices::new(bytes);
+    match c.below(2) {
+        0 => in_c(&mut c),
+        _ => {
+            let assembly = c.below(ASSEMBLIES.len());
+            assembled(&ASSEMBLIES[assembly], &mut c)
+        }
+    }
+}
+
+fn model(name: &str) -> Model {
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let models = crate_folder.join("../../models");
+    let path = match name {
+        "general" => crate_folder.join("tests/general.cat"),
+        _ => models.join(format!("{name}.cat")),
+    };
+    Model::load(&path, &[models]).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn run(kind: &Kind, make: impl Fn(&(prop::sample::Index, Vec<u8>)) -> String) {
+    let [general, rc11, x86, aarch64, power, riscv] =
+        ["general", "rc11", "x86", "aarch64", "power", "riscv"].map(model);
+    let inputs = (
+        any::<prop::sample::Index>(),
+        prop::collection::vec(any::<u8>(), 0..160),
+    );
+    watch::run(kind, &inputs, make, |text| {
+        let Ok(test) = Test::parse("fuzz.litmus", text) else {
+            return Reached::default();
+        };
+        let own = match test.dialect {
+            Dialect::C => &rc11,
+            Dialect::X86 | Dialect::X86_64 => &x86,
+            Dialect::AArch64 => &aarch64,
+            Dialect::Ppc => &power,
+            Dialect::RiscV => &riscv,
+        };
+        let _whatever = judge(&test, &general);
+        Reached {
+            read: true,
+            decided: judge(&test, own),
+        }
+    });
+}
+
+#[test]
+fn litmus_tests_that_are_made() {
+    let kind = Kind {
+        name: "made litmus tests",
+        share: 15,
+        read: 60,
+        decided: 30,
+    };
+    run(&kind, |(_, bytes)| made(bytes));
+}
+
+#[test]
+fn litmus_tests_that_are_changed() {
+    let all = files::tests();
+    assert!(all.len() > 500);
+    let kind = Kind {
+        name: "changed litmus tests",
+        share: 25,
+        read: 10,
+        decided: 30,
+    };
+    run(&kind, |(which, bytes)| {
+        files::changed(&all[which.index(all.len())].1, &WORDS, bytes)
+    });
+}

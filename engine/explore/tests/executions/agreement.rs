@@ -1,0 +1,94 @@
+//! Exploration finds the executions that a naive explorer finds, each once.
+use crate::models::{model, options};
+use crate::naive::{canonical, Canonical, Naive};
+use crate::random::Program;
+use cat::Model;
+use explore::{explore_each, End, Options};
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+fn found(program: &Program, model: &Model, options: &Options) -> Vec<(Canonical, End)> {
+    let found = Mutex::new(Vec::new());
+    let result = explore_each(program, model, options, |execution, end| {
+        found.lock().unwrap().push((canonical(execution), end));
+    });
+    result.unwrap_or_else(|error| panic!("{error}"));
+    found.into_inner().unwrap()
+}
+
+fn compare(name: &str, model: &Model, seed: u64, program: &Program) -> usize {
+    let all = found(program, model, &options(1));
+    let distinct: BTreeSet<(Canonical, End)> = all.iter().cloned().collect();
+    let expected = Naive::explore(program, model);
+    let missing = expected.difference(&distinct).next();
+    let wrong = distinct.difference(&expected).next();
+    assert!(
+        missing.is_none() && wrong.is_none(),
+        "program {seed} under {name}: {program:#?}\nmissing: {missing:#?}\nwrong: {wrong:#?}"
+    );
+    assert_eq!(
+        all.len(),
+        distinct.len(),
+        "program {seed} under {name} has executions that are found twice: {program:#?}"
+    );
+    all.len()
+}
+
+const MODELS: [&str; 3] = ["sc", "tso", "rc11"];
+
+#[test]
+fn a_thousand_random_programs_have_the_executions_of_the_naive_explorer_once_each() {
+    let mut executions = 0;
+    for (number, name) in MODELS.iter().enumerate() {
+        let model = model(name);
+        let programs = (0..1000).filter(|seed| seed % MODELS.len() == number);
+        executions += programs
+            .map(|seed| compare(name, &model, seed as u64, &Program::random(seed as u64)))
+            .sum::<usize>();
+    }
+    assert!(executions > 5000, "{executions}");
+}
+
+#[test]
+fn random_programs_of_locks_have_the_executions_of_the_naive_explorer_once_each() {
+    let mut executions = 0;
+    for (number, name) in MODELS.iter().enumerate() {
+        let model = model(name);
+        for seed in (number as u64..240).step_by(MODELS.len()) {
+            executions += compare(name, &model, seed, &Program::of_locks(seed));
+        }
+    }
+    assert!(executions > 1000, "{executions}");
+}
+
+#[test]
+fn states_of_threads_that_are_forgotten_and_made_again_are_the_same() {
+    for (number, name) in MODELS.iter().enumerate() {
+        let model = model(name);
+        for seed in (number as u64..300).step_by(MODELS.len()) {
+            let program = Program::random(seed);
+            let mut few = options(1);
+            few.limits.states = 3;
+            let all = found(&program, &model, &options(1));
+            assert_eq!(
+                found(&program, &model, &few),
+                all,
+                "program {seed}: {program:#?}"
+            );
+        }
+    }
+}
+
+#[test]
+#[ignore = "takes minutes: cargo test --release -p explore -- --ignored"]
+fn ten_thousand_random_programs_have_the_executions_of_the_naive_explorer_once_each() {
+    for name in MODELS {
+        let model = model(name);
+        let all = |seed| compare(name, &model, seed, &Program::random(seed));
+        let executions: usize = (0..10_000).map(all).sum();
+        assert!(executions > 50_000, "{name}: {executions}");
+        let locks = |seed| compare(name, &model, seed, &Program::of_locks(seed));
+        let executions: usize = (0..5000).map(locks).sum();
+        assert!(executions > 50_000, "{name}: {executions}");
+    }
+}

@@ -1,0 +1,79 @@
+//! Exploration and enumeration agree on the final states of C litmus tests.
+use crate::litmus_threads::states;
+use crate::models::{model, options, root};
+use enumerate::{decide, Limits};
+use litmus::{Dialect, Test};
+use std::path::PathBuf;
+
+fn tests_in(folder: &str) -> Vec<PathBuf> {
+    let folder = root().join(folder);
+    let files = std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    let mut files: Vec<PathBuf> = files.filter_map(|file| Some(file.ok()?.path())).collect();
+    files.retain(|file| file.extension().is_some_and(|end| end == "litmus"));
+    files.sort();
+    files
+}
+
+/// Compares the final states of every C test of a folder; how many were compared.
+fn agree(folder: &str, name: &str) -> usize {
+    let model = model(name);
+    let mut compared = 0;
+    for path in tests_in(folder) {
+        let test = Test::read(&path).unwrap_or_else(|error| panic!("{error}"));
+        if test.dialect != Dialect::C {
+            continue;
+        }
+        let answer = decide(&test, &model, &Limits::default());
+        let answer = answer.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        assert!(answer.limit.is_none(), "{}", path.display());
+        let (found, exploration) = states(&test, &model, &options(1))
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let text = |states: &std::collections::BTreeSet<_>| format!("{states:?}");
+        assert_eq!(
+            text(&found),
+            text(&answer.states),
+            "{} under {name}: {:?}",
+            path.display(),
+            exploration.counts
+        );
+        let undefined = exploration
+            .violations
+            .iter()
+            .any(|violation| violation.fault.kind == explore::Kind::Race);
+        if !answer.cut {
+            assert_eq!(
+                undefined,
+                answer.undefined,
+                "{} under {name}",
+                path.display()
+            );
+        }
+        compared += 1;
+    }
+    compared
+}
+
+#[test]
+fn hand_written_tests_have_the_same_states() {
+    for name in ["sc", "tso", "rc11"] {
+        assert!(agree("tests/agreement/litmus", name) > 40);
+    }
+}
+
+#[test]
+fn every_construct_has_the_same_states() {
+    for name in ["sc", "tso", "rc11"] {
+        assert!(agree("engine/enumerate/tests/cases", name) > 10);
+    }
+}
+
+#[test]
+#[ignore = "needs folders of tests that diy7 made: SUITES=a:b cargo test -p explore suites -- --ignored"]
+fn suites_have_the_same_states() {
+    let folders = std::env::var("SUITES").expect("SUITES names folders of C tests");
+    for folder in folders.split(':') {
+        for name in ["sc", "tso", "rc11"] {
+            assert!(agree(folder, name) > 0, "{folder} has tests of C");
+        }
+    }
+}

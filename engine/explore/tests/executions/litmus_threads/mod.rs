@@ -1,0 +1,256 @@
+//! A C litmus test as something to explore, so that exploration and enumeration can be compared.
+//!
+//! The threads do what `enumerate`'s C threads do, loops unrolled as often; a lock is a
+//! read-modify-write that waits.
+
+mod compile;
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Mutex;
+
+use cat::Model;
+use compile::{compile, decode, encode, unsupported, Code, Step};
+use explore::{
+    explore_each, Action, End, Ended, Exploration, ExploreError, Initial, Location, Next, Options,
+    Source, ThreadId, Told, Wait,
+};
+use litmus::value::Value;
+use litmus::{Observable, Program, Test};
+use program::ir::SiteId;
+
+/// The test's threads; main starts them all and has none of the test's events.
+pub struct Threads<'t> {
+    test: &'t Test,
+    codes: Vec<Code>,
+}
+
+#[derive(Clone)]
+pub struct Running {
+    /// 0: main.
+    number: ThreadId,
+    at: usize,
+    registers: Box<[u64]>,
+}
+
+impl<'t> Threads<'t> {
+    pub fn new(test: &'t Test) -> Result<Threads<'t>, ExploreError> {
+        let Program::C(threads) = &test.program else {
+            return Err(unsupported("only tests of C are explored"));
+        };
+        let threads = threads.iter().enumerate();
+        let codes = threads.map(|(number, thread)| compile(test, number, thread));
+        Ok(Threads {
+            test,
+            codes: codes.collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn event(action: Action, at: usize) -> Next {
+        Next::Event(Told {
+            action,
+            site: at as SiteId,
+        })
+    }
+
+    fn value(&self, execution: &Ended<Running>, observable: &Observable) -> Value {
+        match observable {
+            Observable::Register { thread, name } => {
+                let names = match &self.test.program {
+                    Program::C(threads) => &threads[*thread].names,
+                    Program::Assembly(_) => return Value::ZERO,
+                };
+                let register = names.iter().position(|known| known == name);
+                let running = execution.thread(thread + 1);
+                match (register, running) {
+                    (Some(register), Some(running)) => decode(running.registers[register]),
+                    _ => Value::ZERO,
+                }
+            }
+            Observable::Memory(address) => {
+                let at = location(encode(Value::Address(*address)));
+                match execution.graph.place(at) {
+                    Some(place) => {
+                        let last = execution.graph.last_write(place);
+                        decode(execution.graph.value_of(place, last))
+                    }
+                    None => self
+                        .test
+                        .memory
+                        .get(address)
+                        .copied()
+                        .unwrap_or(Value::ZERO),
+                }
+            }
+        }
+    }
+}
+
+fn location(address: u64) -> Location {
+    Location { address, size: 8 }
+}
+
+impl Source for Threads<'_> {
+    type Thread = Running;
+
+    fn main(&self) -> Running {
+        Running {
+            number: 0,
+            at: 0,
+            registers: Box::default(),
+        }
+    }
+
+    fn created(&self, _: &Running, thread: ThreadId) -> Running {
+        Running {
+            number: thread,
+            at: 0,
+            registers: self.codes[thread - 1].registers.clone().into(),
+        }
+    }
+
+    fn next(&self, thread: &mut Running) -> Next {
+        let Some(number) = thread.number.checked_sub(1) else {
+            thread.at += 1;
+            return match thread.at > self.codes.len() {
+                true => Next::Done(0),
+                false => Self::event(Action::Create { thread: thread.at }, 0),
+            };
+        };
+        let code = &self.codes[number];
+        let registers = &mut thread.registers;
+        loop {
+            let at = thread.at;
+            let Some(step) = code.steps.get(at) else {
+                return Next::Done(0);
+            };
+            thread.at += 1;
+            let action = match *step {
+                Step::Set(to, value) => {
+                    registers[to] = value;
+                    continue;
+                }
+                Step::Copy(to, from) => {
+                    registers[to] = registers[from];
+                    continue;
+                }
+                Step::Compute(to, op, a, b) => {
+                    match op.apply(decode(registers[a]), decode(registers[b])) {
+                        Ok(value) => registers[to] = encode(value),
+                        Err(_) => {
+                            return Next::Unsupported {
+                                message: "the test computes what has no result".to_owned(),
+                                site: None,
+                            }
+                        }
+                    }
+                    continue;
+                }
+                Step::Zero(register, target) => {
+                    if registers[register] == 0 {
+                        thread.at = target;
+                    }
+                    continue;
+                }
+                Step::Jump(target) => {
+                    thread.at = target;
+                    continue;
+                }
+                Step::Await(register) => {
+                    if registers[register] == 0 {
+                        continue;
+                    }
+                    return Next::Blocked {
+                        wait: Wait::Lock,
+                        site: at as SiteId,
+                    };
+                }
+                Step::Cut => {
+                    return Next::Cut {
+                        message: "a loop goes round more often".to_owned(),
+                        site: None,
+                    }
+                }
+                Step::Read {
+                    at,
+                    order,
+                    exclusive,
+                    ..
+                } => Action::Read {
+                    at: location(registers[at]),
+                    order,
+                    exclusive,
+                    lax: false,
+                },
+                Step::Write {
+                    at,
+                    from,
+                    order,
+                    exclusive,
+                } => Action::Write {
+                    at: location(registers[at]),
+                    order,
+                    value: registers[from],
+                    exclusive,
+                },
+                Step::Fence(order) => Action::Fence { order },
+                Step::Choose(_) => Action::Choose { ways: 2 },
+            };
+            return Self::event(action, at);
+        }
+    }
+
+    fn answer(&self, thread: &mut Running, value: u64) {
+        let code = &self.codes[thread.number - 1];
+        if let Step::Read { to, .. } | Step::Choose(to) = code.steps[thread.at - 1] {
+            thread.registers[to] = value;
+        }
+    }
+
+    fn initial(&self, at: Location) -> Initial {
+        match decode(at.address) {
+            Value::Address(address) => {
+                let value = self.test.memory.get(&address);
+                Initial::Value(encode(value.copied().unwrap_or(Value::ZERO)))
+            }
+            _ => Initial::Outside,
+        }
+    }
+
+    fn extent(&self, _: u64) -> Option<u64> {
+        None
+    }
+}
+
+/// The final states of a test, of what it shows and in that order, and what exploring it found.
+pub fn states(
+    test: &Test,
+    model: &Model,
+    options: &Options,
+) -> Result<(BTreeSet<Vec<Value>>, Exploration), ExploreError> {
+    let threads = Threads::new(test)?;
+    let shown = test.displayed();
+    let observed = test.observed();
+    let states = Mutex::new(BTreeSet::new());
+    let found = explore_each(&threads, model, options, |execution, end| {
+        if end != End::Complete {
+            return;
+        }
+        let values: HashMap<&Observable, Value> = observed
+            .iter()
+            .map(|observable| (observable, threads.value(execution, observable)))
+            .collect();
+        let value =
+            |observable: &Observable| values.get(observable).copied().unwrap_or(Value::ZERO);
+        if test
+            .filter
+            .as_ref()
+            .map_or(true, |filter| filter.holds(&value))
+        {
+            let state = shown.iter().map(value).collect();
+            if let Ok(mut states) = states.lock() {
+                states.insert(state);
+            }
+        }
+    })?;
+    Ok((states.into_inner().unwrap_or_default(), found))
+}

@@ -1,0 +1,8 @@
+//! Exploration: it finds what enumeration finds, and each execution once.
+mod agreement;
+mod litmus_states;
+mod litmus_threads;
+mod models;
+mod naive;
+mod random;
+mod violations;

@@ -1,0 +1,342 @@
+//! Small random programs: loads, stores, read-modify-writes, fences, locks, loops, pointers.
+use explore::{Action, Fault, Initial, Kind, Location, Next, Source, ThreadId, Told, Wait};
+use program::ir::Order;
+
+/// Deterministic, so that a failure's number is enough to see it again.
+pub struct Dice(u64);
+
+impl Dice {
+    pub fn new(seed: u64) -> Dice {
+        Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % bound
+    }
+
+    fn one<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len() as u64) as usize]
+    }
+}
+
+/// What a thread does; a location is its number.
+#[derive(Clone, Copy, Debug)]
+pub enum Do {
+    Load(u64, Order),
+    /// Of a location whose number the thread read last.
+    Follow(Order),
+    Store(u64, u64, Order),
+    /// What was read last, and one.
+    StoreNext(u64, Order),
+    Add(u64, Order),
+    /// From, to; weak ones may fail for no reason.
+    Cas(u64, u64, u64, Order, bool),
+    Fence(Order),
+    Lock(u64),
+    Unlock(u64),
+    /// Waits until the location holds the value.
+    Await(u64, u64, Order),
+    /// Goes back so many steps, once, when the last value read is 0.
+    Again(usize),
+    /// Leaves the next out when the last value read is not 0.
+    Skip,
+    Create(ThreadId),
+    Join(ThreadId),
+    /// An object of one location.
+    Allocate(u64),
+    Free(u64),
+    /// An error when the last value read is this one.
+    Forbid(u64),
+}
+
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub threads: Vec<Vec<Do>>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Running {
+    thread: ThreadId,
+    at: usize,
+    /// How far it is with a step of several events.
+    part: u8,
+    read: u64,
+    rounds: u8,
+}
+
+const READS: [Order; 4] = [Order::Rlx, Order::Acq, Order::Sc, Order::Na];
+const WRITES: [Order; 4] = [Order::Rlx, Order::Rel, Order::Sc, Order::Na];
+const BOTH: [Order; 5] = [Order::Rlx, Order::Acq, Order::Rel, Order::AcqRel, Order::Sc];
+
+/// Locks are locations apart.
+const LOCKS: u64 = 8;
+
+/// From here on nothing is there that is not allocated.
+pub const HEAP: u64 = 100;
+
+impl Program {
+    /// Threads of few events, which main starts after an event of its own, or at once.
+    pub fn random(seed: u64) -> Program {
+        let mut dice = Dice::new(seed);
+        let count = 2 + dice.below(2) as usize;
+        let mut budget = 7;
+        let mut threads = vec![Vec::new()];
+        for _ in 0..count {
+            let mut code = Vec::new();
+            let len = 1 + dice.below(4);
+            for _ in 0..len {
+                if budget == 0 {
+                    break;
+                }
+                budget -= 1;
+                code.push(step(&mut dice, code.len()));
+            }
+            if dice.below(6) == 0 {
+                let lock = LOCKS + dice.below(2);
+                code.insert(0, Do::Lock(lock));
+                if dice.below(8) > 0 {
+                    code.push(Do::Unlock(lock));
+                }
+                budget = budget.min(3);
+            }
+            threads.push(code);
+        }
+        let with_main = dice.below(4) == 0;
+        if with_main {
+            threads[0].push(Do::Store(dice.below(2), 3, Order::Na));
+        }
+        for thread in 1..=count {
+            threads[0].push(Do::Create(thread));
+        }
+        if with_main {
+            threads[0].extend((1..=count).map(Do::Join));
+            threads[0].push(Do::Load(dice.below(2), Order::Na));
+        }
+        Program { threads }
+    }
+}
+
+impl Program {
+    /// Threads that take locks, some inside others, and may forget to give them back.
+    pub fn of_locks(seed: u64) -> Program {
+        let mut dice = Dice::new(seed);
+        let count = 2 + dice.below(2) as usize;
+        let mut threads = vec![(1..=count).map(Do::Create).collect::<Vec<_>>()];
+        for _ in 0..count {
+            let mut code = Vec::new();
+            for _ in 0..1 + dice.below(4 - count as u64) {
+                let (outer, inner) = (LOCKS + dice.below(2), LOCKS + dice.below(2));
+                code.push(Do::Lock(outer));
+                match dice.below(3) {
+                    0 if inner != outer => code.extend([Do::Lock(inner), Do::Unlock(inner)]),
+                    1 => code.push(Do::Add(0, dice.one(&BOTH))),
+                    _ => code.push(access(&mut dice)),
+                }
+                if dice.below(8) > 0 {
+                    code.push(Do::Unlock(outer));
+                }
+                if dice.below(3) == 0 {
+                    code.push(access(&mut dice));
+                }
+            }
+            threads.push(code);
+        }
+        Program { threads }
+    }
+}
+
+/// A step that leads to the next: nobody gives back a lock that he has not taken.
+fn access(dice: &mut Dice) -> Do {
+    match step(dice, 0) {
+        Do::Skip => access(dice),
+        step => step,
+    }
+}
+
+fn step(dice: &mut Dice, before: usize) -> Do {
+    let at = dice.below(2);
+    match dice.below(16) {
+        0..=3 => Do::Load(at, dice.one(&READS)),
+        4..=7 => Do::Store(at, 1 + dice.below(2), dice.one(&WRITES)),
+        8 => Do::StoreNext(at, dice.one(&WRITES)),
+        9 => Do::Add(at, dice.one(&BOTH)),
+        10 => Do::Cas(at, dice.below(2), 2, dice.one(&BOTH), dice.below(2) == 0),
+        11 => Do::Fence(dice.one(&[Order::Acq, Order::Rel, Order::AcqRel, Order::Sc])),
+        12 => Do::Await(at, 1 + dice.below(2), dice.one(&[Order::Rlx, Order::Acq])),
+        13 => Do::Follow(dice.one(&READS)),
+        14 if before > 0 => Do::Again(1),
+        _ => Do::Skip,
+    }
+}
+
+fn location(number: u64) -> Location {
+    Location {
+        address: 0x1000 + 8 * number,
+        size: 8,
+    }
+}
+
+impl Running {
+    fn done(&mut self) {
+        self.at += 1;
+        self.part = 0;
+    }
+}
+
+impl Source for Program {
+    type Thread = Running;
+
+    fn main(&self) -> Running {
+        Running {
+            thread: 0,
+            at: 0,
+            part: 0,
+            read: 0,
+            rounds: 0,
+        }
+    }
+
+    fn created(&self, _: &Running, thread: ThreadId) -> Running {
+        Running {
+            thread,
+            ..self.main()
+        }
+    }
+
+    fn next(&self, t: &mut Running) -> Next {
+        loop {
+            let Some(step) = self.threads[t.thread].get(t.at) else {
+                return Next::Done(t.read);
+            };
+            let read = |number, order, exclusive| Action::Read {
+                at: location(number),
+                order,
+                exclusive,
+                lax: false,
+            };
+            let write = |number, value, order, exclusive| Action::Write {
+                at: location(number),
+                order,
+                value,
+                exclusive,
+            };
+            let site = 16 * t.thread as u32 + t.at as u32;
+            let part = t.part;
+            t.part += 1;
+            let action = match (*step, part) {
+                (Do::Load(at, order), 0) => read(at, order, false),
+                (Do::Follow(order), 0) => read(t.read % 2, order, false),
+                (Do::Store(at, value, order), 0) => write(at, value, order, false),
+                (Do::StoreNext(at, order), 0) => write(at, t.read + 1, order, false),
+                (Do::Add(at, order), 0) => read(at, order, true),
+                (Do::Add(at, order), 1) => write(at, t.read + 1, order, true),
+                (Do::Cas(at, _, _, order, _), 0) => {
+                    let failure = match order {
+                        Order::Rel => Order::Rlx,
+                        Order::AcqRel => Order::Acq,
+                        order => order,
+                    };
+                    read(at, failure, true)
+                }
+                (Do::Cas(_, from, _, _, weak), 1) => match (t.read == from, weak) {
+                    (false, _) => {
+                        t.done();
+                        continue;
+                    }
+                    (true, false) => continue,
+                    (true, true) => Action::Choose { ways: 2 },
+                },
+                (Do::Cas(at, from, to, order, _), 2) if t.read == from => {
+                    write(at, to, order, true)
+                }
+                (Do::Fence(order), 0) => Action::Fence { order },
+                (Do::Lock(at), 0) => read(at, Order::Acq, true),
+                (Do::Lock(at), 1) => match t.read {
+                    0 => write(at, 1, Order::Acq, true),
+                    _ => {
+                        t.part = 1;
+                        return Next::Blocked {
+                            wait: Wait::Lock,
+                            site,
+                        };
+                    }
+                },
+                (Do::Unlock(at), 0) => write(at, 0, Order::Rel, false),
+                (Do::Await(at, _, order), 0) => read(at, order, false),
+                (Do::Await(_, value, _), 1) if t.read != value => {
+                    t.part = 1;
+                    return Next::Blocked {
+                        wait: Wait::Spin { reads: 1 },
+                        site,
+                    };
+                }
+                (Do::Again(back), _) => {
+                    if t.read == 0 {
+                        if t.rounds == 2 {
+                            return Next::Cut {
+                                message: "a loop".to_owned(),
+                                site: Some(site),
+                            };
+                        }
+                        t.rounds += 1;
+                        t.at -= back;
+                        t.part = 0;
+                    } else {
+                        t.done();
+                    }
+                    continue;
+                }
+                (Do::Skip, _) => {
+                    t.at += usize::from(t.read != 0);
+                    t.done();
+                    continue;
+                }
+                (Do::Create(thread), 0) => Action::Create { thread },
+                (Do::Join(thread), 0) => Action::Join { thread },
+                (Do::Allocate(number), 0) => Action::Allocate {
+                    base: location(number).address,
+                    size: 8,
+                    zeroed: false,
+                },
+                (Do::Free(number), 0) => Action::Free {
+                    base: location(number).address,
+                },
+                (Do::Forbid(value), _) if t.read == value => {
+                    return Next::Fault(Fault {
+                        kind: Kind::Assertion,
+                        message: format!("{value} is read"),
+                        site: Some(site),
+                    })
+                }
+                _ => {
+                    t.done();
+                    continue;
+                }
+            };
+            return Next::Event(Told { action, site });
+        }
+    }
+
+    fn answer(&self, t: &mut Running, value: u64) {
+        // the answer to the choice of a weak compare-exchange: whether it fails
+        match (self.threads[t.thread][t.at], t.part) {
+            (Do::Cas(_, from, ..), 2) => t.read = if value == 0 { from } else { from + 100 },
+            (Do::Join(_), _) => {}
+            _ => t.read = value,
+        }
+    }
+
+    fn initial(&self, at: Location) -> Initial {
+        match at.address < location(HEAP).address {
+            true => Initial::Value(0),
+            false => Initial::Outside,
+        }
+    }
+
+    fn extent(&self, _: u64) -> Option<u64> {
+        None
+    }
+}

@@ -1,0 +1,75 @@
+//! What exploring compiled C programs must find.
+use cat::Model;
+use explore::program::ProgramSource;
+use explore::{Exploration, Kind, Options};
+use program::Program;
+use std::path::Path;
+
+fn explored(name: &str, model: &str, workers: usize) -> Exploration {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let fixture = root.join("../program/tests/fixtures");
+    let text = std::fs::read_to_string(fixture.join(format!("{name}.ll"))).expect("a fixture");
+    let program = Program::from_ir(&text).expect("a supported program");
+    let models = root.join("../../models");
+    let model = Model::load(&models.join(model), std::slice::from_ref(&models)).expect("a model");
+    let options = Options {
+        workers,
+        porf_acyclic: true,
+        ..Options::default()
+    };
+    ProgramSource::new(&program, 4)
+        .explore(&model, &options)
+        .expect("an exploration")
+}
+
+fn kinds(found: &Exploration) -> Vec<Kind> {
+    found.violations.iter().map(|v| v.fault.kind).collect()
+}
+
+#[test]
+fn store_buffering_has_three_executions_under_sc_and_one_more_under_tso_and_rc11() {
+    let found = explored("sb", "sc.cat", 1);
+    assert_eq!((found.counts.complete, found.counts.all()), (3, 3));
+    assert!(found.violations.is_empty() && found.cuts.is_empty());
+    for model in ["tso.cat", "rc11.cat"] {
+        let found = explored("sb", model, 1);
+        assert_eq!(
+            (found.counts.complete, found.counts.all()),
+            (3, 4),
+            "{model}"
+        );
+        assert_eq!(kinds(&found), [Kind::Assertion], "{model}");
+        let fault = &found.violations[0].fault;
+        assert_eq!(fault.message, "assertion failed: r0 || r1");
+    }
+}
+
+#[test]
+fn two_mutexes_in_two_orders_hang_both_threads() {
+    for model in ["sc.cat", "tso.cat", "rc11.cat"] {
+        let found = explored("locks", model, 1);
+        assert_eq!(kinds(&found), [Kind::Hang, Kind::Hang], "{model}");
+        assert_eq!((found.counts.complete, found.counts.cut), (2, 0), "{model}");
+    }
+}
+
+#[test]
+fn waits_need_no_bound() {
+    for name in ["ticket", "waiting", "stack"] {
+        for model in ["sc.cat", "tso.cat", "rc11.cat"] {
+            let found = explored(name, model, 1);
+            assert!(found.violations.is_empty(), "{name} {model}: {found:?}");
+            assert!(found.cuts.is_empty(), "{name} {model}: {found:?}");
+            assert!(found.counts.complete > 0, "{name} {model}");
+        }
+    }
+}
+
+#[test]
+fn two_workers_count_as_one() {
+    for name in ["sb", "deps", "locks", "stack", "ticket", "waiting"] {
+        let (one, two) = (explored(name, "rc11.cat", 1), explored(name, "rc11.cat", 2));
+        assert_eq!(one.counts, two.counts, "{name}");
+        assert_eq!(kinds(&one), kinds(&two), "{name}");
+    }
+}

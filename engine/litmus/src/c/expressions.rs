@@ -1,0 +1,260 @@
+//! C expressions: operators by precedence, and the calls of stdatomic.h.
+
+use super::ast::{Expr, Order};
+use super::parser::Parser;
+use crate::error::Fault;
+use crate::lexer::Kind;
+use crate::value::{Op, Value};
+
+/// Nesting beyond this is refused, so that no input exhausts the stack.
+const DEEP: usize = 100;
+
+/// What a sign between two operands does, and how tightly it binds: C's precedence.
+fn operator(sign: &str) -> Option<(u32, Op)> {
+    Some(match sign {
+        "|" => (0, Op::Or),
+        "^" => (1, Op::Xor),
+        "&" => (2, Op::And),
+        "==" => (3, Op::Eq),
+        "!=" => (3, Op::Ne),
+        "<=" => (4, Op::Le),
+        ">=" => (4, Op::Ge),
+        "<" => (4, Op::Lt),
+        ">" => (4, Op::Gt),
+        "<<" => (5, Op::ShiftLeft),
+        ">>" => (5, Op::ShiftRight),
+        "+" => (6, Op::Add),
+        "-" => (6, Op::Sub),
+        "*" => (7, Op::Mul),
+        "/" => (7, Op::Div),
+        "%" => (7, Op::Rem),
+        _ => return None,
+    })
+}
+
+impl Parser<'_, '_> {
+    pub(super) fn expr(&mut self) -> Result<Expr, Fault> {
+        self.depth += 1;
+        if self.depth > DEEP {
+            return Err(Fault::new(
+                self.cursor.offset(),
+                "this expression is nested too deeply",
+            ));
+        }
+        let e = self.operation(0);
+        if self.cursor.is("&&") || self.cursor.is("||") {
+            return Err(self
+                .cursor
+                .unexpected("an operator that litmus tests have")
+                .advise("write nested ifs; herd7 reads neither && nor ||"));
+        }
+        self.depth -= 1;
+        e
+    }
+
+    /// Operands and the operators between them that bind at least so tightly.
+    fn operation(&mut self, least: u32) -> Result<Expr, Fault> {
+        let mut left = self.unary()?;
+        while let Kind::Sign(sign) = self.cursor.kind() {
+            let Some((binds, op)) = operator(sign).filter(|(binds, _)| *binds >= least) else {
+                break;
+            };
+            self.cursor.step();
+            let right = self.operation(binds + 1)?;
+            left = Expr::Binary(op, Box::new(left), Box::new(right));
+        }
+        Ok(left)
+    }
+
+    fn unary(&mut self) -> Result<Expr, Fault> {
+        self.depth += 1;
+        if self.depth > DEEP {
+            return Err(self.cursor.unexpected("an expression nested less deeply"));
+        }
+        let e = self.unary_at_depth();
+        self.depth -= 1;
+        e
+    }
+
+    fn unary_at_depth(&mut self) -> Result<Expr, Fault> {
+        let constant = |v: i64| Box::new(Expr::Const(Value::Int(v)));
+        if self.cursor.eat("*") {
+            return Ok(Expr::Load(Box::new(self.unary()?), None));
+        }
+        if self.cursor.eat("!") {
+            return Ok(Expr::Binary(Op::Eq, Box::new(self.unary()?), constant(0)));
+        }
+        if self.cursor.eat("~") {
+            return Ok(Expr::Binary(Op::Xor, Box::new(self.unary()?), constant(-1)));
+        }
+        if self.cursor.eat("-") {
+            if let Kind::Number(n) = self.cursor.kind() {
+                self.cursor.step();
+                return Ok(Expr::Const(Value::Int(n.wrapping_neg())));
+            }
+            return Ok(Expr::Binary(Op::Sub, constant(0), Box::new(self.unary()?)));
+        }
+        if self.cursor.is("&") {
+            return Err(self
+                .cursor
+                .unexpected("an expression")
+                .advise("variables of a thread have no address here: pass a location of its own, as in P0 (atomic_int* x, int* expected)"));
+        }
+        if self.cursor.eat("(") {
+            if self.starts_type() {
+                self.type_name()?;
+                self.cursor.expect(")")?;
+                return self.unary();
+            }
+            let e = self.expr()?;
+            self.cursor.expect(")")?;
+            return Ok(e);
+        }
+        match self.cursor.kind() {
+            Kind::Number(n) => {
+                self.cursor.step();
+                Ok(Expr::Const(Value::Int(n)))
+            }
+            Kind::Name(name) => {
+                if matches!(self.cursor.ahead(1), Kind::Sign("(")) {
+                    return self.call(name);
+                }
+                if name == "NULL" {
+                    self.cursor.step();
+                    return Ok(Expr::Const(Value::ZERO));
+                }
+                self.cursor.step();
+                if self.cursor.eat("[") {
+                    let index = self.expr()?;
+                    self.cursor.expect("]")?;
+                    let scaled = Expr::Binary(Op::Mul, Box::new(index), constant(4));
+                    let base = Expr::Reg(self.reg(name));
+                    let at = Expr::Binary(Op::Add, Box::new(base), Box::new(scaled));
+                    return Ok(Expr::Load(Box::new(at), None));
+                }
+                Ok(Expr::Reg(self.reg(name)))
+            }
+            _ => Err(self.cursor.unexpected("an expression")),
+        }
+    }
+
+    fn call(&mut self, name: &str) -> Result<Expr, Fault> {
+        let offset = self.cursor.offset();
+        self.cursor.step();
+        let explicit = name.ends_with("_explicit");
+        let base = name.strip_suffix("_explicit").unwrap_or(name);
+        let fetch = base.strip_prefix("atomic_fetch_").and_then(|op| match op {
+            "add" => Some(Op::Add),
+            "sub" => Some(Op::Sub),
+            "or" => Some(Op::Or),
+            "and" => Some(Op::And),
+            "xor" => Some(Op::Xor),
+            _ => None,
+        });
+        let strong = match base {
+            "atomic_compare_exchange_strong" | "SCAS" => Some(true),
+            "atomic_compare_exchange_weak" | "WCAS" => Some(false),
+            _ => None,
+        };
+        self.cursor.expect("(")?;
+        if base == "atomic_load" {
+            let at = Box::new(self.expr()?);
+            let order = self.order_argument(explicit)?;
+            self.cursor.expect(")")?;
+            return Ok(Expr::Load(at, Some(order)));
+        }
+        if base == "atomic_exchange" || fetch.is_some() {
+            let at = Box::new(self.expr()?);
+            self.cursor.expect(",")?;
+            let value = Box::new(self.expr()?);
+            let order = self.order_argument(explicit)?;
+            self.cursor.expect(")")?;
+            return Ok(match fetch {
+                Some(op) => Expr::Fetch {
+                    op,
+                    at,
+                    value,
+                    order,
+                },
+                None => Expr::Exchange { at, value, order },
+            });
+        }
+        if let Some(strong) = strong {
+            let at = Box::new(self.expr()?);
+            self.cursor.expect(",")?;
+            let expected = Box::new(self.expr()?);
+            self.cursor.expect(",")?;
+            let desired = Box::new(self.expr()?);
+            let explicit = explicit || self.cursor.is(",");
+            let success = self.order_argument(explicit)?;
+            let failure = self.order_argument(explicit)?;
+            self.cursor.expect(")")?;
+            return Ok(Expr::CompareExchange {
+                at,
+                expected,
+                desired,
+                success,
+                failure,
+                strong,
+            });
+        }
+        Err(unknown_call(offset, name))
+    }
+
+    fn order_argument(&mut self, explicit: bool) -> Result<Order, Fault> {
+        if !explicit {
+            return Ok(Order::SeqCst);
+        }
+        self.cursor.expect(",")?;
+        self.order()
+    }
+
+    pub(super) fn order(&mut self) -> Result<Order, Fault> {
+        let order = match self.cursor.kind() {
+            Kind::Name(n) => match n {
+                "memory_order_relaxed" => Some(Order::Relaxed),
+                "memory_order_consume" => Some(Order::Consume),
+                "memory_order_acquire" => Some(Order::Acquire),
+                "memory_order_release" => Some(Order::Release),
+                "memory_order_acq_rel" => Some(Order::AcqRel),
+                "memory_order_seq_cst" => Some(Order::SeqCst),
+                _ => None,
+            },
+            _ => None,
+        };
+        let order = order.ok_or_else(|| {
+            self.cursor.unexpected("a memory order").advise(
+                "one of memory_order_relaxed, _consume, _acquire, _release, _acq_rel, _seq_cst",
+            )
+        })?;
+        self.cursor.step();
+        Ok(order)
+    }
+}
+
+pub(super) fn unknown_call(offset: usize, name: &str) -> Fault {
+    const KERNEL: [&str; 12] = [
+        "READ_ONCE",
+        "WRITE_ONCE",
+        "smp_",
+        "rcu_",
+        "srcu_",
+        "spin_",
+        "xchg",
+        "cmpxchg",
+        "atomic_read",
+        "atomic_set",
+        "atomic_add",
+        "__",
+    ];
+    let fault = Fault::unsupported(
+        offset,
+        format!("`{name}` is not a function of litmus tests"),
+    );
+    match KERNEL.iter().any(|k| name.starts_with(k)) {
+        true => fault.advise("the macros of the Linux kernel are not supported: use C11 atomics"),
+        false => fault.advise(
+            "functions are those of stdatomic.h (atomic_load_explicit, …), lock and unlock",
+        ),
+    }
+}
