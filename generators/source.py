@@ -33,7 +33,8 @@ import msgspec
 
 from weakspot import __version__
 from weakspot.errors import BadInput
-from weakspot.generators import clang, irtext, kept
+from weakspot.generators import clang, irtext
+from weakspot.system import cache as kept
 
 
 class Ir(msgspec.Struct, frozen=True):

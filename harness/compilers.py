@@ -20,9 +20,9 @@ import msgspec
 
 from weakspot.errors import BadInput, MissingTool
 from weakspot.generators.emit.isa import Target, target
-from weakspot.harness import process, tools
 from weakspot.harness.machines.compilers import TRIPLES, musl
 from weakspot.harness.machines.local import cores
+from weakspot.system import process, tools
 
 SECONDS = 120.0
 """How long a compiler may take for the threads of all tests."""

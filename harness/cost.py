@@ -23,7 +23,7 @@ import msgspec
 
 from weakspot.errors import Unsupported
 from weakspot.generators.program import Program
-from weakspot.harness import machines, process
+from weakspot.harness import machines
 from weakspot.harness.annotations import Annotation, annotate
 from weakspot.harness.contests import FEWEST, Contest, Timing, next_of
 from weakspot.harness.machines import Machine, Session
@@ -34,6 +34,7 @@ from weakspot.harness.runners.programs import Failed, workshop
 from weakspot.harness.runners.tuning import Setting
 from weakspot.harness.runners.whole import Times
 from weakspot.harness.strength import allowed, at_most, fenced
+from weakspot.system import process
 
 _WAYS: dict[str, Setting] = {"alone": {"alone": 1}, "together": {"caller": 1}}
 _SLICES = {"alone": 0.002, "together": 0.005}  # seconds: about what starting a program takes

@@ -16,9 +16,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from weakspot.harness import tools
 from weakspot.harness.machines.compilers import CROSS
 from weakspot.harness.machines.emulated import ARCHITECTURES
+from weakspot.system import tools
 
 COMPILERS = ("gcc", "clang", "ziglang")
 """Any one of these turns C into what weakspot reads and runs."""

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test
-from weakspot.harness.journal import disk
 from weakspot.harness.material import drift, gather, resolve
 from weakspot.harness.record import Drift
 from weakspot.harness.store import file_names
 from weakspot.harness.structures import Structure
+from weakspot.system.files import disk
 
 INDEX = "@all"
 """diy7's name for the list of a folder's tests; herd7 and litmus7 take it as an argument."""

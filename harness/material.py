@@ -18,15 +18,7 @@ from weakspot.generators.emit.isa import mapped, target, targets
 from weakspot.generators.litmus import Site, Test, read_test
 from weakspot.harness import models
 from weakspot.harness import structures as corpus
-from weakspot.harness.record import (
-    Drift,
-    Entry,
-    Source,
-    StructureNote,
-    digest,
-    in_order,
-    program,
-)
+from weakspot.harness.record import Drift, Entry, Source, StructureNote, digest, in_order, program
 from weakspot.harness.store import file_names
 from weakspot.harness.structures import Scenario, Structure
 from weakspot.harness.verdict import Exploration

@@ -17,7 +17,7 @@ import msgspec
 
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import ARCHITECTURES
-from weakspot.harness import tools
+from weakspot.system import tools
 
 Role = Literal["reference", "language", "hardware", "paper"]
 

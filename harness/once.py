@@ -17,7 +17,6 @@ import msgspec
 from weakspot import __version__
 from weakspot.errors import BadInput, MissingTool
 from weakspot.generators import Generated, generate
-from weakspot.harness import tools
 from weakspot.harness.campaign import Progress, checker_named, explored, runner_named
 from weakspot.harness.checkers import Checker, unknown
 from weakspot.harness.checkers.engine import Engine
@@ -43,6 +42,7 @@ from weakspot.harness.runners.gauge import Gauge, gauged
 from weakspot.harness.store import MANIFEST, new_folder, read_manifest
 from weakspot.harness.structures import Scenario, Structure
 from weakspot.harness.verdict import Exploration, Histogram, ProgramRun, Verdict
+from weakspot.system import tools
 
 
 def generator(defines: Sequence[str], include: Sequence[Path]) -> Generator:

@@ -28,9 +28,10 @@ from weakspot.generators.compiled.operations import Program as Observed
 from weakspot.generators.emit.native import template
 from weakspot.generators.litmus import Test
 from weakspot.generators.program import Program
-from weakspot.harness import process, stub, tools
+from weakspot.harness import stub
 from weakspot.harness.compilers import SECONDS, Build, said
 from weakspot.harness.machines.local import cores
+from weakspot.system import process, tools
 
 _ORDERS = 4
 """Orders in which the threads run: each where it is created, and from each of three on."""

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import msgspec
 
-from weakspot.generators import kept
 from weakspot.harness.annotations import Annotation
 from weakspot.harness.machines import local
 from weakspot.harness.machines.profile import Profile, profile
+from weakspot.system import cache as kept
 
 
 class _Kept(msgspec.Struct):

@@ -16,14 +16,7 @@ import msgspec
 
 from weakspot.generators.litmus import Test
 from weakspot.harness.structures import Claim, Scenario, Weakest
-from weakspot.harness.verdict import (
-    Compiled,
-    Exploration,
-    Finding,
-    Histogram,
-    ProgramRun,
-    Verdict,
-)
+from weakspot.harness.verdict import Compiled, Exploration, Finding, Histogram, ProgramRun, Verdict
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")

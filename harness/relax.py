@@ -23,11 +23,7 @@ from typing import TYPE_CHECKING
 
 from weakspot.generators.patterns import Habits, habits
 from weakspot.generators.program import Program
-from weakspot.harness.annotations import (
-    Annotated,
-    Annotation,
-    annotate,
-)
+from weakspot.harness.annotations import Annotated, Annotation, annotate
 from weakspot.harness.checkers.explore import Bounds, asked, explored
 from weakspot.harness.minimal import Values, minimal
 from weakspot.harness.models import Model

@@ -25,9 +25,9 @@ from weakspot.errors import BadInput
 from weakspot.generators.litmus import C_ORDER
 from weakspot.harness import statements
 from weakspot.harness.annotations import Annotation
-from weakspot.harness.journal import disk, replace
 from weakspot.harness.statements import Unclear, begin, blanked
 from weakspot.harness.strength import Assignment, split, with_own
+from weakspot.system.files import disk, replace
 
 _NAME = re.compile(r"(?:std\s*::\s*)?(\w+)\s*\(")
 _ORDER = re.compile(r"(?:std\s*::\s*)?memory_order(?:_|\s*::\s*)(\w+)")

@@ -27,24 +27,9 @@ from typing import Self, TypeVar
 import msgspec
 
 from weakspot.errors import BadInput, WeakspotError
-from weakspot.harness.journal import Journal, disk, lines, pretty, replace, rows, unreadable
-from weakspot.harness.record import (
-    FORMAT,
-    Entry,
-    Manifest,
-    Plan,
-    Record,
-    Source,
-    StructureNote,
-)
-from weakspot.harness.verdict import (
-    Compiled,
-    Exploration,
-    Finding,
-    Histogram,
-    ProgramRun,
-    Verdict,
-)
+from weakspot.harness.record import FORMAT, Entry, Manifest, Plan, Record, Source, StructureNote
+from weakspot.harness.verdict import Compiled, Exploration, Finding, Histogram, ProgramRun, Verdict
+from weakspot.system.files import Journal, disk, lines, pretty, replace, rows, unreadable
 
 MANIFEST = "campaign.json"
 T = TypeVar("T", bound=msgspec.Struct)

@@ -22,8 +22,9 @@ import msgspec
 
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test, read_test
-from weakspot.harness import models, toml
+from weakspot.harness import models
 from weakspot.harness.verdict import Observation
+from weakspot.system import toml
 
 CLAIMS = "claims.toml"
 #: machines that a claim can name, in Python's words (platform.machine())

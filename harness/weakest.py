@@ -7,9 +7,9 @@ import difflib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from weakspot.harness.journal import disk, replace
 from weakspot.harness.relaxed import Relaxed, reason
 from weakspot.harness.structures import CLAIMS, Structure, Weakest, WeakestOrder
+from weakspot.system.files import disk, replace
 
 HEAD = "# --- the weakest orders: promoted by weakspot relax, never edited ---"
 

@@ -182,7 +182,7 @@ install_engine() {
 
 engine_hash() {
   (cd "$clone" && find pyproject.toml engine/Cargo.* engine/*/Cargo.toml engine/bindings/build.rs \
-    engine/*/src engine/python/__init__.py -type f -print0 | sort -z | xargs -0 sha256sum) | sha256sum | cut -c 1-32
+    engine/*/src weakspot/__init__.py -type f -print0 | sort -z | xargs -0 sha256sum) | sha256sum | cut -c 1-32
 }
 
 installer() {

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from weakspot.harness.machines import Machine, local
-from weakspot.harness.tools import HERDTOOLS, Tool, find
+from weakspot.system.tools import HERDTOOLS, Tool, find
 
 pytest_plugins = ["figures"]
 

@@ -24,18 +24,7 @@ from weakspot.generators.compiled.image import Image, Place
 from weakspot.generators.compiled.steps import Access, Copy, Machine, NotUnderstood
 from weakspot.generators.compiled.writing import Found, Thread, Way
 from weakspot.generators.emit.isa import Mapped, assembled
-from weakspot.generators.litmus import (
-    Atom,
-    Body,
-    Cas,
-    Fence,
-    Guard,
-    Load,
-    Origin,
-    Rmw,
-    Store,
-    Test,
-)
+from weakspot.generators.litmus import Atom, Body, Cas, Fence, Guard, Load, Origin, Rmw, Store, Test
 
 _MOST, _TRIED = 4, 64
 """Codes of a test that are compared, of so many ways through the program."""

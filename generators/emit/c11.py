@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from weakspot.generators.litmus import (
-    C_ORDER,
-    Body,
-    Cas,
-    Fence,
-    Guard,
-    Load,
-    Rmw,
-    Statement,
-    Store,
-)
+from weakspot.generators.litmus import C_ORDER, Body, Cas, Fence, Guard, Load, Rmw, Statement, Store
 
 #: the value of a register whose load is not reached; no generated write stores it
 UNREACHED = -1

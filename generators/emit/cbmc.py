@@ -18,17 +18,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from weakspot.generators.emit.c11 import UNREACHED
-from weakspot.generators.litmus import (
-    Body,
-    Cas,
-    Fence,
-    Guard,
-    Load,
-    Order,
-    Rmw,
-    Statement,
-    Store,
-)
+from weakspot.generators.litmus import Body, Cas, Fence, Guard, Load, Order, Rmw, Statement, Store
 
 MemoryModel = Literal["sc", "tso", "pso"]
 

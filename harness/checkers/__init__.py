@@ -8,8 +8,8 @@ from typing import Protocol
 
 from weakspot.generators.litmus import Test
 from weakspot.harness.models import Model
-from weakspot.harness.tools import Tool
 from weakspot.harness.verdict import Verdict
+from weakspot.system.tools import Tool
 
 
 class Checker(Protocol):

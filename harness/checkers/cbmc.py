@@ -24,11 +24,11 @@ import msgspec
 
 from weakspot.generators.emit.cbmc import ALWAYS, NEVER, cbmc_source
 from weakspot.generators.litmus import Test
-from weakspot.harness import process, tools
 from weakspot.harness.checkers import askable, unknown
 from weakspot.harness.models import Model
-from weakspot.harness.tools import Tool
 from weakspot.harness.verdict import Observation, Verdict
+from weakspot.system import process, tools
+from weakspot.system.tools import Tool
 
 _DECIDED = (0, 10)  # CBMC's exit codes: all assertions hold, or some fail
 

@@ -13,13 +13,14 @@ import msgspec
 
 from weakspot.errors import BadInput, MissingTool
 from weakspot.generators.litmus import Test
-from weakspot.harness import models, tools
+from weakspot.harness import models
 from weakspot.harness.checkers import askable, other_dialect, unknown
 from weakspot.harness.herdhash import herd_hash
 from weakspot.harness.herdlog import LOOP
 from weakspot.harness.models import Model
-from weakspot.harness.tools import Tool
 from weakspot.harness.verdict import Observation, Verdict, Witness, WitnessEvent
+from weakspot.system import tools
+from weakspot.system.tools import Tool
 
 if TYPE_CHECKING:
     from weakspot._engine import AnswerDict, WitnessDict, Wrong

@@ -17,7 +17,7 @@ from weakspot.generators.litmus import Site, Test
 from weakspot.generators.patterns import Habits
 from weakspot.generators.program import Program
 from weakspot.generators.witness import cycle_test
-from weakspot.harness import models, tools
+from weakspot.harness import models
 from weakspot.harness.models import Model
 from weakspot.harness.record import program as program_name
 from weakspot.harness.verdict import (
@@ -29,6 +29,7 @@ from weakspot.harness.verdict import (
     Wait,
     WitnessEvent,
 )
+from weakspot.system import tools
 
 if TYPE_CHECKING:
     from weakspot._engine import ExecutionDict, ExplorationDict, ViolationDict

@@ -19,12 +19,13 @@ import msgspec
 
 from weakspot.errors import BadInput, ToolFailed
 from weakspot.generators.litmus import Test
-from weakspot.harness import models, process, tools
+from weakspot.harness import models
 from weakspot.harness.checkers import askable, other_dialect, unknown
 from weakspot.harness.herdlog import LOOP, parse_verdicts
 from weakspot.harness.models import Model
-from weakspot.harness.tools import Tool
 from weakspot.harness.verdict import Verdict
+from weakspot.system import process, tools
+from weakspot.system.tools import Tool
 
 _OPENED = re.compile(r"Found and opened: '(?P<file>.*)'$")
 _TEST_FILE = re.compile(r"(\d+)\.litmus$")

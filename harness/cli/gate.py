@@ -127,7 +127,7 @@ def gate(
 
 
 def _write(path: Path, content: bytes) -> None:
-    from weakspot.harness.journal import disk
+    from weakspot.system.files import disk
 
     with disk(path):
         path.write_bytes(content)

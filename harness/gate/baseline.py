@@ -13,8 +13,8 @@ import msgspec
 from weakspot.errors import BadInput
 from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.outcome import Accepted, Outcome
-from weakspot.harness.journal import pretty, replace, unreadable
 from weakspot.harness.record import digest
+from weakspot.system.files import pretty, replace, unreadable
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):

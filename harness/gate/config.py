@@ -29,11 +29,12 @@ import msgspec
 
 from weakspot.errors import BadInput
 from weakspot.generators import clang, source
-from weakspot.harness import machines, once, toml
+from weakspot.harness import machines, once
 from weakspot.harness.edge import seconds_of
 from weakspot.harness.findings import KINDS
 from weakspot.harness.gate.where import PYPROJECT
 from weakspot.harness.models import Model
+from weakspot.system import toml
 
 BASELINE = "weakspot-baseline.json"
 SUFFIXES = (*clang.SUFFIXES, ".litmus")

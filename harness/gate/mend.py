@@ -10,7 +10,6 @@ from pathlib import Path
 
 import msgspec
 
-from weakspot.generators import kept
 from weakspot.generators.program import Program, read_program
 from weakspot.harness.checkers.explore import Bounds
 from weakspot.harness.gate.outcome import Need
@@ -19,6 +18,7 @@ from weakspot.harness.gate.work import Answered, Work
 from weakspot.harness.models import Model
 from weakspot.harness.repairs import Repair, repairs
 from weakspot.harness.strength import spelled
+from weakspot.system import cache as kept
 
 SECONDS = 5.0
 """How long one exploration on the way may take, and the whole way where the budget allows."""

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import msgspec
 
-from weakspot.generators import kept
 from weakspot.harness.gate.outcome import Outcome, Told
 from weakspot.harness.gate.where import find
 from weakspot.harness.gate.work import FOLDER, folder
 from weakspot.harness.record import in_order
+from weakspot.system import cache as kept
 
 _TOLD = "told"
 

@@ -19,7 +19,7 @@ import msgspec
 
 from weakspot import __version__
 from weakspot.errors import BadInput
-from weakspot.generators import Generated, generate, kept, source
+from weakspot.generators import Generated, generate, source
 from weakspot.generators.litmus import Site, Test, read_test
 from weakspot.harness import models
 from weakspot.harness.campaign import Progress, explored, model_digest
@@ -31,6 +31,7 @@ from weakspot.harness.material import Subject, default_models
 from weakspot.harness.models import Model
 from weakspot.harness.record import program
 from weakspot.harness.verdict import Exploration, Verdict, Violation
+from weakspot.system import cache as kept
 
 FOLDER = ".weakspot"
 COMPARED = ("sc", "tso")

@@ -10,7 +10,7 @@ from typing import Protocol
 import msgspec
 
 from weakspot.errors import BadInput, ToolFailed
-from weakspot.harness.process import Ended
+from weakspot.system.process import Ended
 
 
 class Machine(msgspec.Struct, frozen=True):

@@ -8,8 +8,8 @@ import re
 import msgspec
 
 from weakspot.errors import MissingTool
-from weakspot.harness import tools
 from weakspot.harness.machines import Machine
+from weakspot.system import tools
 
 #: what compilers call an architecture
 TRIPLES = {

@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import Unsupported
-from weakspot.harness import process, tools
 from weakspot.harness.machines import CARCH, Machine
+from weakspot.system import process, tools
 
 _NAMES = {"amd64": "x86_64", "arm64": "aarch64"}  # as macOS and the BSDs call them
 

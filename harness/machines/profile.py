@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from weakspot.harness import tools
 from weakspot.harness.machines import Machine, Session, compilers, opened
+from weakspot.system import tools
 
 _CPU = "/sys/devices/system/cpu"
 _FILES = (

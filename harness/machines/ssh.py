@@ -19,10 +19,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from weakspot.errors import Unsupported
-from weakspot.harness import process, tools
 from weakspot.harness.machines import CARCH, Lost, Machine
 from weakspot.harness.machines.compilers import CROSS
 from weakspot.harness.machines.local import arch as local_arch
+from weakspot.system import process, tools
 
 _PATIENCE = 20.0  # seconds within which a host answers
 #: nothing that waits for a person, and an end to a connection that is dead

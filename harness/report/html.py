@@ -22,16 +22,8 @@ import msgspec
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from weakspot.harness.journal import disk
 from weakspot.harness.judge import Sighting, sightings, undecided
-from weakspot.harness.record import (
-    Entry,
-    MachineNote,
-    Record,
-    StructureNote,
-    in_order,
-    program,
-)
+from weakspot.harness.record import Entry, MachineNote, Record, StructureNote, in_order, program
 from weakspot.harness.report.excerpts import Line, sources
 from weakspot.harness.report.text import summary, where
 from weakspot.harness.report.views import (
@@ -45,6 +37,7 @@ from weakspot.harness.report.views import (
     test_view,
 )
 from weakspot.harness.words import EMULATED, executed, shown_by, silence, stated, steady
+from weakspot.system.files import disk
 
 _MOST = 100  # findings on one page
 _ANSWERS = ("Never", "Sometimes", "Always", "Undefined", "Safe", "Violated", "Unknown")

@@ -17,14 +17,7 @@ from rich.text import Text
 from weakspot.harness.agreement import answers, observation
 from weakspot.harness.findings import KINDS
 from weakspot.harness.judge import sightings, undecided, violations
-from weakspot.harness.record import (
-    Entry,
-    MachineNote,
-    Record,
-    StructureNote,
-    in_order,
-    program,
-)
+from weakspot.harness.record import Entry, MachineNote, Record, StructureNote, in_order, program
 from weakspot.harness.report import witness
 from weakspot.harness.report.tables import compared
 from weakspot.harness.report.terminal import bar, columns, magnitude, style

@@ -27,12 +27,11 @@ from typing import Literal
 import msgspec
 
 from weakspot.errors import Unsupported
-from weakspot.generators import kept
 from weakspot.generators.emit.native import native_source, perpetual
 from weakspot.generators.emit.threads import places, statements
 from weakspot.generators.litmus import Test
 from weakspot.generators.variants import Sibling, fenced, weaker
-from weakspot.harness import machines, models, process, tools
+from weakspot.harness import machines, models
 from weakspot.harness.agreement import within
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.condition import proposition
@@ -45,6 +44,8 @@ from weakspot.harness.runners.programs import Failed, Program, compiled, sliced,
 from weakspot.harness.runners.tuning import Choice, Memory, Tried, settings, told
 from weakspot.harness.verdict import Control, Count, Histogram, Verdict
 from weakspot.harness.words import stated, times
+from weakspot.system import cache as kept
+from weakspot.system import process, tools
 
 _PATIENCE = 20  # slices in which nothing may be counted, since others have the processors
 _AHEAD = 40  # tests that are compiled before the first of them runs

@@ -15,15 +15,15 @@ from pathlib import Path
 
 import msgspec
 
-from weakspot.generators import kept
 from weakspot.generators.clang import SUFFIXES
 from weakspot.generators.emit.threads import Place
 from weakspot.generators.emit.whole import Frame, named
 from weakspot.generators.program import Program as Source
-from weakspot.harness import process
 from weakspot.harness.machines import Machine, Session, compilers
 from weakspot.harness.runners.tuning import Setting
 from weakspot.harness.verdict import State
+from weakspot.system import cache as kept
+from weakspot.system import process
 
 _GRACE = 5.0  # seconds that a slice may be late: a crowded machine takes its processors away
 _KEPT = 2000  # compiled programs in the cache

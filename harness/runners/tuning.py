@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from weakspot.generators import kept
 from weakspot.harness.machines.profile import Profile
+from weakspot.system import cache as kept
 
 CURIOUS = 8
 """One slice in so many goes to the setting that was tried least."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from suites import suite
 
-from weakspot.harness.tools import Tool
+from weakspot.system.tools import Tool
 
 Need = Callable[[str], Tool]
 Suite = Callable[[str, int | None], list[Path]]

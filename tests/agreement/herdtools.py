@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from weakspot.harness.tools import Tool
+from weakspot.system.tools import Tool
 
 
 class Answer(NamedTuple):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from herdtools import generate
 
-from weakspot.harness.tools import require
+from weakspot.system.tools import require
 
 CONFIGURATIONS = Path(__file__).parent / "suites"
 

@@ -14,8 +14,9 @@ from asking import answers
 from figures import Keep, Row
 from herdtools import Answer, ask
 
-from weakspot.harness import models, tools
-from weakspot.harness.tools import Tool
+from weakspot.harness import models
+from weakspot.system import tools
+from weakspot.system.tools import Tool
 
 if TYPE_CHECKING:
     from weakspot._engine import AnswerDict

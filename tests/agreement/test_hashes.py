@@ -12,7 +12,7 @@ from suites import TOPICS
 
 from weakspot.generators.litmus import Test, read_test
 from weakspot.harness.herdhash import herd_hash
-from weakspot.harness.tools import Tool
+from weakspot.system.tools import Tool
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = sorted(ROOT.glob("litmus/*/tests/*.litmus"))

@@ -16,8 +16,9 @@ from typing import NamedTuple
 import pytest
 from herdtools import Answer, ask
 
-from weakspot.harness import models, tools
-from weakspot.harness.tools import Tool
+from weakspot.harness import models
+from weakspot.system import tools
+from weakspot.system.tools import Tool
 
 LITMUS = Path(__file__).parent / "litmus"
 QUICK = 80  # tests of a suite in the quick tier

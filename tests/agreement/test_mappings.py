@@ -17,11 +17,12 @@ from herdtools import ask
 from weakspot.errors import BadInput, Unsupported
 from weakspot.generators.emit.isa import Target, mapped, target, targets
 from weakspot.generators.litmus import Cas, Load, Rmw, Test, read_test
-from weakspot.harness import models, tools
+from weakspot.harness import models
 from weakspot.harness.agreement import beyond
 from weakspot.harness.structures import structures
-from weakspot.harness.tools import Tool
 from weakspot.harness.verdict import State
+from weakspot.system import tools
+from weakspot.system.tools import Tool
 
 LITMUS = Path(__file__).parent / "litmus"
 QUICK = 300  # diy7's tests in the quick tier

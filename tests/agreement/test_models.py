@@ -16,8 +16,9 @@ import pytest
 from herdtools import Answer, ask, generate
 
 from weakspot.errors import BadInput
-from weakspot.harness import models, tools
-from weakspot.harness.tools import Tool
+from weakspot.harness import models
+from weakspot.system import tools
+from weakspot.system.tools import Tool
 
 HERE = Path(__file__).parent
 LITMUS = sorted((HERE / "litmus").glob("*.litmus"))

@@ -11,13 +11,14 @@ import pytest
 from test_compiled import bytes_of, words
 
 from weakspot.errors import MissingTool
-from weakspot.harness import once, operations, tools
+from weakspot.harness import once, operations
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.compiled import Inspection
 from weakspot.harness.compilers import PLACES, builds
 from weakspot.harness.material import gather
-from weakspot.harness.tools import Tool
 from weakspot.harness.verdict import Compiled
+from weakspot.system import tools
+from weakspot.system.tools import Tool
 
 #: two threads run one operation each, given as their bodies
 PROGRAM = """#include <pthread.h>

@@ -24,7 +24,7 @@ from weakspot.generators.emit.threads import statements
 from weakspot.generators.litmus import Atom, Fence, Load, Order, Rmw, Store, Test, Thread
 from weakspot.harness import models
 from weakspot.harness.agreement import in_source
-from weakspot.harness.tools import Tool
+from weakspot.system.tools import Tool
 
 SHAPES = (*WEAK, *STRONG)
 ROUNDS = 2

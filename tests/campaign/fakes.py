@@ -18,8 +18,8 @@ from weakspot.harness.checkers.explore import Bounds
 from weakspot.harness.models import Model
 from weakspot.harness.runners.gauge import Gauge
 from weakspot.harness.structures import Scenario, Structure
-from weakspot.harness.tools import Tool
 from weakspot.harness.verdict import Count, Exploration, Histogram, Verdict
+from weakspot.system.tools import Tool
 
 CLAIMS = """\
 title = "Two flags"

@@ -22,8 +22,8 @@ from weakspot.harness.campaign import Stopped, model_digest, run
 from weakspot.harness.machines import Machine
 from weakspot.harness.record import Plan
 from weakspot.harness.store import Store, latest_unfinished, read_manifest
-from weakspot.harness.tools import Tool
 from weakspot.harness.verdict import Exploration, ProgramRun, Violation
+from weakspot.system.tools import Tool
 
 PLAN = Plan(what=("flags",), checkers=("fake",), machines=("local",), runners=("fake-runner",))
 

@@ -11,7 +11,7 @@ from texts import LOOP, MP, RACE, SB, X86, asked, made
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import read_test
 from weakspot.harness.checkers import Checker, engine, herd7
-from weakspot.harness.tools import Tool
+from weakspot.system.tools import Tool
 
 
 @pytest.fixture(params=["engine", "herd7"])

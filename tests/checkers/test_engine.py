@@ -19,14 +19,15 @@ from texts import MP, RACE, SB, asked, made
 
 from weakspot import _engine
 from weakspot.generators.litmus import Test, read_test
-from weakspot.harness import models, tools
+from weakspot.harness import models
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.herdlog import format_verdicts
 from weakspot.harness.report import witness
 from weakspot.harness.report.drawing import draw_witness
-from weakspot.harness.tools import Tool
 from weakspot.harness.verdict import Verdict
+from weakspot.system import tools
+from weakspot.system.tools import Tool
 
 LITMUS = Path(__file__).resolve().parents[2] / "litmus"
 GOLDEN = sorted(LITMUS.glob("*/tests/*.litmus"))

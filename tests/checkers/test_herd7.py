@@ -12,7 +12,7 @@ from texts import SB, asked, made
 from weakspot.harness import models
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.herdlog import format_verdicts, parse_verdicts
-from weakspot.harness.tools import Tool
+from weakspot.system.tools import Tool
 
 
 def test_many_tests_agree_with_herd7_asked_by_hand(

@@ -20,8 +20,8 @@ from weakspot.harness.herdlog import (
     parse_histograms,
     parse_verdicts,
 )
-from weakspot.harness.tools import Tool
 from weakspot.harness.verdict import Count, Histogram, State, Verdict
+from weakspot.system.tools import Tool
 
 HERD7 = r"""Warning: File "x.litmus": unrolling limit exceeded at While.
 Test SB Allowed

@@ -13,7 +13,7 @@ from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test, read_test
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.herd7 import Herd7
-from weakspot.harness.tools import Tool
+from weakspot.system.tools import Tool
 
 MIXED = sorted((Path(__file__).parent / "mixed").glob("*.litmus"))
 PAIRS = """AArch64 pairs

@@ -136,7 +136,7 @@ def test_a_compiler_that_is_missing(run) -> None:
 
 def test_a_checker_that_is_missing(run, folder: Path) -> None:
     """With neither a tool on PATH nor a private folder: hidden behind an empty one."""
-    from weakspot.harness.tools import find
+    from weakspot.system.tools import find
 
     found = find("cbmc")
     if found is not None and found.origin == ".tools":

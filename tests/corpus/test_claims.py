@@ -17,9 +17,9 @@ from weakspot.harness.checkers.explore import Bounds, EngineExplorer
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.recorded import explored_as
 from weakspot.harness.structures import Structure, structures
-from weakspot.harness.tools import Tool
 from weakspot.harness.verdict import Exploration, Observation, Verdict
 from weakspot.harness.words import told
+from weakspot.system.tools import Tool
 
 STRUCTURES = structures()
 by_name = pytest.mark.parametrize("structure", STRUCTURES, ids=[each.name for each in STRUCTURES])

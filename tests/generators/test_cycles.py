@@ -15,7 +15,7 @@ import weakspot.models
 from weakspot.generators.build import build, merge
 from weakspot.generators.cycles import cycles
 from weakspot.generators.litmus import Test
-from weakspot.harness.tools import Tool
+from weakspot.system.tools import Tool
 
 
 def generated(*threads: list[str], most: int = 4) -> dict[str, Test]:

@@ -16,8 +16,8 @@ def as_installed(folder: Path) -> Path:
     """`folder` with a package `weakspot` in it, made of links."""
     package = folder / "weakspot"
     package.mkdir()
-    for path in (ROOT / "engine" / "python").glob("*.py*"):
-        if path.suffix in (".py", ".pyi", ".typed"):
+    for path in (ROOT / "weakspot").iterdir():
+        if path.is_dir() or path.suffix in (".py", ".pyi", ".typed"):
             (package / path.name).symlink_to(path)
     for room in ROOMS:
         (package / room).symlink_to(ROOT / room, target_is_directory=True)

@@ -18,8 +18,8 @@ from weakspot.harness.campaign import Tools, run
 from weakspot.harness.models import Model, resolve
 from weakspot.harness.record import Plan
 from weakspot.harness.structures import Scenario, Structure
-from weakspot.harness.tools import Tool
 from weakspot.harness.verdict import Exploration, Verdict
+from weakspot.system.tools import Tool
 
 COUNT = 40
 PLAN = Plan(what=("flags",), checkers=("slow",))

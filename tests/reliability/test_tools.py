@@ -12,7 +12,8 @@ import pytest
 from rich.console import Console
 
 from weakspot.errors import MissingTool
-from weakspot.harness import doctor, tools
+from weakspot.harness import doctor
+from weakspot.system import tools
 
 
 def program(folder: Path, name: str, says: str = "") -> Path:

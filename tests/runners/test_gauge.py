@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from weakspot.harness.machines import Lost, Machine, local
-from weakspot.harness.process import Ended
 from weakspot.harness.runners.gauge import Gauge, Steadiness, gauged
+from weakspot.system.process import Ended
 
 
 class Says(msgspec.Struct):

@@ -11,13 +11,14 @@ from litmus_texts import FENCE, adders, sb
 
 from weakspot.errors import BadInput, MissingTool
 from weakspot.generators.litmus import Test
-from weakspot.harness import machines, tools
+from weakspot.harness import machines
 from weakspot.harness.herdlog import format_histogram, parse_histograms
 from weakspot.harness.machines import Machine, compilers, local
 from weakspot.harness.machines.emulated import ARCHITECTURES
 from weakspot.harness.runners.litmus7 import Litmus7
-from weakspot.harness.tools import Tool
 from weakspot.harness.verdict import Histogram
+from weakspot.system import tools
+from weakspot.system.tools import Tool
 
 Need = Callable[[str], Tool]
 

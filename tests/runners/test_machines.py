@@ -18,7 +18,7 @@ from sshd import HOST, Sshd, made_key, started
 
 from weakspot.errors import Unsupported
 from weakspot.generators.litmus import Test
-from weakspot.harness import campaign, machines, tools
+from weakspot.harness import campaign, machines
 from weakspot.harness.judge import exit_code, undecided
 from weakspot.harness.machines import Lost, Machine, compilers, local
 from weakspot.harness.machines.emulated import ARCHITECTURES
@@ -27,8 +27,9 @@ from weakspot.harness.record import Plan
 from weakspot.harness.runners import Runner
 from weakspot.harness.runners.litmus7 import Litmus7
 from weakspot.harness.runners.native import Native
-from weakspot.harness.tools import Tool
 from weakspot.harness.verdict import Histogram
+from weakspot.system import tools
+from weakspot.system.tools import Tool
 
 Need = Callable[[str], Tool]
 SAYS = """\

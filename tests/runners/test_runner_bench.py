@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from weakspot.harness.machines.local import cores
-from weakspot.harness.tools import Tool
+from weakspot.system.tools import Tool
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "bench" / "runner"
 

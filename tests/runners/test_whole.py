@@ -17,8 +17,8 @@ from weakspot.harness import structures
 from weakspot.harness.machines import Machine, compilers, local
 from weakspot.harness.runners import whole
 from weakspot.harness.runners.tuning import WHOLE
-from weakspot.harness.tools import find
 from weakspot.harness.verdict import Count, ProgramRun
+from weakspot.system.tools import find
 
 tso = pytest.mark.skipif(
     platform.machine() != "x86_64" or local.cores() < 2, reason="speaks of two x86-64 processors"

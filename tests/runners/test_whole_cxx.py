@@ -15,8 +15,8 @@ from weakspot.harness.cost import Costing
 from weakspot.harness.machines import Machine, compilers, local
 from weakspot.harness.runners import whole
 from weakspot.harness.runners.whole import Times
-from weakspot.harness.tools import Tool, find
 from weakspot.harness.verdict import ProgramRun
+from weakspot.system.tools import Tool, find
 
 tso = pytest.mark.skipif(
     platform.machine() != "x86_64" or local.cores() < 2, reason="speaks of two x86-64 processors"

@@ -147,7 +147,7 @@ def _private_folders() -> list[Path]:
     """The clone's .tools/bin: beside its .venv, or, from another environment, by this file."""
     return [
         Path(sys.prefix).parent / ".tools" / "bin",
-        Path(__file__).resolve().parent.parent / ".tools" / "bin",
+        Path(__file__).resolve().parents[2] / ".tools" / "bin",
     ]
 
 
