@@ -7,11 +7,11 @@ from pathlib import Path
 
 import msgspec
 
-from weakspot.generators.build import build, merge
-from weakspot.generators.cycles import cycles
+from weakspot.generators.cycles.critical import cycles
+from weakspot.generators.cycles.patterns import Habits, habits, pattern
+from weakspot.generators.cycles.tests import build, merge
 from weakspot.generators.litmus import Site, Test
-from weakspot.generators.patterns import Habits, habits, pattern
-from weakspot.generators.program import Program, read_program
+from weakspot.generators.source.program import Program, read_program
 
 
 class Generated(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from weakspot.generators.litmus import Site
-from weakspot.generators.program import Program
+from weakspot.generators.source.program import Program
 from weakspot.harness.strength import Assignment, split
 
 _WORDS = {"R": "load", "W": "store", "RMW": "update", "CAS": "compare-exchange", "F": "fence"}

@@ -22,7 +22,7 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import Unsupported
-from weakspot.generators.program import Program
+from weakspot.generators.source.program import Program
 from weakspot.harness import machines
 from weakspot.harness.annotations import Annotation, annotate
 from weakspot.harness.contests import FEWEST, Contest, Timing, next_of

@@ -20,14 +20,14 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import MissingTool, Unsupported
-from weakspot.generators.compiled import MACHINES
-from weakspot.generators.compiled.executed import BEGIN, Executed, Reader
-from weakspot.generators.compiled.image import Image, Place
-from weakspot.generators.compiled.operations import Code, sought
-from weakspot.generators.compiled.operations import Program as Observed
+from weakspot.generators.binary import MACHINES
+from weakspot.generators.binary.executed import BEGIN, Executed, Reader
+from weakspot.generators.binary.image import Image, Place
+from weakspot.generators.binary.operations import Code, sought
+from weakspot.generators.binary.operations import Program as Observed
 from weakspot.generators.emit.native import template
 from weakspot.generators.litmus import Test
-from weakspot.generators.program import Program
+from weakspot.generators.source.program import Program
 from weakspot.harness import stub
 from weakspot.harness.compilers import SECONDS, Build, said
 from weakspot.harness.machines.local import cores

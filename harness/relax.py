@@ -21,8 +21,8 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from weakspot.generators.patterns import Habits, habits
-from weakspot.generators.program import Program
+from weakspot.generators.cycles.patterns import Habits, habits
+from weakspot.generators.source.program import Program
 from weakspot.harness.annotations import Annotated, Annotation, annotate
 from weakspot.harness.checkers.explore import Bounds, asked, explored
 from weakspot.harness.minimal import Values, minimal

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from weakspot.errors import BadInput, WeakspotError
-from weakspot.generators.program import Program
+from weakspot.generators.source.program import Program
 from weakspot.harness.annotations import Annotation, annotate
 from weakspot.harness.checkers.explore import Bounds, asked
 from weakspot.harness.minimal import below

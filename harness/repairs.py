@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from weakspot.generators.program import Program
+from weakspot.generators.source.program import Program
 from weakspot.harness.annotations import Annotated, Annotation, annotate
 from weakspot.harness.checkers.explore import Bounds, asked
 from weakspot.harness.minimal import minimal

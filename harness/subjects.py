@@ -21,7 +21,7 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import BadInput
-from weakspot.generators.program import Program, read_program
+from weakspot.generators.source.program import Program, read_program
 from weakspot.harness.checkers.explore import Bounds, asked
 from weakspot.harness.material import resolve
 from weakspot.harness.models import Model

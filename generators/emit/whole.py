@@ -14,8 +14,8 @@ import re
 import msgspec
 
 from weakspot.errors import Unsupported
-from weakspot.generators.clang import STANDARD
 from weakspot.generators.emit.native import template
+from weakspot.generators.source.clang import STANDARD
 
 _WRAPPED = (
     *("main", "pthread_create", "pthread_join", "pthread_detach", "pthread_self", "pthread_exit"),

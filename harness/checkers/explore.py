@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Protocol, cast
 import msgspec
 
 from weakspot.generators import Generated
+from weakspot.generators.cycles.patterns import Habits
+from weakspot.generators.cycles.witness import cycle_test
 from weakspot.generators.litmus import Site, Test
-from weakspot.generators.patterns import Habits
-from weakspot.generators.program import Program
-from weakspot.generators.witness import cycle_test
+from weakspot.generators.source.program import Program
 from weakspot.harness import models
 from weakspot.harness.models import Model
 from weakspot.harness.record import program as program_name

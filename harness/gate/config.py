@@ -28,7 +28,8 @@ from typing import Annotated
 import msgspec
 
 from weakspot.errors import BadInput
-from weakspot.generators import clang, source
+from weakspot.generators.source import clang
+from weakspot.generators.source import frontend as source
 from weakspot.harness import machines, once
 from weakspot.harness.edge import seconds_of
 from weakspot.harness.findings import KINDS

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from weakspot.generators.program import Program, read_program
+from weakspot.generators.source.program import Program, read_program
 from weakspot.harness.checkers.explore import Bounds
 from weakspot.harness.gate.outcome import Need
 from weakspot.harness.gate.places import place

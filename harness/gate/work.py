@@ -19,8 +19,9 @@ import msgspec
 
 from weakspot import __version__
 from weakspot.errors import BadInput
-from weakspot.generators import Generated, generate, source
+from weakspot.generators import Generated, generate
 from weakspot.generators.litmus import Site, Test, read_test
+from weakspot.generators.source import frontend as source
 from weakspot.harness import models
 from weakspot.harness.campaign import Progress, explored, model_digest
 from weakspot.harness.checkers.engine import Engine

@@ -27,10 +27,10 @@ from typing import Literal
 import msgspec
 
 from weakspot.errors import Unsupported
+from weakspot.generators.cycles.variants import Sibling, fenced, weaker
 from weakspot.generators.emit.native import native_source, perpetual
 from weakspot.generators.emit.threads import places, statements
 from weakspot.generators.litmus import Test
-from weakspot.generators.variants import Sibling, fenced, weaker
 from weakspot.harness import machines, models
 from weakspot.harness.agreement import within
 from weakspot.harness.checkers.engine import Engine

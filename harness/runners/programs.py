@@ -15,10 +15,10 @@ from pathlib import Path
 
 import msgspec
 
-from weakspot.generators.clang import SUFFIXES
 from weakspot.generators.emit.threads import Place
 from weakspot.generators.emit.whole import Frame, named
-from weakspot.generators.program import Program as Source
+from weakspot.generators.source.clang import SUFFIXES
+from weakspot.generators.source.program import Program as Source
 from weakspot.harness.machines import Machine, Session, compilers
 from weakspot.harness.runners.tuning import Setting
 from weakspot.harness.verdict import State

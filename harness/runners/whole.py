@@ -18,9 +18,9 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import Unsupported
-from weakspot.generators.clang import SUFFIXES
 from weakspot.generators.emit.whole import frame
-from weakspot.generators.program import Program
+from weakspot.generators.source.clang import SUFFIXES
+from weakspot.generators.source.program import Program
 from weakspot.harness import machines
 from weakspot.harness.machines import Machine, Session, compilers
 from weakspot.harness.machines.profile import profile

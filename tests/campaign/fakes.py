@@ -10,9 +10,9 @@ import msgspec
 
 from weakspot.errors import ToolFailed
 from weakspot.generators import Generated
+from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.litmus import Origin, Site, Test
-from weakspot.generators.patterns import Habits
-from weakspot.generators.program import Program
+from weakspot.generators.source.program import Program
 from weakspot.harness.campaign import Tools
 from weakspot.harness.checkers.explore import Bounds
 from weakspot.harness.models import Model

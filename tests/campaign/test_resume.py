@@ -17,7 +17,7 @@ from fakes import (
 )
 
 from weakspot.errors import BadInput, ToolFailed, WeakspotError
-from weakspot.generators.program import Program
+from weakspot.generators.source.program import Program
 from weakspot.harness.campaign import Stopped, model_digest, run
 from weakspot.harness.machines import Machine
 from weakspot.harness.record import Plan

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.litmus import Site
-from weakspot.generators.patterns import Habits
 from weakspot.generators.pipeline import Generated
-from weakspot.generators.program import Program
+from weakspot.generators.source.program import Program
 from weakspot.harness import models
 from weakspot.harness.checkers.explore import Bounds, EngineExplorer
 from weakspot.harness.verdict import Exploration

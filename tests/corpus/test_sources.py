@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import weakspot.models
-from weakspot.generators.source import compile_source
+from weakspot.generators.source.frontend import compile_source
 from weakspot.harness import models
 from weakspot.harness.structures import Scenario, Structure, structures
 

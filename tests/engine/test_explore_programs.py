@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from weakspot._engine import EngineError, Program
-from weakspot.generators.source import compile_source
+from weakspot.generators.source.frontend import compile_source
 
 if TYPE_CHECKING:
     from weakspot._engine import ExecutionDict, ExplorationDict

@@ -13,9 +13,9 @@ import pytest
 
 from weakspot import _engine
 from weakspot.errors import BadInput, Unsupported
-from weakspot.generators import clang
 from weakspot.generators.pipeline import Generated, generate
-from weakspot.generators.source import compile_source
+from weakspot.generators.source import clang
+from weakspot.generators.source.frontend import compile_source
 
 QUEUE = """\
 #include <atomic>

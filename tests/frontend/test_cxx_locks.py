@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from weakspot.errors import BadInput
-from weakspot.generators.program import read_program
+from weakspot.generators.source.program import read_program
 from weakspot.harness import models
 from weakspot.harness.checkers.explore import Bounds, asked
 

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from weakspot.errors import BadInput, MissingTool, ToolFailed
-from weakspot.generators import clang, irtext, source
-from weakspot.generators.source import Ir, compile_source
+from weakspot.generators.source import clang, irtext
+from weakspot.generators.source import frontend as source
+from weakspot.generators.source.frontend import Ir, compile_source
 from weakspot.system import cache as kept
 
 HEADER = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n"

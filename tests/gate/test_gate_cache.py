@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from projects import CONFIG, PUSH_POP, QUEUE, Project
 
-from weakspot.generators import clang
+from weakspot.generators.source import clang
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explore import EngineExplorer
 

@@ -7,7 +7,7 @@ import sys
 
 from projects import SB, WEAK_SB, Project
 
-from weakspot.generators import clang
+from weakspot.generators.source import clang
 
 
 def pytest(project: Project, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from weakspot.generators.cycles.patterns import Pattern, pattern
 from weakspot.generators.litmus import Site
-from weakspot.generators.patterns import Pattern, pattern
 
 Word = str | tuple[str, dict[str, Any]]
 

@@ -12,8 +12,8 @@ import pytest
 from events import trace_of
 
 import weakspot.models
-from weakspot.generators.build import build, merge
-from weakspot.generators.cycles import cycles
+from weakspot.generators.cycles.critical import cycles
+from weakspot.generators.cycles.tests import build, merge
 from weakspot.generators.litmus import Test
 from weakspot.system.tools import Tool
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from weakspot.generators.cycles.variants import fenced, weaker
 from weakspot.generators.litmus import Body, Fence, Load, Rmw, Store, Test
-from weakspot.generators.variants import fenced, weaker
 from weakspot.harness import models, structures
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.verdict import Verdict

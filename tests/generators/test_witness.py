@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from weakspot.generators.cycles.patterns import Habits
+from weakspot.generators.cycles.witness import cycle_test
 from weakspot.generators.litmus import Site, Test
-from weakspot.generators.patterns import Habits
-from weakspot.generators.witness import cycle_test
 
 Edge = tuple[int, int]
 

@@ -20,7 +20,7 @@ DATA = {
         ROOT / "generators" / "emit" / "templates",
         ("*.j2",),
     ),
-    "weakspot/generators/headers": (ROOT / "generators" / "headers", ("*",)),
+    "weakspot/generators/source/headers": (ROOT / "generators" / "source" / "headers", ("*",)),
     "weakspot/litmus": (ROOT / "litmus", ("*.c", "*.h", "*.toml", "*.litmus")),
     "weakspot/pages": (ROOT / "docs" / "findings", ("*.md",)),
     "weakspot/models": (ROOT / "models", ("*.cat", "*.toml")),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from weakspot.errors import BadInput
-from weakspot.generators.program import Program, read_program
+from weakspot.generators.source.program import Program, read_program
 from weakspot.harness.annotations import annotate
 from weakspot.harness.strength import allowed, at_most, just_below, stronger, strongest, weaker
 

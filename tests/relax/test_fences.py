@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from relaxings import ran
 
-from weakspot.generators.program import read_program
+from weakspot.generators.source.program import read_program
 from weakspot.harness import models
 from weakspot.harness.checkers.explore import Bounds, asked
 from weakspot.harness.minimal import below

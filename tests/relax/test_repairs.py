@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weakspot.generators.program import Program, read_program
+from weakspot.generators.source.program import Program, read_program
 from weakspot.harness import models, structures
 from weakspot.harness.checkers.explore import Bounds
 from weakspot.harness.repairs import Repair, repairs

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from weakspot.errors import BadInput
-from weakspot.generators.program import read_program
+from weakspot.generators.source.program import read_program
 from weakspot.harness.annotations import Annotation, annotate
 from weakspot.harness.rewrite import Rewritten, marked, rewrite
 from weakspot.harness.strength import split, weaker

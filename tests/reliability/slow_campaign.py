@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from weakspot.generators import Generated
+from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.litmus import Test
-from weakspot.generators.patterns import Habits
-from weakspot.generators.program import Program
+from weakspot.generators.source.program import Program
 from weakspot.harness.campaign import Tools, run
 from weakspot.harness.models import Model, resolve
 from weakspot.harness.record import Plan

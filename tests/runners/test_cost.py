@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from weakspot.generators.program import read_program
+from weakspot.generators.source.program import read_program
 from weakspot.harness.annotations import Annotation
 from weakspot.harness.contests import FEWEST, Timing
 from weakspot.harness.cost import Costing, Costs, OrderCost, SiteCost, prices

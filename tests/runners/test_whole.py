@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from weakspot.generators.emit.whole import Frame, frame, named
-from weakspot.generators.program import read_program
+from weakspot.generators.source.program import read_program
 from weakspot.harness import structures
 from weakspot.harness.machines import Machine, compilers, local
 from weakspot.harness.runners import whole

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from weakspot.generators.emit.whole import in_source
-from weakspot.generators.program import read_program
+from weakspot.generators.source.program import read_program
 from weakspot.harness.cost import Costing
 from weakspot.harness.machines import Machine, compilers, local
 from weakspot.harness.runners import whole

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from weakspot.generators.build import build
-from weakspot.generators.cycles import Cycle, communication, critical
+from weakspot.generators.cycles.critical import Cycle, communication, critical
+from weakspot.generators.cycles.patterns import Habits, Segment, segments
+from weakspot.generators.cycles.tests import build
 from weakspot.generators.litmus import Site, Test
-from weakspot.generators.patterns import Habits, Segment, segments
 
 if TYPE_CHECKING:
     from weakspot._engine import EventDict, EventOfExecution, ExecutionDict

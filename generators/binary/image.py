@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from weakspot.errors import ToolFailed
-from weakspot.generators.compiled.instructions import Decoder, Instruction
+from weakspot.generators.binary.instructions import Decoder, Instruction
 
 if TYPE_CHECKING:
     from elftools.dwarf.die import DIE

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from weakspot.errors import ToolFailed, Unsupported, excerpt
-from weakspot.generators.clang import Clang
+from weakspot.generators.source.clang import Clang
 
 
 def relative_names(text: str, clang: Clang, folder: Path) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from weakspot.generators.compiled.instructions import Instruction, Memory, Operand
-from weakspot.generators.compiled.steps import (
+from weakspot.generators.binary.instructions import Instruction, Memory, Operand
+from weakspot.generators.binary.steps import (
     FLAGS,
     Access,
     Arithmetic,

@@ -19,10 +19,10 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import Unsupported
-from weakspot.generators.compiled.executed import Executed
-from weakspot.generators.compiled.image import Image, Place
-from weakspot.generators.compiled.steps import Access, Copy, Machine, NotUnderstood
-from weakspot.generators.compiled.writing import Found, Thread, Way
+from weakspot.generators.binary.executed import Executed
+from weakspot.generators.binary.image import Image, Place
+from weakspot.generators.binary.steps import Access, Copy, Machine, NotUnderstood
+from weakspot.generators.binary.writing import Found, Thread, Way
 from weakspot.generators.emit.isa import Mapped, assembled
 from weakspot.generators.litmus import Atom, Body, Cas, Fence, Guard, Load, Origin, Rmw, Store, Test
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from weakspot.generators.patterns import Access, Pattern, Segment
+from weakspot.generators.cycles.patterns import Access, Pattern, Segment
 
 
 class Cycle(msgspec.Struct, frozen=True):

@@ -33,7 +33,7 @@ import msgspec
 
 from weakspot import __version__
 from weakspot.errors import BadInput
-from weakspot.generators import clang, irtext
+from weakspot.generators.source import clang, irtext
 from weakspot.system import cache as kept
 
 

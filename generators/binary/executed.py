@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from weakspot.generators.compiled.image import Image, Place
-from weakspot.generators.compiled.instructions import Instruction, Memory
-from weakspot.generators.compiled.steps import Flow, Machine, NotUnderstood, Step
+from weakspot.generators.binary.image import Image, Place
+from weakspot.generators.binary.instructions import Instruction, Memory
+from weakspot.generators.binary.steps import Flow, Machine, NotUnderstood, Step
 
 BEGIN, END = "weakspot_begin", "weakspot_end"
 """The functions between which a thread runs."""

@@ -11,17 +11,9 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from weakspot.errors import Unsupported
-from weakspot.generators.compiled.instructions import Function, Instruction
-from weakspot.generators.compiled.performing import (
-    Address,
-    Bit,
-    Fields,
-    Key,
-    Line,
-    Performer,
-    State,
-)
-from weakspot.generators.compiled.steps import (
+from weakspot.generators.binary.instructions import Function, Instruction
+from weakspot.generators.binary.performing import Address, Bit, Fields, Key, Line, Performer, State
+from weakspot.generators.binary.steps import (
     Access,
     Branch,
     Choice,

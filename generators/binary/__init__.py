@@ -21,14 +21,14 @@ from functools import lru_cache
 import msgspec
 
 from weakspot.errors import Unsupported
-from weakspot.generators.compiled.aarch64 import AArch64
-from weakspot.generators.compiled.instructions import Function, functions
-from weakspot.generators.compiled.performing import APART
-from weakspot.generators.compiled.ppc import PPC
-from weakspot.generators.compiled.riscv import RISCV
-from weakspot.generators.compiled.slicing import Code, sliced
-from weakspot.generators.compiled.steps import Machine
-from weakspot.generators.compiled.x86 import X86
+from weakspot.generators.binary.aarch64 import AArch64
+from weakspot.generators.binary.instructions import Function, functions
+from weakspot.generators.binary.performing import APART
+from weakspot.generators.binary.ppc import PPC
+from weakspot.generators.binary.riscv import RISCV
+from weakspot.generators.binary.slicing import Code, sliced
+from weakspot.generators.binary.steps import Machine
+from weakspot.generators.binary.x86 import X86
 from weakspot.generators.emit.c11 import UNREACHED
 from weakspot.generators.emit.isa import Mapped, assembled
 from weakspot.generators.emit.threads import places, statements, thread_text

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from weakspot.generators import shapes
-from weakspot.generators.cycles import Cycle
+from weakspot.generators.cycles import shapes
+from weakspot.generators.cycles.critical import Cycle
+from weakspot.generators.cycles.patterns import Access, Edge, Segment
 from weakspot.generators.emit.c11 import litmus_text
 from weakspot.generators.litmus import (
     Atom,
@@ -29,7 +30,6 @@ from weakspot.generators.litmus import (
     Store,
     Test,
 )
-from weakspot.generators.patterns import Access, Edge, Segment
 
 #: the names that locations take, in the order of the cycle
 LOCATIONS = "xyzabcdf"

@@ -15,9 +15,9 @@ import msgspec
 
 from weakspot import _engine
 from weakspot.errors import BadInput, Unsupported, excerpt
-from weakspot.generators.clang import STANDARD, SUFFIXES
 from weakspot.generators.litmus import Site
-from weakspot.generators.source import compile_source
+from weakspot.generators.source.clang import STANDARD, SUFFIXES
+from weakspot.generators.source.frontend import compile_source
 
 if TYPE_CHECKING:
     from weakspot._engine import ExplorationDict, SiteDict, TraceDict

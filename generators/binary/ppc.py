@@ -6,8 +6,8 @@ import re
 
 import msgspec
 
-from weakspot.generators.compiled.instructions import Instruction, Memory, Operand
-from weakspot.generators.compiled.steps import (
+from weakspot.generators.binary.instructions import Instruction, Memory, Operand
+from weakspot.generators.binary.steps import (
     Access,
     Arithmetic,
     Barrier,

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from weakspot.generators.compiled.executed import Executed
-from weakspot.generators.compiled.image import Place
-from weakspot.generators.compiled.steps import Access, Barrier, Copy, Machine, NotUnderstood
+from weakspot.generators.binary.executed import Executed
+from weakspot.generators.binary.image import Place
+from weakspot.generators.binary.steps import Access, Barrier, Copy, Machine, NotUnderstood
 from weakspot.generators.emit.c11 import UNREACHED
 from weakspot.generators.litmus import Atom, Cas, Fence, Guard, Load, Rmw, Statement, Store
 

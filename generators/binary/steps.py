@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from weakspot.generators.compiled.instructions import Instruction, Memory, Operand
+from weakspot.generators.binary.instructions import Instruction, Memory, Operand
 
 FLAGS = "flags"
 """The condition flags, as a register; Power has eight, cr0 to cr7."""

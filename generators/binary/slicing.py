@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from weakspot.errors import Unsupported
-from weakspot.generators.compiled.graph import Graph, Node, Split
-from weakspot.generators.compiled.instructions import Function
-from weakspot.generators.compiled.performing import APART, Key, Line
-from weakspot.generators.compiled.steps import FLAGS, Machine
+from weakspot.generators.binary.graph import Graph, Node, Split
+from weakspot.generators.binary.instructions import Function
+from weakspot.generators.binary.performing import APART, Key, Line
+from weakspot.generators.binary.steps import FLAGS, Machine
 
 _LONGEST_RETRY = 12  # instructions from a reservation to its store
 

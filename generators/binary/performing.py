@@ -14,8 +14,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
-from weakspot.generators.compiled.instructions import Memory
-from weakspot.generators.compiled.steps import (
+from weakspot.generators.binary.instructions import Memory
+from weakspot.generators.binary.steps import (
     Access,
     Barrier,
     Compare,
