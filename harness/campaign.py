@@ -23,7 +23,6 @@ import msgspec
 from weakspot import __version__
 from weakspot.errors import BadInput, MissingTool, ToolFailed, WeakspotError
 from weakspot.harness import compilers, machines, models
-from weakspot.harness.annotations import annotate
 from weakspot.harness.checkers import Checker
 from weakspot.harness.checkers.cbmc import Cbmc
 from weakspot.harness.checkers.engine import Engine
@@ -37,7 +36,13 @@ from weakspot.harness.machines.profile import profile
 from weakspot.harness.material import Generator, Material, Subject, from_source, gather, joined
 from weakspot.harness.models import Model
 from weakspot.harness.prices import Prices
-from weakspot.harness.record import (
+from weakspot.harness.runners import Runner, whole
+from weakspot.harness.runners.gauge import Gauge, gauged
+from weakspot.harness.runners.litmus7 import Litmus7
+from weakspot.harness.runners.native import Native
+from weakspot.harness.store import Codes, Store, latest_unfinished, load, new_folder
+from weakspot.harness.values.annotations import annotate
+from weakspot.harness.values.record import (
     FORMAT,
     Entry,
     MachineNote,
@@ -49,12 +54,7 @@ from weakspot.harness.record import (
     digest,
     key,
 )
-from weakspot.harness.runners import Runner, whole
-from weakspot.harness.runners.gauge import Gauge, gauged
-from weakspot.harness.runners.litmus7 import Litmus7
-from weakspot.harness.runners.native import Native
-from weakspot.harness.store import Codes, Store, latest_unfinished, load, new_folder
-from weakspot.harness.verdict import Exploration, Histogram, ProgramRun, Verdict
+from weakspot.harness.values.verdict import Exploration, Histogram, ProgramRun, Verdict
 
 _TOGETHER = 40  # tests whose compiling is one job
 

@@ -19,14 +19,14 @@ from weakspot.generators.binary import Source as Threads
 from weakspot.generators.emit.isa import Mapped
 from weakspot.generators.litmus import Atom, Test
 from weakspot.harness import models, operations
-from weakspot.harness.agreement import beyond
 from weakspot.harness.checkers import Checker
 from weakspot.harness.compilers import Build, Made, compiled
-from weakspot.harness.herdlog import LOOP
 from weakspot.harness.models import Model
 from weakspot.harness.operations import Subject
-from weakspot.harness.record import Record, in_order
-from weakspot.harness.verdict import Compiled, Verdict
+from weakspot.harness.values.agreement import beyond
+from weakspot.harness.values.herdlog import LOOP
+from weakspot.harness.values.record import Record, in_order
+from weakspot.harness.values.verdict import Compiled, Verdict
 
 LANGUAGE = "c11"
 """The model of the source where none is named: what compilers implement. rc11 forbids load

@@ -24,7 +24,6 @@ import msgspec
 from weakspot.errors import Unsupported
 from weakspot.generators.source.program import Program
 from weakspot.harness import machines
-from weakspot.harness.annotations import Annotation, annotate
 from weakspot.harness.contests import FEWEST, Contest, Timing, next_of
 from weakspot.harness.machines import Machine, Session
 from weakspot.harness.machines.local import cores
@@ -33,7 +32,8 @@ from weakspot.harness.runners import programs, whole
 from weakspot.harness.runners.programs import Failed, workshop
 from weakspot.harness.runners.tuning import Setting
 from weakspot.harness.runners.whole import Times
-from weakspot.harness.strength import allowed, at_most, fenced
+from weakspot.harness.values.annotations import Annotation, annotate
+from weakspot.harness.values.strength import allowed, at_most, fenced
 from weakspot.system import process
 
 _WAYS: dict[str, Setting] = {"alone": {"alone": 1}, "together": {"caller": 1}}

@@ -14,21 +14,10 @@ from typing import Literal
 import msgspec
 
 from weakspot.harness import recorded
-from weakspot.harness.agreement import answers, contradicts, observation, within
 from weakspot.harness.findings import KINDS
-from weakspot.harness.record import ModelNote, Record, in_order, program
 from weakspot.harness.recorded import explored_as
-from weakspot.harness.verdict import (
-    Evidence,
-    Exploration,
-    Failure,
-    Finding,
-    Histogram,
-    ProgramRun,
-    Verdict,
-    Violation,
-)
-from weakspot.harness.words import (
+from weakspot.harness.values.agreement import answers, contradicts, observation, within
+from weakspot.harness.values.phrases import (
     EMULATED,
     answered,
     counted,
@@ -39,6 +28,17 @@ from weakspot.harness.words import (
     stated,
     times,
     told,
+)
+from weakspot.harness.values.record import ModelNote, Record, in_order, program
+from weakspot.harness.values.verdict import (
+    Evidence,
+    Exploration,
+    Failure,
+    Finding,
+    Histogram,
+    ProgramRun,
+    Verdict,
+    Violation,
 )
 
 _VIOLATIONS = {

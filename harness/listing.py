@@ -10,11 +10,11 @@ from rich.text import Text
 
 from weakspot.harness.material import Material
 from weakspot.harness.models import Model
-from weakspot.harness.record import Drift, Entry, Record, in_order
 from weakspot.harness.recorded import Decided, decided
 from weakspot.harness.report.terminal import columns
 from weakspot.harness.report.text import where
 from weakspot.harness.structures import Structure
+from weakspot.harness.values.record import Drift, Entry, Record, in_order
 
 
 def tests(entries: Iterable[Entry]) -> list[Text]:

@@ -18,10 +18,18 @@ from weakspot.generators.emit.isa import mapped, target, targets
 from weakspot.generators.litmus import Site, Test, read_test
 from weakspot.harness import models
 from weakspot.harness import structures as corpus
-from weakspot.harness.record import Drift, Entry, Source, StructureNote, digest, in_order, program
 from weakspot.harness.store import file_names
 from weakspot.harness.structures import Scenario, Structure
-from weakspot.harness.verdict import Exploration
+from weakspot.harness.values.record import (
+    Drift,
+    Entry,
+    Source,
+    StructureNote,
+    digest,
+    in_order,
+    program,
+)
+from weakspot.harness.values.verdict import Exploration
 
 #: the models of a C test that comes from no structure; of another architecture's, see below
 LANGUAGE_MODELS = ("sc", "tso", "rc11")

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from weakspot.harness.strength import Assignment, at_most
+from weakspot.harness.values.strength import Assignment, at_most
 
 Values = tuple[str, ...]
 """The values of a variable, each after all that are below it; the first is below all."""

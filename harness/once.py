@@ -27,7 +27,11 @@ from weakspot.harness.judge import judge
 from weakspot.harness.machines import Machine
 from weakspot.harness.material import Generator, Material, from_source, joined
 from weakspot.harness.models import Model, resolve
-from weakspot.harness.record import (
+from weakspot.harness.runners import Runner, whole
+from weakspot.harness.runners.gauge import Gauge, gauged
+from weakspot.harness.store import MANIFEST, new_folder, read_manifest
+from weakspot.harness.structures import Scenario, Structure
+from weakspot.harness.values.record import (
     FORMAT,
     Entry,
     MachineNote,
@@ -37,11 +41,7 @@ from weakspot.harness.record import (
     Record,
     in_order,
 )
-from weakspot.harness.runners import Runner, whole
-from weakspot.harness.runners.gauge import Gauge, gauged
-from weakspot.harness.store import MANIFEST, new_folder, read_manifest
-from weakspot.harness.structures import Scenario, Structure
-from weakspot.harness.verdict import Exploration, Histogram, ProgramRun, Verdict
+from weakspot.harness.values.verdict import Exploration, Histogram, ProgramRun, Verdict
 from weakspot.system import tools
 
 

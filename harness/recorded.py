@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from weakspot.harness.agreement import answers
 from weakspot.harness.findings import KINDS
-from weakspot.harness.record import Record, StructureNote, in_order, program
 from weakspot.harness.structures import Claim, Explored
-from weakspot.harness.verdict import Evidence, Exploration, Finding, Observation, Verdict
-from weakspot.harness.words import answered, counted, outcome, rounded, said, told
+from weakspot.harness.values.agreement import answers
+from weakspot.harness.values.phrases import answered, counted, outcome, rounded, said, told
+from weakspot.harness.values.record import Record, StructureNote, in_order, program
+from weakspot.harness.values.verdict import Evidence, Exploration, Finding, Observation, Verdict
 
 
 def compare(record: Record) -> Iterator[Finding]:

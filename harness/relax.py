@@ -23,13 +23,15 @@ from typing import TYPE_CHECKING
 
 from weakspot.generators.cycles.patterns import Habits, habits
 from weakspot.generators.source.program import Program
-from weakspot.harness.annotations import Annotated, Annotation, annotate
 from weakspot.harness.checkers.explore import Bounds, asked, explored
 from weakspot.harness.minimal import Values, minimal
 from weakspot.harness.models import Model
 from weakspot.harness.prices import Prices
 from weakspot.harness.relaxed import LeftOut, Need, Relaxed, Weakest
-from weakspot.harness.strength import (
+from weakspot.harness.subjects import Version
+from weakspot.harness.trials import Report, Scene, Trials, within
+from weakspot.harness.values.annotations import Annotated, Annotation, annotate
+from weakspot.harness.values.strength import (
     Assignment,
     allowed,
     cost,
@@ -39,9 +41,7 @@ from weakspot.harness.strength import (
     strongest,
     weaker,
 )
-from weakspot.harness.subjects import Version
-from weakspot.harness.trials import Report, Scene, Trials, within
-from weakspot.harness.verdict import Violation
+from weakspot.harness.values.verdict import Violation
 
 if TYPE_CHECKING:
     from weakspot._engine import ExplorationDict

@@ -9,14 +9,14 @@ import msgspec
 
 from weakspot.errors import BadInput, WeakspotError
 from weakspot.generators.source.program import Program
-from weakspot.harness.annotations import Annotation, annotate
 from weakspot.harness.checkers.explore import Bounds, asked
 from weakspot.harness.minimal import below
 from weakspot.harness.models import Model
 from weakspot.harness.rewrite import ByHand
-from weakspot.harness.strength import Assignment, spelled, split
 from weakspot.harness.trials import Failing
-from weakspot.harness.verdict import Evidence, Finding, Violation
+from weakspot.harness.values.annotations import Annotation, annotate
+from weakspot.harness.values.strength import Assignment, spelled, split
+from weakspot.harness.values.verdict import Evidence, Finding, Violation
 
 
 class Need(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 import msgspec
 
 from weakspot.generators.source.program import Program
-from weakspot.harness.annotations import Annotated, Annotation, annotate
 from weakspot.harness.checkers.explore import Bounds, asked
 from weakspot.harness.minimal import minimal
 from weakspot.harness.models import Model
-from weakspot.harness.strength import Assignment, cost, spelled, stronger, strongest
 from weakspot.harness.trials import Report, Scene, Trials
+from weakspot.harness.values.annotations import Annotated, Annotation, annotate
+from weakspot.harness.values.strength import Assignment, cost, spelled, stronger, strongest
 
 
 class Change(msgspec.Struct, frozen=True):

@@ -24,9 +24,9 @@ import msgspec
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import C_ORDER
 from weakspot.harness import statements
-from weakspot.harness.annotations import Annotation
 from weakspot.harness.statements import Unclear, begin, blanked
-from weakspot.harness.strength import Assignment, split, with_own
+from weakspot.harness.values.annotations import Annotation
+from weakspot.harness.values.strength import Assignment, split, with_own
 from weakspot.system.files import disk, replace
 
 _NAME = re.compile(r"(?:std\s*::\s*)?(\w+)\s*\(")

@@ -27,8 +27,23 @@ from typing import Self, TypeVar
 import msgspec
 
 from weakspot.errors import BadInput, WeakspotError
-from weakspot.harness.record import FORMAT, Entry, Manifest, Plan, Record, Source, StructureNote
-from weakspot.harness.verdict import Compiled, Exploration, Finding, Histogram, ProgramRun, Verdict
+from weakspot.harness.values.record import (
+    FORMAT,
+    Entry,
+    Manifest,
+    Plan,
+    Record,
+    Source,
+    StructureNote,
+)
+from weakspot.harness.values.verdict import (
+    Compiled,
+    Exploration,
+    Finding,
+    Histogram,
+    ProgramRun,
+    Verdict,
+)
 from weakspot.system.files import Journal, disk, lines, pretty, replace, rows, unreadable
 
 MANIFEST = "campaign.json"

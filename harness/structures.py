@@ -23,7 +23,7 @@ import msgspec
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test, read_test
 from weakspot.harness import models
-from weakspot.harness.verdict import Observation
+from weakspot.harness.values.verdict import Observation
 from weakspot.system import toml
 
 CLAIMS = "claims.toml"

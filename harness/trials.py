@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from weakspot.harness.annotations import Annotated
 from weakspot.harness.checkers.explore import Bounds, asked
 from weakspot.harness.minimal import Values, below
 from weakspot.harness.models import Model
-from weakspot.harness.strength import Assignment, at_most
+from weakspot.harness.values.annotations import Annotated
+from weakspot.harness.values.strength import Assignment, at_most
 
 if TYPE_CHECKING:
     from weakspot._engine import ExplorationDict

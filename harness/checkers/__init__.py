@@ -8,7 +8,7 @@ from typing import Protocol
 
 from weakspot.generators.litmus import Test
 from weakspot.harness.models import Model
-from weakspot.harness.verdict import Verdict
+from weakspot.harness.values.verdict import Verdict
 from weakspot.system.tools import Tool
 
 

@@ -26,7 +26,7 @@ from weakspot.generators.emit.cbmc import ALWAYS, NEVER, cbmc_source
 from weakspot.generators.litmus import Test
 from weakspot.harness.checkers import askable, unknown
 from weakspot.harness.models import Model
-from weakspot.harness.verdict import Observation, Verdict
+from weakspot.harness.values.verdict import Observation, Verdict
 from weakspot.system import process, tools
 from weakspot.system.tools import Tool
 

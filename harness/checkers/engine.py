@@ -15,10 +15,10 @@ from weakspot.errors import BadInput, MissingTool
 from weakspot.generators.litmus import Test
 from weakspot.harness import models
 from weakspot.harness.checkers import askable, other_dialect, unknown
-from weakspot.harness.herdhash import herd_hash
-from weakspot.harness.herdlog import LOOP
 from weakspot.harness.models import Model
-from weakspot.harness.verdict import Observation, Verdict, Witness, WitnessEvent
+from weakspot.harness.values.herdhash import herd_hash
+from weakspot.harness.values.herdlog import LOOP
+from weakspot.harness.values.verdict import Observation, Verdict, Witness, WitnessEvent
 from weakspot.system import tools
 from weakspot.system.tools import Tool
 

@@ -19,8 +19,8 @@ from weakspot.generators.litmus import Site, Test
 from weakspot.generators.source.program import Program
 from weakspot.harness import models
 from weakspot.harness.models import Model
-from weakspot.harness.record import program as program_name
-from weakspot.harness.verdict import (
+from weakspot.harness.values.record import program as program_name
+from weakspot.harness.values.verdict import (
     Execution,
     Exploration,
     Result,

@@ -21,9 +21,9 @@ from weakspot.errors import BadInput, ToolFailed
 from weakspot.generators.litmus import Test
 from weakspot.harness import models
 from weakspot.harness.checkers import askable, other_dialect, unknown
-from weakspot.harness.herdlog import LOOP, parse_verdicts
 from weakspot.harness.models import Model
-from weakspot.harness.verdict import Verdict
+from weakspot.harness.values.herdlog import LOOP, parse_verdicts
+from weakspot.harness.values.verdict import Verdict
 from weakspot.system import process, tools
 from weakspot.system.tools import Tool
 

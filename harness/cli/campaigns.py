@@ -107,8 +107,8 @@ def test(
     import msgspec
 
     from weakspot.harness import campaign, judge, once
-    from weakspot.harness.record import Plan
     from weakspot.harness.report import html, terminal, text
+    from weakspot.harness.values.record import Plan
 
     plan = Plan(
         what=what or ("all",),

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from weakspot.harness.checkers import Checker
     from weakspot.harness.material import Material
     from weakspot.harness.models import Model
-    from weakspot.harness.record import Record
+    from weakspot.harness.values.record import Record
 
 
 @command(
@@ -185,7 +185,7 @@ def check(
     from weakspot.generators import merge
     from weakspot.harness import golden, once
     from weakspot.harness.checkers.explore import Bounds, EngineExplorer
-    from weakspot.harness.herdlog import format_verdicts
+    from weakspot.harness.values.herdlog import format_verdicts
 
     wanted = once.models(models)
     if ways:
@@ -346,7 +346,7 @@ def run(
 ) -> int:
     """Run programs and tests on hardware, and count what comes out."""
     from weakspot.harness import machines, once
-    from weakspot.harness.herdlog import format_histograms
+    from weakspot.harness.values.herdlog import format_histograms
 
     place = machines.resolve(machine)
     material = gathered(what, (), once.generator(defines, include))

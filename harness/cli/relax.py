@@ -223,7 +223,7 @@ def _apply(
 
 
 def _by_hand(change: Rewritten) -> None:
-    from weakspot.harness.strength import spelled
+    from weakspot.harness.values.strength import spelled
 
     for each in change.by_hand:
         what = "leave it out" if each.order == "none" else f"write {spelled(each.order)}"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from weakspot.harness.campaign import Progress
     from weakspot.harness.material import Generator, Material
-    from weakspot.harness.record import Record
+    from weakspot.harness.values.record import Record
 
 CHECKERS = ("engine", "herd7", "cbmc")
 RUNNERS = ("native", "litmus7")

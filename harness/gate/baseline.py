@@ -13,7 +13,7 @@ import msgspec
 from weakspot.errors import BadInput
 from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.outcome import Accepted, Outcome
-from weakspot.harness.record import digest
+from weakspot.harness.values.record import digest
 from weakspot.system.files import pretty, replace, unreadable
 
 

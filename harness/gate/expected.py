@@ -11,8 +11,8 @@ import re
 
 from weakspot.generators.litmus import Test
 from weakspot.harness.findings import KINDS
-from weakspot.harness.verdict import Evidence, Finding, Verdict
-from weakspot.harness.words import answered
+from weakspot.harness.values.phrases import answered
+from weakspot.harness.values.verdict import Evidence, Finding, Verdict
 
 _RESULT = re.compile(
     r"\bResult:[ \t]*(Never|Sometimes|Always|Undefined)\b(?:[ \t]+under[ \t]+([\w ,.+-]+?)[ \t]*)?"

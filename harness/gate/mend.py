@@ -17,7 +17,7 @@ from weakspot.harness.gate.places import place
 from weakspot.harness.gate.work import Answered, Work
 from weakspot.harness.models import Model
 from weakspot.harness.repairs import Repair, repairs
-from weakspot.harness.strength import spelled
+from weakspot.harness.values.strength import spelled
 from weakspot.system import cache as kept
 
 SECONDS = 5.0

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from weakspot.harness.verdict import Execution, Finding
+from weakspot.harness.values.verdict import Execution, Finding
 
 Status = Literal["fails", "told", "accepted"]
 

@@ -8,7 +8,7 @@ from weakspot.generators.emit.isa import mapped, targets
 from weakspot.generators.litmus import Test
 from weakspot.harness import models
 from weakspot.harness.checkers.engine import Engine
-from weakspot.harness.verdict import Verdict
+from weakspot.harness.values.verdict import Verdict
 
 SECONDS = 1.0
 """The limit of one test on one kind of machine; one that takes longer is not told of."""

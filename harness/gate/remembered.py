@@ -10,7 +10,7 @@ import msgspec
 from weakspot.harness.gate.outcome import Outcome, Told
 from weakspot.harness.gate.where import find
 from weakspot.harness.gate.work import FOLDER, folder
-from weakspot.harness.record import in_order
+from weakspot.harness.values.record import in_order
 from weakspot.system import cache as kept
 
 _TOLD = "told"

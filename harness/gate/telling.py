@@ -18,9 +18,9 @@ from weakspot.harness.gate.outcome import Accepted, Place, Status, Told
 from weakspot.harness.gate.places import place
 from weakspot.harness.gate.work import Answered, Work
 from weakspot.harness.judge import judge, violations
-from weakspot.harness.record import FORMAT, Manifest, Plan, Record, program
 from weakspot.harness.report.witness import done
-from weakspot.harness.verdict import Execution, Exploration, Finding, Violation, WitnessEvent
+from weakspot.harness.values.record import FORMAT, Manifest, Plan, Record, program
+from weakspot.harness.values.verdict import Execution, Exploration, Finding, Violation, WitnessEvent
 
 
 class Telling:

@@ -30,8 +30,8 @@ from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.reach import reach
 from weakspot.harness.material import Subject, default_models
 from weakspot.harness.models import Model
-from weakspot.harness.record import program
-from weakspot.harness.verdict import Exploration, Verdict, Violation
+from weakspot.harness.values.record import program
+from weakspot.harness.values.verdict import Exploration, Verdict, Violation
 from weakspot.system import cache as kept
 
 FOLDER = ".weakspot"

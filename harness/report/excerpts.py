@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from weakspot.generators.litmus import Origin
-from weakspot.harness.record import Record, StructureNote
+from weakspot.harness.values.record import Record, StructureNote
 
 _CONTEXT = 2  # lines shown around a site
 

@@ -8,9 +8,9 @@ from rich.text import Text
 
 from weakspot.harness.findings import Kind
 from weakspot.harness.gate.outcome import Outcome
-from weakspot.harness.record import Record
 from weakspot.harness.report import gate, text
-from weakspot.harness.verdict import Finding
+from weakspot.harness.values.record import Record
+from weakspot.harness.values.verdict import Finding
 
 
 def page(kind: Kind, out: Console) -> None:

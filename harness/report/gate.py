@@ -14,7 +14,7 @@ from weakspot.harness.findings import KINDS
 from weakspot.harness.gate.outcome import Need, Outcome, Place, Told
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import style
-from weakspot.harness.verdict import Evidence, Witness
+from weakspot.harness.values.verdict import Evidence, Witness
 
 HARDWARE = {"tso": "x86"}
 """What machines a model of programs stands for, where it stands for some."""

@@ -23,7 +23,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from weakspot.harness.judge import Sighting, sightings, undecided
-from weakspot.harness.record import Entry, MachineNote, Record, StructureNote, in_order, program
 from weakspot.harness.report.excerpts import Line, sources
 from weakspot.harness.report.text import summary, where
 from weakspot.harness.report.views import (
@@ -36,7 +35,15 @@ from weakspot.harness.report.views import (
     site,
     test_view,
 )
-from weakspot.harness.words import EMULATED, executed, shown_by, silence, stated, steady
+from weakspot.harness.values.phrases import EMULATED, executed, shown_by, silence, stated, steady
+from weakspot.harness.values.record import (
+    Entry,
+    MachineNote,
+    Record,
+    StructureNote,
+    in_order,
+    program,
+)
 from weakspot.system.files import disk
 
 _MOST = 100  # findings on one page

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
-from weakspot.harness.annotations import Annotation
 from weakspot.harness.relaxed import Relaxed, findings, reason
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import columns, style
-from weakspot.harness.strength import at_most, split
-from weakspot.harness.words import rounded
+from weakspot.harness.values.annotations import Annotation
+from weakspot.harness.values.phrases import rounded
+from weakspot.harness.values.strength import at_most, split
 
 _COLUMNS = 4  # assignments that are shown side by side
 _LINES = 20  # others

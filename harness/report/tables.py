@@ -9,13 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from weakspot.harness.agreement import answers, contradicts, seen_alone, within
-from weakspot.harness.condition import proposition
-from weakspot.harness.record import Record, in_order
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import bar, columns, style
-from weakspot.harness.verdict import Exploration, Histogram, State, Verdict
-from weakspot.harness.words import (
+from weakspot.harness.values.agreement import answers, contradicts, seen_alone, within
+from weakspot.harness.values.condition import proposition
+from weakspot.harness.values.phrases import (
     EMULATED,
     outcome,
     reasoned,
@@ -25,6 +23,8 @@ from weakspot.harness.words import (
     steady,
     times,
 )
+from weakspot.harness.values.record import Record, in_order
+from weakspot.harness.values.verdict import Exploration, Histogram, State, Verdict
 
 
 def explorations(record: Record, out: Console) -> None:

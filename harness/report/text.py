@@ -14,15 +14,22 @@ from typing import Literal
 from rich.console import Console
 from rich.text import Text
 
-from weakspot.harness.agreement import answers, observation
 from weakspot.harness.findings import KINDS
 from weakspot.harness.judge import sightings, undecided, violations
-from weakspot.harness.record import Entry, MachineNote, Record, StructureNote, in_order, program
 from weakspot.harness.report import witness
 from weakspot.harness.report.tables import compared
 from weakspot.harness.report.terminal import bar, columns, magnitude, style
-from weakspot.harness.verdict import Finding, Histogram
-from weakspot.harness.words import EMULATED, rounded, silence, steady
+from weakspot.harness.values.agreement import answers, observation
+from weakspot.harness.values.phrases import EMULATED, rounded, silence, steady
+from weakspot.harness.values.record import (
+    Entry,
+    MachineNote,
+    Record,
+    StructureNote,
+    in_order,
+    program,
+)
+from weakspot.harness.values.verdict import Finding, Histogram
 
 _SHOWN, _SHOWN_OF_MANY = 8, 4  # tests of a structure, alone and among others
 _FINDINGS = 40

@@ -10,10 +10,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from weakspot.generators.litmus import Origin
-from weakspot.harness.agreement import answers, contradicts, observation, plain
-from weakspot.harness.condition import Proposition, proposition
 from weakspot.harness.judge import promises, sightings
-from weakspot.harness.record import Entry, Record, StructureNote, program
 from weakspot.harness.recorded import explored_as
 from weakspot.harness.report import witness
 from weakspot.harness.report.drawing import Drawing, draw, draw_witness
@@ -22,7 +19,11 @@ from weakspot.harness.report.tables import compared
 from weakspot.harness.report.terminal import magnitude
 from weakspot.harness.report.text import allowed_and_forbidden, where
 from weakspot.harness.structures import Claim, Scenario
-from weakspot.harness.verdict import (
+from weakspot.harness.values.agreement import answers, contradicts, observation, plain
+from weakspot.harness.values.condition import Proposition, proposition
+from weakspot.harness.values.phrases import outcome, rounded, shown_by
+from weakspot.harness.values.record import Entry, Record, StructureNote, program
+from weakspot.harness.values.verdict import (
     Compiled,
     Exploration,
     Finding,
@@ -31,7 +32,6 @@ from weakspot.harness.verdict import (
     Verdict,
     Violation,
 )
-from weakspot.harness.words import outcome, rounded, shown_by
 
 _LETTERS = {"Never": "N", "Sometimes": "S", "Always": "A", "Undefined": "U", "Unknown": "?"}
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 
-from weakspot.harness.verdict import Execution, Verdict, Witness, WitnessEvent
-from weakspot.harness.words import stated
+from weakspot.harness.values.phrases import stated
+from weakspot.harness.values.verdict import Execution, Verdict, Witness, WitnessEvent
 
 _GAP = "      "
 _RIGHT, _LEFT = " ─rf→ ", " ←rf─ "

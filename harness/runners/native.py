@@ -32,18 +32,18 @@ from weakspot.generators.emit.native import native_source, perpetual
 from weakspot.generators.emit.threads import places, statements
 from weakspot.generators.litmus import Test
 from weakspot.harness import machines, models
-from weakspot.harness.agreement import within
 from weakspot.harness.checkers.engine import Engine
-from weakspot.harness.condition import proposition
-from weakspot.harness.herdhash import herd_hash
 from weakspot.harness.machines import Lost, Machine, Session, compilers
 from weakspot.harness.machines.local import cores
 from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners import not_run
 from weakspot.harness.runners.programs import Failed, Program, compiled, sliced, workshop
 from weakspot.harness.runners.tuning import Choice, Memory, Tried, settings, told
-from weakspot.harness.verdict import Control, Count, Histogram, Verdict
-from weakspot.harness.words import stated, times
+from weakspot.harness.values.agreement import within
+from weakspot.harness.values.condition import proposition
+from weakspot.harness.values.herdhash import herd_hash
+from weakspot.harness.values.phrases import stated, times
+from weakspot.harness.values.verdict import Control, Count, Histogram, Verdict
 from weakspot.system import cache as kept
 from weakspot.system import process, tools
 

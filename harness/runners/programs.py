@@ -21,7 +21,7 @@ from weakspot.generators.source.clang import SUFFIXES
 from weakspot.generators.source.program import Program as Source
 from weakspot.harness.machines import Machine, Session, compilers
 from weakspot.harness.runners.tuning import Setting
-from weakspot.harness.verdict import State
+from weakspot.harness.values.verdict import State
 from weakspot.system import cache as kept
 from weakspot.system import process
 

@@ -20,7 +20,7 @@ from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.compiled import Inspection
 from weakspot.harness.compilers import PLACES, Build, Made, builds, compiled
 from weakspot.harness.structures import structures
-from weakspot.harness.verdict import Compiled
+from weakspot.harness.values.verdict import Compiled
 from weakspot.system.tools import Tool
 
 LITMUS = Path(__file__).parent / "litmus"

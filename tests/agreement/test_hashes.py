@@ -11,7 +11,7 @@ import pytest
 from suites import TOPICS
 
 from weakspot.generators.litmus import Test, read_test
-from weakspot.harness.herdhash import herd_hash
+from weakspot.harness.values.herdhash import herd_hash
 from weakspot.system.tools import Tool
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -18,9 +18,9 @@ from weakspot.errors import BadInput, Unsupported
 from weakspot.generators.emit.isa import Target, mapped, target, targets
 from weakspot.generators.litmus import Cas, Load, Rmw, Test, read_test
 from weakspot.harness import models
-from weakspot.harness.agreement import beyond
 from weakspot.harness.structures import structures
-from weakspot.harness.verdict import State
+from weakspot.harness.values.agreement import beyond
+from weakspot.harness.values.verdict import State
 from weakspot.system import tools
 from weakspot.system.tools import Tool
 

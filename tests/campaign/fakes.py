@@ -18,7 +18,7 @@ from weakspot.harness.checkers.explore import Bounds
 from weakspot.harness.models import Model
 from weakspot.harness.runners.gauge import Gauge
 from weakspot.harness.structures import Scenario, Structure
-from weakspot.harness.verdict import Count, Exploration, Histogram, Verdict
+from weakspot.harness.values.verdict import Count, Exploration, Histogram, Verdict
 from weakspot.system.tools import Tool
 
 CLAIMS = """\

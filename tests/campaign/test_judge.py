@@ -8,9 +8,11 @@ import msgspec
 import pytest
 from fakes import make_test
 
-from weakspot.harness.agreement import contradicts, seen_alone, within
 from weakspot.harness.judge import exit_code, judge, sightings, undecided
-from weakspot.harness.record import (
+from weakspot.harness.structures import Claim, Scenario
+from weakspot.harness.values.agreement import contradicts, seen_alone, within
+from weakspot.harness.values.phrases import rounded, silence, small
+from weakspot.harness.values.record import (
     Drift,
     Entry,
     MachineNote,
@@ -20,8 +22,7 @@ from weakspot.harness.record import (
     Record,
     StructureNote,
 )
-from weakspot.harness.structures import Claim, Scenario
-from weakspot.harness.verdict import (
+from weakspot.harness.values.verdict import (
     Control,
     Count,
     Exploration,
@@ -32,7 +33,6 @@ from weakspot.harness.verdict import (
     Verdict,
     Violation,
 )
-from weakspot.harness.words import rounded, silence, small
 
 MODELS = (
     ModelNote("sc", "SC", "reference"),

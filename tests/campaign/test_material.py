@@ -13,7 +13,7 @@ from weakspot.generators import Generated
 from weakspot.generators.litmus import Test
 from weakspot.harness.material import content, drift, gather, joined, resolve
 from weakspot.harness.structures import Scenario, Structure
-from weakspot.harness.verdict import Exploration
+from weakspot.harness.values.verdict import Exploration
 
 
 def giving(*tests: Test) -> object:

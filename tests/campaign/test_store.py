@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weakspot.errors import BadInput, WeakspotError
-from weakspot.harness.record import FORMAT, Entry, Manifest, ModelNote, Plan, digest, key
 from weakspot.harness.store import Store, file_names, load, new_folder, read_manifest
-from weakspot.harness.verdict import Verdict
+from weakspot.harness.values.record import FORMAT, Entry, Manifest, ModelNote, Plan, digest, key
+from weakspot.harness.values.verdict import Verdict
 
 from fakes import make_test  # isort: skip
 

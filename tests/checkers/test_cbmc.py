@@ -27,7 +27,7 @@ from weakspot.generators.litmus import (
 from weakspot.harness import models
 from weakspot.harness.checkers.cbmc import Cbmc
 from weakspot.harness.checkers.herd7 import Herd7
-from weakspot.harness.verdict import Verdict
+from weakspot.harness.values.verdict import Verdict
 from weakspot.system.tools import Tool
 
 MODELS = ("sc", "tso", "pso")

@@ -22,10 +22,10 @@ from weakspot.generators.litmus import Test, read_test
 from weakspot.harness import models
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.herd7 import Herd7
-from weakspot.harness.herdlog import format_verdicts
 from weakspot.harness.report import witness
 from weakspot.harness.report.drawing import draw_witness
-from weakspot.harness.verdict import Verdict
+from weakspot.harness.values.herdlog import format_verdicts
+from weakspot.harness.values.verdict import Verdict
 from weakspot.system import tools
 from weakspot.system.tools import Tool
 
@@ -393,7 +393,7 @@ def test_without_other_tools_the_engine_does_the_whole_job(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from weakspot.harness import campaign
-    from weakspot.harness.record import Plan
+    from weakspot.harness.values.record import Plan
 
     monkeypatch.setattr(tools, "_find", lambda *_: None)
     plan = Plan(what=("store_buffering",), checkers=("engine", "herd7", "cbmc"))

@@ -11,7 +11,7 @@ from texts import SB, asked, made
 
 from weakspot.harness import models
 from weakspot.harness.checkers.herd7 import Herd7
-from weakspot.harness.herdlog import format_verdicts, parse_verdicts
+from weakspot.harness.values.herdlog import format_verdicts, parse_verdicts
 from weakspot.system.tools import Tool
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weakspot.harness.condition import KIND, proposition, quantifier
-from weakspot.harness.herdlog import (
+from weakspot.harness.values.condition import KIND, proposition, quantifier
+from weakspot.harness.values.herdlog import (
     LOOP,
     format_histogram,
     format_histograms,
@@ -20,7 +20,7 @@ from weakspot.harness.herdlog import (
     parse_histograms,
     parse_verdicts,
 )
-from weakspot.harness.verdict import Count, Histogram, State, Verdict
+from weakspot.harness.values.verdict import Count, Histogram, State, Verdict
 from weakspot.system.tools import Tool
 
 HERD7 = r"""Warning: File "x.litmus": unrolling limit exceeded at While.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from weakspot.generators.litmus import Test
 from weakspot.harness import models
 from weakspot.harness.checkers import Checker
-from weakspot.harness.verdict import Verdict
+from weakspot.harness.values.verdict import Verdict
 
 SB = r"""C SB
 {}

@@ -19,8 +19,8 @@ from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test
 from weakspot.harness.cli import weakspot
 from weakspot.harness.golden import promote
-from weakspot.harness.record import Plan
 from weakspot.harness.structures import find
+from weakspot.harness.values.record import Plan
 
 #: stores alone: there are as many executions as ways to order them
 ENDLESS = """\

@@ -17,8 +17,8 @@ from weakspot.harness.checkers.explore import Bounds, EngineExplorer
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.recorded import explored_as
 from weakspot.harness.structures import Structure, structures
-from weakspot.harness.verdict import Exploration, Observation, Verdict
-from weakspot.harness.words import told
+from weakspot.harness.values.phrases import told
+from weakspot.harness.values.verdict import Exploration, Observation, Verdict
 from weakspot.system.tools import Tool
 
 STRUCTURES = structures()

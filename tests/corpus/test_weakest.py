@@ -13,9 +13,9 @@ from weakspot.harness import models, weakest
 from weakspot.harness.checkers.explore import Bounds
 from weakspot.harness.relax import Relaxing
 from weakspot.harness.relaxed import Relaxed
-from weakspot.harness.strength import at_most
 from weakspot.harness.structures import CLAIMS, Structure, read_structure, structures
 from weakspot.harness.subjects import Version, subjects, versions
+from weakspot.harness.values.strength import at_most
 
 STRUCTURES = structures()
 by_name = pytest.mark.parametrize("structure", STRUCTURES, ids=[each.name for each in STRUCTURES])

@@ -8,8 +8,15 @@ import pytest
 
 from weakspot.errors import BadInput
 from weakspot.generators.source.program import Program, read_program
-from weakspot.harness.annotations import annotate
-from weakspot.harness.strength import allowed, at_most, just_below, stronger, strongest, weaker
+from weakspot.harness.values.annotations import annotate
+from weakspot.harness.values.strength import (
+    allowed,
+    at_most,
+    just_below,
+    stronger,
+    strongest,
+    weaker,
+)
 
 HEADER = """\
 #include <stdatomic.h>

@@ -12,7 +12,7 @@ from weakspot.generators.source.program import read_program
 from weakspot.harness import models
 from weakspot.harness.checkers.explore import Bounds, asked
 from weakspot.harness.minimal import below
-from weakspot.harness.strength import Assignment, split
+from weakspot.harness.values.strength import Assignment, split
 
 RC11 = models.resolve("rc11")
 NAMES = {

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from weakspot.harness.minimal import below, minimal
-from weakspot.harness.strength import Assignment, allowed, cost
+from weakspot.harness.values.strength import Assignment, allowed, cost
 
 KINDS = ("R", "W", "RMW", "F", "CAS")
 

@@ -10,13 +10,13 @@ from relaxings import ran, relaxings
 
 from weakspot.errors import BadInput
 from weakspot.harness import models
-from weakspot.harness.annotations import Annotation
 from weakspot.harness.checkers.explore import Bounds, asked
 from weakspot.harness.minimal import below
 from weakspot.harness.relax import Relaxing
 from weakspot.harness.relaxed import Relaxed, findings
-from weakspot.harness.strength import Assignment, allowed, just_less
 from weakspot.harness.subjects import subjects
+from weakspot.harness.values.annotations import Annotation
+from weakspot.harness.values.strength import Assignment, allowed, just_less
 
 PASSING = """\
 #include <assert.h>

@@ -11,9 +11,9 @@ import pytest
 
 from weakspot.errors import BadInput
 from weakspot.generators.source.program import read_program
-from weakspot.harness.annotations import Annotation, annotate
 from weakspot.harness.rewrite import Rewritten, marked, rewrite
-from weakspot.harness.strength import split, weaker
+from weakspot.harness.values.annotations import Annotation, annotate
+from weakspot.harness.values.strength import split, weaker
 
 C = """\
 #include <pthread.h>

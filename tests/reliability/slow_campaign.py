@@ -16,9 +16,9 @@ from weakspot.generators.litmus import Test
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign import Tools, run
 from weakspot.harness.models import Model, resolve
-from weakspot.harness.record import Plan
 from weakspot.harness.structures import Scenario, Structure
-from weakspot.harness.verdict import Exploration, Verdict
+from weakspot.harness.values.record import Plan
+from weakspot.harness.values.verdict import Exploration, Verdict
 from weakspot.system.tools import Tool
 
 COUNT = 40

@@ -6,7 +6,8 @@ import msgspec
 
 from weakspot.generators.litmus import Atom, Body, Fence, Load, Origin, Site, Store, Test
 from weakspot.harness.judge import judge
-from weakspot.harness.record import (
+from weakspot.harness.structures import Claim, Scenario, Weakest, WeakestOrder
+from weakspot.harness.values.record import (
     Entry,
     MachineNote,
     Manifest,
@@ -17,8 +18,7 @@ from weakspot.harness.record import (
     StructureNote,
     digest,
 )
-from weakspot.harness.structures import Claim, Scenario, Weakest, WeakestOrder
-from weakspot.harness.verdict import (
+from weakspot.harness.values.verdict import (
     Count,
     Execution,
     Exploration,

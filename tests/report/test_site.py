@@ -16,10 +16,10 @@ import pytest
 from examples import entry, judged, large, small
 
 from weakspot.errors import WeakspotError
-from weakspot.harness.record import Price, Record
 from weakspot.harness.report import html
 from weakspot.harness.report.drawing import draw
-from weakspot.harness.verdict import Compiled, Count, Failure, Finding, ProgramRun
+from weakspot.harness.values.record import Price, Record
+from weakspot.harness.values.verdict import Compiled, Count, Failure, Finding, ProgramRun
 
 NASTY = '<script>alert("1")</script>&\'"><img src=x onerror=alert(1)>'
 

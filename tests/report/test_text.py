@@ -16,9 +16,9 @@ from rich.console import Console
 
 from weakspot.harness.cli.shared import json_lines
 from weakspot.harness.findings import KINDS
-from weakspot.harness.record import MachineNote, Record
 from weakspot.harness.report import tables, terminal, text
-from weakspot.harness.verdict import Control, Exploration
+from weakspot.harness.values.record import MachineNote, Record
+from weakspot.harness.values.verdict import Control, Exploration
 
 
 def piped(show: Callable[[Console], None]) -> str:

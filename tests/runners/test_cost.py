@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from weakspot.generators.source.program import read_program
-from weakspot.harness.annotations import Annotation
 from weakspot.harness.contests import FEWEST, Timing
 from weakspot.harness.cost import Costing, Costs, OrderCost, SiteCost, prices
 from weakspot.harness.machines import Machine
 from weakspot.harness.prices import Prices
 from weakspot.harness.runners.whole import Times
-from weakspot.harness.strength import fenced
+from weakspot.harness.values.annotations import Annotation
+from weakspot.harness.values.strength import fenced
 
 x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="speaks of x86-64")
 

@@ -15,7 +15,7 @@ from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explore import Bounds, EngineExplorer
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.runners.litmus7 import Litmus7
-from weakspot.harness.verdict import Histogram, Verdict
+from weakspot.harness.values.verdict import Histogram, Verdict
 from weakspot.system.tools import Tool
 
 STRUCTURE, SCENARIO = "duffy_wsq", "pop_vs_steal_pop_store"

@@ -12,11 +12,11 @@ from litmus_texts import FENCE, adders, sb
 from weakspot.errors import BadInput, MissingTool
 from weakspot.generators.litmus import Test
 from weakspot.harness import machines
-from weakspot.harness.herdlog import format_histogram, parse_histograms
 from weakspot.harness.machines import Machine, compilers, local
 from weakspot.harness.machines.emulated import ARCHITECTURES
 from weakspot.harness.runners.litmus7 import Litmus7
-from weakspot.harness.verdict import Histogram
+from weakspot.harness.values.herdlog import format_histogram, parse_histograms
+from weakspot.harness.values.verdict import Histogram
 from weakspot.system import tools
 from weakspot.system.tools import Tool
 

@@ -23,11 +23,11 @@ from weakspot.harness.judge import exit_code, undecided
 from weakspot.harness.machines import Lost, Machine, compilers, local
 from weakspot.harness.machines.emulated import ARCHITECTURES
 from weakspot.harness.machines.profile import profile
-from weakspot.harness.record import Plan
 from weakspot.harness.runners import Runner
 from weakspot.harness.runners.litmus7 import Litmus7
 from weakspot.harness.runners.native import Native
-from weakspot.harness.verdict import Histogram
+from weakspot.harness.values.record import Plan
+from weakspot.harness.values.verdict import Histogram
 from weakspot.system import tools
 from weakspot.system.tools import Tool
 

@@ -17,17 +17,17 @@ from weakspot.generators.emit.native import native_source, perpetual
 from weakspot.generators.emit.threads import places, statements
 from weakspot.generators.litmus import Test
 from weakspot.harness import machines, models, structures
-from weakspot.harness.agreement import within
 from weakspot.harness.checkers.engine import Engine
-from weakspot.harness.herdlog import format_histogram, parse_histograms
 from weakspot.harness.machines import Machine, local
 from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners import native
 from weakspot.harness.runners.native import Native
 from weakspot.harness.runners.programs import compiled, sliced
 from weakspot.harness.runners.tuning import SETTINGS, Choice, Memory, settings, told
-from weakspot.harness.verdict import Histogram, Verdict
-from weakspot.harness.words import is_mute, silence
+from weakspot.harness.values.agreement import within
+from weakspot.harness.values.herdlog import format_histogram, parse_histograms
+from weakspot.harness.values.phrases import is_mute, silence
+from weakspot.harness.values.verdict import Histogram, Verdict
 from weakspot.system import tools
 
 x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="speaks of x86-64")

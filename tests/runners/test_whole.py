@@ -17,7 +17,7 @@ from weakspot.harness import structures
 from weakspot.harness.machines import Machine, compilers, local
 from weakspot.harness.runners import whole
 from weakspot.harness.runners.tuning import WHOLE
-from weakspot.harness.verdict import Count, ProgramRun
+from weakspot.harness.values.verdict import Count, ProgramRun
 from weakspot.system.tools import find
 
 tso = pytest.mark.skipif(

@@ -16,7 +16,14 @@ import msgspec
 
 from weakspot.generators.litmus import Test
 from weakspot.harness.structures import Claim, Scenario, Weakest
-from weakspot.harness.verdict import Compiled, Exploration, Finding, Histogram, ProgramRun, Verdict
+from weakspot.harness.values.verdict import (
+    Compiled,
+    Exploration,
+    Finding,
+    Histogram,
+    ProgramRun,
+    Verdict,
+)
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")

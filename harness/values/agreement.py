@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from weakspot.generators.emit.c11 import UNREACHED
 from weakspot.generators.emit.isa import Mapped
 from weakspot.generators.litmus import Atom
-from weakspot.harness.record import Record
-from weakspot.harness.verdict import Histogram, Observation, State, Verdict
+from weakspot.harness.values.record import Record
+from weakspot.harness.values.verdict import Histogram, Observation, State, Verdict
 
 
 def answers(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:

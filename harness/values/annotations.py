@@ -13,7 +13,7 @@ import msgspec
 
 from weakspot.generators.litmus import Site
 from weakspot.generators.source.program import Program
-from weakspot.harness.strength import Assignment, split
+from weakspot.harness.values.strength import Assignment, split
 
 _WORDS = {"R": "load", "W": "store", "RMW": "update", "CAS": "compare-exchange", "F": "fence"}
 

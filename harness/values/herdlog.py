@@ -17,7 +17,7 @@ from typing import cast
 
 import msgspec
 
-from weakspot.harness.condition import (
+from weakspot.harness.values.condition import (
     KIND,
     Proposition,
     Quantifier,
@@ -25,7 +25,7 @@ from weakspot.harness.condition import (
     proposition,
     quantifier,
 )
-from weakspot.harness.verdict import Count, Histogram, Observation, State, Verdict
+from weakspot.harness.values.verdict import Count, Histogram, Observation, State, Verdict
 
 #: the reason of a verdict whose test has a loop that herd7 has not unrolled to its end
 LOOP = "a loop is unrolled a limited number of times: outcomes may be missing"

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from weakspot.harness.record import StructureNote
 from weakspot.harness.structures import Claim
-from weakspot.harness.verdict import Exploration, Failure, Histogram, ProgramRun, State, Verdict
+from weakspot.harness.values.record import StructureNote
+from weakspot.harness.values.verdict import (
+    Exploration,
+    Failure,
+    Histogram,
+    ProgramRun,
+    State,
+    Verdict,
+)
 
 EMULATED = "emulated: says nothing of how weak a real one is"
 """What stands by whatever an emulated machine showed or did not show."""
