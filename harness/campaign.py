@@ -22,7 +22,7 @@ import msgspec
 
 from weakspot import __version__
 from weakspot.errors import BadInput, MissingTool, ToolFailed, WeakspotError
-from weakspot.harness import compilers, machines, models
+from weakspot.harness import compilers, machines
 from weakspot.harness.checkers import Checker
 from weakspot.harness.checkers.cbmc import Cbmc
 from weakspot.harness.checkers.engine import Engine
@@ -30,11 +30,19 @@ from weakspot.harness.checkers.explore import Bounds, EngineExplorer, Explorer
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.compiled import LANGUAGE, Inspection
 from weakspot.harness.compilers import Build
+from weakspot.harness.corpus import models
+from weakspot.harness.corpus.material import (
+    Generator,
+    Material,
+    Subject,
+    from_source,
+    gather,
+    joined,
+)
+from weakspot.harness.corpus.models import Model
 from weakspot.harness.judge import judge
 from weakspot.harness.machines import Lost, Machine
 from weakspot.harness.machines.profile import profile
-from weakspot.harness.material import Generator, Material, Subject, from_source, gather, joined
-from weakspot.harness.models import Model
 from weakspot.harness.prices import Prices
 from weakspot.harness.runners import Runner, whole
 from weakspot.harness.runners.gauge import Gauge, gauged

@@ -23,14 +23,14 @@ from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explore import Bounds, Explorer
 from weakspot.harness.compiled import Inspection
 from weakspot.harness.compilers import Build
+from weakspot.harness.corpus.material import Generator, Material, from_source, joined
+from weakspot.harness.corpus.models import Model, resolve
+from weakspot.harness.corpus.structures import Scenario, Structure
 from weakspot.harness.judge import judge
 from weakspot.harness.machines import Machine
-from weakspot.harness.material import Generator, Material, from_source, joined
-from weakspot.harness.models import Model, resolve
 from weakspot.harness.runners import Runner, whole
 from weakspot.harness.runners.gauge import Gauge, gauged
 from weakspot.harness.store import MANIFEST, new_folder, read_manifest
-from weakspot.harness.structures import Scenario, Structure
 from weakspot.harness.values.record import (
     FORMAT,
     Entry,

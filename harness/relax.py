@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING
 from weakspot.generators.cycles.patterns import Habits, habits
 from weakspot.generators.source.program import Program
 from weakspot.harness.checkers.explore import Bounds, asked, explored
+from weakspot.harness.corpus.models import Model
 from weakspot.harness.minimal import Values, minimal
-from weakspot.harness.models import Model
 from weakspot.harness.prices import Prices
 from weakspot.harness.relaxed import LeftOut, Need, Relaxed, Weakest
 from weakspot.harness.subjects import Version

@@ -10,8 +10,8 @@ import msgspec
 from weakspot.errors import BadInput, WeakspotError
 from weakspot.generators.source.program import Program
 from weakspot.harness.checkers.explore import Bounds, asked
+from weakspot.harness.corpus.models import Model
 from weakspot.harness.minimal import below
-from weakspot.harness.models import Model
 from weakspot.harness.rewrite import ByHand
 from weakspot.harness.trials import Failing
 from weakspot.harness.values.annotations import Annotation, annotate

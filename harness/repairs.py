@@ -10,8 +10,8 @@ import msgspec
 
 from weakspot.generators.source.program import Program
 from weakspot.harness.checkers.explore import Bounds, asked
+from weakspot.harness.corpus.models import Model
 from weakspot.harness.minimal import minimal
-from weakspot.harness.models import Model
 from weakspot.harness.trials import Report, Scene, Trials
 from weakspot.harness.values.annotations import Annotated, Annotation, annotate
 from weakspot.harness.values.strength import Assignment, cost, spelled, stronger, strongest

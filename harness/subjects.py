@@ -23,9 +23,9 @@ import msgspec
 from weakspot.errors import BadInput
 from weakspot.generators.source.program import Program, read_program
 from weakspot.harness.checkers.explore import Bounds, asked
-from weakspot.harness.material import resolve
-from weakspot.harness.models import Model
-from weakspot.harness.structures import Structure
+from weakspot.harness.corpus.material import resolve
+from weakspot.harness.corpus.models import Model
+from weakspot.harness.corpus.structures import Structure
 from weakspot.harness.trials import Report
 
 

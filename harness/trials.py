@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from weakspot.harness.checkers.explore import Bounds, asked
+from weakspot.harness.corpus.models import Model
 from weakspot.harness.minimal import Values, below
-from weakspot.harness.models import Model
 from weakspot.harness.values.annotations import Annotated
 from weakspot.harness.values.strength import Assignment, at_most
 

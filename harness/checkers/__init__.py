@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from weakspot.generators.litmus import Test
-from weakspot.harness.models import Model
+from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system.tools import Tool
 

@@ -25,7 +25,7 @@ import msgspec
 from weakspot.generators.emit.cbmc import ALWAYS, NEVER, cbmc_source
 from weakspot.generators.litmus import Test
 from weakspot.harness.checkers import askable, unknown
-from weakspot.harness.models import Model
+from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.verdict import Observation, Verdict
 from weakspot.system import process, tools
 from weakspot.system.tools import Tool

@@ -13,9 +13,9 @@ import msgspec
 
 from weakspot.errors import BadInput, MissingTool
 from weakspot.generators.litmus import Test
-from weakspot.harness import models
 from weakspot.harness.checkers import askable, other_dialect, unknown
-from weakspot.harness.models import Model
+from weakspot.harness.corpus import models
+from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.herdhash import herd_hash
 from weakspot.harness.values.herdlog import LOOP
 from weakspot.harness.values.verdict import Observation, Verdict, Witness, WitnessEvent

@@ -17,8 +17,8 @@ from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.cycles.witness import cycle_test
 from weakspot.generators.litmus import Site, Test
 from weakspot.generators.source.program import Program
-from weakspot.harness import models
-from weakspot.harness.models import Model
+from weakspot.harness.corpus import models
+from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.record import program as program_name
 from weakspot.harness.values.verdict import (
     Execution,

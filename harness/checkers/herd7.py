@@ -19,9 +19,9 @@ import msgspec
 
 from weakspot.errors import BadInput, ToolFailed
 from weakspot.generators.litmus import Test
-from weakspot.harness import models
 from weakspot.harness.checkers import askable, other_dialect, unknown
-from weakspot.harness.models import Model
+from weakspot.harness.corpus import models
+from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.herdlog import LOOP, parse_verdicts
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system import process, tools

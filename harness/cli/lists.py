@@ -53,7 +53,8 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def structures(names: tuple[str, ...], claims: bool, campaign: Path | None, as_json: bool) -> int:
     """The structures of the corpus."""
-    from weakspot.harness import listing, once, store, structures
+    from weakspot.harness import listing, once, store
+    from weakspot.harness.corpus import structures
     from weakspot.harness.report import terminal
 
     if campaign is not None and not claims:
@@ -88,7 +89,8 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def models(names: tuple[str, ...], as_path: bool, as_json: bool) -> int:
     """The memory models."""
-    from weakspot.harness import listing, models
+    from weakspot.harness import listing
+    from weakspot.harness.corpus import models
 
     found = [models.resolve(name) for name in names] or list(models.load().values())
     if as_json:

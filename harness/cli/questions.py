@@ -30,8 +30,8 @@ from weakspot.harness.edge import FINDINGS, NOTHING_FOUND, keeping, listed, some
 
 if TYPE_CHECKING:
     from weakspot.harness.checkers import Checker
-    from weakspot.harness.material import Material
-    from weakspot.harness.models import Model
+    from weakspot.harness.corpus.material import Material
+    from weakspot.harness.corpus.models import Model
     from weakspot.harness.values.record import Record
 
 
@@ -76,7 +76,8 @@ def gen(
 
     They are the critical cycles of the programs' access patterns: where a weak memory order can
     show at all."""
-    from weakspot.harness import golden, listing, once
+    from weakspot.harness import listing, once
+    from weakspot.harness.corpus import golden
     from weakspot.harness.report import terminal
 
     if sum(map(bool, (output, as_list, compare, promote))) > 1:
@@ -93,7 +94,7 @@ def gen(
     for note in listing.notes(material):
         click.echo(note, err=True)
     if isa:
-        from weakspot.harness.material import compiled
+        from weakspot.harness.corpus.material import compiled
 
         material, left_out = compiled(material, isa)
         for message in left_out:
@@ -183,8 +184,9 @@ def check(
     something. Of a test the answer is Never, Sometimes or Always, of the proposition in its
     condition, or Undefined, where the model sees a data race."""
     from weakspot.generators import merge
-    from weakspot.harness import golden, once
+    from weakspot.harness import once
     from weakspot.harness.checkers.explore import Bounds, EngineExplorer
+    from weakspot.harness.corpus import golden
     from weakspot.harness.values.herdlog import format_verdicts
 
     wanted = once.models(models)
@@ -244,8 +246,9 @@ def _compiled(
     form: str | None,
 ) -> int:
     """`check --compiled`: the tests by each compiler, beside their sources."""
-    from weakspot.harness import compilers, golden, once, operations
+    from weakspot.harness import compilers, once, operations
     from weakspot.harness.compiled import LANGUAGE, Inspection, weaker
+    from weakspot.harness.corpus import golden
 
     builds = compilers.builds(ways)
     programs = []

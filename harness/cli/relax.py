@@ -24,7 +24,7 @@ from weakspot.harness.edge import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, keeping
 
 if TYPE_CHECKING:
     from weakspot.harness.checkers.explore import Bounds
-    from weakspot.harness.models import Model
+    from weakspot.harness.corpus.models import Model
     from weakspot.harness.relaxed import Relaxed
     from weakspot.harness.rewrite import Rewritten
     from weakspot.harness.subjects import Subject

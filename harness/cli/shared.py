@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import msgspec
 
     from weakspot.harness.campaign import Progress
-    from weakspot.harness.material import Generator, Material
+    from weakspot.harness.corpus.material import Generator, Material
     from weakspot.harness.values.record import Record
 
 CHECKERS = ("engine", "herd7", "cbmc")
@@ -189,7 +189,7 @@ def watched() -> Iterator[Progress]:
 
 
 def gathered(what: Sequence[str], models: Sequence[str], generator: Generator) -> Material:
-    from weakspot.harness import material
+    from weakspot.harness.corpus import material
 
     with watched() as progress:
         progress.start(0, "generating")

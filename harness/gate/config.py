@@ -31,10 +31,10 @@ from weakspot.errors import BadInput
 from weakspot.generators.source import clang
 from weakspot.generators.source import frontend as source
 from weakspot.harness import machines, once
+from weakspot.harness.corpus.models import Model
 from weakspot.harness.edge import seconds_of
 from weakspot.harness.findings import KINDS
 from weakspot.harness.gate.where import PYPROJECT
-from weakspot.harness.models import Model
 from weakspot.system import toml
 
 BASELINE = "weakspot-baseline.json"

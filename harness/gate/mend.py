@@ -12,10 +12,10 @@ import msgspec
 
 from weakspot.generators.source.program import Program, read_program
 from weakspot.harness.checkers.explore import Bounds
+from weakspot.harness.corpus.models import Model
 from weakspot.harness.gate.outcome import Need
 from weakspot.harness.gate.places import place
 from weakspot.harness.gate.work import Answered, Work
-from weakspot.harness.models import Model
 from weakspot.harness.repairs import Repair, repairs
 from weakspot.harness.values.strength import spelled
 from weakspot.system import cache as kept

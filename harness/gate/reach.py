@@ -6,8 +6,8 @@ from __future__ import annotations
 from weakspot.errors import Unsupported
 from weakspot.generators.emit.isa import mapped, targets
 from weakspot.generators.litmus import Test
-from weakspot.harness import models
 from weakspot.harness.checkers.engine import Engine
+from weakspot.harness.corpus import models
 from weakspot.harness.values.verdict import Verdict
 
 SECONDS = 1.0

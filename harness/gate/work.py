@@ -22,14 +22,14 @@ from weakspot.errors import BadInput
 from weakspot.generators import Generated, generate
 from weakspot.generators.litmus import Site, Test, read_test
 from weakspot.generators.source import frontend as source
-from weakspot.harness import models
 from weakspot.harness.campaign import Progress, explored, model_digest
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explore import Bounds, EngineExplorer
+from weakspot.harness.corpus import models
+from weakspot.harness.corpus.material import Subject, default_models
+from weakspot.harness.corpus.models import Model
 from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.reach import reach
-from weakspot.harness.material import Subject, default_models
-from weakspot.harness.models import Model
 from weakspot.harness.values.record import program
 from weakspot.harness.values.verdict import Exploration, Verdict, Violation
 from weakspot.system import cache as kept

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from weakspot.generators.litmus import Origin
+from weakspot.harness.corpus.structures import Claim, Scenario
 from weakspot.harness.judge import promises, sightings
 from weakspot.harness.recorded import explored_as
 from weakspot.harness.report import witness
@@ -18,7 +19,6 @@ from weakspot.harness.report.excerpts import Excerpt, Thread, excerpts, threads
 from weakspot.harness.report.tables import compared
 from weakspot.harness.report.terminal import magnitude
 from weakspot.harness.report.text import allowed_and_forbidden, where
-from weakspot.harness.structures import Claim, Scenario
 from weakspot.harness.values.agreement import answers, contradicts, observation, plain
 from weakspot.harness.values.condition import Proposition, proposition
 from weakspot.harness.values.phrases import outcome, rounded, shown_by

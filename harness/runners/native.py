@@ -31,8 +31,9 @@ from weakspot.generators.cycles.variants import Sibling, fenced, weaker
 from weakspot.generators.emit.native import native_source, perpetual
 from weakspot.generators.emit.threads import places, statements
 from weakspot.generators.litmus import Test
-from weakspot.harness import machines, models
+from weakspot.harness import machines
 from weakspot.harness.checkers.engine import Engine
+from weakspot.harness.corpus import models
 from weakspot.harness.machines import Lost, Machine, Session, compilers
 from weakspot.harness.machines.local import cores
 from weakspot.harness.machines.profile import profile

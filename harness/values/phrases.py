@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from weakspot.harness.structures import Claim
+from weakspot.harness.corpus.structures import Claim
 from weakspot.harness.values.record import StructureNote
 from weakspot.harness.values.verdict import (
     Exploration,

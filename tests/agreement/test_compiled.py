@@ -13,13 +13,14 @@ import pytest
 
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test, read_test
-from weakspot.harness import models, once
+from weakspot.harness import once
 from weakspot.harness.checkers import Checker
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.compiled import Inspection
 from weakspot.harness.compilers import PLACES, Build, Made, builds, compiled
-from weakspot.harness.structures import structures
+from weakspot.harness.corpus import models
+from weakspot.harness.corpus.structures import structures
 from weakspot.harness.values.verdict import Compiled
 from weakspot.system.tools import Tool
 

@@ -14,7 +14,7 @@ from asking import answers
 from figures import Keep, Row
 from herdtools import Answer, ask
 
-from weakspot.harness import models
+from weakspot.harness.corpus import models
 from weakspot.system import tools
 from weakspot.system.tools import Tool
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pytest
 from herdtools import Answer, ask
 
-from weakspot.harness import models
+from weakspot.harness.corpus import models
 from weakspot.system import tools
 from weakspot.system.tools import Tool
 

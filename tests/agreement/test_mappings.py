@@ -17,8 +17,8 @@ from herdtools import ask
 from weakspot.errors import BadInput, Unsupported
 from weakspot.generators.emit.isa import Target, mapped, target, targets
 from weakspot.generators.litmus import Cas, Load, Rmw, Test, read_test
-from weakspot.harness import models
-from weakspot.harness.structures import structures
+from weakspot.harness.corpus import models
+from weakspot.harness.corpus.structures import structures
 from weakspot.harness.values.agreement import beyond
 from weakspot.harness.values.verdict import State
 from weakspot.system import tools

@@ -16,7 +16,7 @@ import pytest
 from herdtools import Answer, ask, generate
 
 from weakspot.errors import BadInput
-from weakspot.harness import models
+from weakspot.harness.corpus import models
 from weakspot.system import tools
 from weakspot.system.tools import Tool
 

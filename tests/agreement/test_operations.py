@@ -15,7 +15,7 @@ from weakspot.harness import once, operations
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.compiled import Inspection
 from weakspot.harness.compilers import PLACES, builds
-from weakspot.harness.material import gather
+from weakspot.harness.corpus.material import gather
 from weakspot.harness.values.verdict import Compiled
 from weakspot.system import tools
 from weakspot.system.tools import Tool

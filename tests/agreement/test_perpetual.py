@@ -22,7 +22,7 @@ from weakspot.generators.emit.isa import mapped, targets
 from weakspot.generators.emit.native import Followed, native_source, perpetual
 from weakspot.generators.emit.threads import statements
 from weakspot.generators.litmus import Atom, Fence, Load, Order, Rmw, Store, Test, Thread
-from weakspot.harness import models
+from weakspot.harness.corpus import models
 from weakspot.harness.values.agreement import in_source
 from weakspot.system.tools import Tool
 

@@ -15,9 +15,9 @@ from weakspot.generators.litmus import Origin, Site, Test
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign import Tools
 from weakspot.harness.checkers.explore import Bounds
-from weakspot.harness.models import Model
+from weakspot.harness.corpus.models import Model
+from weakspot.harness.corpus.structures import Scenario, Structure
 from weakspot.harness.runners.gauge import Gauge
-from weakspot.harness.structures import Scenario, Structure
 from weakspot.harness.values.verdict import Count, Exploration, Histogram, Verdict
 from weakspot.system.tools import Tool
 

@@ -11,8 +11,8 @@ from fakes import generated, make_structure, make_test
 from weakspot.errors import BadInput
 from weakspot.generators import Generated
 from weakspot.generators.litmus import Test
-from weakspot.harness.material import content, drift, gather, joined, resolve
-from weakspot.harness.structures import Scenario, Structure
+from weakspot.harness.corpus.material import content, drift, gather, joined, resolve
+from weakspot.harness.corpus.structures import Scenario, Structure
 from weakspot.harness.values.verdict import Exploration
 
 

@@ -8,7 +8,7 @@ import pytest
 from fakes import CLAIMS, make_structure, make_test
 
 from weakspot.errors import BadInput
-from weakspot.harness import structures
+from weakspot.harness.corpus import structures
 
 
 def broken(tmp_path: Path, old: str, new: str) -> BadInput:

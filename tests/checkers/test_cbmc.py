@@ -24,9 +24,9 @@ from weakspot.generators.litmus import (
     Test,
     Thread,
 )
-from weakspot.harness import models
 from weakspot.harness.checkers.cbmc import Cbmc
 from weakspot.harness.checkers.herd7 import Herd7
+from weakspot.harness.corpus import models
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system.tools import Tool
 

@@ -19,9 +19,9 @@ from texts import MP, RACE, SB, asked, made
 
 from weakspot import _engine
 from weakspot.generators.litmus import Test, read_test
-from weakspot.harness import models
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.herd7 import Herd7
+from weakspot.harness.corpus import models
 from weakspot.harness.report import witness
 from weakspot.harness.report.drawing import draw_witness
 from weakspot.harness.values.herdlog import format_verdicts

@@ -11,8 +11,8 @@ from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.litmus import Site
 from weakspot.generators.pipeline import Generated
 from weakspot.generators.source.program import Program
-from weakspot.harness import models
 from weakspot.harness.checkers.explore import Bounds, EngineExplorer
+from weakspot.harness.corpus import models
 from weakspot.harness.values.verdict import Exploration
 
 SITES = tuple(

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from texts import SB, asked, made
 
-from weakspot.harness import models
 from weakspot.harness.checkers.herd7 import Herd7
+from weakspot.harness.corpus import models
 from weakspot.harness.values.herdlog import format_verdicts, parse_verdicts
 from weakspot.system.tools import Tool
 

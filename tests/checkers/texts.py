@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weakspot.generators.litmus import Test
-from weakspot.harness import models
 from weakspot.harness.checkers import Checker
+from weakspot.harness.corpus import models
 from weakspot.harness.values.verdict import Verdict
 
 SB = r"""C SB

@@ -18,8 +18,8 @@ from samples import SB
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test
 from weakspot.harness.cli import weakspot
-from weakspot.harness.golden import promote
-from weakspot.harness.structures import find
+from weakspot.harness.corpus.golden import promote
+from weakspot.harness.corpus.structures import find
 from weakspot.harness.values.record import Plan
 
 #: stores alone: there are as many executions as ways to order them

@@ -11,12 +11,12 @@ import pytest
 from weakspot.generators.emit.c11 import litmus_text
 from weakspot.generators.litmus import Fence, Guard, Store, Test
 from weakspot.generators.pipeline import Generated, generate
-from weakspot.harness import models
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explore import Bounds, EngineExplorer
 from weakspot.harness.checkers.herd7 import Herd7
+from weakspot.harness.corpus import models
+from weakspot.harness.corpus.structures import Structure, structures
 from weakspot.harness.recorded import explored_as
-from weakspot.harness.structures import Structure, structures
 from weakspot.harness.values.phrases import told
 from weakspot.harness.values.verdict import Exploration, Observation, Verdict
 from weakspot.system.tools import Tool

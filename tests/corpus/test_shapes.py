@@ -9,7 +9,7 @@ import pytest
 
 from weakspot.generators import Generated, generate
 from weakspot.generators.litmus import Origin, Test
-from weakspot.harness import structures
+from weakspot.harness.corpus import structures
 
 Lines = tuple[tuple[str, ...], ...]
 

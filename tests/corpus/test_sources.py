@@ -12,8 +12,8 @@ import pytest
 
 import weakspot.models
 from weakspot.generators.source.frontend import compile_source
-from weakspot.harness import models
-from weakspot.harness.structures import Scenario, Structure, structures
+from weakspot.harness.corpus import models
+from weakspot.harness.corpus.structures import Scenario, Structure, structures
 
 STRUCTURES = structures()
 SCENARIOS = [

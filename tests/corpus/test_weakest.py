@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from weakspot.errors import BadInput
-from weakspot.harness import models, weakest
+from weakspot.harness import weakest
 from weakspot.harness.checkers.explore import Bounds
+from weakspot.harness.corpus import models
+from weakspot.harness.corpus.structures import CLAIMS, Structure, read_structure, structures
 from weakspot.harness.relax import Relaxing
 from weakspot.harness.relaxed import Relaxed
-from weakspot.harness.structures import CLAIMS, Structure, read_structure, structures
 from weakspot.harness.subjects import Version, subjects, versions
 from weakspot.harness.values.strength import at_most
 

@@ -8,8 +8,8 @@ import pytest
 
 from weakspot.errors import BadInput
 from weakspot.generators.source.program import read_program
-from weakspot.harness import models
 from weakspot.harness.checkers.explore import Bounds, asked
+from weakspot.harness.corpus import models
 
 RC11 = models.resolve("rc11")
 

@@ -16,7 +16,7 @@ from weakspot.errors import Unsupported
 from weakspot.generators.emit.native import Followed, native_source, perpetual
 from weakspot.generators.emit.threads import statements
 from weakspot.generators.litmus import Test
-from weakspot.harness import structures
+from weakspot.harness.corpus import structures
 from weakspot.system.tools import Tool
 
 TARGETS = ("x86_64", "aarch64", "powerpc64le", "riscv64")

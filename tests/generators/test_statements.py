@@ -7,7 +7,7 @@ import pytest
 
 from weakspot.generators.emit.c11 import litmus_text
 from weakspot.generators.litmus import Cas, Guard, Load, Test
-from weakspot.harness.structures import Structure, structures
+from weakspot.harness.corpus.structures import Structure, structures
 
 
 def _program(text: str) -> tuple[list[str], str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from weakspot.generators.cycles.variants import fenced, weaker
 from weakspot.generators.litmus import Body, Fence, Load, Rmw, Store, Test
-from weakspot.harness import models, structures
 from weakspot.harness.checkers.engine import Engine
+from weakspot.harness.corpus import models, structures
 from weakspot.harness.values.verdict import Verdict
 
 GOLDEN = {test.name: test for each in structures.structures() for test in each.golden()}

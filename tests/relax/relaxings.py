@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from weakspot.harness import models
 from weakspot.harness.checkers.explore import Bounds
+from weakspot.harness.corpus import models
 from weakspot.harness.prices import Prices
 from weakspot.harness.relax import Relaxing
 from weakspot.harness.subjects import subjects, versions

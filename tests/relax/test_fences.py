@@ -9,8 +9,8 @@ import pytest
 from relaxings import ran
 
 from weakspot.generators.source.program import read_program
-from weakspot.harness import models
 from weakspot.harness.checkers.explore import Bounds, asked
+from weakspot.harness.corpus import models
 from weakspot.harness.minimal import below
 from weakspot.harness.values.strength import Assignment, split
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from weakspot.generators.source.program import Program, read_program
-from weakspot.harness import models, structures
 from weakspot.harness.checkers.explore import Bounds
+from weakspot.harness.corpus import models, structures
 from weakspot.harness.repairs import Repair, repairs
 
 RC11 = models.resolve("rc11")

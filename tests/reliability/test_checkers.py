@@ -14,9 +14,9 @@ import pytest
 
 from weakspot.errors import MissingTool
 from weakspot.generators.litmus import Test
-from weakspot.harness import models
 from weakspot.harness.checkers.cbmc import Cbmc
 from weakspot.harness.checkers.herd7 import Herd7
+from weakspot.harness.corpus import models
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system import tools
 from weakspot.system.tools import Tool

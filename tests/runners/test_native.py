@@ -16,8 +16,9 @@ from weakspot.errors import MissingTool
 from weakspot.generators.emit.native import native_source, perpetual
 from weakspot.generators.emit.threads import places, statements
 from weakspot.generators.litmus import Test
-from weakspot.harness import machines, models, structures
+from weakspot.harness import machines
 from weakspot.harness.checkers.engine import Engine
+from weakspot.harness.corpus import models, structures
 from weakspot.harness.machines import Machine, local
 from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners import native

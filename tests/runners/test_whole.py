@@ -13,7 +13,7 @@ import pytest
 
 from weakspot.generators.emit.whole import Frame, frame, named
 from weakspot.generators.source.program import read_program
-from weakspot.harness import structures
+from weakspot.harness.corpus import structures
 from weakspot.harness.machines import Machine, compilers, local
 from weakspot.harness.runners import whole
 from weakspot.harness.runners.tuning import WHOLE

@@ -22,7 +22,7 @@ import msgspec
 
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test, read_test
-from weakspot.harness import models
+from weakspot.harness.corpus import models
 from weakspot.harness.values.verdict import Observation
 from weakspot.system import toml
 
