@@ -26,7 +26,7 @@ from weakspot.harness import compilers, machines
 from weakspot.harness.checkers import Checker
 from weakspot.harness.checkers.cbmc import Cbmc
 from weakspot.harness.checkers.engine import Engine
-from weakspot.harness.checkers.explore import Bounds, EngineExplorer, Explorer
+from weakspot.harness.checkers.explorer import Bounds, EngineExplorer, Explorer
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.compiled import LANGUAGE, Inspection
 from weakspot.harness.compilers import Build
@@ -42,8 +42,8 @@ from weakspot.harness.corpus.material import (
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.judge import judge
 from weakspot.harness.machines import Lost, Machine
+from weakspot.harness.machines.prices import Prices
 from weakspot.harness.machines.profile import profile
-from weakspot.harness.prices import Prices
 from weakspot.harness.runners import Runner, whole
 from weakspot.harness.runners.gauge import Gauge, gauged
 from weakspot.harness.runners.litmus7 import Litmus7

@@ -20,7 +20,7 @@ from weakspot.generators import Generated, generate
 from weakspot.harness.campaign import Progress, checker_named, explored, runner_named
 from weakspot.harness.checkers import Checker, unknown
 from weakspot.harness.checkers.engine import Engine
-from weakspot.harness.checkers.explore import Bounds, Explorer
+from weakspot.harness.checkers.explorer import Bounds, Explorer
 from weakspot.harness.compiled import Inspection
 from weakspot.harness.compilers import Build
 from weakspot.harness.corpus.material import Generator, Material, from_source, joined

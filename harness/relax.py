@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING
 
 from weakspot.generators.cycles.patterns import Habits, habits
 from weakspot.generators.source.program import Program
-from weakspot.harness.checkers.explore import Bounds, asked, explored
+from weakspot.harness.checkers.explorer import Bounds, asked, explored
 from weakspot.harness.corpus.models import Model
+from weakspot.harness.machines.prices import Prices
 from weakspot.harness.minimal import Values, minimal
-from weakspot.harness.prices import Prices
 from weakspot.harness.relaxed import LeftOut, Need, Relaxed, Weakest
 from weakspot.harness.subjects import Version
 from weakspot.harness.trials import Report, Scene, Trials, within

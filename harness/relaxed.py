@@ -9,7 +9,7 @@ import msgspec
 
 from weakspot.errors import BadInput, WeakspotError
 from weakspot.generators.source.program import Program
-from weakspot.harness.checkers.explore import Bounds, asked
+from weakspot.harness.checkers.explorer import Bounds, asked
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.minimal import below
 from weakspot.harness.rewrite import ByHand

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from weakspot.generators.source.program import Program
-from weakspot.harness.checkers.explore import Bounds, asked
+from weakspot.harness.checkers.explorer import Bounds, asked
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.minimal import minimal
 from weakspot.harness.trials import Report, Scene, Trials

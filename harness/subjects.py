@@ -22,7 +22,7 @@ import msgspec
 
 from weakspot.errors import BadInput
 from weakspot.generators.source.program import Program, read_program
-from weakspot.harness.checkers.explore import Bounds, asked
+from weakspot.harness.checkers.explorer import Bounds, asked
 from weakspot.harness.corpus.material import resolve
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.corpus.structures import Structure

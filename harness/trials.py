@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from weakspot.harness.checkers.explore import Bounds, asked
+from weakspot.harness.checkers.explorer import Bounds, asked
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.minimal import Values, below
 from weakspot.harness.values.annotations import Annotated

@@ -68,8 +68,8 @@ def cost(
     take with it, in nanoseconds and with the noise."""
     from weakspot.harness import machines
     from weakspot.harness.cost import Costing, prices
+    from weakspot.harness.machines.prices import Prices
     from weakspot.harness.machines.profile import profile
-    from weakspot.harness.prices import Prices
     from weakspot.harness.report import costs, terminal
     from weakspot.harness.subjects import subjects
 

@@ -185,7 +185,7 @@ def check(
     condition, or Undefined, where the model sees a data race."""
     from weakspot.generators import merge
     from weakspot.harness import once
-    from weakspot.harness.checkers.explore import Bounds, EngineExplorer
+    from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
     from weakspot.harness.corpus import golden
     from weakspot.harness.values.herdlog import format_verdicts
 

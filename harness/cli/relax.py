@@ -23,7 +23,7 @@ from weakspot.harness.cli.shared import (
 from weakspot.harness.edge import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, keeping, listed
 
 if TYPE_CHECKING:
-    from weakspot.harness.checkers.explore import Bounds
+    from weakspot.harness.checkers.explorer import Bounds
     from weakspot.harness.corpus.models import Model
     from weakspot.harness.relaxed import Relaxed
     from weakspot.harness.rewrite import Rewritten
@@ -101,8 +101,8 @@ def relax(
     For every annotation, which is a memory order at one place of the source, the weakest with
     which all programs are still safe, and why it can be no weaker."""
     from weakspot.harness import once
-    from weakspot.harness.checkers.explore import Bounds, EngineExplorer
-    from weakspot.harness.prices import Prices
+    from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
+    from weakspot.harness.machines.prices import Prices
     from weakspot.harness.relax import Relaxing
     from weakspot.harness.relaxed import findings
     from weakspot.harness.report import relaxed, terminal

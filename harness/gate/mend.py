@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from weakspot.generators.source.program import Program, read_program
-from weakspot.harness.checkers.explore import Bounds
+from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.gate.outcome import Need
 from weakspot.harness.gate.places import place

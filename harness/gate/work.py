@@ -24,7 +24,7 @@ from weakspot.generators.litmus import Site, Test, read_test
 from weakspot.generators.source import frontend as source
 from weakspot.harness.campaign import Progress, explored, model_digest
 from weakspot.harness.checkers.engine import Engine
-from weakspot.harness.checkers.explore import Bounds, EngineExplorer
+from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.material import Subject, default_models
 from weakspot.harness.corpus.models import Model

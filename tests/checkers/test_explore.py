@@ -11,7 +11,7 @@ from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.litmus import Site
 from weakspot.generators.pipeline import Generated
 from weakspot.generators.source.program import Program
-from weakspot.harness.checkers.explore import Bounds, EngineExplorer
+from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
 from weakspot.harness.corpus import models
 from weakspot.harness.values.verdict import Exploration
 

@@ -12,7 +12,7 @@ from weakspot.generators.emit.c11 import litmus_text
 from weakspot.generators.litmus import Fence, Guard, Store, Test
 from weakspot.generators.pipeline import Generated, generate
 from weakspot.harness.checkers.engine import Engine
-from weakspot.harness.checkers.explore import Bounds, EngineExplorer
+from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.structures import Structure, structures

@@ -10,7 +10,7 @@ import pytest
 
 from weakspot.errors import BadInput
 from weakspot.harness import weakest
-from weakspot.harness.checkers.explore import Bounds
+from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.structures import CLAIMS, Structure, read_structure, structures
 from weakspot.harness.relax import Relaxing

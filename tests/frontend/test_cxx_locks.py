@@ -8,7 +8,7 @@ import pytest
 
 from weakspot.errors import BadInput
 from weakspot.generators.source.program import read_program
-from weakspot.harness.checkers.explore import Bounds, asked
+from weakspot.harness.checkers.explorer import Bounds, asked
 from weakspot.harness.corpus import models
 
 RC11 = models.resolve("rc11")

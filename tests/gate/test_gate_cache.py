@@ -13,7 +13,7 @@ from projects import CONFIG, PUSH_POP, QUEUE, Project
 
 from weakspot.generators.source import clang
 from weakspot.harness.checkers.engine import Engine
-from weakspot.harness.checkers.explore import EngineExplorer
+from weakspot.harness.checkers.explorer import EngineExplorer
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from weakspot.harness.checkers.explore import Bounds
+from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus import models
-from weakspot.harness.prices import Prices
+from weakspot.harness.machines.prices import Prices
 from weakspot.harness.relax import Relaxing
 from weakspot.harness.subjects import subjects, versions
 from weakspot.harness.trials import Report

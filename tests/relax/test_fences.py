@@ -9,7 +9,7 @@ import pytest
 from relaxings import ran
 
 from weakspot.generators.source.program import read_program
-from weakspot.harness.checkers.explore import Bounds, asked
+from weakspot.harness.checkers.explorer import Bounds, asked
 from weakspot.harness.corpus import models
 from weakspot.harness.minimal import below
 from weakspot.harness.values.strength import Assignment, split

@@ -9,7 +9,7 @@ import pytest
 from relaxings import ran, relaxings
 
 from weakspot.errors import BadInput
-from weakspot.harness.checkers.explore import Bounds, asked
+from weakspot.harness.checkers.explorer import Bounds, asked
 from weakspot.harness.corpus import models
 from weakspot.harness.minimal import below
 from weakspot.harness.relax import Relaxing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weakspot.generators.source.program import Program, read_program
-from weakspot.harness.checkers.explore import Bounds
+from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus import models, structures
 from weakspot.harness.repairs import Repair, repairs
 

@@ -12,7 +12,7 @@ from weakspot.generators.litmus import Test
 from weakspot.generators.pipeline import generate
 from weakspot.harness import machines
 from weakspot.harness.checkers.engine import Engine
-from weakspot.harness.checkers.explore import Bounds, EngineExplorer
+from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.corpus import models, structures
 from weakspot.harness.runners.litmus7 import Litmus7
