@@ -106,7 +106,9 @@ def test(
     every structure."""
     import msgspec
 
-    from weakspot.harness import campaign, judge, once
+    from weakspot.harness import judge
+    from weakspot.harness.campaign import answers as once
+    from weakspot.harness.campaign import campaign
     from weakspot.harness.report import html, terminal, text
     from weakspot.harness.values.record import Plan
 
@@ -164,7 +166,8 @@ def report(campaigns: tuple[Path, ...], output: Path | None, show: bool) -> int:
     """Write campaigns as static sites.
 
     A site opens from a file and needs no network."""
-    from weakspot.harness import once, store
+    from weakspot.harness.campaign import answers as once
+    from weakspot.harness.campaign import store
     from weakspot.harness.report import html
 
     if output is not None and len(campaigns) > 1:

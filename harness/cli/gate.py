@@ -147,7 +147,8 @@ Examples:
 @click.argument("name", metavar="ID-OR-WITNESS")
 def explain(name: str) -> int:
     """What a finding means, why it matters, what to do."""
-    from weakspot.harness import once, store
+    from weakspot.harness.campaign import answers as once
+    from weakspot.harness.campaign import store
     from weakspot.harness.findings import KINDS, kind
     from weakspot.harness.gate.remembered import remembered
     from weakspot.harness.report import explain as report

@@ -53,7 +53,9 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def structures(names: tuple[str, ...], claims: bool, campaign: Path | None, as_json: bool) -> int:
     """The structures of the corpus."""
-    from weakspot.harness import listing, once, store
+    from weakspot.harness import listing
+    from weakspot.harness.campaign import answers as once
+    from weakspot.harness.campaign import store
     from weakspot.harness.corpus import structures
     from weakspot.harness.report import terminal
 

@@ -76,7 +76,8 @@ def gen(
 
     They are the critical cycles of the programs' access patterns: where a weak memory order can
     show at all."""
-    from weakspot.harness import listing, once
+    from weakspot.harness import listing
+    from weakspot.harness.campaign import answers as once
     from weakspot.harness.corpus import golden
     from weakspot.harness.report import terminal
 
@@ -184,7 +185,7 @@ def check(
     something. Of a test the answer is Never, Sometimes or Always, of the proposition in its
     condition, or Undefined, where the model sees a data race."""
     from weakspot.generators import merge
-    from weakspot.harness import once
+    from weakspot.harness.campaign import answers as once
     from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
     from weakspot.harness.corpus import golden
     from weakspot.harness.values.herdlog import format_verdicts
@@ -246,7 +247,8 @@ def _compiled(
     form: str | None,
 ) -> int:
     """`check --compiled`: the tests by each compiler, beside their sources."""
-    from weakspot.harness import compilers, once, operations
+    from weakspot.harness import compilers, operations
+    from weakspot.harness.campaign import answers as once
     from weakspot.harness.compiled import LANGUAGE, Inspection, weaker
     from weakspot.harness.corpus import golden
 
@@ -348,7 +350,8 @@ def run(
     form: str | None,
 ) -> int:
     """Run programs and tests on hardware, and count what comes out."""
-    from weakspot.harness import machines, once
+    from weakspot.harness import machines
+    from weakspot.harness.campaign import answers as once
     from weakspot.harness.values.herdlog import format_histograms
 
     place = machines.resolve(machine)

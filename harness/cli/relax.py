@@ -100,7 +100,7 @@ def relax(
 
     For every annotation, which is a memory order at one place of the source, the weakest with
     which all programs are still safe, and why it can be no weaker."""
-    from weakspot.harness import once
+    from weakspot.harness.campaign import answers as once
     from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
     from weakspot.harness.machines.prices import Prices
     from weakspot.harness.relax import Relaxing

@@ -17,7 +17,7 @@ from weakspot.harness.edge import Command, listed, some_time
 if TYPE_CHECKING:
     import msgspec
 
-    from weakspot.harness.campaign import Progress
+    from weakspot.harness.campaign.campaign import Progress
     from weakspot.harness.corpus.material import Generator, Material
     from weakspot.harness.values.record import Record
 
@@ -169,7 +169,7 @@ def json_lines(values: Iterable[msgspec.Struct]) -> Iterator[str]:
 
 def results_folder() -> Path:
     """Where campaigns are written by default."""
-    from weakspot.harness import campaign
+    from weakspot.harness.campaign import campaign
 
     return Path(os.environ.get("WEAKSPOT_RESULTS") or campaign.RESULTS)
 
@@ -177,7 +177,7 @@ def results_folder() -> Path:
 @contextlib.contextmanager
 def watched() -> Iterator[Progress]:
     """A bar for a person; nothing for a pipe or a log."""
-    from weakspot.harness import campaign
+    from weakspot.harness.campaign import campaign
 
     if sys.stderr.isatty():
         from weakspot.harness.report import terminal

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test
+from weakspot.harness.campaign.store import file_names
 from weakspot.harness.corpus.material import drift, gather, resolve
 from weakspot.harness.corpus.structures import Structure
-from weakspot.harness.store import file_names
 from weakspot.harness.values.record import Drift
 from weakspot.system.files import disk
 

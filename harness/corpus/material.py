@@ -16,10 +16,10 @@ from weakspot.errors import BadInput, Unsupported
 from weakspot.generators import Generated, generate, merge
 from weakspot.generators.emit.isa import mapped, target, targets
 from weakspot.generators.litmus import Site, Test, read_test
+from weakspot.harness.campaign.store import file_names
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus import structures as corpus
 from weakspot.harness.corpus.structures import Scenario, Structure
-from weakspot.harness.store import file_names
 from weakspot.harness.values.record import (
     Drift,
     Entry,

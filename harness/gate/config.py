@@ -30,7 +30,8 @@ import msgspec
 from weakspot.errors import BadInput
 from weakspot.generators.source import clang
 from weakspot.generators.source import frontend as source
-from weakspot.harness import machines, once
+from weakspot.harness import machines
+from weakspot.harness.campaign import answers as once
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.edge import seconds_of
 from weakspot.harness.findings import KINDS

@@ -22,7 +22,7 @@ from weakspot.errors import BadInput
 from weakspot.generators import Generated, generate
 from weakspot.generators.litmus import Site, Test, read_test
 from weakspot.generators.source import frontend as source
-from weakspot.harness.campaign import Progress, explored, model_digest
+from weakspot.harness.campaign.campaign import Progress, explored, model_digest
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
 from weakspot.harness.corpus import models

@@ -13,7 +13,7 @@ import pytest
 
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test, read_test
-from weakspot.harness import once
+from weakspot.harness.campaign import answers as once
 from weakspot.harness.checkers import Checker
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.herd7 import Herd7

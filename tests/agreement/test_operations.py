@@ -11,7 +11,8 @@ import pytest
 from test_compiled import bytes_of, words
 
 from weakspot.errors import MissingTool
-from weakspot.harness import once, operations
+from weakspot.harness import operations
+from weakspot.harness.campaign import answers as once
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.compiled import Inspection
 from weakspot.harness.compilers import PLACES, builds

@@ -18,9 +18,9 @@ from fakes import (
 
 from weakspot.errors import BadInput, ToolFailed, WeakspotError
 from weakspot.generators.source.program import Program
-from weakspot.harness.campaign import Stopped, model_digest, run
+from weakspot.harness.campaign.campaign import Stopped, model_digest, run
+from weakspot.harness.campaign.store import Store, latest_unfinished, read_manifest
 from weakspot.harness.machines import Machine
-from weakspot.harness.store import Store, latest_unfinished, read_manifest
 from weakspot.harness.values.record import Plan
 from weakspot.harness.values.verdict import Exploration, ProgramRun, Violation
 from weakspot.system.tools import Tool

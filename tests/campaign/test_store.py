@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weakspot.errors import BadInput, WeakspotError
-from weakspot.harness.store import Store, file_names, load, new_folder, read_manifest
+from weakspot.harness.campaign.store import Store, file_names, load, new_folder, read_manifest
 from weakspot.harness.values.record import FORMAT, Entry, Manifest, ModelNote, Plan, digest, key
 from weakspot.harness.values.verdict import Verdict
 

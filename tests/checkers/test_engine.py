@@ -392,7 +392,7 @@ def _timeless(log: str) -> list[str]:
 def test_without_other_tools_the_engine_does_the_whole_job(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from weakspot.harness import campaign
+    from weakspot.harness.campaign import campaign
     from weakspot.harness.values.record import Plan
 
     monkeypatch.setattr(tools, "_find", lambda *_: None)

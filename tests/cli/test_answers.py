@@ -242,7 +242,7 @@ def test_the_main_job_without_what_is_about_every_structure(
         asked.append(plan)
         raise BadInput("only asked")
 
-    monkeypatch.setattr("weakspot.harness.campaign.run", noted)
+    monkeypatch.setattr("weakspot.harness.campaign.campaign.run", noted)
     for what in ([], ["a.c"]):
         CliRunner().invoke(weakspot, ["test", *what, "--for", "200ms"])
     assert [plan.what for plan in asked] == [("all",), ("a.c",)]

@@ -14,7 +14,7 @@ from weakspot.generators import Generated
 from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.litmus import Test
 from weakspot.generators.source.program import Program
-from weakspot.harness.campaign import Tools, run
+from weakspot.harness.campaign.campaign import Tools, run
 from weakspot.harness.corpus.models import Model, resolve
 from weakspot.harness.corpus.structures import Scenario, Structure
 from weakspot.harness.values.record import Plan

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from weakspot.harness.store import load, read_manifest
+from weakspot.harness.campaign.store import load, read_manifest
 
 SCRIPT = Path(__file__).with_name("slow_campaign.py")
 JOBS = 80  # forty tests under two models

@@ -18,7 +18,8 @@ from sshd import HOST, Sshd, made_key, started
 
 from weakspot.errors import Unsupported
 from weakspot.generators.litmus import Test
-from weakspot.harness import campaign, machines
+from weakspot.harness import machines
+from weakspot.harness.campaign import campaign
 from weakspot.harness.judge import exit_code, undecided
 from weakspot.harness.machines import Lost, Machine, compilers, local
 from weakspot.harness.machines.emulated import ARCHITECTURES

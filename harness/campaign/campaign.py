@@ -23,6 +23,7 @@ import msgspec
 from weakspot import __version__
 from weakspot.errors import BadInput, MissingTool, ToolFailed, WeakspotError
 from weakspot.harness import compilers, machines
+from weakspot.harness.campaign.store import Codes, Store, latest_unfinished, load, new_folder
 from weakspot.harness.checkers import Checker
 from weakspot.harness.checkers.cbmc import Cbmc
 from weakspot.harness.checkers.engine import Engine
@@ -48,7 +49,6 @@ from weakspot.harness.runners import Runner, whole
 from weakspot.harness.runners.gauge import Gauge, gauged
 from weakspot.harness.runners.litmus7 import Litmus7
 from weakspot.harness.runners.native import Native
-from weakspot.harness.store import Codes, Store, latest_unfinished, load, new_folder
 from weakspot.harness.values.annotations import annotate
 from weakspot.harness.values.record import (
     FORMAT,

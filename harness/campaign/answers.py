@@ -17,7 +17,8 @@ import msgspec
 from weakspot import __version__
 from weakspot.errors import BadInput, MissingTool
 from weakspot.generators import Generated, generate
-from weakspot.harness.campaign import Progress, checker_named, explored, runner_named
+from weakspot.harness.campaign.campaign import Progress, checker_named, explored, runner_named
+from weakspot.harness.campaign.store import MANIFEST, new_folder, read_manifest
 from weakspot.harness.checkers import Checker, unknown
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explorer import Bounds, Explorer
@@ -30,7 +31,6 @@ from weakspot.harness.judge import judge
 from weakspot.harness.machines import Machine
 from weakspot.harness.runners import Runner, whole
 from weakspot.harness.runners.gauge import Gauge, gauged
-from weakspot.harness.store import MANIFEST, new_folder, read_manifest
 from weakspot.harness.values.record import (
     FORMAT,
     Entry,
