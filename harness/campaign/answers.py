@@ -22,8 +22,8 @@ from weakspot.harness.campaign.store import MANIFEST, new_folder, read_manifest
 from weakspot.harness.checkers import Checker, unknown
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explorer import Bounds, Explorer
-from weakspot.harness.compiled import Inspection
-from weakspot.harness.compilers import Build
+from weakspot.harness.codegen.check import Inspection
+from weakspot.harness.codegen.compilers import Build
 from weakspot.harness.corpus.material import Generator, Material, from_source, joined
 from weakspot.harness.corpus.models import Model, resolve
 from weakspot.harness.corpus.structures import Scenario, Structure

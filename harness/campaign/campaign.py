@@ -22,15 +22,16 @@ import msgspec
 
 from weakspot import __version__
 from weakspot.errors import BadInput, MissingTool, ToolFailed, WeakspotError
-from weakspot.harness import compilers, machines
+from weakspot.harness import machines
 from weakspot.harness.campaign.store import Codes, Store, latest_unfinished, load, new_folder
 from weakspot.harness.checkers import Checker
 from weakspot.harness.checkers.cbmc import Cbmc
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explorer import Bounds, EngineExplorer, Explorer
 from weakspot.harness.checkers.herd7 import Herd7
-from weakspot.harness.compiled import LANGUAGE, Inspection
-from weakspot.harness.compilers import Build
+from weakspot.harness.codegen import compilers
+from weakspot.harness.codegen.check import LANGUAGE, Inspection
+from weakspot.harness.codegen.compilers import Build
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.material import (
     Generator,

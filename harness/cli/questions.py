@@ -247,9 +247,9 @@ def _compiled(
     form: str | None,
 ) -> int:
     """`check --compiled`: the tests by each compiler, beside their sources."""
-    from weakspot.harness import compilers, operations
     from weakspot.harness.campaign import answers as once
-    from weakspot.harness.compiled import LANGUAGE, Inspection, weaker
+    from weakspot.harness.codegen import compilers, operations
+    from weakspot.harness.codegen.check import LANGUAGE, Inspection, weaker
     from weakspot.harness.corpus import golden
 
     builds = compilers.builds(ways)

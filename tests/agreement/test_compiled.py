@@ -17,8 +17,8 @@ from weakspot.harness.campaign import answers as once
 from weakspot.harness.checkers import Checker
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.herd7 import Herd7
-from weakspot.harness.compiled import Inspection
-from weakspot.harness.compilers import PLACES, Build, Made, builds, compiled
+from weakspot.harness.codegen.check import Inspection
+from weakspot.harness.codegen.compilers import PLACES, Build, Made, builds, compiled
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.structures import structures
 from weakspot.harness.values.verdict import Compiled

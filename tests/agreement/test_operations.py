@@ -11,11 +11,11 @@ import pytest
 from test_compiled import bytes_of, words
 
 from weakspot.errors import MissingTool
-from weakspot.harness import operations
 from weakspot.harness.campaign import answers as once
 from weakspot.harness.checkers.engine import Engine
-from weakspot.harness.compiled import Inspection
-from weakspot.harness.compilers import PLACES, builds
+from weakspot.harness.codegen import operations
+from weakspot.harness.codegen.check import Inspection
+from weakspot.harness.codegen.compilers import PLACES, builds
 from weakspot.harness.corpus.material import gather
 from weakspot.harness.values.verdict import Compiled
 from weakspot.system import tools

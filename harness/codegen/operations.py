@@ -28,8 +28,8 @@ from weakspot.generators.binary.operations import Program as Observed
 from weakspot.generators.emit.native import template
 from weakspot.generators.litmus import Test
 from weakspot.generators.source.program import Program
-from weakspot.harness import stub
-from weakspot.harness.compilers import SECONDS, Build, said
+from weakspot.harness.codegen import gdbstub as stub
+from weakspot.harness.codegen.compilers import SECONDS, Build, said
 from weakspot.harness.machines.local import cores
 from weakspot.system import process, tools
 

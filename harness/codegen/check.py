@@ -18,12 +18,12 @@ from weakspot.generators.binary import Object, source
 from weakspot.generators.binary import Source as Threads
 from weakspot.generators.emit.isa import Mapped
 from weakspot.generators.litmus import Atom, Test
-from weakspot.harness import operations
 from weakspot.harness.checkers import Checker
-from weakspot.harness.compilers import Build, Made, compiled
+from weakspot.harness.codegen import operations
+from weakspot.harness.codegen.compilers import Build, Made, compiled
+from weakspot.harness.codegen.operations import Subject
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.operations import Subject
 from weakspot.harness.values.agreement import beyond
 from weakspot.harness.values.herdlog import LOOP
 from weakspot.harness.values.record import Record, in_order
