@@ -67,11 +67,11 @@ def cost(
     For every annotation, and every order that C11 allows there, what the program's own operations
     take with it, in nanoseconds and with the noise."""
     from weakspot.harness import machines
-    from weakspot.harness.cost import Costing, prices
     from weakspot.harness.machines.prices import Prices
     from weakspot.harness.machines.profile import profile
+    from weakspot.harness.orders.cost import Costing, prices
+    from weakspot.harness.orders.subjects import subjects
     from weakspot.harness.report import costs, terminal
-    from weakspot.harness.subjects import subjects
 
     place = machines.resolve(machine)
 

@@ -25,9 +25,9 @@ from weakspot.harness.edge import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, keeping
 if TYPE_CHECKING:
     from weakspot.harness.checkers.explorer import Bounds
     from weakspot.harness.corpus.models import Model
-    from weakspot.harness.relaxed import Relaxed
-    from weakspot.harness.rewrite import Rewritten
-    from weakspot.harness.subjects import Subject
+    from weakspot.harness.orders.relaxation import Relaxed
+    from weakspot.harness.orders.rewrite import Rewritten
+    from weakspot.harness.orders.subjects import Subject
 
 
 @command(
@@ -103,10 +103,10 @@ def relax(
     from weakspot.harness.campaign import answers as once
     from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
     from weakspot.harness.machines.prices import Prices
-    from weakspot.harness.relax import Relaxing
-    from weakspot.harness.relaxed import findings
+    from weakspot.harness.orders.relax import Relaxing
+    from weakspot.harness.orders.relaxation import findings
+    from weakspot.harness.orders.subjects import subjects, versions
     from weakspot.harness.report import relaxed, terminal
-    from weakspot.harness.subjects import subjects, versions
 
     wanted = once.models(models)
     for model in wanted:
@@ -181,8 +181,8 @@ def relax(
 
 def _patch(found: Relaxed, take: int | None) -> None:
     """The change on standard output, what is left to do by hand beside it."""
-    from weakspot.harness.relaxed import chosen
-    from weakspot.harness.rewrite import rewrite
+    from weakspot.harness.orders.relaxation import chosen
+    from weakspot.harness.orders.rewrite import rewrite
 
     change = rewrite(found.annotations, chosen(found, take))
     say(change.diff())
@@ -200,8 +200,8 @@ def _apply(
     aside: bool,
 ) -> None:
     """Make the change, and see that it is what was meant; else leave the files as they were."""
-    from weakspot.harness.relaxed import chosen, confirm
-    from weakspot.harness.rewrite import rewrite
+    from weakspot.harness.orders.relaxation import chosen, confirm
+    from weakspot.harness.orders.rewrite import rewrite
 
     orders = chosen(found, take)
     change = rewrite(found.annotations, orders)
@@ -232,7 +232,7 @@ def _by_hand(change: Rewritten) -> None:
 
 def _recorded(named: Sequence[Subject], found: Sequence[Relaxed], *, promote: bool) -> int:
     """Compare with what the corpus records, or record it; never what a limit left open."""
-    from weakspot.harness import weakest
+    from weakspot.harness.orders import promotion as weakest
 
     code = NOTHING_FOUND
     for subject in named:

@@ -16,7 +16,7 @@ from weakspot.harness.corpus.models import Model
 from weakspot.harness.gate.outcome import Need
 from weakspot.harness.gate.places import place
 from weakspot.harness.gate.work import Answered, Work
-from weakspot.harness.repairs import Repair, repairs
+from weakspot.harness.orders.repairs import Repair, repairs
 from weakspot.harness.values.strength import spelled
 from weakspot.system import cache as kept
 

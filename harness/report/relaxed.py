@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
-from weakspot.harness.relaxed import Relaxed, findings, reason
+from weakspot.harness.orders.relaxation import Relaxed, findings, reason
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import columns, style
 from weakspot.harness.values.annotations import Annotation

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from weakspot.errors import BadInput
-from weakspot.harness import weakest
 from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.structures import CLAIMS, Structure, read_structure, structures
-from weakspot.harness.relax import Relaxing
-from weakspot.harness.relaxed import Relaxed
-from weakspot.harness.subjects import Version, subjects, versions
+from weakspot.harness.orders import promotion as weakest
+from weakspot.harness.orders.relax import Relaxing
+from weakspot.harness.orders.relaxation import Relaxed
+from weakspot.harness.orders.subjects import Version, subjects, versions
 from weakspot.harness.values.strength import at_most
 
 STRUCTURES = structures()

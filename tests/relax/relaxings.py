@@ -7,9 +7,9 @@ from pathlib import Path
 from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus import models
 from weakspot.harness.machines.prices import Prices
-from weakspot.harness.relax import Relaxing
-from weakspot.harness.subjects import subjects, versions
-from weakspot.harness.trials import Report
+from weakspot.harness.orders.relax import Relaxing
+from weakspot.harness.orders.subjects import subjects, versions
+from weakspot.harness.orders.trials import Report
 
 
 def relaxings(

@@ -11,7 +11,7 @@ from relaxings import ran
 from weakspot.generators.source.program import read_program
 from weakspot.harness.checkers.explorer import Bounds, asked
 from weakspot.harness.corpus import models
-from weakspot.harness.minimal import below
+from weakspot.harness.orders.minimal import below
 from weakspot.harness.values.strength import Assignment, split
 
 RC11 = models.resolve("rc11")
@@ -194,7 +194,7 @@ def test_fences_are_looked_for_only_when_asked(tmp_path: Path) -> None:
 def test_a_search_for_fences_that_takes_too_long_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weakspot.harness.relax._FENCED", 3)
+    monkeypatch.setattr("weakspot.harness.orders.relax._FENCED", 3)
     found = ran(written(tmp_path, SB, ["sc", "sc"], {}), fences=True).result()
     assert not found.decided
     assert any("with fences there may be other assignments" in note for note in found.notes)

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from weakspot.harness.minimal import below, minimal
+from weakspot.harness.orders.minimal import below, minimal
 from weakspot.harness.values.strength import Assignment, allowed, cost
 
 KINDS = ("R", "W", "RMW", "F", "CAS")

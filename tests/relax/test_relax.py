@@ -11,10 +11,10 @@ from relaxings import ran, relaxings
 from weakspot.errors import BadInput
 from weakspot.harness.checkers.explorer import Bounds, asked
 from weakspot.harness.corpus import models
-from weakspot.harness.minimal import below
-from weakspot.harness.relax import Relaxing
-from weakspot.harness.relaxed import Relaxed, findings
-from weakspot.harness.subjects import subjects
+from weakspot.harness.orders.minimal import below
+from weakspot.harness.orders.relax import Relaxing
+from weakspot.harness.orders.relaxation import Relaxed, findings
+from weakspot.harness.orders.subjects import subjects
 from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.strength import Assignment, allowed, just_less
 

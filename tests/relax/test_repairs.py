@@ -7,7 +7,7 @@ import pytest
 from weakspot.generators.source.program import Program, read_program
 from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus import models, structures
-from weakspot.harness.repairs import Repair, repairs
+from weakspot.harness.orders.repairs import Repair, repairs
 
 RC11 = models.resolve("rc11")
 

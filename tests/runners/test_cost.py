@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from weakspot.generators.source.program import read_program
-from weakspot.harness.contests import FEWEST, Timing
-from weakspot.harness.cost import Costing, Costs, OrderCost, SiteCost, prices
 from weakspot.harness.machines import Machine
 from weakspot.harness.machines.prices import Prices
+from weakspot.harness.orders.contests import FEWEST, Timing
+from weakspot.harness.orders.cost import Costing, Costs, OrderCost, SiteCost, prices
 from weakspot.harness.runners.whole import Times
 from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.strength import fenced

@@ -11,8 +11,8 @@ import pytest
 
 from weakspot.generators.emit.whole import in_source
 from weakspot.generators.source.program import read_program
-from weakspot.harness.cost import Costing
 from weakspot.harness.machines import Machine, compilers, local
+from weakspot.harness.orders.cost import Costing
 from weakspot.harness.runners import whole
 from weakspot.harness.runners.whole import Times
 from weakspot.harness.values.verdict import ProgramRun

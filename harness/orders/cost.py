@@ -24,10 +24,10 @@ import msgspec
 from weakspot.errors import Unsupported
 from weakspot.generators.source.program import Program
 from weakspot.harness import machines
-from weakspot.harness.contests import FEWEST, Contest, Timing, next_of
 from weakspot.harness.machines import Machine, Session
 from weakspot.harness.machines.local import cores
-from weakspot.harness.rewrite import marked, rewrite
+from weakspot.harness.orders.contests import FEWEST, Contest, Timing, next_of
+from weakspot.harness.orders.rewrite import marked, rewrite
 from weakspot.harness.runners import programs, whole
 from weakspot.harness.runners.programs import Failed, workshop
 from weakspot.harness.runners.tuning import Setting

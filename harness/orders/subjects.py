@@ -26,7 +26,7 @@ from weakspot.harness.checkers.explorer import Bounds, asked
 from weakspot.harness.corpus.material import resolve
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.corpus.structures import Structure
-from weakspot.harness.trials import Report
+from weakspot.harness.orders.trials import Report
 
 
 class Subject(msgspec.Struct, frozen=True):

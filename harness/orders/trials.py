@@ -16,7 +16,7 @@ import msgspec
 
 from weakspot.harness.checkers.explorer import Bounds, asked
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.minimal import Values, below
+from weakspot.harness.orders.minimal import Values, below
 from weakspot.harness.values.annotations import Annotated
 from weakspot.harness.values.strength import Assignment, at_most
 

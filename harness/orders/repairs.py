@@ -11,8 +11,8 @@ import msgspec
 from weakspot.generators.source.program import Program
 from weakspot.harness.checkers.explorer import Bounds, asked
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.minimal import minimal
-from weakspot.harness.trials import Report, Scene, Trials
+from weakspot.harness.orders.minimal import minimal
+from weakspot.harness.orders.trials import Report, Scene, Trials
 from weakspot.harness.values.annotations import Annotated, Annotation, annotate
 from weakspot.harness.values.strength import Assignment, cost, spelled, stronger, strongest
 

@@ -23,8 +23,8 @@ import msgspec
 
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import C_ORDER
-from weakspot.harness import statements
-from weakspot.harness.statements import Unclear, begin, blanked
+from weakspot.harness.orders import statements
+from weakspot.harness.orders.statements import Unclear, begin, blanked
 from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.strength import Assignment, split, with_own
 from weakspot.system.files import disk, replace

@@ -11,9 +11,9 @@ from weakspot.errors import BadInput, WeakspotError
 from weakspot.generators.source.program import Program
 from weakspot.harness.checkers.explorer import Bounds, asked
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.minimal import below
-from weakspot.harness.rewrite import ByHand
-from weakspot.harness.trials import Failing
+from weakspot.harness.orders.minimal import below
+from weakspot.harness.orders.rewrite import ByHand
+from weakspot.harness.orders.trials import Failing
 from weakspot.harness.values.annotations import Annotation, annotate
 from weakspot.harness.values.strength import Assignment, spelled, split
 from weakspot.harness.values.verdict import Evidence, Finding, Violation

@@ -26,10 +26,10 @@ from weakspot.generators.source.program import Program
 from weakspot.harness.checkers.explorer import Bounds, asked, explored
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.machines.prices import Prices
-from weakspot.harness.minimal import Values, minimal
-from weakspot.harness.relaxed import LeftOut, Need, Relaxed, Weakest
-from weakspot.harness.subjects import Version
-from weakspot.harness.trials import Report, Scene, Trials, within
+from weakspot.harness.orders.minimal import Values, minimal
+from weakspot.harness.orders.relaxation import LeftOut, Need, Relaxed, Weakest
+from weakspot.harness.orders.subjects import Version
+from weakspot.harness.orders.trials import Report, Scene, Trials, within
 from weakspot.harness.values.annotations import Annotated, Annotation, annotate
 from weakspot.harness.values.strength import (
     Assignment,
