@@ -42,7 +42,7 @@ from weakspot.harness.corpus.material import (
     joined,
 )
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.judge import judge
+from weakspot.harness.judge.findings import judge
 from weakspot.harness.machines import Lost, Machine
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.machines.profile import profile

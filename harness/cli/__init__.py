@@ -8,11 +8,11 @@ import click
 from weakspot import __version__
 from weakspot.harness.cli.campaigns import report, test
 from weakspot.harness.cli.cost import cost
+from weakspot.harness.cli.errors import Commands, guarded
 from weakspot.harness.cli.gate import explain, gate
 from weakspot.harness.cli.lists import doctor, models, structures
 from weakspot.harness.cli.questions import check, gen, run
 from weakspot.harness.cli.relax import relax
-from weakspot.harness.edge import Commands, guarded
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from weakspot.errors import BadInput
+from weakspot.harness.cli.errors import NOTHING_FOUND, Interrupted, duration, listed
 from weakspot.harness.cli.shared import (
     CHECKERS,
     RUNNERS,
@@ -21,7 +22,6 @@ from weakspot.harness.cli.shared import (
     timeout_option,
     ways_option,
 )
-from weakspot.harness.edge import NOTHING_FOUND, Interrupted, duration, listed
 
 
 @command(
@@ -106,9 +106,9 @@ def test(
     every structure."""
     import msgspec
 
-    from weakspot.harness import judge
     from weakspot.harness.campaign import answers as once
     from weakspot.harness.campaign import campaign
+    from weakspot.harness.judge import findings as judge
     from weakspot.harness.report import html, terminal, text
     from weakspot.harness.values.record import Plan
 

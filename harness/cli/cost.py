@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from weakspot.harness.cli.errors import NOTHING_FOUND, keeping, some_time
 from weakspot.harness.cli.shared import (
     command,
     json_lines,
@@ -15,7 +16,6 @@ from weakspot.harness.cli.shared import (
     watched,
     what_argument,
 )
-from weakspot.harness.edge import NOTHING_FOUND, keeping, some_time
 
 
 @command(

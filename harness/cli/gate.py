@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from weakspot.errors import BadInput
+from weakspot.harness.cli.errors import NOTHING_FOUND, keeping
 from weakspot.harness.cli.shared import command, json_lines, results_folder, say, watched
-from weakspot.harness.edge import NOTHING_FOUND, keeping
 
 if TYPE_CHECKING:
     pass
@@ -149,8 +149,8 @@ def explain(name: str) -> int:
     """What a finding means, why it matters, what to do."""
     from weakspot.harness.campaign import answers as once
     from weakspot.harness.campaign import store
-    from weakspot.harness.findings import KINDS, kind
     from weakspot.harness.gate.remembered import remembered
+    from weakspot.harness.judge.kinds import KINDS, kind
     from weakspot.harness.report import explain as report
     from weakspot.harness.report import terminal
 

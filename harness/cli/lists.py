@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
+from weakspot.harness.cli.errors import FINDINGS, NOTHING_FOUND
 from weakspot.harness.cli.shared import command, json_lines, results_folder, say
-from weakspot.harness.edge import FINDINGS, NOTHING_FOUND
 
 
 @command(
@@ -20,7 +20,7 @@ Example:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def doctor(as_json: bool) -> int:
     """What is installed, and what is lost without the rest."""
-    from weakspot.harness import doctor
+    from weakspot.harness.cli import doctor
     from weakspot.harness.report import terminal
 
     lines = doctor.report()
@@ -53,11 +53,10 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def structures(names: tuple[str, ...], claims: bool, campaign: Path | None, as_json: bool) -> int:
     """The structures of the corpus."""
-    from weakspot.harness import listing
     from weakspot.harness.campaign import answers as once
     from weakspot.harness.campaign import store
     from weakspot.harness.corpus import structures
-    from weakspot.harness.report import terminal
+    from weakspot.harness.report import listing, terminal
 
     if campaign is not None and not claims:
         raise click.UsageError("--in goes with --claims.")
@@ -91,8 +90,8 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def models(names: tuple[str, ...], as_path: bool, as_json: bool) -> int:
     """The memory models."""
-    from weakspot.harness import listing
     from weakspot.harness.corpus import models
+    from weakspot.harness.report import listing
 
     found = [models.resolve(name) for name in names] or list(models.load().values())
     if as_json:

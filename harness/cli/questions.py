@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from weakspot.harness.cli.errors import FINDINGS, NOTHING_FOUND, keeping, listed, some_time
 from weakspot.harness.cli.shared import (
     CHECKERS,
     RUNNERS,
@@ -26,7 +27,6 @@ from weakspot.harness.cli.shared import (
     ways_option,
     what_argument,
 )
-from weakspot.harness.edge import FINDINGS, NOTHING_FOUND, keeping, listed, some_time
 
 if TYPE_CHECKING:
     from weakspot.harness.checkers import Checker
@@ -76,10 +76,9 @@ def gen(
 
     They are the critical cycles of the programs' access patterns: where a weak memory order can
     show at all."""
-    from weakspot.harness import listing
     from weakspot.harness.campaign import answers as once
     from weakspot.harness.corpus import golden
-    from weakspot.harness.report import terminal
+    from weakspot.harness.report import listing, terminal
 
     if sum(map(bool, (output, as_list, compare, promote))) > 1:
         raise click.UsageError("-o, --list, --check and --promote exclude each other.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from weakspot.errors import BadInput
+from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, keeping, listed
 from weakspot.harness.cli.shared import (
     bound_options,
     command,
@@ -20,7 +21,6 @@ from weakspot.harness.cli.shared import (
     watched,
     what_argument,
 )
-from weakspot.harness.edge import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, keeping, listed
 
 if TYPE_CHECKING:
     from weakspot.harness.checkers.explorer import Bounds

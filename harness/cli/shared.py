@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from weakspot.harness.edge import Command, listed, some_time
+from weakspot.harness.cli.errors import Command, listed, some_time
 
 if TYPE_CHECKING:
     import msgspec
@@ -200,7 +200,7 @@ def gathered(what: Sequence[str], models: Sequence[str], generator: Generator) -
 
 def judged(record: Record, *, aside: bool) -> int:
     """Say what was found, beside the answers where a program reads these; the exit code."""
-    from weakspot.harness import judge
+    from weakspot.harness.judge import findings as judge
 
     errors = [each for each in record.findings if each.severity == "error" and not each.recorded]
     if errors:

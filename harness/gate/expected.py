@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from weakspot.generators.litmus import Test
-from weakspot.harness.findings import KINDS
+from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.values.phrases import answered
 from weakspot.harness.values.verdict import Evidence, Finding, Verdict
 

@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.text import Text
 
-from weakspot.harness.findings import Kind
 from weakspot.harness.gate.outcome import Outcome
+from weakspot.harness.judge.kinds import Kind
 from weakspot.harness.report import gate, text
 from weakspot.harness.values.record import Record
 from weakspot.harness.values.verdict import Finding

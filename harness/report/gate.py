@@ -10,8 +10,8 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from weakspot.harness.findings import KINDS
 from weakspot.harness.gate.outcome import Need, Outcome, Place, Told
+from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import style
 from weakspot.harness.values.verdict import Evidence, Witness

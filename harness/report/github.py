@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from weakspot.harness.findings import KINDS
 from weakspot.harness.gate.outcome import Outcome, Told
+from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.report.gate import execution
 
 

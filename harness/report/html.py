@@ -22,7 +22,7 @@ import msgspec
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from weakspot.harness.judge import Sighting, sightings, undecided
+from weakspot.harness.judge.findings import Sighting, sightings, undecided
 from weakspot.harness.report.excerpts import Line, sources
 from weakspot.harness.report.text import summary, where
 from weakspot.harness.report.views import (

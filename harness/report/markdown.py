@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from weakspot.harness.findings import KINDS
 from weakspot.harness.gate.outcome import Outcome, Told
+from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.report.gate import amount, closing, execution, machines, reaches
 
 _LANGUAGES = {".c": "c", ".h": "c", ".litmus": "text"}

@@ -13,8 +13,8 @@ from urllib.parse import quote
 import msgspec
 
 from weakspot import __version__
-from weakspot.harness.findings import KINDS, Kind
 from weakspot.harness.gate.outcome import Outcome, Place, Told
+from weakspot.harness.judge.kinds import KINDS, Kind
 from weakspot.harness.report import witness
 from weakspot.harness.report.gate import execution
 

@@ -14,8 +14,8 @@ from typing import Literal
 from rich.console import Console
 from rich.text import Text
 
-from weakspot.harness.findings import KINDS
-from weakspot.harness.judge import sightings, undecided, violations
+from weakspot.harness.judge.findings import sightings, undecided, violations
+from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.report import witness
 from weakspot.harness.report.tables import compared
 from weakspot.harness.report.terminal import bar, columns, magnitude, style

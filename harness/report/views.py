@@ -11,8 +11,8 @@ import msgspec
 
 from weakspot.generators.litmus import Origin
 from weakspot.harness.corpus.structures import Claim, Scenario
-from weakspot.harness.judge import promises, sightings
-from weakspot.harness.recorded import explored_as
+from weakspot.harness.judge.claims import explored_as
+from weakspot.harness.judge.findings import promises, sightings
 from weakspot.harness.report import witness
 from weakspot.harness.report.drawing import Drawing, draw, draw_witness
 from weakspot.harness.report.excerpts import Excerpt, Thread, excerpts, threads

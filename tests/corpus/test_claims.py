@@ -16,7 +16,7 @@ from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.structures import Structure, structures
-from weakspot.harness.recorded import explored_as
+from weakspot.harness.judge.claims import explored_as
 from weakspot.harness.values.phrases import told
 from weakspot.harness.values.verdict import Exploration, Observation, Verdict
 from weakspot.system.tools import Tool

@@ -9,7 +9,7 @@ import pytest
 from projects import CONFIG, PUSH_POP, QUEUE, SB, Ended, Project
 
 from weakspot.harness.cli import weakspot
-from weakspot.harness.edge import guarded
+from weakspot.harness.cli.errors import guarded
 
 
 @pytest.fixture(scope="session")

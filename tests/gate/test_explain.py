@@ -6,7 +6,7 @@ import json
 
 from projects import QUEUE, Project
 
-from weakspot.harness.findings import KINDS
+from weakspot.harness.judge.kinds import KINDS
 
 
 def test_an_id_is_explained_by_its_page(project: Project) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from weakspot.errors import BadInput
-from weakspot.harness.findings import KINDS, kind
+from weakspot.harness.judge.kinds import KINDS, kind
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "findings"
 

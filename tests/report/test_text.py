@@ -15,7 +15,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from weakspot.harness.cli.shared import json_lines
-from weakspot.harness.findings import KINDS
+from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.report import tables, terminal, text
 from weakspot.harness.values.record import MachineNote, Record
 from weakspot.harness.values.verdict import Control, Exploration

@@ -20,7 +20,7 @@ from weakspot.errors import Unsupported
 from weakspot.generators.litmus import Test
 from weakspot.harness import machines
 from weakspot.harness.campaign import campaign
-from weakspot.harness.judge import exit_code, undecided
+from weakspot.harness.judge.findings import exit_code, undecided
 from weakspot.harness.machines import Lost, Machine, compilers, local
 from weakspot.harness.machines.emulated import ARCHITECTURES
 from weakspot.harness.machines.profile import profile

@@ -13,9 +13,9 @@ from typing import Literal
 
 import msgspec
 
-from weakspot.harness import recorded
-from weakspot.harness.findings import KINDS
-from weakspot.harness.recorded import explored_as
+from weakspot.harness.judge import claims as recorded
+from weakspot.harness.judge.claims import explored_as
+from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.values.agreement import answers, contradicts, observation, within
 from weakspot.harness.values.phrases import (
     EMULATED,

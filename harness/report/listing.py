@@ -11,7 +11,7 @@ from rich.text import Text
 from weakspot.harness.corpus.material import Material
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.corpus.structures import Structure
-from weakspot.harness.recorded import Decided, decided
+from weakspot.harness.judge.claims import Decided, decided
 from weakspot.harness.report.terminal import columns
 from weakspot.harness.report.text import where
 from weakspot.harness.values.record import Drift, Entry, Record, in_order
