@@ -26,11 +26,12 @@ from weakspot.harness.codegen.check import Inspection
 from weakspot.harness.codegen.compilers import Build
 from weakspot.harness.corpus.material import Generator, Material, from_source, joined
 from weakspot.harness.corpus.models import Model, resolve
-from weakspot.harness.corpus.structures import Scenario, Structure
+from weakspot.harness.corpus.structures import Structure
 from weakspot.harness.judge.findings import judge
 from weakspot.harness.machines import Machine
 from weakspot.harness.runners import Runner, whole
 from weakspot.harness.runners.gauge import Gauge, gauged
+from weakspot.harness.values.claims import Scenario
 from weakspot.harness.values.record import (
     FORMAT,
     Entry,

@@ -17,9 +17,8 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -44,7 +43,15 @@ from weakspot.harness.values.verdict import (
     ProgramRun,
     Verdict,
 )
-from weakspot.system.files import Journal, disk, lines, pretty, replace, rows, unreadable
+from weakspot.system.files import (
+    Journal,
+    disk,
+    lines,
+    pretty,
+    replace,
+    rows,
+    unreadable,
+)
 
 MANIFEST = "campaign.json"
 T = TypeVar("T", bound=msgspec.Struct)
@@ -300,19 +307,6 @@ def new_folder(root: Path, moment: time.struct_time | None = None) -> Path:
         number += 1
         folder = root / f"{stamp}-{number}"
     return folder
-
-
-def file_names(names: Iterable[str]) -> Iterator[str]:
-    """A file name for each test's name: the name itself where a file can be called so."""
-    taken: set[str] = set()
-    for name in names:
-        plain = re.sub(r"[^A-Za-z0-9+._-]", "_", name)[:120].lstrip(".") or "test"
-        unique, number = plain, 1
-        while unique.lower() in taken:
-            number += 1
-            unique = f"{plain}~{number}"
-        taken.add(unique.lower())
-        yield f"{unique}.litmus"
 
 
 class _Version(msgspec.Struct):

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import difflib
 import os
-import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 import click
 
 from weakspot.errors import WeakspotError
+from weakspot.system.durations import seconds_of
 
 NOTHING_FOUND, FINDINGS, BAD, INCONCLUSIVE, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -170,15 +170,6 @@ def _as_written(epilog: str | None, formatter: click.HelpFormatter) -> None:
 
 
 # --- options ----------------------------------------------------------------------------------
-
-
-_SECONDS = {"ms": 0.001, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
-
-
-def seconds_of(given: str) -> float | None:
-    """500ms, 10s, 2m, 1h, or seconds without a unit, as seconds; None for anything else."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?|\.\d+)\s*(ms|s|m|min|h|)", given.strip())
-    return float(match[1]) * _SECONDS[match[2]] if match else None
 
 
 def duration(ctx: click.Context, param: click.Parameter, given: str) -> float:

@@ -20,8 +20,7 @@ Example:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def doctor(as_json: bool) -> int:
     """What is installed, and what is lost without the rest."""
-    from weakspot.harness.cli import doctor
-    from weakspot.harness.report import terminal
+    from weakspot.harness.report import doctor, terminal
 
     lines = doctor.report()
     if as_json:

@@ -11,11 +11,10 @@ from pathlib import Path
 
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test
-from weakspot.harness.campaign.store import file_names
 from weakspot.harness.corpus.material import drift, gather, resolve
 from weakspot.harness.corpus.structures import Structure
 from weakspot.harness.values.record import Drift
-from weakspot.system.files import disk
+from weakspot.system.files import disk, file_names
 
 INDEX = "@all"
 """diy7's name for the list of a folder's tests; herd7 and litmus7 take it as an argument."""

@@ -16,10 +16,10 @@ from weakspot.errors import BadInput, Unsupported
 from weakspot.generators import Generated, generate, merge
 from weakspot.generators.emit.isa import mapped, target, targets
 from weakspot.generators.litmus import Site, Test, read_test
-from weakspot.harness.campaign.store import file_names
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus import structures as corpus
-from weakspot.harness.corpus.structures import Scenario, Structure
+from weakspot.harness.corpus.structures import Structure
+from weakspot.harness.values.claims import Scenario
 from weakspot.harness.values.record import (
     Drift,
     Entry,
@@ -30,6 +30,7 @@ from weakspot.harness.values.record import (
     program,
 )
 from weakspot.harness.values.verdict import Exploration
+from weakspot.system.files import file_names
 
 #: the models of a C test that comes from no structure; of another architecture's, see below
 LANGUAGE_MODELS = ("sc", "tso", "rc11")

@@ -32,11 +32,11 @@ from weakspot.generators.source import clang
 from weakspot.generators.source import frontend as source
 from weakspot.harness import machines
 from weakspot.harness.campaign import answers as once
-from weakspot.harness.cli.errors import seconds_of
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.gate.where import PYPROJECT
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.system import toml
+from weakspot.system.durations import seconds_of
 
 BASELINE = "weakspot-baseline.json"
 SUFFIXES = (*clang.SUFFIXES, ".litmus")

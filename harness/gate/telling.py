@@ -18,7 +18,7 @@ from weakspot.harness.gate.outcome import Accepted, Place, Status, Told
 from weakspot.harness.gate.places import place
 from weakspot.harness.gate.work import Answered, Work
 from weakspot.harness.judge.findings import judge, violations
-from weakspot.harness.report.witness import done
+from weakspot.harness.values.phrases import done
 from weakspot.harness.values.record import FORMAT, Manifest, Plan, Record, program
 from weakspot.harness.values.verdict import Execution, Exploration, Finding, Violation, WitnessEvent
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from weakspot.harness.corpus.structures import Claim, Explored
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.values.agreement import answers
+from weakspot.harness.values.claims import Claim, Explored
 from weakspot.harness.values.phrases import answered, counted, outcome, rounded, said, told
 from weakspot.harness.values.record import Record, StructureNote, in_order, program
 from weakspot.harness.values.verdict import Evidence, Exploration, Finding, Observation, Verdict

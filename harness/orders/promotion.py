@@ -7,8 +7,9 @@ import difflib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from weakspot.harness.corpus.structures import CLAIMS, Structure, Weakest, WeakestOrder
+from weakspot.harness.corpus.structures import CLAIMS, Structure
 from weakspot.harness.orders.relaxation import Relaxed, reason
+from weakspot.harness.values.claims import Weakest, WeakestOrder
 from weakspot.system.files import disk, replace
 
 HEAD = "# --- the weakest orders: promoted by weakspot relax, never edited ---"

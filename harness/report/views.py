@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from weakspot.generators.litmus import Origin
-from weakspot.harness.corpus.structures import Claim, Scenario
 from weakspot.harness.judge.claims import explored_as
 from weakspot.harness.judge.findings import promises, sightings
 from weakspot.harness.report import witness
@@ -20,6 +19,7 @@ from weakspot.harness.report.tables import compared
 from weakspot.harness.report.terminal import magnitude
 from weakspot.harness.report.text import allowed_and_forbidden, where
 from weakspot.harness.values.agreement import answers, contradicts, observation, plain
+from weakspot.harness.values.claims import Claim, Scenario
 from weakspot.harness.values.condition import Proposition, proposition
 from weakspot.harness.values.phrases import outcome, rounded, shown_by
 from weakspot.harness.values.record import Entry, Record, StructureNote, program

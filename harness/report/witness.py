@@ -7,7 +7,7 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 
-from weakspot.harness.values.phrases import stated
+from weakspot.harness.values.phrases import done, stated
 from weakspot.harness.values.verdict import Execution, Verdict, Witness, WitnessEvent
 
 _GAP = "      "
@@ -102,22 +102,6 @@ def places(witness: Witness) -> dict[int, tuple[int, int]]:
 def described(event: WitnessEvent) -> str:
     """`store x = 1 (rel)`, with its site `queue.h:57 store x = 1 (rel)`"""
     return f"{event.site} {done(event)}" if event.site else done(event)
-
-
-def done(event: WitnessEvent) -> str:
-    """`store x = 1 (rel)`"""
-    order = f" ({event.order})" if event.order else ""
-    match event.kind:
-        case "R":
-            return f"load {event.location} = {event.read}{order}"
-        case "W":
-            return f"store {event.location} = {event.written}{order}"
-        case "RMW":
-            return f"update {event.location}: {event.read} → {event.written}{order}"
-        case "F":
-            return f"fence{order}"
-        case kind:
-            return f"{kind.lower()} {event.location}".rstrip()
 
 
 def _head(witness: Witness, place: dict[int, tuple[int, int]], column: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from weakspot.harness.corpus.structures import Claim
+from weakspot.harness.values.claims import Claim
 from weakspot.harness.values.record import StructureNote
 from weakspot.harness.values.verdict import (
     Exploration,
@@ -14,6 +14,7 @@ from weakspot.harness.values.verdict import (
     ProgramRun,
     State,
     Verdict,
+    WitnessEvent,
 )
 
 EMULATED = "emulated: says nothing of how weak a real one is"
@@ -153,3 +154,19 @@ def small(number: float) -> str:
 def stated(state: State) -> str:
     """`0:r0=1 [x]=2`, in the order of the state."""
     return " ".join(f"{name}={value}" for name, value in state.items())
+
+
+def done(event: WitnessEvent) -> str:
+    """`store x = 1 (rel)`"""
+    order = f" ({event.order})" if event.order else ""
+    match event.kind:
+        case "R":
+            return f"load {event.location} = {event.read}{order}"
+        case "W":
+            return f"store {event.location} = {event.written}{order}"
+        case "RMW":
+            return f"update {event.location}: {event.read} → {event.written}{order}"
+        case "F":
+            return f"fence{order}"
+        case kind:
+            return f"{kind.lower()} {event.location}".rstrip()

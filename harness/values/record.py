@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from weakspot.generators.litmus import Test
-from weakspot.harness.corpus.structures import Claim, Scenario, Weakest
+from weakspot.harness.values.claims import Claim, Scenario, Weakest
 from weakspot.harness.values.verdict import (
     Compiled,
     Exploration,

@@ -16,8 +16,9 @@ from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.campaign import Tools
 from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.corpus.structures import Scenario, Structure
+from weakspot.harness.corpus.structures import Structure
 from weakspot.harness.runners.gauge import Gauge
+from weakspot.harness.values.claims import Scenario
 from weakspot.harness.values.verdict import Count, Exploration, Histogram, Verdict
 from weakspot.system.tools import Tool
 

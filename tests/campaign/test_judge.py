@@ -8,9 +8,9 @@ import msgspec
 import pytest
 from fakes import make_test
 
-from weakspot.harness.corpus.structures import Claim, Scenario
 from weakspot.harness.judge.findings import exit_code, judge, sightings, undecided
 from weakspot.harness.values.agreement import contradicts, seen_alone, within
+from weakspot.harness.values.claims import Claim, Scenario
 from weakspot.harness.values.phrases import rounded, silence, small
 from weakspot.harness.values.record import (
     Drift,

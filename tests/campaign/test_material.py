@@ -12,7 +12,8 @@ from weakspot.errors import BadInput
 from weakspot.generators import Generated
 from weakspot.generators.litmus import Test
 from weakspot.harness.corpus.material import content, drift, gather, joined, resolve
-from weakspot.harness.corpus.structures import Scenario, Structure
+from weakspot.harness.corpus.structures import Structure
+from weakspot.harness.values.claims import Scenario
 from weakspot.harness.values.verdict import Exploration
 
 

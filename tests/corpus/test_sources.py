@@ -13,7 +13,8 @@ import pytest
 import weakspot.models
 from weakspot.generators.source.frontend import compile_source
 from weakspot.harness.corpus import models
-from weakspot.harness.corpus.structures import Scenario, Structure, structures
+from weakspot.harness.corpus.structures import Structure, structures
+from weakspot.harness.values.claims import Scenario
 
 STRUCTURES = structures()
 SCENARIOS = [

@@ -16,7 +16,8 @@ from weakspot.generators.litmus import Test
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.campaign import Tools, run
 from weakspot.harness.corpus.models import Model, resolve
-from weakspot.harness.corpus.structures import Scenario, Structure
+from weakspot.harness.corpus.structures import Structure
+from weakspot.harness.values.claims import Scenario
 from weakspot.harness.values.record import Plan
 from weakspot.harness.values.verdict import Exploration, Verdict
 from weakspot.system.tools import Tool

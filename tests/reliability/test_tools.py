@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from weakspot.errors import MissingTool
-from weakspot.harness.cli import doctor
+from weakspot.harness.report import doctor
 from weakspot.system import tools
 
 

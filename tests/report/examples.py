@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from weakspot.generators.litmus import Atom, Body, Fence, Load, Origin, Site, Store, Test
-from weakspot.harness.corpus.structures import Claim, Scenario, Weakest, WeakestOrder
 from weakspot.harness.judge.findings import judge
+from weakspot.harness.values.claims import Claim, Scenario, Weakest, WeakestOrder
 from weakspot.harness.values.record import (
     Entry,
     MachineNote,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import shutil
 import threading
 import time
@@ -160,3 +161,16 @@ def disk(path: Path) -> Iterator[None]:
 
 def unreadable(path: Path, error: OSError) -> BadInput:
     return BadInput(f"cannot read: {error.strerror or error}", place=str(path))
+
+
+def file_names(names: Iterable[str]) -> Iterator[str]:
+    """A file name for each test's name: the name itself where a file can be called so."""
+    taken: set[str] = set()
+    for name in names:
+        plain = re.sub(r"[^A-Za-z0-9+._-]", "_", name)[:120].lstrip(".") or "test"
+        unique, number = plain, 1
+        while unique.lower() in taken:
+            number += 1
+            unique = f"{plain}~{number}"
+        taken.add(unique.lower())
+        yield f"{unique}.litmus"
