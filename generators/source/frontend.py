@@ -34,7 +34,7 @@ import msgspec
 from weakspot import __version__
 from weakspot.errors import BadInput
 from weakspot.generators.source import clang, irtext
-from weakspot.system import cache as kept
+from weakspot.system import cache
 
 
 class Ir(msgspec.Struct, frozen=True):
@@ -67,16 +67,16 @@ def compile_source(
     """
     asked = question(path, defines=defines, include=include, compiler=compiler)
     folder, searched = asked.path.parent, asked.searched
-    place = kept.path_of(asked.key)
-    known = kept.read(place, kept.Entry)
+    place = cache.path_of(asked.key)
+    known = cache.read(place, cache.Entry)
     if known is None or not known.inputs.unchanged(folder, searched):
         raw, names = clang.run(asked.compiler, asked.path, asked.options)
         raw = irtext.relative_names(raw, asked.compiler, folder)
         irtext.refuse_handlers(raw, folder)
         text = irtext.clean(raw, asked.compiler)
-        made = kept.inputs(names, folder, searched)
-        known = kept.Entry(text=text, compiler=asked.compiler.describe(raw), inputs=made)
-        kept.write(place, known)
+        made = cache.inputs(names, folder, searched)
+        known = cache.Entry(text=text, compiler=asked.compiler.describe(raw), inputs=made)
+        cache.write(place, known)
     files = {name: Path(os.path.normpath(folder / name)) for name in known.inputs.names}
     return Ir(text=known.text, compiler=known.compiler, files=files)
 
@@ -118,7 +118,7 @@ def question(
         options=tuple(options),
         compiler=found,
         searched=(folder, *(Path(directory) for directory in include)),
-        key=kept.digest(
+        key=cache.digest(
             __version__,
             _own_text(),
             found.identity,
@@ -160,6 +160,6 @@ def define(text: str) -> str:
 
 def _own_text() -> str:
     """The front end itself: a changed pass, flag or entry makes every cached answer stale."""
-    modules = [Path(file) for file in (__file__, clang.__file__, irtext.__file__, kept.__file__)]
+    modules = [Path(file) for file in (__file__, clang.__file__, irtext.__file__, cache.__file__)]
     headers = sorted(file for file in clang.HEADERS.rglob("*") if file.is_file())
     return "\0".join(file.read_text(encoding="utf-8") for file in (*modules, *headers))

@@ -106,9 +106,8 @@ def test(
     every structure."""
     import msgspec
 
-    from weakspot.harness.campaign import answers as once
-    from weakspot.harness.campaign import campaign
-    from weakspot.harness.judge import findings as judge
+    from weakspot.harness.campaign import answers, campaign
+    from weakspot.harness.judge import findings
     from weakspot.harness.report import html, terminal, text
     from weakspot.harness.values.record import Plan
 
@@ -126,9 +125,9 @@ def test(
         compiled=ways,
     )
     tools = msgspec.structs.replace(
-        campaign.installed(), generator=once.generator(defines, include)
+        campaign.installed(), generator=answers.generator(defines, include)
     )
-    folder = once.new_campaign(output, fresh=fresh, root=results_folder())
+    folder = answers.new_campaign(output, fresh=fresh, root=results_folder())
     try:
         with terminal.progress() as progress:
             folder, record = campaign.run(
@@ -143,7 +142,7 @@ def test(
         say(json_lines(record.findings))
     else:
         text.campaign(record, terminal.console(), report=str(page), everything=all_tests)
-    return judge.exit_code(record)
+    return findings.exit_code(record)
 
 
 @command(
@@ -166,14 +165,13 @@ def report(campaigns: tuple[Path, ...], output: Path | None, show: bool) -> int:
     """Write campaigns as static sites.
 
     A site opens from a file and needs no network."""
-    from weakspot.harness.campaign import answers as once
-    from weakspot.harness.campaign import store
+    from weakspot.harness.campaign import answers, store
     from weakspot.harness.report import html
 
     if output is not None and len(campaigns) > 1:
         raise click.UsageError("-o goes with one campaign.")
     if not campaigns:
-        newest = once.newest_campaign(results_folder())
+        newest = answers.newest_campaign(results_folder())
         if newest is None:
             raise BadInput(
                 "there is no campaign yet",

@@ -147,8 +147,7 @@ Examples:
 @click.argument("name", metavar="ID-OR-WITNESS")
 def explain(name: str) -> int:
     """What a finding means, why it matters, what to do."""
-    from weakspot.harness.campaign import answers as once
-    from weakspot.harness.campaign import store
+    from weakspot.harness.campaign import answers, store
     from weakspot.harness.gate.remembered import remembered
     from weakspot.harness.judge.kinds import KINDS, kind
     from weakspot.harness.report import explain as report
@@ -159,7 +158,7 @@ def explain(name: str) -> int:
         report.page(kind(name), out)
         return NOTHING_FOUND
     ids = report.told(remembered(Path.cwd()), name, out)
-    campaign = None if ids else once.newest_campaign(results_folder())
+    campaign = None if ids else answers.newest_campaign(results_folder())
     if campaign is not None:
         ids = report.recorded(store.load(campaign), name, out)
     if not ids:

@@ -52,8 +52,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def structures(names: tuple[str, ...], claims: bool, campaign: Path | None, as_json: bool) -> int:
     """The structures of the corpus."""
-    from weakspot.harness.campaign import answers as once
-    from weakspot.harness.campaign import store
+    from weakspot.harness.campaign import answers, store
     from weakspot.harness.corpus import structures
     from weakspot.harness.report import listing, terminal
 
@@ -67,7 +66,7 @@ def structures(names: tuple[str, ...], claims: bool, campaign: Path | None, as_j
             else listing.structures(found, alone=bool(names))
         )
         return NOTHING_FOUND
-    campaign = campaign or once.newest_campaign(results_folder())
+    campaign = campaign or answers.newest_campaign(results_folder())
     record = store.load(campaign) if campaign else None
     if as_json:
         say(listing.json_claims(found, record))

@@ -100,7 +100,7 @@ def relax(
 
     For every annotation, which is a memory order at one place of the source, the weakest with
     which all programs are still safe, and why it can be no weaker."""
-    from weakspot.harness.campaign import answers as once
+    from weakspot.harness.campaign import answers
     from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
     from weakspot.harness.machines.prices import Prices
     from weakspot.harness.orders.relax import Relaxing
@@ -108,7 +108,7 @@ def relax(
     from weakspot.harness.orders.subjects import subjects, versions
     from weakspot.harness.report import relaxed, terminal
 
-    wanted = once.models(models)
+    wanted = answers.models(models)
     for model in wanted:
         if why := EngineExplorer().applicable(model):
             raise BadInput(why, advice="sc, tso and rc11 can be explored")
@@ -232,7 +232,7 @@ def _by_hand(change: Rewritten) -> None:
 
 def _recorded(named: Sequence[Subject], found: Sequence[Relaxed], *, promote: bool) -> int:
     """Compare with what the corpus records, or record it; never what a limit left open."""
-    from weakspot.harness.orders import promotion as weakest
+    from weakspot.harness.orders import promotion
 
     code = NOTHING_FOUND
     for subject in named:
@@ -242,12 +242,12 @@ def _recorded(named: Sequence[Subject], found: Sequence[Relaxed], *, promote: bo
             say([f"{subject.name}: undecided, {'; '.join(open_)}"])
             code = code or INCONCLUSIVE
             continue
-        tables = [weakest.recorded(each) for each in mine]
-        lines = weakest.drift(subject.structure, tables)
+        tables = [promotion.recorded(each) for each in mine]
+        lines = promotion.drift(subject.structure, tables)
         same = "as recorded" if not lines else "promoted" if promote else "not as recorded"
         say([f"{subject.name}: {same}", *(f"  {line}" for line in lines)])
         if lines and promote:
-            weakest.promote(subject.structure, tables)
+            promotion.promote(subject.structure, tables)
         elif lines:
             code = FINDINGS
     return code

@@ -200,11 +200,11 @@ def gathered(what: Sequence[str], models: Sequence[str], generator: Generator) -
 
 def judged(record: Record, *, aside: bool) -> int:
     """Say what was found, beside the answers where a program reads these; the exit code."""
-    from weakspot.harness.judge import findings as judge
+    from weakspot.harness.judge import findings
 
     errors = [each for each in record.findings if each.severity == "error" and not each.recorded]
     if errors:
         from weakspot.harness.report import terminal, text
 
         text.findings(record, errors, terminal.console(sys.stderr if aside else sys.stdout))
-    return judge.exit_code(record)
+    return findings.exit_code(record)

@@ -28,7 +28,7 @@ from weakspot.generators.binary.operations import Program as Observed
 from weakspot.generators.emit.native import template
 from weakspot.generators.litmus import Test
 from weakspot.generators.source.program import Program
-from weakspot.harness.codegen import gdbstub as stub
+from weakspot.harness.codegen import gdbstub
 from weakspot.harness.codegen.compilers import SECONDS, Build, said
 from weakspot.harness.machines.local import cores
 from weakspot.system import process, tools
@@ -233,7 +233,7 @@ class _Observer:
                 resource.prlimit(child.pid, resource.RLIMIT_FSIZE, (_LONGEST, _LONGEST))
                 resource.prlimit(child.pid, resource.RLIMIT_CPU, (1, 1))
             if at is not None:
-                stub.interrupt(socket, [self.image.symbols[BEGIN][0], at], seconds=_RUN)
+                gdbstub.interrupt(socket, [self.image.symbols[BEGIN][0], at], seconds=_RUN)
                 process.kill(child)  # it has ended, or will not
             with contextlib.suppress(subprocess.TimeoutExpired):
                 child.communicate(timeout=_RUN)

@@ -28,10 +28,9 @@ from typing import Annotated
 import msgspec
 
 from weakspot.errors import BadInput
-from weakspot.generators.source import clang
-from weakspot.generators.source import frontend as source
+from weakspot.generators.source import clang, frontend
 from weakspot.harness import machines
-from weakspot.harness.campaign import answers as once
+from weakspot.harness.campaign import answers
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.gate.where import PYPROJECT
 from weakspot.harness.judge.kinds import KINDS
@@ -116,7 +115,7 @@ def _checked(
 
     for word in gate.defines:
         try:
-            source.define(word)
+            frontend.define(word)
         except BadInput as error:
             raise wrong("gate", "defines", error.message, error.advice) from error
     for name in gate.include:
@@ -129,7 +128,7 @@ def _checked(
             raise wrong("gate", "fail_on", f"{name!r} is neither a severity nor an id", advice)
     paths = (str(folder / name) if name.endswith(".cat") else name for name in gate.models)
     try:
-        chosen = once.models(list(paths))
+        chosen = answers.models(list(paths))
     except BadInput as error:
         raise wrong("gate", "models", error.message, error.advice) from error
     if not chosen:

@@ -18,7 +18,7 @@ from weakspot.harness.gate.places import place
 from weakspot.harness.gate.work import Answered, Work
 from weakspot.harness.orders.repairs import Repair, repairs
 from weakspot.harness.values.strength import spelled
-from weakspot.system import cache as kept
+from weakspot.system import cache
 
 SECONDS = 5.0
 """How long one exploration on the way may take, and the whole way where the budget allows."""
@@ -54,7 +54,7 @@ def mends(work: Work) -> dict[str, Mend]:
 def _known(work: Work, violated: Answered, together: Sequence[Answered]) -> Mend:
     parts = [part for each in together for part in (each.job.file, *each.answer.inputs.hashes)]
     path = work.place_of(f"mend {work.key(violated.job)} {' '.join(parts)}")
-    mend = kept.read(path, Mend)
+    mend = cache.read(path, Mend)
     if mend is not None:
         return mend
     try:
@@ -62,7 +62,7 @@ def _known(work: Work, violated: Answered, together: Sequence[Answered]) -> Mend
     except _Late:
         work.notes.append(f"{violated.job.file}: the budget ended the search for a repair")
         return Mend()
-    kept.write(path, mend)
+    cache.write(path, mend)
     return mend
 
 

@@ -11,7 +11,7 @@ from weakspot.harness.gate.outcome import Outcome, Told
 from weakspot.harness.gate.where import find
 from weakspot.harness.gate.work import FOLDER, folder
 from weakspot.harness.values.record import in_order
-from weakspot.system import cache as kept
+from weakspot.system import cache
 
 _TOLD = "told"
 
@@ -23,16 +23,16 @@ class _Scenario(msgspec.Struct, frozen=True):
 def remember(root: Path, outcome: Outcome) -> None:
     place = folder(root) / _TOLD
     for file in in_order(each.file for each in outcome.scenarios):
-        path = place / f"{kept.digest(file)}.json"
+        path = place / f"{cache.digest(file)}.json"
         told = _Scenario(tuple(each for each in outcome.told if each.scenario == file))
-        if kept.read(path, _Scenario) != told:
-            kept.write(path, told)
+        if cache.read(path, _Scenario) != told:
+            cache.write(path, told)
 
 
 def remembered(start: Path) -> Outcome:
     """What is remembered in the project of that folder, as if one run had told it."""
     file = find(start)
     root = file.parent if file is not None else start
-    found = [kept.read(path, _Scenario) for path in sorted((root / FOLDER / _TOLD).glob("*.json"))]
+    found = [cache.read(path, _Scenario) for path in sorted((root / FOLDER / _TOLD).glob("*.json"))]
     told = tuple(each for scenario in found if scenario is not None for each in scenario.told)
     return Outcome(below=".", scenarios=(), told=told)

@@ -21,7 +21,7 @@ from weakspot import __version__
 from weakspot.errors import BadInput
 from weakspot.generators import Generated, generate
 from weakspot.generators.litmus import Site, Test, read_test
-from weakspot.generators.source import frontend as source
+from weakspot.generators.source import frontend
 from weakspot.harness.campaign.campaign import Progress, explored, model_digest
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
@@ -173,7 +173,7 @@ class Work:
         if job.file not in self.tests:
             gate = self.config.gate
             if job.file not in self._keys:
-                asked = source.question(path, defines=gate.defines, include=self.config.include)
+                asked = frontend.question(path, defines=gate.defines, include=self.config.include)
                 self._keys[job.file] = asked.key
             parts += [self._keys[job.file], str(gate.unroll)]
         return " ".join(parts)

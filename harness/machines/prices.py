@@ -11,7 +11,7 @@ import msgspec
 from weakspot.harness.machines import local
 from weakspot.harness.machines.profile import Profile, profile
 from weakspot.harness.values.annotations import Annotation
-from weakspot.system import cache as kept
+from weakspot.system import cache
 
 
 class _Kept(msgspec.Struct):
@@ -27,10 +27,10 @@ class Prices:
 
     def __init__(self, known: Profile | None = None) -> None:
         known = known or profile(local.machine())
-        kind = kept.digest(*(str(each) for each in (known.machine, known.cpu, known.hypervisor)))
-        folder = kept.folder_of("costs")
+        kind = cache.digest(*(str(each) for each in (known.machine, known.cpu, known.hypervisor)))
+        folder = cache.folder_of("costs")
         self._path = folder and folder / f"{kind[:16]}.json"
-        self._costs = (kept.read(self._path, _Kept) or _Kept()).costs
+        self._costs = (cache.read(self._path, _Kept) or _Kept()).costs
         self._asked: dict[Annotation, dict[str, float]] = {}
 
     def of(self, annotation: Annotation) -> dict[str, float]:
@@ -42,7 +42,7 @@ class Prices:
     def remember(self, found: Iterable[tuple[Annotation, dict[str, float]]]) -> None:
         """Write them beside what is there already."""
         self._costs |= {_key(annotation): costs for annotation, costs in found if costs}
-        kept.write(self._path, _Kept(self._costs))
+        cache.write(self._path, _Kept(self._costs))
 
 
 def _key(each: Annotation) -> str:
@@ -51,4 +51,4 @@ def _key(each: Annotation) -> str:
     except OSError:
         text = ""
     place = each.path, text, str(each.line), str(each.column), each.kind
-    return kept.digest("an operation", *place)[:32]
+    return cache.digest("an operation", *place)[:32]

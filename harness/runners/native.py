@@ -45,8 +45,7 @@ from weakspot.harness.values.condition import proposition
 from weakspot.harness.values.herdhash import herd_hash
 from weakspot.harness.values.phrases import stated, times
 from weakspot.harness.values.verdict import Control, Count, Histogram, Verdict
-from weakspot.system import cache as kept
-from weakspot.system import process, tools
+from weakspot.system import cache, process, tools
 
 _PATIENCE = 20  # slices in which nothing may be counted, since others have the processors
 _AHEAD = 40  # tests that are compiled before the first of them runs
@@ -219,7 +218,7 @@ class _Bench:
 
     def name(self, test: Test) -> str:
         """What the test is remembered by on this machine."""
-        return kept.digest(_unnamed(test), compilers.require(self.machine).stated)[:24]
+        return cache.digest(_unnamed(test), compilers.require(self.machine).stated)[:24]
 
     def expect(self, tests: Sequence[Test]) -> None:
         """Find out which tests are a family, and ask the engine for the interleavings of all

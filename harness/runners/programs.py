@@ -22,8 +22,7 @@ from weakspot.generators.source.program import Program as Source
 from weakspot.harness.machines import Machine, Session, compilers
 from weakspot.harness.runners.tuning import Setting
 from weakspot.harness.values.verdict import State
-from weakspot.system import cache as kept
-from weakspot.system import process
+from weakspot.system import cache, process
 
 _GRACE = 5.0  # seconds that a slice may be late: a crowded machine takes its processors away
 _KEPT = 2000  # compiled programs in the cache
@@ -66,7 +65,7 @@ class Failed(Exception):
 @contextlib.contextmanager
 def workshop() -> Iterator[Path]:
     """A folder for programs: in the user's cache, else one that is gone afterwards."""
-    folder = kept.folder_of("native")
+    folder = cache.folder_of("native")
     try:
         if folder is None:
             raise FileNotFoundError
@@ -150,7 +149,7 @@ def _object(
 
 def _name(machine: Machine, *texts: str, language: str = "c") -> str:
     compiler = compilers.require(machine, language)
-    return kept.digest(*texts, *compiler.command, compiler.stated, *machine.flags)[:24]
+    return cache.digest(*texts, *compiler.command, compiler.stated, *machine.flags)[:24]
 
 
 def _compiler(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from weakspot.harness.machines.profile import Profile
-from weakspot.system import cache as kept
+from weakspot.system import cache
 
 CURIOUS = 8
 """One slice in so many goes to the setting that was tried least."""
@@ -157,10 +157,10 @@ class Memory:
     written nothing is."""
 
     def __init__(self, known: Profile) -> None:
-        kind = kept.digest(*(str(each) for each in (known.machine, known.cpu, known.hypervisor)))
-        folder = kept.folder_of("settings")
+        kind = cache.digest(*(str(each) for each in (known.machine, known.cpu, known.hypervisor)))
+        folder = cache.folder_of("settings")
         self.path = folder and folder / f"{kind[:16]}.json"
-        self.best = (kept.read(self.path, Remembered) or Remembered()).best
+        self.best = (cache.read(self.path, Remembered) or Remembered()).best
 
     def write(self) -> None:
-        kept.write(self.path, Remembered(self.best))
+        cache.write(self.path, Remembered(self.best))

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weakspot.errors import BadInput, WeakspotError
-from weakspot.harness.campaign.store import Store, file_names, load, new_folder, read_manifest
+from weakspot.harness.campaign.store import Store, load, new_folder, read_manifest
 from weakspot.harness.values.record import FORMAT, Entry, Manifest, ModelNote, Plan, digest, key
 from weakspot.harness.values.verdict import Verdict
+from weakspot.system.files import file_names
 
 from fakes import make_test  # isort: skip
 

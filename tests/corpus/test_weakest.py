@@ -12,7 +12,7 @@ from weakspot.errors import BadInput
 from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.structures import CLAIMS, Structure, read_structure, structures
-from weakspot.harness.orders import promotion as weakest
+from weakspot.harness.orders import promotion
 from weakspot.harness.orders.relax import Relaxing
 from weakspot.harness.orders.relaxation import Relaxed
 from weakspot.harness.orders.subjects import Version, subjects, versions
@@ -39,7 +39,7 @@ def relaxed(structure: str) -> tuple[list[Relaxed], float]:
 def test_weakest_orders_are_as_recorded(structure: Structure) -> None:
     results, _ = relaxed(structure.name)
     assert all(found.decided for found in results), [found.notes for found in results]
-    assert weakest.drift(structure, [weakest.recorded(found) for found in results]) == []
+    assert promotion.drift(structure, [promotion.recorded(found) for found in results]) == []
 
 
 @by_name
@@ -76,14 +76,14 @@ def test_promoting_writes_the_end_of_the_file_alone(tmp_path: Path) -> None:
     for path in structure.folder.glob("*.[ct]*"):
         (folder / path.name).write_bytes(path.read_bytes())
     text = (folder / CLAIMS).read_text()
-    (folder / CLAIMS).write_text(text.partition(weakest.HEAD)[0])
+    (folder / CLAIMS).write_text(text.partition(promotion.HEAD)[0])
     bare = read_structure(folder)
     assert bare.weakest == ()
-    tables = [weakest.recorded(found) for found in relaxed(structure.name)[0]]
-    assert weakest.drift(bare, tables)
-    weakest.promote(bare, tables)
+    tables = [promotion.recorded(found) for found in relaxed(structure.name)[0]]
+    assert promotion.drift(bare, tables)
+    promotion.promote(bare, tables)
     assert (folder / CLAIMS).read_text() == text
-    weakest.promote(read_structure(folder), tables)
+    promotion.promote(read_structure(folder), tables)
     assert (folder / CLAIMS).read_text() == text
 
 

@@ -14,10 +14,9 @@ from typing import Any
 import pytest
 
 from weakspot.errors import BadInput, MissingTool, ToolFailed
-from weakspot.generators.source import clang, irtext
-from weakspot.generators.source import frontend as source
+from weakspot.generators.source import clang, frontend, irtext
 from weakspot.generators.source.frontend import Ir, compile_source
-from weakspot.system import cache as kept
+from weakspot.system import cache
 
 HEADER = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n"
 
@@ -259,7 +258,7 @@ def test_a_second_look_comes_from_the_cache_and_a_changed_header_does_not(
     assert compiled(tmp_path, body) == changed
 
 
-@pytest.mark.parametrize("module", [source, clang, irtext, kept])
+@pytest.mark.parametrize("module", [frontend, clang, irtext, cache])
 def test_a_changed_front_end_does_not_use_the_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: ModuleType
 ) -> None:
@@ -284,7 +283,7 @@ def test_works_without_a_home(tmp_path: Path) -> None:
     (tmp_path / "p.c").write_text("int main(void) { return 0; }\n")
     script = (
         "from pathlib import Path\n"
-        "from weakspot.generators.source import compile_source\n"
+        "from weakspot.generators.source.frontend import compile_source\n"
         "print(compile_source(Path('p.c')).compiler)"
     )
     for home in ({}, {"HOME": ""}, {"HOME": "/proc/nowhere"}):

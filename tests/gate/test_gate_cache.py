@@ -113,7 +113,7 @@ def test_a_heavy_library_is_not_imported_for_what_is_known(project: Project) -> 
     project.gate()
     script = (
         "import sys; from weakspot.harness.cli import weakspot; "
-        "from weakspot.harness.edge import guarded; code = guarded(weakspot, ['gate']); "
+        "from weakspot.harness.cli.errors import guarded; code = guarded(weakspot, ['gate']); "
         "sys.exit(code or ('llvmlite' in sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=project.folder, check=False)

@@ -83,6 +83,6 @@ def test_it_costs_nothing_at_start_up_where_nothing_is_asked(project: Project) -
 
 
 def _ends() -> tuple[str, ...]:
-    from weakspot.harness.cli import pytest_plugin
+    from weakspot.harness import pytest_plugin
 
     return pytest_plugin._ENDS

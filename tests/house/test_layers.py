@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 #: packages and modules below `weakspot`, from the top; a module belongs to its longest prefix
 LAYERS = (
+    "harness.pytest_plugin",
     "harness.cli",
     "harness.report",
     "harness.gate",

@@ -146,7 +146,7 @@ def cbmc_test() -> Test:
 
 WAITING = """
 from tests_reliability import small
-from weakspot.harness import models
+from weakspot.harness.corpus import models
 from weakspot.harness.checkers.herd7 import Herd7
 tests = [small("a", "HANG"), small("b", "HANG")]
 Herd7().check(tests, models.resolve("rc11"), seconds=500.0, done=print)
