@@ -1,18 +1,34 @@
-"""The command line; one function a command. What a command needs is imported when it runs, so
-that `weakspot --help` answers at once."""
+"""The command line: one module per command, named like it, with one function that parses, calls
+and prints.
+
+A command's module is imported when the command is used, and a command imports what it needs when
+it runs, so that `weakspot --help` and the commands that only read answer at once. A new command is
+a module here and its line in COMMANDS.
+"""
 
 from __future__ import annotations
 
 import click
 
 from weakspot import __version__
-from weakspot.harness.cli.campaigns import report, test
-from weakspot.harness.cli.cost import cost
-from weakspot.harness.cli.errors import Commands, guarded
-from weakspot.harness.cli.gate import explain, gate
-from weakspot.harness.cli.lists import doctor, models, structures
-from weakspot.harness.cli.questions import check, gen, run
-from weakspot.harness.cli.relax import relax
+from weakspot.harness.cli.errors import guarded
+from weakspot.harness.cli.help import Commands
+
+#: what `weakspot --help` prints of each command; a test compares it with the command's own help
+COMMANDS = {
+    "gen": "Make litmus tests of programs.",
+    "check": "Decide programs and tests under memory models.",
+    "run": "Run programs and tests on hardware, and count what comes out.",
+    "gate": "Fail where a memory order is too weak.",
+    "relax": "The weakest memory orders that suffice.",
+    "cost": "Measure what each memory order costs.",
+    "test": "The main job: gen, explore, check, run, judge, report.",
+    "report": "Write campaigns as static sites.",
+    "doctor": "What is installed, and what is lost without the rest.",
+    "structures": "The structures of the corpus.",
+    "models": "The memory models.",
+    "explain": "What a finding means, why it matters, what to do.",
+}
 
 
 def main() -> None:
@@ -22,6 +38,7 @@ def main() -> None:
 
 @click.group(
     cls=Commands,
+    summaries=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\
 WHAT is a structure's name (`weakspot structures` lists them), `all`, a C file, a .litmus file
@@ -38,20 +55,3 @@ Examples:
 def weakspot() -> None:
     """Finds the weak spots in a concurrent C or C++ program's memory-order annotations: explores
     it and makes litmus tests of it, checks them under memory models, runs them on hardware."""
-
-
-for command in (
-    gen,
-    check,
-    run,
-    gate,
-    relax,
-    cost,
-    test,
-    report,
-    doctor,
-    structures,
-    models,
-    explain,
-):
-    weakspot.add_command(command)

@@ -1,4 +1,4 @@
-"""The command that measures what memory orders cost: cost."""
+"""`weakspot cost`: what memory orders cost on a machine."""
 
 from __future__ import annotations
 
@@ -7,15 +7,10 @@ from pathlib import Path
 
 import click
 
-from weakspot.harness.cli.errors import NOTHING_FOUND, keeping, some_time
-from weakspot.harness.cli.shared import (
-    command,
-    json_lines,
-    say,
-    source_options,
-    watched,
-    what_argument,
-)
+from weakspot.harness.cli.errors import NOTHING_FOUND, keeping
+from weakspot.harness.cli.help import command
+from weakspot.harness.cli.options import some_time, source_options, what_argument
+from weakspot.harness.cli.output import json_lines, say, watched
 
 
 @command(

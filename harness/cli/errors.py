@@ -8,7 +8,6 @@ interrupted. WEAKSPOT_DEBUG=1 shows the traceback of an error too.
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 import sys
 import traceback
@@ -17,7 +16,6 @@ from collections.abc import Callable, Iterator, Sequence
 import click
 
 from weakspot.errors import WeakspotError
-from weakspot.system.durations import seconds_of
 
 NOTHING_FOUND, FINDINGS, BAD, INCONCLUSIVE, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -131,69 +129,6 @@ def _forget_output() -> None:
     with contextlib.suppress(OSError, ValueError):
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, sys.stdout.fileno())
-
-
-# --- help -------------------------------------------------------------------------------------
-
-
-class Command(click.Command):
-    """A command whose epilog is printed as it is written."""
-
-    def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
-        _as_written(self.epilog, formatter)
-
-
-class Commands(click.Group):
-    """Commands in the order in which they are defined; a mistyped name gets a suggestion."""
-
-    command_class = Command
-
-    def list_commands(self, _: click.Context) -> list[str]:
-        return list(self.commands)
-
-    def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
-        _as_written(self.epilog, formatter)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in self.commands and not args[0].startswith("-"):
-            close = difflib.get_close_matches(args[0], self.commands, n=1)
-            meant = f" Did you mean {close[0]}?" if close else ""
-            raise click.UsageError(f"No command is called {args[0]!r}.{meant}", ctx)
-        return super().resolve_command(ctx, args)
-
-
-def _as_written(epilog: str | None, formatter: click.HelpFormatter) -> None:
-    if epilog:
-        formatter.write("\n" + "\n".join(line.rstrip() for line in epilog.splitlines()) + "\n")
-
-
-# --- options ----------------------------------------------------------------------------------
-
-
-def duration(ctx: click.Context, param: click.Parameter, given: str) -> float:
-    """A duration as `seconds_of` reads it."""
-    seconds = seconds_of(given)
-    if seconds is None:
-        raise click.BadParameter(
-            f"{given!r} is not a duration; write 500ms, 10s, 2m or 1h.", ctx, param
-        )
-    return seconds
-
-
-def some_time(ctx: click.Context, param: click.Parameter, given: str) -> float:
-    """A duration that is more than none."""
-    seconds = duration(ctx, param, given)
-    if not seconds:
-        raise click.BadParameter(f"{given!r} is no time; write for example 10s.", ctx, param)
-    return seconds
-
-
-def listed(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
-    """`--model a,b --model c` as a, b, c, each once."""
-    names = (name.strip() for words in given for name in words.split(","))
-    return tuple(dict.fromkeys(name for name in names if name))
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""The command that asks which memory orders are stronger than they need to be: relax."""
+"""`weakspot relax`: the weakest memory orders that suffice."""
 
 from __future__ import annotations
 
@@ -11,16 +11,10 @@ from typing import TYPE_CHECKING
 import click
 
 from weakspot.errors import BadInput
-from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, keeping, listed
-from weakspot.harness.cli.shared import (
-    bound_options,
-    command,
-    json_lines,
-    say,
-    source_options,
-    watched,
-    what_argument,
-)
+from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, keeping
+from weakspot.harness.cli.help import command
+from weakspot.harness.cli.options import bound_options, listed, source_options, what_argument
+from weakspot.harness.cli.output import json_lines, say, watched
 
 if TYPE_CHECKING:
     from weakspot.harness.checkers.explorer import Bounds

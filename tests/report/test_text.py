@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from weakspot.harness.cli.shared import json_lines
+from weakspot.harness.cli.output import json_lines
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.report import tables, terminal, text
 from weakspot.harness.values.record import MachineNote, Record

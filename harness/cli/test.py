@@ -1,4 +1,4 @@
-"""Commands of campaigns, which are folders: test, report."""
+"""`weakspot test`: a campaign, generated, checked, run, judged and reported."""
 
 from __future__ import annotations
 
@@ -6,22 +6,21 @@ from pathlib import Path
 
 import click
 
-from weakspot.errors import BadInput
-from weakspot.harness.cli.errors import NOTHING_FOUND, Interrupted, duration, listed
-from weakspot.harness.cli.shared import (
+from weakspot.harness.cli.errors import Interrupted
+from weakspot.harness.cli.help import command
+from weakspot.harness.cli.options import (
     CHECKERS,
     RUNNERS,
     bound_options,
-    command,
     configured,
-    json_lines,
+    duration,
+    listed,
     model_option,
-    results_folder,
-    say,
     source_options,
     timeout_option,
     ways_option,
 )
+from weakspot.harness.cli.output import json_lines, results_folder, say
 
 
 @command(
@@ -143,45 +142,3 @@ def test(
     else:
         text.campaign(record, terminal.console(), report=str(page), everything=all_tests)
     return findings.exit_code(record)
-
-
-@command(
-    epilog="""\
-Examples:
-  weakspot report                                    the newest campaign below results/
-  weakspot report results/2026-11-21-1402 --open
-  weakspot report campaign -o public                 a site to put on a web server"""
-)
-@click.argument("campaigns", nargs=-1, metavar="[CAMPAIGN…]", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Where to write the site.  [default: the campaign's folder]",
-)
-@click.option("--open", "show", is_flag=True, help="Show it in a browser.")
-def report(campaigns: tuple[Path, ...], output: Path | None, show: bool) -> int:
-    """Write campaigns as static sites.
-
-    A site opens from a file and needs no network."""
-    from weakspot.harness.campaign import answers, store
-    from weakspot.harness.report import html
-
-    if output is not None and len(campaigns) > 1:
-        raise click.UsageError("-o goes with one campaign.")
-    if not campaigns:
-        newest = answers.newest_campaign(results_folder())
-        if newest is None:
-            raise BadInput(
-                "there is no campaign yet",
-                place=str(results_folder()),
-                advice="weakspot test all makes one",
-            )
-        campaigns = (newest,)
-    for folder in campaigns:
-        page = html.build(store.load(folder), output or folder)
-        say([str(page)])
-        if show:
-            click.launch(page.resolve().as_uri())
-    return NOTHING_FOUND

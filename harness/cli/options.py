@@ -1,33 +1,41 @@
-"""What commands share: arguments and options, gathering what was named, printing."""
+"""Arguments and options that several commands share, and how their values are read."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
 
-from weakspot.harness.cli.errors import Command, listed, some_time
-
-if TYPE_CHECKING:
-    import msgspec
-
-    from weakspot.harness.campaign.campaign import Progress
-    from weakspot.harness.corpus.material import Generator, Material
-    from weakspot.harness.values.record import Record
+from weakspot.system.durations import seconds_of
 
 CHECKERS = ("engine", "herd7", "cbmc")
 RUNNERS = ("native", "litmus7")
 
-command = partial(click.command, cls=Command)
+
+def duration(ctx: click.Context, param: click.Parameter, given: str) -> float:
+    """A duration as `seconds_of` reads it."""
+    seconds = seconds_of(given)
+    if seconds is None:
+        raise click.BadParameter(
+            f"{given!r} is not a duration; write 500ms, 10s, 2m or 1h.", ctx, param
+        )
+    return seconds
 
 
-# --- options ----------------------------------------------------------------------------------
+def some_time(ctx: click.Context, param: click.Parameter, given: str) -> float:
+    """A duration that is more than none."""
+    seconds = duration(ctx, param, given)
+    if not seconds:
+        raise click.BadParameter(f"{given!r} is no time; write for example 10s.", ctx, param)
+    return seconds
+
+
+def listed(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    """`--model a,b --model c` as a, b, c, each once."""
+    names = (name.strip() for words in given for name in words.split(","))
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def what_argument(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -149,62 +157,3 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     ):
         command = option(command)
     return command
-
-
-# --- what they do alike -----------------------------------------------------------------------
-
-
-def say(lines: Iterable[str], end: str = "\n") -> None:
-    for line in lines:
-        sys.stdout.write(f"{line}{end}")
-
-
-def json_lines(values: Iterable[msgspec.Struct]) -> Iterator[str]:
-    """Verdicts, explorations, histograms or findings, one JSON object a line."""
-    import msgspec
-
-    for value in values:
-        yield msgspec.json.encode(value).decode()
-
-
-def results_folder() -> Path:
-    """Where campaigns are written by default."""
-    from weakspot.harness.campaign import campaign
-
-    return Path(os.environ.get("WEAKSPOT_RESULTS") or campaign.RESULTS)
-
-
-@contextlib.contextmanager
-def watched() -> Iterator[Progress]:
-    """A bar for a person; nothing for a pipe or a log."""
-    from weakspot.harness.campaign import campaign
-
-    if sys.stderr.isatty():
-        from weakspot.harness.report import terminal
-
-        with terminal.progress() as progress:
-            yield progress
-    else:
-        yield campaign.Quiet()
-
-
-def gathered(what: Sequence[str], models: Sequence[str], generator: Generator) -> Material:
-    from weakspot.harness.corpus import material
-
-    with watched() as progress:
-        progress.start(0, "generating")
-        return material.gather(
-            what, under=models, generator=generator, report=lambda _: progress.advance()
-        )
-
-
-def judged(record: Record, *, aside: bool) -> int:
-    """Say what was found, beside the answers where a program reads these; the exit code."""
-    from weakspot.harness.judge import findings
-
-    errors = [each for each in record.findings if each.severity == "error" and not each.recorded]
-    if errors:
-        from weakspot.harness.report import terminal, text
-
-        text.findings(record, errors, terminal.console(sys.stderr if aside else sys.stdout))
-    return findings.exit_code(record)

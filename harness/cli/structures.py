@@ -1,4 +1,4 @@
-"""Commands that list what there is: doctor, structures, models."""
+"""`weakspot structures`: the corpus and its claims."""
 
 from __future__ import annotations
 
@@ -6,28 +6,9 @@ from pathlib import Path
 
 import click
 
-from weakspot.harness.cli.errors import FINDINGS, NOTHING_FOUND
-from weakspot.harness.cli.shared import command, json_lines, results_folder, say
-
-
-@command(
-    epilog="""\
-Exit code 1 when something is missing that the full main job needs.
-
-Example:
-  weakspot doctor --json"""
-)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-def doctor(as_json: bool) -> int:
-    """What is installed, and what is lost without the rest."""
-    from weakspot.harness.report import doctor, terminal
-
-    lines = doctor.report()
-    if as_json:
-        say(json_lines(lines))
-    else:
-        doctor.render(lines, terminal.console())
-    return FINDINGS if doctor.missing_required(lines) else NOTHING_FOUND
+from weakspot.harness.cli.errors import NOTHING_FOUND
+from weakspot.harness.cli.help import command
+from weakspot.harness.cli.output import results_folder, say
 
 
 @command(
@@ -73,29 +54,4 @@ def structures(names: tuple[str, ...], claims: bool, campaign: Path | None, as_j
     else:
         for line in listing.claims(found, record, campaign):
             terminal.console().print(line)
-    return NOTHING_FOUND
-
-
-@command(
-    epilog="""\
-Examples:
-  weakspot models
-  weakspot models rc11              what it is, and its axioms
-  weakspot models rc11 --path       where its cat file is"""
-)
-@click.argument("names", nargs=-1, metavar="[NAME…]")
-@click.option("--path", "as_path", is_flag=True, help="Print the path of the cat file only.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-def models(names: tuple[str, ...], as_path: bool, as_json: bool) -> int:
-    """The memory models."""
-    from weakspot.harness.corpus import models
-    from weakspot.harness.report import listing
-
-    found = [models.resolve(name) for name in names] or list(models.load().values())
-    if as_json:
-        say(json_lines(found))
-    elif as_path:
-        say(str(model.path) for model in found)
-    else:
-        say(listing.models(found, alone=bool(names)))
     return NOTHING_FOUND

@@ -1,0 +1,53 @@
+"""`weakspot explain`: a finding, or what an id means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from weakspot.errors import BadInput
+from weakspot.harness.cli.errors import NOTHING_FOUND
+from weakspot.harness.cli.help import command
+from weakspot.harness.cli.output import results_folder
+
+OUTPUT = click.Path(path_type=Path, dir_okay=False)
+
+
+@command(
+    epilog="""\
+What is named is an id, or of the gate or of the newest campaign a finding: by its
+fingerprint, its scenario, its program or its test.
+
+Examples:
+  weakspot explain WS101
+  weakspot explain 4f1c2a9b
+  weakspot explain duffy_wsq/pop_vs_steal
+  weakspot explain MP+porlxrlx+poacqrlx"""
+)
+@click.argument("name", metavar="ID-OR-WITNESS")
+def explain(name: str) -> int:
+    """What a finding means, why it matters, what to do."""
+    from weakspot.harness.campaign import answers, store
+    from weakspot.harness.gate.remembered import remembered
+    from weakspot.harness.judge.kinds import KINDS, kind
+    from weakspot.harness.report import explain as report
+    from weakspot.harness.report import terminal
+
+    out = terminal.console()
+    if name.upper().startswith("WS"):
+        report.page(kind(name), out)
+        return NOTHING_FOUND
+    ids = report.told(remembered(Path.cwd()), name, out)
+    campaign = None if ids else answers.newest_campaign(results_folder())
+    if campaign is not None:
+        ids = report.recorded(store.load(campaign), name, out)
+    if not ids:
+        raise BadInput(
+            f"nothing is called {name}",
+            advice="give an id (WS101), or a fingerprint, scenario, program or test of the gate "
+            "here or of the newest campaign",
+        )
+    for each in dict.fromkeys(ids):
+        report.page(KINDS[each], out)
+    return NOTHING_FOUND

@@ -1,0 +1,63 @@
+"""Help that shows examples, and suggestions for a mistyped command."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import click
+
+
+class Command(click.Command):
+    """A command whose epilog is printed as it is written."""
+
+    def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        _as_written(self.epilog, formatter)
+
+
+class Commands(click.Group):
+    """Commands in the order of `summaries`, name to first line of the help; the module of a
+    command is imported when it is used. A mistyped name gets a suggestion."""
+
+    command_class = Command
+
+    def __init__(self, *args: Any, summaries: Mapping[str, str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.summaries = summaries
+
+    def list_commands(self, _: click.Context) -> list[str]:
+        return list(self.summaries)
+
+    def get_command(self, _: click.Context, name: str) -> click.Command | None:
+        if name not in self.summaries:
+            return None
+        module = importlib.import_module(f"weakspot.harness.cli.{name}")
+        found: click.Command = getattr(module, name)
+        return found
+
+    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self.summaries.items()))
+
+    def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        _as_written(self.epilog, formatter)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in self.summaries and not args[0].startswith("-"):
+            close = difflib.get_close_matches(args[0], self.summaries, n=1)
+            meant = f" Did you mean {close[0]}?" if close else ""
+            raise click.UsageError(f"No command is called {args[0]!r}.{meant}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+def _as_written(epilog: str | None, formatter: click.HelpFormatter) -> None:
+    if epilog:
+        formatter.write("\n" + "\n".join(line.rstrip() for line in epilog.splitlines()) + "\n")
+
+
+command = partial(click.command, cls=Command)

@@ -1,0 +1,73 @@
+"""What commands print, and how they show that they are at work."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import msgspec
+
+    from weakspot.harness.campaign.campaign import Progress
+    from weakspot.harness.corpus.material import Generator, Material
+    from weakspot.harness.values.record import Record
+
+
+def say(lines: Iterable[str], end: str = "\n") -> None:
+    for line in lines:
+        sys.stdout.write(f"{line}{end}")
+
+
+def json_lines(values: Iterable[msgspec.Struct]) -> Iterator[str]:
+    """Verdicts, explorations, histograms or findings, one JSON object a line."""
+    import msgspec
+
+    for value in values:
+        yield msgspec.json.encode(value).decode()
+
+
+def results_folder() -> Path:
+    """Where campaigns are written by default."""
+    from weakspot.harness.campaign import campaign
+
+    return Path(os.environ.get("WEAKSPOT_RESULTS") or campaign.RESULTS)
+
+
+@contextlib.contextmanager
+def watched() -> Iterator[Progress]:
+    """A bar for a person; nothing for a pipe or a log."""
+    from weakspot.harness.campaign import campaign
+
+    if sys.stderr.isatty():
+        from weakspot.harness.report import terminal
+
+        with terminal.progress() as progress:
+            yield progress
+    else:
+        yield campaign.Quiet()
+
+
+def gathered(what: Sequence[str], models: Sequence[str], generator: Generator) -> Material:
+    from weakspot.harness.corpus import material
+
+    with watched() as progress:
+        progress.start(0, "generating")
+        return material.gather(
+            what, under=models, generator=generator, report=lambda _: progress.advance()
+        )
+
+
+def judged(record: Record, *, aside: bool) -> int:
+    """Say what was found, beside the answers where a program reads these; the exit code."""
+    from weakspot.harness.judge import findings
+
+    errors = [each for each in record.findings if each.severity == "error" and not each.recorded]
+    if errors:
+        from weakspot.harness.report import terminal, text
+
+        text.findings(record, errors, terminal.console(sys.stderr if aside else sys.stdout))
+    return findings.exit_code(record)

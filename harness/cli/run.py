@@ -1,0 +1,120 @@
+"""`weakspot run`: programs and tests on machines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from weakspot.harness.cli.errors import keeping
+from weakspot.harness.cli.help import command
+from weakspot.harness.cli.options import (
+    RUNNERS,
+    configured,
+    output_options,
+    some_time,
+    source_options,
+    what_argument,
+)
+from weakspot.harness.cli.output import gathered, json_lines, judged, say, watched
+
+if TYPE_CHECKING:
+    from weakspot.harness.values.record import Record
+
+
+@command(
+    epilog="""\
+A machine that does not show an outcome has not shown that it is impossible.
+
+A program with a main is run as a whole too: over and over, on threads that begin together, and
+the assertions that fail are counted. A failure is a finding, unless claims.toml records one.
+
+Examples:
+  weakspot run SB.litmus --for 10s
+  weakspot run my_queue.c -D CAPACITY=2 -I include     its assertions, and its litmus tests
+  weakspot run duffy_wsq --only programs               no litmus tests
+  weakspot run SB.litmus --runner all             by weakspot's own runner, and by litmus7
+  weakspot run duffy_wsq --on ssh:pi              on another machine; ssh has to know it as pi
+  weakspot run duffy_wsq --on qemu:aarch64        emulated: says nothing of how weak a real one is
+  weakspot run tests/ --format herd > this.log    a log for mcompare7"""
+)
+@what_argument
+@click.option(
+    "--on",
+    "machine",
+    default=lambda: configured("machines")()[0],
+    show_default="local, or as configured",
+    metavar="local|ssh:HOST|qemu:ARCH",
+    help="The machine to run on: this one, one that ssh knows, or one that qemu plays.",
+)
+@click.option(
+    "--runner",
+    type=click.Choice([*RUNNERS, "all"]),
+    default=RUNNERS[0],
+    show_default=True,
+    help="Who runs them. litmus7 runs assembly too.",
+)
+@click.option(
+    "--for",
+    "seconds",
+    callback=some_time,
+    default=configured("seconds"),
+    show_default="1s, or as configured",
+    metavar="DURATION",
+    help="How long each test and each program runs: 500ms, 10s, 2m.",
+)
+@click.option(
+    "--only",
+    type=click.Choice(["programs", "tests"]),
+    help="Run only the programs as a whole, or only the litmus tests.",
+)
+@source_options
+@output_options
+def run(
+    what: tuple[str, ...],
+    machine: str,
+    runner: str,
+    seconds: float,
+    only: str | None,
+    defines: tuple[str, ...],
+    include: tuple[Path, ...],
+    form: str | None,
+) -> int:
+    """Run programs and tests on hardware, and count what comes out."""
+    from weakspot.harness import machines
+    from weakspot.harness.campaign import answers as once
+    from weakspot.harness.values.herdlog import format_histograms
+
+    place = machines.resolve(machine)
+    material = gathered(what, (), once.generator(defines, include))
+    runners = once.runners(RUNNERS, runner, place)
+
+    def show(record: Record) -> None:
+        if form == "json":
+            say(json_lines((*record.runs, *record.histograms)))
+        elif form == "herd":
+            say([format_histograms(record.histograms)], end="")
+        else:
+            from weakspot.harness.report import tables, terminal
+
+            tables.runs(record, terminal.console())
+            if only != "programs":
+                tables.histograms(record, terminal.console())
+
+    answers = once.Answers(what, material)
+    with (
+        keeping("what was counted until then is printed", lambda: show(answers.record())),
+        watched() as progress,
+    ):
+        try:
+            natively = any(each.name == "native" for each in runners)
+            if natively and only != "tests" and form != "herd":
+                answers.run_programs(place, seconds, progress)
+            if only != "programs":
+                answers.run(place, runners, seconds, progress)
+        except machines.Lost:
+            show(answers.record())
+            raise
+    show(record := answers.record())
+    return judged(record, aside=form in ("json", "herd"))
