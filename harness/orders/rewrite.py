@@ -1,13 +1,11 @@
 """Writes other memory orders into source files.
 
-An annotation's place is where the compiler says that the operation stands: the name of the
-function or the method that is called, or the operator. An order that is written there is replaced;
-where none is written, and so is seq_cst, it is added, to a call or to a statement that is nothing
-but an assignment. A macro that holds the order is changed where it is defined if all annotations
-that use it are to have the same. A fence is put before or after the statement (`statements`). What
-else there is, is left to be written by hand, and said.
-
-Text is taken as bytes, since the compiler counts columns in them.
+The compiler reports where an operation stands: the name of the function that is called, or the
+operator. The syntax tree (`syntax`) tells what is written there. A memory order that is written is
+replaced. Where none is written, which means seq_cst, it is added to a call, or to a statement that
+is nothing but an assignment, which becomes a call. A macro that holds the order is changed where it
+is defined, if all annotations that use it are to have the same order. A fence is put before or
+after the statement. Everything else is left to the user and reported as `ByHand`.
 """
 
 from __future__ import annotations
@@ -20,23 +18,20 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
+import tree_sitter
 
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import C_ORDER
-from weakspot.harness.orders import statements
-from weakspot.harness.orders.statements import Unclear, begin, blanked
+from weakspot.harness.orders import syntax
+from weakspot.harness.orders.syntax import CPP_SUFFIXES, Call, Syntax, Unclear, statement
 from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.strength import Assignment, split, with_own
 from weakspot.system.files import disk, replace
 
-_NAME = re.compile(r"(?:std\s*::\s*)?(\w+)\s*\(")
 _ORDER = re.compile(r"(?:std\s*::\s*)?memory_order(?:_|\s*::\s*)(\w+)")
-_PLACE = r"[A-Za-z_]\w*(?:(?:->|\.)\w+|\[\w+\])*"
-_STATEMENT = re.compile(
-    rf"\s*(?:(?P<before>\+\+|--)(?P<one>{_PLACE})|(?P<place>{_PLACE})\s*"
-    r"(?P<operator>\+\+|--|[-+&|^]?=(?!=))\s*(?P<value>[^;]*?))\s*(?=;)"
-)
-_CPP = (".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx")
+#: what an assignment can be turned into a call on, without evaluating anything twice
+_PLACE = {"identifier", "field_identifier", "field_expression", "subscript_expression", "this"}
+_INDEX = {"number_literal", "subscript_argument_list"}
 #: how many arguments a call has without its orders, by what its name ends with
 _ARGUMENTS = (
     (re.compile(r"compare_exchange_(weak|strong)"), 3),
@@ -49,8 +44,8 @@ _ON_FAILURE = {"acq_rel": "acq", "rel": "rlx"}  # of a compare-exchange with one
 
 
 class ByHand(msgspec.Struct, frozen=True):
-    """An annotation that is not rewritten, the order it should have, why not, and the order that
-    it has until then."""
+    """An annotation that is not rewritten: the memory order it should have, why it is not
+    rewritten, and the order that is left in the source."""
 
     annotation: Annotation
     order: str
@@ -101,10 +96,6 @@ class Rewritten(msgspec.Struct, frozen=True):
             raise
 
 
-class _Refused(Exception):
-    """Why an annotation is left to be written by hand."""
-
-
 class _Edit(msgspec.Struct, frozen=True):
     """`text` in place of what stands between two places of a file."""
 
@@ -117,23 +108,24 @@ class _Edit(msgspec.Struct, frozen=True):
 def rewrite(
     annotations: Sequence[Annotation], orders: Assignment, *, through_macros: bool = False
 ) -> Rewritten:
-    """The annotations' files with these orders. `through_macros`: what stands at an annotation in
-    place of an order is replaced there, whatever it is, since others may use it too."""
-    texts = _Texts()
+    """The annotations' files with these memory orders. `through_macros`: an argument that stands
+    for the order is replaced where it is passed, whatever it is, instead of where it is defined,
+    since other accesses may use the definition too."""
+    sources = _Sources()
     wanted: defaultdict[tuple[str, str], list[tuple[Annotation, str]]] = defaultdict(list)
     edits: list[_Edit] = []
     by_hand: list[ByHand] = []
     for each, order in zip(annotations, orders, strict=True):
         try:
-            fences = texts.fences(each, order)
-            macro = None if through_macros else texts.macro(each)
+            fences = sources.fences(each, order)
+            macro = None if through_macros else sources.macro(each)
             own = split(order)[1]
             if macro is not None:
                 wanted[macro].append((each, order))
             elif own != each.order:
-                edits += texts.edits(each, own, through_macros=through_macros)
+                edits += sources.edits(each, own, through_macros=through_macros)
             edits += fences
-        except (_Refused, Unclear) as refused:
+        except Unclear as refused:
             if order != each.order:
                 by_hand.append(ByHand(each, order, str(refused), each.order))
     for (path, name), users in wanted.items():
@@ -141,27 +133,28 @@ def rewrite(
         changed = [(each, order) for each, order in users if split(order)[1] != each.order]
         try:
             if changed:
-                edits += texts.definition(path, name, orders_of)
-        except _Refused as refused:
+                edits += sources.definition(path, name, orders_of)
+        except Unclear as refused:
             by_hand += [
                 ByHand(each, order, str(refused), with_own(order, each.order))
                 for each, order in changed
             ]
-    return Rewritten(*_applied(texts, edits), tuple(by_hand))
+    return Rewritten(*_applied(sources, edits), tuple(by_hand))
 
 
 def marked(
     annotations: Sequence[Annotation], mark: Callable[[int], str]
 ) -> tuple[dict[str, bytes], frozenset[int]]:
-    """The annotations' files in which the order of each is evaluated after the expression
-    `mark(number)`, and so once an operation; and the numbers of those where this can be written."""
-    texts = _Texts()
+    """The annotations' files in which the memory order of each is evaluated after the expression
+    `mark(number)`, and so once per operation; and the numbers of the annotations where this can be
+    written."""
+    sources = _Sources()
     edits: list[_Edit] = []
     numbers: set[int] = set()
     for number, each in enumerate(annotations):
         try:
-            found = texts.edits(each, each.order, through_macros=True)
-        except _Refused:
+            found = sources.edits(each, each.order, through_macros=True)
+        except Unclear:
             continue
         for at, edit in enumerate(found):
             after, count = _ORDER.subn(rf"({mark(number)}, \g<0>)", edit.text, count=1)
@@ -170,210 +163,186 @@ def marked(
                 numbers.add(number)
                 break
         edits += found
-    return _applied(texts, edits)[1], frozenset(numbers)
+    return _applied(sources, edits)[1], frozenset(numbers)
 
 
-def _applied(texts: _Texts, edits: Sequence[_Edit]) -> tuple[dict[str, bytes], dict[str, bytes]]:
+def _applied(
+    sources: _Sources, edits: Sequence[_Edit]
+) -> tuple[dict[str, bytes], dict[str, bytes]]:
     """The bytes of each file before and after."""
     before: dict[str, bytes] = {}
     after: dict[str, bytes] = {}
     for path in dict.fromkeys(edit.path for edit in edits):
-        text = texts[path]
-        before[path] = text.encode("latin-1")
+        text = before[path] = sources[path].source
         for edit in sorted({e for e in edits if e.path == path}, key=lambda e: -e.start):
-            text = text[: edit.start] + edit.text + text[edit.end :]
-        after[path] = text.encode("latin-1")
+            text = text[: edit.start] + edit.text.encode("latin-1") + text[edit.end :]
+        after[path] = text
     return before, after
 
 
-class _Texts(dict[str, str]):
-    """The texts of files, a byte a character; `code` are those without what is no code."""
+class _Sources(dict[str, Syntax]):
+    """The files that annotations stand in, read when they are first needed."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.code: dict[str, str] = {}
-
-    def __missing__(self, path: str) -> str:
+    def __missing__(self, path: str) -> Syntax:
         with disk(Path(path)):
-            self[path] = Path(path).read_bytes().decode("latin-1")
-        self.code[path] = blanked(self[path])
+            self[path] = Syntax(path, Path(path).read_bytes())
         return self[path]
 
     def macro(self, each: Annotation) -> tuple[str, str] | None:
-        """The file and the name of the macro that holds the order, if one does."""
+        """The file and the name of the macro that holds the memory order, if one does."""
         call = self._call(each)
         if call is None:
             return None
-        _, _, arguments, count = call
-        given = [self[each.path][start:end].strip() for start, end in arguments[count:]]
-        if len(given) == 1 and re.fullmatch(r"[A-Za-z_]\w*", given[0]):
-            return None if _ORDER.fullmatch(given[0]) else (each.path, given[0])
+        given = call[1]
+        if len(given) == 1 and given[0].type == "identifier":
+            name = self[each.path].text(given[0])
+            return None if _ORDER.fullmatch(name) else (each.path, name)
         return None
 
     def edits(self, each: Annotation, order: str, *, through_macros: bool = False) -> list[_Edit]:
-        """What gives an annotation this order."""
+        """The edits that give an annotation this memory order."""
         if each.mixed:
-            raise _Refused("several operations with different orders stand there")
-        call = self._call(each)
-        if call is None:
-            return [self._operator(each, order)]
-        start, name, arguments, count = call
-        text = self[each.path]
+            raise Unclear("operations with different memory orders come from this place")
+        found = self._call(each)
+        if found is None:
+            return [self._assignment(each, order)]
+        call, given = found
+        source = self[each.path]
         if order == "none":
-            return [self._without(each, start, arguments)]
-        given = arguments[count:]
+            return [self._removed(each)]
         orders = order.split("/")
-        style = text[given[0][0] : given[0][1]].strip() if given else ""
+        style = source.text(given[0]) if given else ""
         if through_macros and not _ORDER.fullmatch(style):
             style = ""
-        elif given and not all(_ORDER.fullmatch(text[a:b].strip()) for a, b in given):
-            raise _Refused(f"its order is written as {style}")
+        elif not all(_ORDER.fullmatch(source.text(one)) for one in given):
+            raise Unclear(f"its memory order is written as {style}")
         if len(orders) == 2 and len(given) == 1 and _derived(orders[0]) == orders[1]:
             orders = orders[:1]
-        found = [
-            _Edit(each.path, a, b, _spelled(one, style, each.path))
-            for (a, b), one in zip(given, orders, strict=False)
+        edits = [
+            _Edit(each.path, at.start_byte, at.end_byte, _spelled(one, style, each.path))
+            for at, one in zip(given, orders, strict=False)
         ]
         if len(given) < len(orders):
             more = [_spelled(one, style, each.path) for one in orders[len(given) :]]
-            if arguments:
+            if call.arguments:
                 more.insert(0, "")
-            at = arguments[-1][1] if arguments else text.index("(", start) + 1
-            found.append(_Edit(each.path, at, at, ", ".join(more)))
-            if name.startswith("atomic_") and not name.endswith("_explicit"):
-                at = text.index(name, start) + len(name)
-                found.append(_Edit(each.path, at, at, "_explicit"))
-        return found
+            end = call.arguments[-1].end_byte if call.arguments else call.begin
+            edits.append(_Edit(each.path, end, end, ", ".join(more)))
+            if call.name.startswith("atomic_") and not call.name.endswith("_explicit"):
+                edits.append(_Edit(each.path, call.name_end, call.name_end, "_explicit"))
+        return edits
 
     def fences(self, each: Annotation, order: str) -> list[_Edit]:
-        """What puts the fences of an order beside the statement that an annotation is in."""
+        """The edits that put the fences of an order beside the annotation's statement."""
         before, _, after = split(order)
         if before == after == "none":
             return []
         if each.mixed:
-            raise _Refused("several operations with different orders stand there")
-        text, at, found = self[each.path], self._offset(each), []
-        code = self.code[each.path]
-        method = text[:at].rstrip().endswith((".", "->"))
-        style = "std::memory_order_" if method or _is_cpp(each.path) else "memory_order_"
-        first = begin(code, at)
+            raise Unclear("operations with different memory orders come from this place")
+        source = self[each.path]
+        node = source.node(each.line, each.column)
+        call = source.call(node)
+        scoped = _is_cpp(each.path) or (call is not None and call.member)
+        style = "std::memory_order_" if scoped else "memory_order_"
+        whole, edits = statement(node), []
+        space = f"\n{source.indentation(whole)}" if syntax.starts_line(whole) else " "
         if before != "none":
-            fence = _fence(before, style, each.path)
-            found.append(_Edit(each.path, first, first, f"{fence}{_between(text, code, first)}"))
+            at = whole.start_byte
+            edits.append(_Edit(each.path, at, at, f"{_fence(before, style, each.path)}{space}"))
         if after != "none":
-            fence, last = _fence(after, style, each.path), statements.after(code, at)
-            space = _between(text, code, first)
-            if code[last - 1] == "{" and "\n" in space:
+            at = syntax.after(node)
+            if source.source[at - 1 : at] == b"{" and "\n" in space:
                 space += "  " if "\n  " in space and "\n    " not in space else "    "
-            found.append(_Edit(each.path, last, last, f"{space}{fence}"))
-        return found
+            edits.append(_Edit(each.path, at, at, f"{space}{_fence(after, style, each.path)}"))
+        return edits
 
     def definition(
         self, path: str, macro: str, users: Sequence[tuple[Annotation, str]]
     ) -> list[_Edit]:
-        """What gives this order to all that use a macro."""
+        """The edit that gives this memory order to all that use a macro."""
         orders = {order for _, order in users}
         if len(orders) > 1:
-            raise _Refused(f"{macro} holds the order of others too, which need another")
-        pattern = re.compile(rf"^[ \t]*#[ \t]*define[ \t]+{macro}[ \t]+(\S+)", re.M)
-        found = list(pattern.finditer(self[path]))
+            raise Unclear(f"other accesses take their memory order from {macro} and need another")
+        found = syntax.definitions(self[path], macro)
         (order,) = orders
-        known = _ORDER.fullmatch(found[0][1]) if len(found) == 1 else None
+        known = _ORDER.match(found[0][1]) if len(found) == 1 else None
         if known is None or order == "none":
-            raise _Refused(f"its order is {macro}, which is not defined once, beside it")
+            raise Unclear(f"its memory order is {macro}, which its file does not define just once")
         if any(C_ORDER[each.order] != f"memory_order_{known[1]}" for each, _ in users):
-            raise _Refused(f"its order is {macro}, which is defined elsewhere too")
-        start, end = found[0].span(1)
-        return [_Edit(path, start, end, _spelled(order, found[0][1], path))]
+            raise Unclear(f"its memory order is {macro}, which is defined elsewhere too")
+        start = found[0][0]
+        return [_Edit(path, start, start + known.end(), _spelled(order, known[0], path))]
 
-    def _call(self, each: Annotation) -> tuple[int, str, list[tuple[int, int]], int] | None:
-        """Where the call begins, whom it calls, its arguments, how many are no orders; None where
-        there is an operator."""
-        text, start = self[each.path], self._offset(each)
-        match = _NAME.match(text, start)
-        if match is None:
+    def _call(self, each: Annotation) -> tuple[Call, tuple[tree_sitter.Node, ...]] | None:
+        """The call of the operation, and those of its arguments that are memory orders; None where
+        an operator stands."""
+        source = self[each.path]
+        call = source.call(source.node(each.line, each.column))
+        if call is None:
             return None
-        method = not match[1].startswith("atomic_")
-        name = match[1].removeprefix("atomic_").removeprefix("flag_").removesuffix("_explicit")
+        name = call.name.removeprefix("atomic_").removeprefix("flag_").removesuffix("_explicit")
         for pattern, count in _ARGUMENTS:
-            if pattern.fullmatch(name):
-                if method and not text[:start].rstrip().endswith((".", "->")):
-                    break
-                return start, match[1], _arguments(text, match.end()), count - method
-        raise _Refused(f"it is inside {match[1]}")
+            if pattern.fullmatch(name) and call.member != call.name.startswith("atomic_"):
+                return call, call.arguments[count - call.member :]
+        raise Unclear(f"it is inside {call.name}")
 
-    def _offset(self, each: Annotation) -> int:
-        lines = self[each.path].split("\n")
-        if each.line > len(lines):
-            raise _Refused("the file is shorter than when it was read")
-        return sum(len(line) + 1 for line in lines[: each.line - 1]) + each.column - 1
+    def _removed(self, each: Annotation) -> _Edit:
+        """The edit that removes a fence with its line."""
+        source = self[each.path]
+        try:
+            whole = statement(source.node(each.line, each.column))
+        except Unclear:
+            whole = None
+        if (
+            whole is None
+            or whole.type != "expression_statement"
+            or whole.named_children[0].type != "call_expression"
+            or not (syntax.starts_line(whole) and syntax.ends_line(whole))
+        ):
+            raise Unclear("the fence does not stand on a line of its own")
+        begin = source.source.rfind(b"\n", 0, whole.start_byte) + 1
+        end = source.source.find(b"\n", whole.end_byte) + 1
+        return _Edit(each.path, begin, end or len(source.source), "")
 
-    def _without(self, each: Annotation, start: int, arguments: list[tuple[int, int]]) -> _Edit:
-        """A fence that is a line of its own goes with the line."""
-        text = self[each.path]
-        line = text.rfind("\n", 0, start) + 1
-        end = text.find("\n", arguments[-1][1])
-        end = len(text) if end < 0 else end + 1
-        alone = re.compile(r"\s*(?:std::)?atomic_thread_fence\s*\([^()]*\)\s*;\s*")
-        if not alone.fullmatch(text, line, end) or not self._begins(each, line):
-            raise _Refused("the fence is no line of its own")
-        return _Edit(each.path, line, end, "")
-
-    def _operator(self, each: Annotation, order: str) -> _Edit:
-        """A statement that is nothing but an assignment becomes a call."""
-        text, at = self[each.path], self._offset(each)
-        line = text.rfind("\n", 0, at) + 1
-        match = _STATEMENT.match(text, line)
-        if match is None or not line <= at < match.end() or each.kind not in ("W", "RMW"):
-            raise _Refused("no order is written there, and it is no call")
-        if not self._begins(each, line):
-            raise _Refused("it is part of a longer statement")
-        place = match["place"] or match["one"]
-        operator = match["operator"] or match["before"]
-        value = match["value"] or "1"
-        what = "store" if operator == "=" else f"fetch_{_FETCH[operator[0]]}"
-        if (what == "store") != (each.kind == "W") or re.search(r"[=]|\+\+|--", value):
-            raise _Refused("no order is written there, and it is no call")
+    def _assignment(self, each: Annotation, order: str) -> _Edit:
+        """The edit that makes a call of a statement that is nothing but an assignment."""
+        source = self[each.path]
+        refused = Unclear("it has no memory order and is no call")
+        whole = statement(source.node(each.line, each.column))
+        inner = whole.named_children[0] if whole.type == "expression_statement" else whole
+        operator = inner.child_by_field_name("operator")
+        if operator is None or each.kind not in ("W", "RMW"):
+            raise refused
+        if inner.type == "assignment_expression":
+            place, value = inner.child_by_field_name("left"), inner.child_by_field_name("right")
+        elif inner.type == "update_expression":
+            place, value = inner.child_by_field_name("argument"), None
+        else:
+            raise refused
+        written = source.text(operator)
+        what = "store" if written == "=" else f"fetch_{_FETCH.get(written[0], '')}"
+        if place is None or what == "fetch_" or (what == "store") != (each.kind == "W"):
+            raise refused
+        changes = value is not None and syntax.contains(
+            value, "assignment_expression", "update_expression"
+        )
+        if changes or not _is_place(place):
+            raise refused
+        where, new = source.text(place), source.text(value) if value is not None else "1"
         spelled = _spelled(order, "", each.path)
         made = (
-            f"{place}.{what}({value}, {spelled})"
+            f"{where}.{what}({new}, {spelled})"
             if _is_cpp(each.path)
-            else f"atomic_{what}_explicit(&{place}, {value}, {spelled})"
+            else f"atomic_{what}_explicit(&{where}, {new}, {spelled})"
         )
-        first = line + len(match[0]) - len(match[0].lstrip())
-        return _Edit(each.path, first, match.end(), made)
-
-    def _begins(self, each: Annotation, line: int) -> bool:
-        """Whether a line begins the statement that the annotation is in."""
-        code = self.code[each.path]
-        first = begin(code, self._offset(each))
-        return line <= first and not code[line:first].strip()
+        return _Edit(each.path, inner.start_byte, inner.end_byte, made)
 
 
-def _arguments(text: str, at: int) -> list[tuple[int, int]]:
-    """Where the arguments of a call stand whose bracket has just opened."""
-    found: list[tuple[int, int]] = []
-    start, depth = at, 0
-    skipped = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|/\*.*?\*/|//[^\n]*", re.S)
-    while at < len(text):
-        if match := skipped.match(text, at):
-            at = match.end()
-            continue
-        here = text[at]
-        if here in "([{":
-            depth += 1
-        elif here in ")]}":
-            depth -= 1
-        if depth < 0 and not found and not text[start:at].strip():
-            return []
-        if depth < 0 or (here == "," and depth == 0):
-            first = start + len(text[start:at]) - len(text[start:at].lstrip())
-            found.append((first, first + len(text[start:at].strip())))
-            start = at + 1
-        if depth < 0:
-            return found
-        at += 1
-    raise _Refused("the call does not end")
+def _is_place(node: tree_sitter.Node) -> bool:
+    """Whether an expression names a location and evaluates nothing else."""
+    if node.type not in _PLACE | _INDEX:
+        return False
+    return all(map(_is_place, node.named_children))
 
 
 def _fence(order: str, style: str, path: str) -> str:
@@ -382,25 +351,17 @@ def _fence(order: str, style: str, path: str) -> str:
     return f"{scope}atomic_thread_fence({_spelled(order, style, path)});"
 
 
-def _between(text: str, code: str, first: int) -> str:
-    """What is between two statements: a new line where the one that begins there has its own."""
-    line = text.rfind("\n", 0, first) + 1
-    if code[line:first].strip():
-        return " "
-    return "\n" + re.sub(r"\S.*", "", text[line:first])
-
-
 def _derived(success: str) -> str:
     """The order on failure where only one is given (C++, [atomics.types.operations])."""
     return _ON_FAILURE.get(success, success)
 
 
 def _is_cpp(path: str) -> bool:
-    return path.endswith(_CPP)
+    return path.endswith(CPP_SUFFIXES)
 
 
 def _spelled(order: str, style: str, path: str) -> str:
-    """An order, spelled as the one that it replaces is."""
+    """A memory order, spelled as the one that it replaces."""
     name = C_ORDER[order].removeprefix("memory_order_")
     if match := re.match(r"(?:std\s*::\s*)?memory_order(?:_|\s*::\s*)", style):
         return match[0] + name

@@ -133,12 +133,12 @@ def test_an_order_is_written_where_it_belongs(
     ("name", "body", "why"),
     [
         ("a.c", "STORE(x, 1);", "it is inside STORE"),
-        ("a.c", "if (atomic_load_explicit(&x, memory_order_relaxed)) y = 1;", "no call"),
-        ("a.cpp", "int e = x; (void)e;", "no call"),
+        ("a.c", "if (atomic_load_explicit(&x, memory_order_relaxed)) y = 1;", "is no call"),
+        ("a.cpp", "int e = x; (void)e;", "is no call"),
         (
             "a.c",
             "if (1)\n    atomic_thread_fence(memory_order_seq_cst);\n  else {}",
-            "the fence is no line of its own",
+            "the fence does not stand on a line of its own",
         ),
     ],
 )
@@ -166,7 +166,7 @@ def test_a_macro_is_changed_where_it_is_defined_if_all_its_users_agree(tmp_path:
     one_of_them = ("rlx", *(each.order for each in annotations[1:]))
     refused = rewrite(annotations, one_of_them)
     assert refused.after == {}
-    assert "holds the order of others too" in refused.by_hand[0].why
+    assert "other accesses take their memory order from ORDER" in refused.by_hand[0].why
 
 
 def test_a_patch_says_the_same_as_the_change(tmp_path: Path) -> None:
@@ -256,6 +256,14 @@ FENCED = [
         "switch (0) {\n  case 0:\n    atomic_thread_fence(memory_order_release);\n"
         "    atomic_store_explicit(&x, 2, memory_order_relaxed);\n  }",
     ),
+    (
+        "a.c",
+        "rlx; acq fence",
+        "if (g)\n    (void)atomic_exchange_explicit(&x, 2, memory_order_acquire);\n"
+        "  else\n    g = 1;",
+        "if (g)\n    (void)atomic_exchange_explicit(&x, 2, memory_order_relaxed);\n"
+        "  else\n    g = 1;\n  atomic_thread_fence(memory_order_acquire);",
+    ),
 ]
 
 
@@ -277,7 +285,11 @@ def test_a_fence_is_put_beside_the_statement(
 @pytest.mark.parametrize(
     ("order", "body", "why"),
     [
-        ("rlx; acq fence", "return atomic_load(&x) ? 0 : unused;", "the last that runs there"),
+        (
+            "rlx; acq fence",
+            "return atomic_load(&x) ? 0 : unused;",
+            "control leaves at its statement",
+        ),
         (
             "rlx; acq fence",
             "if (atomic_load(&x)) { g = 1; } else { g = 2; }",

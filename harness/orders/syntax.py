@@ -1,0 +1,225 @@
+"""The syntax tree of a C or C++ source: which call or operator stands at a place, and where
+statements can be put before and after it.
+
+tree-sitter parses what is written, macros included, without preprocessing; where a file uses
+constructs that its grammar does not know, only the nodes around them are marked as errors. What
+cannot be placed with certainty raises Unclear. Offsets and columns count bytes, as compilers do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import tree_sitter
+import tree_sitter_c
+import tree_sitter_cpp
+
+CPP_SUFFIXES = (".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx")
+#: statements stand side by side in these
+_BLOCKS = {
+    "compound_statement",
+    "case_statement",
+    "preproc_if",
+    "preproc_ifdef",
+    "preproc_else",
+    "preproc_elif",
+}
+#: a statement put before one of these, or before what they hold, would not run each time
+_ENCLOSING = {"for_statement", "for_range_loop", "do_statement", "else_clause"}
+_LEAVES = {
+    "return_statement",
+    "continue_statement",
+    "break_statement",
+    "goto_statement",
+    "throw_statement",
+}
+
+
+class Unclear(Exception):
+    """Why a source cannot be edited at a place."""
+
+
+class Call(NamedTuple):
+    """A call as it is written: the name of the function without its scope, whether it is a member
+    function, where the name ends, where the arguments begin, and the arguments."""
+
+    name: str
+    member: bool
+    name_end: int
+    begin: int
+    arguments: tuple[tree_sitter.Node, ...]
+
+
+class Syntax:
+    """A source file and its syntax tree."""
+
+    def __init__(self, path: str, source: bytes) -> None:
+        self.path, self.source = path, source
+
+    @cached_property
+    def root(self) -> tree_sitter.Node:
+        """The tree by the grammar of the file's language; for a .h file, by the grammar of C or
+        C++, whichever understands more of it."""
+        languages = [tree_sitter_c, tree_sitter_cpp]
+        if self.path.endswith(".c"):
+            languages = [tree_sitter_c]
+        elif self.path.endswith(CPP_SUFFIXES):
+            languages = [tree_sitter_cpp]
+        trees = [
+            tree_sitter.Parser(tree_sitter.Language(each.language())).parse(self.source).root_node
+            for each in languages
+        ]
+        return min(trees, key=_errors)
+
+    def text(self, node: tree_sitter.Node) -> str:
+        """What is written there, one character per byte."""
+        return self.source[node.start_byte : node.end_byte].decode("latin-1")
+
+    def node(self, line: int, column: int) -> tree_sitter.Node:
+        """The smallest node at a place, both counted from 1. Raises Unclear."""
+        found = self.root.descendant_for_point_range((line - 1, column - 1), (line - 1, column))
+        if found is None or line > self.source.count(b"\n") + 1:
+            raise Unclear("the file is shorter than when it was read")
+        return found
+
+    def call(self, node: tree_sitter.Node) -> Call | None:
+        """The call whose name begins with that node, if there is one."""
+        for call in _upward(node):
+            if call.type != "call_expression":
+                continue
+            function = call.child_by_field_name("function")
+            arguments = call.child_by_field_name("arguments")
+            if function is None or arguments is None:
+                continue
+            name = function.child_by_field_name("field") or function
+            if node.start_byte not in (name.start_byte, function.start_byte):
+                continue
+            member = function.type == "field_expression"
+            written = self.text(name).rpartition("::")[2].strip()
+            given = tuple(_code(arguments.named_children))
+            return Call(written, member, name.end_byte, arguments.start_byte + 1, given)
+        return None
+
+    def indentation(self, node: tree_sitter.Node) -> str:
+        """The white space that the node's line begins with."""
+        line = self.source.rfind(b"\n", 0, node.start_byte) + 1
+        text = self.source[line : node.start_byte].decode("latin-1")
+        return text[: len(text) - len(text.lstrip())]
+
+
+def statement(node: tree_sitter.Node) -> tree_sitter.Node:
+    """The statement of a block that a node is in. Raises Unclear where none stands by itself."""
+    for each in _upward(node):
+        parent = each.parent
+        if parent is None:
+            break
+        if each.type in _ENCLOSING or (
+            parent.type == "while_statement" and _is(each, parent, "body")
+        ):
+            raise Unclear("it is part of a longer statement")
+        if _is_block(parent) and each.is_named:
+            if each.has_error:
+                raise Unclear("its statement cannot be parsed")
+            return each
+    raise Unclear("it is not in the body of a function")
+
+
+def after(node: tree_sitter.Node) -> int:
+    """Where the first statement that runs after a node begins: after its statement; after a loop
+    whose condition holds the node; for the condition of an `if`, where control stays when one of
+    its two ways leaves. Raises Unclear."""
+    whole = statement(node)
+    if whole.type not in ("if_statement", "while_statement") or not _in_condition(node, whole):
+        if whole.type in _LEAVES:
+            raise Unclear("control leaves at its statement")
+        return whole.end_byte
+    if whole.type == "while_statement":
+        return whole.end_byte
+    body = whole.child_by_field_name("consequence")
+    if whole.child_by_field_name("alternative") is not None or body is None:
+        raise Unclear("it decides between two branches")
+    last = body
+    while last.type == "compound_statement" and (inner := _code(last.named_children)):
+        last = inner[-1]
+    if last.type in _LEAVES:
+        return whole.end_byte
+    if body.type == "compound_statement":
+        return body.start_byte + 1
+    raise Unclear("it is the condition of a statement without braces")
+
+
+def starts_line(node: tree_sitter.Node) -> bool:
+    """Whether a statement is the first on its line, comments aside."""
+    before = _sibling(node, -1)
+    return before is None or before.end_point.row < node.start_point.row
+
+
+def ends_line(node: tree_sitter.Node) -> bool:
+    """Whether a statement is the last on its line, comments aside."""
+    behind = _sibling(node, +1)
+    return behind is None or behind.start_point.row > node.end_point.row
+
+
+def definitions(syntax: Syntax, macro: str) -> list[tuple[int, str]]:
+    """Where the value of each `#define` of a macro without parameters begins, and the value."""
+    found = []
+    for node in _all(syntax.root):
+        if node.type != "preproc_def":
+            continue
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name is not None and value is not None and syntax.text(name) == macro:
+            text = syntax.text(value)
+            found.append((value.start_byte + len(text) - len(text.lstrip()), text.strip()))
+    return found
+
+
+def contains(node: tree_sitter.Node, *types: str) -> bool:
+    """Whether a node of one of these types is below, or is the node itself."""
+    return any(each.type in types for each in _all(node))
+
+
+def _code(nodes: Sequence[tree_sitter.Node]) -> list[tree_sitter.Node]:
+    return [each for each in nodes if each.type != "comment"]
+
+
+def _errors(root: tree_sitter.Node) -> int:
+    return sum(each.is_error or each.is_missing for each in _all(root)) if root.has_error else 0
+
+
+def _all(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
+    waiting = [node]
+    while waiting:
+        yield (here := waiting.pop())
+        waiting.extend(reversed(here.children))
+
+
+def _upward(node: tree_sitter.Node | None) -> Iterator[tree_sitter.Node]:
+    while node is not None:
+        yield node
+        node = node.parent
+
+
+def _is(child: tree_sitter.Node, parent: tree_sitter.Node, field: str) -> bool:
+    return parent.child_by_field_name(field) == child
+
+
+def _is_block(node: tree_sitter.Node) -> bool:
+    """Whether statements stand side by side in a node, or it is the label of one that does."""
+    if node.type == "labeled_statement":
+        return node.parent is not None and _is_block(node.parent)
+    return node.type in _BLOCKS
+
+
+def _in_condition(node: tree_sitter.Node, whole: tree_sitter.Node) -> bool:
+    condition = whole.child_by_field_name("condition")
+    return condition is not None and node.end_byte <= condition.end_byte
+
+
+def _sibling(node: tree_sitter.Node, step: int) -> tree_sitter.Node | None:
+    """The next or the previous node beside, or around, that is no comment."""
+    other = node.next_sibling if step > 0 else node.prev_sibling
+    while other is not None and other.type == "comment":
+        other = other.next_sibling if step > 0 else other.prev_sibling
+    return other
