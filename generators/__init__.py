@@ -1,6 +1,4 @@
-"""Source to litmus tests: compile, trace, access patterns, critical cycles, text."""
+"""Source to litmus tests: compile, trace, access patterns, critical cycles, text.
 
-from weakspot.generators.cycles.tests import merge
-from weakspot.generators.pipeline import Generated, generate
-
-__all__ = ["Generated", "generate", "merge"]
+`pipeline.generate` goes the whole way; each package below is one step of it.
+"""

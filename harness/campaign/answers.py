@@ -16,7 +16,7 @@ import msgspec
 
 from weakspot import __version__
 from weakspot.errors import BadInput, MissingTool
-from weakspot.generators import Generated, generate
+from weakspot.generators.pipeline import Generated, generate
 from weakspot.harness.campaign.campaign import Progress, checker_named, explored, runner_named
 from weakspot.harness.campaign.store import MANIFEST, new_folder, read_manifest
 from weakspot.harness.checkers import Checker, unknown

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 import msgspec
 
-from weakspot.generators import Generated
 from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.cycles.witness import cycle_test
 from weakspot.generators.litmus import Site, Test
+from weakspot.generators.pipeline import Generated
 from weakspot.generators.source.program import Program
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model

@@ -24,7 +24,7 @@ COMMANDS = {
     "cost": "Measure what each memory order costs.",
     "test": "The main job: gen, explore, check, run, judge, report.",
     "report": "Write campaigns as static sites.",
-    "doctor": "What is installed, and what is lost without the rest.",
+    "doctor": "Show which tools are installed, and what does not work without the others.",
     "structures": "The structures of the corpus.",
     "models": "The memory models.",
     "explain": "What a finding means, why it matters, what to do.",

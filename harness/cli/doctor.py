@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from weakspot.harness.cli.errors import FINDINGS, NOTHING_FOUND
@@ -11,19 +13,28 @@ from weakspot.harness.cli.output import json_lines, say
 
 @command(
     epilog="""\
-Exit code 1 when something is missing that the full main job needs.
+Exit code 1 when something is missing that `weakspot test` needs.
 
-Example:
+Examples:
+  weakspot doctor
+  weakspot doctor --quick       where the tools are, without starting them
   weakspot doctor --json"""
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-def doctor(as_json: bool) -> int:
-    """What is installed, and what is lost without the rest."""
-    from weakspot.harness.report import doctor, terminal
+@click.option("--quick", is_flag=True, help="Only look for the tools; do not ask their versions.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+def doctor(quick: bool, as_json: bool) -> int:
+    """Show which tools are installed, and what does not work without the others."""
+    from weakspot.harness.report import doctor
 
-    lines = doctor.report()
+    lines = doctor.report(versions=not quick)
     if as_json:
         say(json_lines(lines))
+    elif sys.stdout.isatty():
+        from weakspot.harness.report import terminal
+
+        out = terminal.console()
+        out.print(doctor.table(lines))
+        out.print(doctor.closing(lines))
     else:
-        doctor.render(lines, terminal.console())
+        say(doctor.plain(lines))
     return FINDINGS if doctor.missing_required(lines) else NOTHING_FOUND

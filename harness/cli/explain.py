@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -28,16 +29,23 @@ Examples:
 @click.argument("name", metavar="ID-OR-WITNESS")
 def explain(name: str) -> int:
     """What a finding means, why it matters, what to do."""
+    from weakspot.harness.judge.kinds import KINDS, kind
+    from weakspot.harness.report.pages import page
+
+    found = [kind(name)] if name.upper().startswith("WS") else [KINDS[each] for each in _ids(name)]
+    for each in found:
+        page(each, sys.stdout)
+    return NOTHING_FOUND
+
+
+def _ids(name: str) -> list[str]:
+    """Print the findings of that name, of the gate or else of the newest campaign; their ids."""
     from weakspot.harness.campaign import answers, store
     from weakspot.harness.gate.remembered import remembered
-    from weakspot.harness.judge.kinds import KINDS, kind
     from weakspot.harness.report import explain as report
     from weakspot.harness.report import terminal
 
     out = terminal.console()
-    if name.upper().startswith("WS"):
-        report.page(kind(name), out)
-        return NOTHING_FOUND
     ids = report.told(remembered(Path.cwd()), name, out)
     campaign = None if ids else answers.newest_campaign(results_folder())
     if campaign is not None:
@@ -48,6 +56,4 @@ def explain(name: str) -> int:
             advice="give an id (WS101), or a fingerprint, scenario, program or test of the gate "
             "here or of the newest campaign",
         )
-    for each in dict.fromkeys(ids):
-        report.page(KINDS[each], out)
-    return NOTHING_FOUND
+    return list(dict.fromkeys(ids))

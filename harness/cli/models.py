@@ -22,7 +22,7 @@ Examples:
 def models(names: tuple[str, ...], as_path: bool, as_json: bool) -> int:
     """The memory models."""
     from weakspot.harness.corpus import models
-    from weakspot.harness.report import listing
+    from weakspot.harness.report import corpus
 
     found = [models.resolve(name) for name in names] or list(models.load().values())
     if as_json:
@@ -30,5 +30,5 @@ def models(names: tuple[str, ...], as_path: bool, as_json: bool) -> int:
     elif as_path:
         say(str(model.path) for model in found)
     else:
-        say(listing.models(found, alone=bool(names)))
+        say(corpus.models(found, alone=bool(names)))
     return NOTHING_FOUND

@@ -33,20 +33,23 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def structures(names: tuple[str, ...], claims: bool, campaign: Path | None, as_json: bool) -> int:
     """The structures of the corpus."""
-    from weakspot.harness.campaign import answers, store
     from weakspot.harness.corpus import structures
-    from weakspot.harness.report import listing, terminal
+    from weakspot.harness.report import corpus
 
     if campaign is not None and not claims:
         raise click.UsageError("--in goes with --claims.")
     found = [structures.find(name) for name in names] or structures.structures()
     if not claims:
         say(
-            listing.json_structures(found)
+            corpus.json_structures(found)
             if as_json
-            else listing.structures(found, alone=bool(names))
+            else corpus.structures(found, alone=bool(names))
         )
         return NOTHING_FOUND
+
+    from weakspot.harness.campaign import answers, store
+    from weakspot.harness.report import listing, terminal
+
     campaign = campaign or answers.newest_campaign(results_folder())
     record = store.load(campaign) if campaign else None
     if as_json:

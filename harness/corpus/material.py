@@ -13,9 +13,10 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import BadInput, Unsupported
-from weakspot.generators import Generated, generate, merge
+from weakspot.generators.cycles.tests import merge
 from weakspot.generators.emit.isa import mapped, target, targets
 from weakspot.generators.litmus import Site, Test, read_test
+from weakspot.generators.pipeline import Generated, generate
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus import structures as corpus
 from weakspot.harness.corpus.structures import Structure

@@ -19,8 +19,8 @@ import msgspec
 
 from weakspot import __version__
 from weakspot.errors import BadInput
-from weakspot.generators import Generated, generate
 from weakspot.generators.litmus import Site, Test, read_test
+from weakspot.generators.pipeline import Generated, generate
 from weakspot.generators.source import frontend
 from weakspot.harness.campaign.campaign import Progress, explored, model_digest
 from weakspot.harness.checkers.engine import Engine

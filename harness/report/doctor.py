@@ -1,24 +1,26 @@
-"""What is installed, and what its absence costs.
+"""Which tools are installed, and what does not work without the others.
 
-`report` looks, `render` shows, `missing_required` decides. Nothing here changes anything.
+`report` looks, `plain` and `table` show, `missing_required` decides.
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.metadata
-from collections.abc import Callable, Iterable, Sequence
+import importlib.util
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
+from weakspot import __version__
 from weakspot.harness.machines.compilers import CROSS
 from weakspot.harness.machines.emulated import ARCHITECTURES
 from weakspot.system import tools
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 COMPILERS = ("gcc", "clang", "ziglang")
 """Any one of these turns C into what weakspot reads and runs."""
@@ -31,8 +33,9 @@ class DoctorLine(msgspec.Struct, frozen=True):
     """One thing weakspot can use.
 
     `where` is the path of a program or of a Python module; `origin` is "PATH",
-    "WEAKSPOT_TOOLS", ".tools" or "Python"; both are None for what is missing. `lost` says what
-    does not work without it, `advice` how to get it, whether it is there or not.
+    "WEAKSPOT_TOOLS", ".tools" or "Python"; both are None for what is missing. `version` is None
+    too where it was not asked for. `lost` says what does not work without the tool, `advice` how
+    to get it, whether it is there or not.
     """
 
     name: str
@@ -44,41 +47,59 @@ class DoctorLine(msgspec.Struct, frozen=True):
     advice: str
 
 
-def report() -> list[DoctorLine]:
-    """One line for each thing, in the order a person reads them. Takes well under a second."""
+class _Module(msgspec.Struct, frozen=True):
+    name: str
+    lost: str
+    advice: str
+    version: Callable[[Any], str]
+
+
+_PROGRAMS = {
+    "herd7": "the second opinion on tests; herd's own models",
+    "litmus7": "the second runner on machines; tests in assembly do not run",
+    "diy7": "comparing generated tests with diy7's",
+    "mcompare7": "comparing logs as the herd tools do",
+    "cbmc": "the second opinion on programs, bounded model checking",
+    "gcc": "runs of what gcc makes of a test; zig's clang compiles instead",
+    "g++": "the same for programs in C++; zig's clang compiles instead",
+    "clang": "nothing while ziglang is there; a system clang's own version",
+    "ssh": "runs on other machines (--on ssh:HOST)",
+}
+_MODULES = (
+    _Module(
+        "ziglang",
+        "reading C without a system clang; programs for machines without a compiler",
+        "pip install ziglang",
+        lambda _: importlib.metadata.version("ziglang"),
+    ),
+    _Module(
+        "llvmlite",
+        "reading C and C++ programs; .litmus files still work",
+        "pip install llvmlite",
+        lambda module: str(module.__version__),
+    ),
+    _Module(
+        "weakspot._engine",
+        "the engine: exploring programs and checking tests without herd7",
+        "pip install weakspot again; in a clone, pip install -e . (needs Rust)",
+        lambda _: __version__,
+    ),
+)
+
+
+def report(*, versions: bool = True) -> list[DoctorLine]:
+    """One line per tool, in the order in which a person reads them.
+
+    Without `versions` nothing is started or imported: tools are only looked for.
+    """
     return [
-        _program("herd7", lost="the second opinion on tests; herd's own models"),
-        _program("litmus7", lost="the second runner on machines; tests in assembly do not run"),
-        _program("diy7", lost="comparing generated tests with diy7's"),
-        _program("mcompare7", lost="comparing logs as the herd tools do"),
-        _program("cbmc", lost="the second opinion on programs, bounded model checking"),
-        _program("gcc", lost="runs of what gcc makes of a test; zig's clang compiles instead"),
-        _program("g++", lost="the same of programs in C++; zig's clang compiles instead"),
-        _program("clang", lost="nothing while ziglang is there; a system clang's own version"),
-        _module(
-            "ziglang",
-            lost="reading C without a system clang; programs for machines without a compiler",
-            advice="pip install ziglang",
-            version=lambda _: importlib.metadata.version("ziglang"),
-        ),
-        _module(
-            "llvmlite",
-            lost="reading C and C++ programs; .litmus files still work",
-            advice="pip install llvmlite",
-            version=lambda module: module.__version__,
-        ),
-        _module(
-            "weakspot._engine",
-            lost="the engine: exploring programs and checking tests without herd7",
-            advice="pip install weakspot again; in a clone, pip install -e . (needs Rust)",
-            version=lambda _: importlib.import_module("weakspot").__version__,
-        ),
-        _program("ssh", lost="runs on other machines (--on ssh:HOST)"),
+        *(_program(name, lost, versions) for name, lost in _PROGRAMS.items()),
+        *(_module(each, versions) for each in _MODULES),
         *(
-            _program(CROSS[arch], lost=f"gcc for {arch}; zig's clang compiles instead")
+            _program(CROSS[arch], f"gcc for {arch}; zig's clang compiles instead", versions)
             for arch in ARCHITECTURES
         ),
-        *(_program(f"qemu-{arch}", lost=f"emulated {arch} runs") for arch in ARCHITECTURES),
+        *(_program(f"qemu-{arch}", f"emulated {arch} runs", versions) for arch in ARCHITECTURES),
     ]
 
 
@@ -96,52 +117,57 @@ def as_dicts(lines: Iterable[DoctorLine]) -> list[dict[str, Any]]:
     return [msgspec.to_builtins(line) for line in lines]
 
 
-def render(lines: Sequence[DoctorLine], console: Console) -> None:
-    """Prints the lines: a table on a terminal, unwrapped columns into a pipe or a file."""
-    if console.is_terminal:
-        _render_table(lines, console)
-    else:
-        _render_plain(lines, console)
+def closing(lines: Iterable[DoctorLine]) -> str:
+    """The last line of the report: whether the main job can run."""
     missing = missing_required(lines)
     if missing:
-        console.print(Text(f"the main job lacks: {', '.join(missing)}"), soft_wrap=True)
-    else:
-        console.print(Text("everything the main job needs is here"), soft_wrap=True)
+        return f"`weakspot test` cannot run without: {', '.join(missing)}"
+    return "everything that `weakspot test` needs is installed"
 
 
-def _render_table(lines: Sequence[DoctorLine], console: Console) -> None:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("tool", no_wrap=True)
-    table.add_column("version", no_wrap=True)
-    table.add_column("where, or what is lost without it", overflow="fold")
+def plain(lines: Sequence[DoctorLine]) -> Iterator[str]:
+    """One line of text per tool, for a pipe or a file."""
+    width = max((len(line.name) for line in lines), default=0)
     for line in lines:
         if line.found:
-            row = (Text(line.version or "?"), Text(line.where or "", style="dim"))
+            rest = f"{_version(line):<10}  {line.where}"
+        else:
+            rest = f"{'missing':<10}  lost: {line.lost}; {line.advice}"
+        yield f"{line.name:<{width}}  {rest}"
+    yield closing(lines)
+
+
+def table(lines: Sequence[DoctorLine]) -> Table:
+    """The lines as a table for a terminal."""
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    drawn.add_column("tool", no_wrap=True)
+    drawn.add_column("version", no_wrap=True)
+    drawn.add_column("path, or what is lost without it", overflow="fold")
+    for line in lines:
+        if line.found:
+            row = (Text(_version(line)), Text(line.where or "", style="dim"))
         else:
             row = (
                 Text("missing", style="yellow"),
                 Text(f"lost: {line.lost}").append(f"\n{line.advice}", style="dim"),
             )
-        table.add_row(Text(line.name), *row)
-    console.print(table)
+        drawn.add_row(Text(line.name), *row)
+    return drawn
 
 
-def _render_plain(lines: Sequence[DoctorLine], console: Console) -> None:
-    name_width = max((len(line.name) for line in lines), default=0)
-    for line in lines:
-        if line.found:
-            rest = f"{line.version or '?':<10}  {line.where}"
-        else:
-            rest = f"{'missing':<10}  lost: {line.lost}; {line.advice}"
-        console.print(Text(f"{line.name:<{name_width}}  {rest}"), soft_wrap=True)
+def _version(line: DoctorLine) -> str:
+    return line.version or ("found" if line.found else "missing")
 
 
-def _program(name: str, *, lost: str) -> DoctorLine:
+def _program(name: str, lost: str, versions: bool) -> DoctorLine:
     tool = tools.find(name)
     return DoctorLine(
         name=name,
         found=tool is not None,
-        version=tool.version if tool else None,
+        version=tool.version if tool and versions else None,
         where=tool.path if tool else None,
         origin=tool.origin if tool else None,
         lost=lost,
@@ -149,30 +175,29 @@ def _program(name: str, *, lost: str) -> DoctorLine:
     )
 
 
-def _module(name: str, *, lost: str, advice: str, version: Callable[[Any], str]) -> DoctorLine:
-    """A Python module: found if it can be imported, since a broken one is of no use."""
+def _module(module: _Module, versions: bool) -> DoctorLine:
+    """A Python module; where versions are asked for it counts as found only if its import works."""
+    line = DoctorLine(
+        name=module.name,
+        found=False,
+        version=None,
+        where=None,
+        origin=None,
+        lost=module.lost,
+        advice=module.advice,
+    )
     try:
-        module = importlib.import_module(name)
-        stated = str(version(module))
+        spec = importlib.util.find_spec(module.name)
+        version = module.version(importlib.import_module(module.name)) if versions else None
     except Exception as error:  # a broken library fails with whatever it likes
-        if not isinstance(error, ModuleNotFoundError):
-            advice = f"{advice} (it fails with: {error})"
-        return DoctorLine(
-            name=name,
-            found=False,
-            version=None,
-            where=None,
-            origin=None,
-            lost=lost,
-            advice=advice,
-        )
-    file = Path(module.__file__ or "")
-    return DoctorLine(
-        name=name,
-        found=True,
-        version=stated,
-        where=str(file.parent if file.name == "__init__.py" else file),
-        origin="Python",
-        lost=lost,
-        advice=advice,
+        if isinstance(error, ModuleNotFoundError):
+            return line
+        advice = f"{module.advice} (importing it fails: {error})"
+        return msgspec.structs.replace(line, advice=advice)
+    if spec is None or spec.origin is None:
+        return line
+    file = Path(spec.origin)
+    where = file.parent if file.name == "__init__.py" else file
+    return msgspec.structs.replace(
+        line, found=True, version=version, where=str(where), origin="Python"
     )

@@ -1,24 +1,13 @@
-"""A finding explained: the words, the picture, and the page on its kind."""
+"""Findings of the gate and of a campaign, looked up by name and printed."""
 
 from __future__ import annotations
 
 from rich.console import Console
-from rich.markdown import Markdown
-from rich.text import Text
 
 from weakspot.harness.gate.outcome import Outcome
-from weakspot.harness.judge.kinds import Kind
 from weakspot.harness.report import gate, text
 from weakspot.harness.values.record import Record
 from weakspot.harness.values.verdict import Finding
-
-
-def page(kind: Kind, out: Console) -> None:
-    """The page on a kind of finding: laid out on a terminal, else as it is written."""
-    if out.is_terminal:
-        out.print(Markdown(kind.text), soft_wrap=False)
-    else:
-        out.print(Text(kind.text.rstrip()))
 
 
 def told(outcome: Outcome, name: str, out: Console) -> list[str]:

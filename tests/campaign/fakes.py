@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import ToolFailed
-from weakspot.generators import Generated
 from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.litmus import Origin, Site, Test
+from weakspot.generators.pipeline import Generated
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.campaign import Tools
 from weakspot.harness.checkers.explorer import Bounds

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from weakspot.generators import Generated, generate
 from weakspot.generators.litmus import Origin, Test
+from weakspot.generators.pipeline import Generated, generate
 from weakspot.harness.corpus import structures
 
 Lines = tuple[tuple[str, ...], ...]

@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from weakspot.generators import Generated
 from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.litmus import Test
+from weakspot.generators.pipeline import Generated
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.campaign import Tools, run
 from weakspot.harness.corpus.models import Model, resolve

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import subprocess
 import sys
 from io import StringIO
 from pathlib import Path
@@ -173,11 +174,18 @@ def test_module_that_fails_to_load_counts_as_missing_and_says_why(
     assert "no LLVM library" in line.advice
 
 
+def test_quick_report_starts_nothing_and_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = doctor.report()
+    tools.forget()
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("a program was started"))
+    quick = doctor.report(versions=False)
+    assert [(line.name, line.where) for line in quick] == [(line.name, line.where) for line in slow]
+    assert not any(line.version for line in quick)
+
+
 def test_doctor_prints_one_unwrapped_line_a_tool_into_a_pipe() -> None:
     lines = doctor.report()
-    out = StringIO()
-    doctor.render(lines, Console(file=out, width=40))
-    printed = out.getvalue().splitlines()
+    printed = list(doctor.plain(lines))
     assert len(printed) == len(lines) + 1
     for line, text in zip(lines, printed, strict=False):
         assert text.startswith(line.name)
@@ -187,7 +195,7 @@ def test_doctor_prints_one_unwrapped_line_a_tool_into_a_pipe() -> None:
 def test_doctor_table_names_every_tool_on_a_terminal() -> None:
     lines = doctor.report()
     out = StringIO()
-    doctor.render(lines, Console(file=out, width=100, force_terminal=True))
+    Console(file=out, width=100, force_terminal=True).print(doctor.table(lines))
     for line in lines:
         assert line.name in out.getvalue()
 
