@@ -1,22 +1,27 @@
 """The Rust crate as Python sees it (engine/bindings)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Self, TypedDict
+from typing import Literal, Self, TypedDict
 
 __version__: str
 
+class Problem(TypedDict):
+    """Why a litmus test, a model or a program cannot be used."""
+
+    about: Literal["test", "model", "program"]
+    # unsupported: it may be right, but uses what the engine does not read
+    kind: Literal["invalid", "unsupported"]
+    message: str
+    file: str  # "" when no file is known; of a program, as its debug information names it
+    line: int  # from 1; 0 when it is not known
+    column: int  # in characters, from 1; 0 when it is not known
+    length: int  # in characters; 0 when it is not known
+    help: str  # what to do about it; may be empty
+
 class EngineError(Exception):
-    """What the engine is given cannot be used as it is.
+    """The engine cannot use what it is given; the argument is the problem's message."""
 
-    For programs, args are (kind, message, place): kind is "unsupported" (an IR construct that
-    the engine does not model) or "invalid"; place is "file:line:column" in the source where
-    debug information gives it, else "". For litmus tests and models they are a Wrong.
-    """
-
-# kind ("unsupported": the test may be right, but is not read here; "invalid"), message, place
-# ("file:line:column", or as much as is known), excerpt (the line, and below it marks), advice;
-# each may be empty but the first two
-Wrong = tuple[str, str, str, str, str]
+    problem: Problem
 
 class SiteDict(TypedDict):
     file: str
@@ -246,8 +251,8 @@ class AnswerDict(TypedDict):
     seconds: float
     loop_cut: bool  # a loop was unrolled as often as herd7 does, and may go on
     reason: str  # why Unknown
-    error: Wrong | None  # the model cannot be applied to this test
-    malformed: Wrong | None  # the test cannot be read: it has no name and no condition here
+    error: Problem | None  # the model cannot be applied to this test
+    malformed: Problem | None  # the test cannot be read: it has no name and no condition here
     # with `explained` only:
     witness: WitnessDict | None  # an execution with the outcome; a forbidden one when none may be
     forbidden_by: dict[str, int]  # axiom: candidates with the outcome that it is first to kill

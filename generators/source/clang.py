@@ -23,7 +23,7 @@ from pathlib import Path
 
 import msgspec
 
-from weakspot.errors import BadInput, MissingTool, ToolFailed
+from weakspot.errors import BadInput, MissingTool, ToolFailed, excerpt, quoted
 
 COMPILE_SECONDS = 60.0
 """How long the compiler may take for one file."""
@@ -208,20 +208,20 @@ def _compile_error(stderr: str, clang: Clang, path: Path, status: int) -> BadInp
         return ToolFailed(
             f"the compiler failed: {what}",
             place=str(path),
-            excerpt="\n".join(lines[1:8]) or None,
+            excerpt=quoted(lines[1:8]),
             advice="the compiler must be a clang; `weakspot doctor` shows which one is used",
         )
-    place, after = _users_place(stderr, first, clang)
+    name, *numbers = _users_place(stderr, first, clang).split(":")
     message = first["message"]
     more = len(_DIAGNOSTIC.findall(stderr)) - 1
     advice = f"{more} more error{'s' if more > 1 else ''} in this file" if more else None
     if message.endswith("file not found"):
         advice = "name the folder that holds it as an include folder"
-    name, _, rest = place.partition(":")
+    file = os.path.normpath(path.parent / name)
     return BadInput(
         message,
-        place=f"{os.path.normpath(path.parent / name)}:{rest}",
-        excerpt=_excerpt(after),
+        place=":".join((file, *numbers)),
+        excerpt=excerpt(Path(file), *map(int, numbers)),
         advice=advice,
     )
 
@@ -232,26 +232,18 @@ _INCLUDED_FROM = re.compile(
 )
 
 
-def _users_place(stderr: str, error: re.Match[str], clang: Clang) -> tuple[str, str]:
-    """Where the user's text led to an error, and what clang wrote after that place: the place of
-    the error, or else of the first note in a user's file, or else of the include."""
+def _users_place(stderr: str, error: re.Match[str], clang: Clang) -> str:
+    """Where the user's text led to an error: the place of the error, or else of the first note in
+    a user's file, or else of the include."""
     own = f"{error['file']}:{error['line']}:{error['column']}"
     if clang.system_name(error["file"]) is None:
-        return own, stderr[error.end() + 1 :]
+        return own
     following = _DIAGNOSTIC.search(stderr, error.end())
     end = following.start() if following else len(stderr)
     for note in _NOTE.finditer(stderr, error.end(), end):
         if clang.system_name(note["file"]) is None:
-            return note["place"], stderr[note.end() + 1 :]
+            return note["place"]
     for include in _INCLUDED_FROM.finditer(stderr, 0, error.start()):
         if clang.system_name(include["file"]) is None:
-            return include["place"], ""
-    return own, stderr[error.end() + 1 :]
-
-
-def _excerpt(after: str) -> str | None:
-    """Clang's source line with its caret line, without the line-number gutter."""
-    lines = [re.sub(r"^ *\d* \| ", "", line) for line in after.splitlines()[:2]]
-    if len(lines) == 2 and "^" in lines[1]:
-        return "\n".join(line.rstrip() for line in lines)
-    return None
+            return include["place"]
+    return own

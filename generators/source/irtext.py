@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from weakspot.errors import ToolFailed, Unsupported, excerpt
+from weakspot.errors import ToolFailed, Unsupported, excerpt, quoted
 from weakspot.generators.source.clang import Clang
 
 
@@ -201,7 +201,7 @@ def clean(raw: str, clang: Clang) -> str:
         lines = str(error).splitlines()
         raise ToolFailed(
             f"LLVM cannot read what {clang.describe(raw)} wrote",
-            excerpt="\n".join(lines[1:4]) or None,
+            excerpt=quoted(lines[1:4]),
             advice="unset WEAKSPOT_CLANG to use the clang in ziglang, which fits",
         ) from error
     llvm.initialize_native_target()
@@ -218,7 +218,7 @@ def clean(raw: str, clang: Clang) -> str:
     except RuntimeError as error:
         raise ToolFailed(
             "LLVM's verifier refuses the inlined module",
-            excerpt="\n".join(str(error).splitlines()[:4]),
+            excerpt=quoted(str(error).splitlines()[:4]),
             advice="this is a fault of weakspot: please report it with the source file",
         ) from error
     return str(module)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from weakspot import _engine
-from weakspot.errors import BadInput, Unsupported, excerpt
+from weakspot.errors import BadInput, Unsupported, reported
 from weakspot.generators.litmus import Site
 from weakspot.generators.source.clang import STANDARD, SUFFIXES
 from weakspot.generators.source.frontend import compile_source
@@ -150,28 +150,19 @@ def site_of(site: SiteDict) -> Site:
 def _placed(
     error: _engine.EngineError, source: Path, files: dict[str, Path]
 ) -> BadInput | Unsupported:
-    """An engine error as one that shows the source line; one about a model has its own."""
-    kind, message, place, *own = (*map(str, error.args), "", "")
-    if len(error.args) == 5:
-        shown, advice = own[:2]
-        return BadInput(
-            f"the engine cannot use the model: {message}",
-            place=place or None,
-            excerpt=shown or None,
-            advice=advice or None,
-        )
-    line_shown = None
-    name, line, column = (*place.split(":"), "", "")[:3]
-    path = files.get(name, source.parent / name)
-    if name and line.isdigit() and column.isdigit() and path.is_file():
-        line_shown = excerpt(path, int(line), int(column))
-        place = f"{path}:{line}:{column}"
-    if kind == "unsupported":
-        return Unsupported(
-            message,
-            place=place or str(source),
-            excerpt=line_shown,
-            advice="guard it with #ifndef WEAKSPOT, which is defined while weakspot reads a "
-            "source, or write it in another way",
-        )
-    return BadInput(message, place=place or str(source), excerpt=line_shown)
+    """An engine error as one that shows the line it is about, in the source or in the model."""
+    problem = error.problem
+    if problem["about"] == "model":
+        return reported(problem, BadInput, f"the engine cannot use the model: {error}")
+    path = files.get(problem["file"], source.parent / problem["file"])
+    if not (problem["line"] and path.is_file()):
+        path = Path(problem["file"] or source)
+    if problem["kind"] == "invalid":
+        return reported(problem, BadInput, source=path)
+    return reported(
+        problem,
+        Unsupported,
+        source=path,
+        advice="guard it with #ifndef WEAKSPOT, which is defined while weakspot reads a "
+        "source, or write it in another way",
+    )

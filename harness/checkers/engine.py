@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from weakspot.errors import BadInput, MissingTool
+from weakspot.errors import BadInput, MissingTool, place_of, reported
 from weakspot.generators.litmus import Test
 from weakspot.harness.checkers import askable, other_dialect, unknown
 from weakspot.harness.corpus import models
@@ -23,7 +23,7 @@ from weakspot.system import tools
 from weakspot.system.tools import Tool
 
 if TYPE_CHECKING:
-    from weakspot._engine import AnswerDict, WitnessDict, Wrong
+    from weakspot._engine import AnswerDict, Problem, WitnessDict
 
 DIALECTS = ("C", "X86", "X86_64", "AArch64", "PPC", "RISCV")
 """What the engine reads."""
@@ -63,7 +63,7 @@ class Engine(msgspec.Struct, frozen=True):
 
         asked = askable(self, tests, model, done)
         answered = False
-        refused: list[tuple[Test, Wrong]] = []
+        refused: list[tuple[Test, Problem]] = []
 
         def sort(number: int, answer: AnswerDict) -> None:
             nonlocal answered
@@ -91,21 +91,22 @@ class Engine(msgspec.Struct, frozen=True):
                 done=sort,
             )
         except _engine.EngineError as error:
-            raise _bad_model(error.args) from None
+            raise _bad_model(error.problem) from None
         # a cat file that no test gets through is wrong; one that some do is not for the others
-        for test, wrong in refused:
+        for test, problem in refused:
             if not answered:
-                raise _bad_model(wrong)
-            why = f"model {model.name}: {wrong[1]} ({wrong[2]})"
+                raise _bad_model(problem)
+            why = f"model {model.name}: {problem['message']} ({place_of(problem)})"
             done(unknown(test, model, self.name, why))
 
-    def _unread(self, test: Test, model: Model, problem: Wrong) -> Verdict:
+    def _unread(self, test: Test, model: Model, problem: Problem) -> Verdict:
         """The verdict on a test that the engine cannot read. Raises BadInput for a malformed one
         that came from a file; one that is right as far as the engine can tell may be another
         checker's to decide."""
-        if test.path and problem[0] == "invalid":
-            raise _bad_test(problem)
-        why = f"the engine cannot read it: {problem[1]} ({problem[2]})"
+        if test.path and problem["kind"] == "invalid":
+            message = f"the engine cannot read the test: {problem['message']}"
+            raise reported(problem, BadInput, message, source=test.text, advice=_ASK_HERD7)
+        why = f"the engine cannot read it: {problem['message']} ({place_of(problem)})"
         return unknown(test, model, self.name, why)
 
     def _verdict(self, test: Test, model: Model, answer: AnswerDict) -> Verdict:
@@ -170,21 +171,9 @@ def _sites(found: WitnessDict, test: Test) -> dict[int, str]:
     return sites
 
 
-def _bad_test(wrong: Wrong) -> BadInput:
-    _, message, place, excerpt, advice = wrong
-    return BadInput(
-        f"the engine cannot read the test: {message}",
-        place=place,
-        excerpt=excerpt or None,
-        advice=advice or "if it is right, weakspot check --checker herd7 asks herd7 instead",
-    )
+def _bad_model(problem: Problem) -> BadInput:
+    message = f"the engine cannot use the model: {problem['message']}"
+    return reported(problem, BadInput, message, advice=_ASK_HERD7)
 
 
-def _bad_model(wrong: Wrong) -> BadInput:
-    _, message, place, excerpt, advice = wrong
-    return BadInput(
-        f"the engine cannot use the model: {message}",
-        place=place or None,
-        excerpt=excerpt or None,
-        advice=advice or "if it is right, weakspot check --checker herd7 asks herd7 instead",
-    )
+_ASK_HERD7 = "if it is right, weakspot check --checker herd7 asks herd7 instead"

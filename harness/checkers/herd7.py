@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from weakspot.errors import BadInput, ToolFailed
+from weakspot.errors import BadInput, ToolFailed, excerpt
 from weakspot.generators.litmus import Test
 from weakspot.harness.checkers import askable, other_dialect, unknown
 from weakspot.harness.corpus import models
@@ -111,18 +111,11 @@ class _ModelError(msgspec.Struct, frozen=True):
     width: int = 1
 
     def as_bad_input(self) -> BadInput:
-        place, excerpt = self.file, None
-        if self.line:
-            place = f"{self.file}:{self.line}:{self.column}"
-            try:
-                source = Path(self.file).read_text(encoding="utf-8", errors="replace")
-            except OSError:
-                source = ""
-            excerpt = _excerpt(source, self.line, self.column, self.width)
+        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
         return BadInput(
             f"herd7 cannot use the model: {self.message}",
             place=place,
-            excerpt=excerpt,
+            excerpt=excerpt(Path(self.file), self.line, self.column, self.width),
             advice="mend the cat file; herd7 looks for included files beside it and in its own "
             "library",
         )
@@ -286,22 +279,11 @@ def _malformed(test: Test, place: re.Match[str]) -> BadInput:
     return BadInput(
         f"herd7 cannot read the test: {message}",
         place=f"{test.path}:{line}:{start + 1}",
-        excerpt=_excerpt(test.text, line, start + 1, end - start),
+        excerpt=excerpt(test.text, line, start + 1, end - start),
         advice='the first line is an architecture and a name, for example "C SB"'
         if part is None or header
         else _KNOWN.get(part["part"], "see the manual of herd7 for what a litmus test can hold"),
     )
-
-
-def _excerpt(source: str, line: int, column: int, width: int) -> str | None:
-    """The line and, below it, marks; None when the source has no such line."""
-    lines = source.splitlines()
-    if not 0 < line <= len(lines):
-        return None
-    shown = lines[line - 1]
-    before = re.sub(r"[^\t]", " ", shown[: column - 1])
-    marks = "^" * max(1, min(width, len(shown) - column + 1))
-    return f"{shown}\n{before}{marks}"
 
 
 def _clean(message: str) -> str:

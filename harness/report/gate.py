@@ -10,6 +10,7 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
+from weakspot import errors
 from weakspot.harness.gate.outcome import Need, Outcome, Place, Told
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.report import witness
@@ -110,19 +111,15 @@ def finding(told: Told, others: Sequence[Told] = ()) -> Iterator[Text]:
 
 
 def excerpt(place: Place, label: str) -> Iterator[Text]:
-    """The line with carets below the operation, and what is to be said of it."""
+    """The line with marks below the operation, and what is to be said of it."""
     yield Text(f"  --> {place}")
     if not place.text:
         return
-    number = str(place.line)
-    margin = " " * max(2, len(number))
-    yield Text(f"{margin} |")
-    yield Text(f"{number:>2} | {place.text.expandtabs(4)}")
-    if place.column:
-        before = len(place.text[: place.column - 1].expandtabs(4))
-        carets = "^" * max(1, place.end - place.column)
-        yield Text.assemble(f"{margin} | {' ' * before}", (carets, "bold red"), f" {label}")
-    yield Text(f"{margin} |")
+    drawn = errors.drawn(place.text, place.line, place.column, place.end - place.column, label)
+    margin, line, *marked = map(Text, drawn.splitlines())
+    for marks in marked:
+        marks.highlight_regex(r"\^+", "bold red")
+    yield from (margin, line, *marked, margin)
 
 
 def execution(told: Told) -> list[str]:

@@ -108,8 +108,8 @@ def test_a_malformed_test_is_shown_where_it_is_wrong(
         asked(checker, [made(SB), read_test(path)], "rc11")
     assert caught.value.place == f"{path}:{place}"
     assert caught.value.excerpt is not None
-    shown, marks = caught.value.excerpt.splitlines()
-    assert shown == replacement
+    _, shown, marks = caught.value.excerpt.splitlines()
+    assert shown == f"{line:>2} | {replacement}"
     assert shown[marks.index("^") :].startswith(marked)
     assert marks.count("^") == len(marked)
     assert caught.value.advice

@@ -285,9 +285,8 @@ def test_files_are_answered_as_their_texts_are(tmp_path: Path) -> None:
     assert answered["malformed"] is None
     assert unread["observation"] == "Unknown"
     assert unread["malformed"]
-    _, message, place, _, _ = unread["malformed"]
-    assert "cannot be read" in message
-    assert place.startswith(str(missing))
+    assert "cannot be read" in unread["malformed"]["message"]
+    assert unread["malformed"]["file"] == str(missing)
 
 
 def test_what_the_callback_raises_ends_the_batch() -> None:
@@ -311,11 +310,10 @@ def test_what_the_callback_raises_ends_the_batch() -> None:
 def test_what_the_engine_cannot_read_it_says_all_about() -> None:
     (answer,) = answers([("mine.litmus", "C broken\n{")], models.resolve("sc").path)
     assert answer["malformed"]
-    kind, message, place, excerpt, _ = answer["malformed"]
-    assert kind == "invalid"
-    assert message
-    assert place.startswith("mine.litmus:2:")
-    assert "^" in excerpt
+    problem = answer["malformed"]
+    assert (problem["about"], problem["kind"]) == ("test", "invalid")
+    assert (problem["file"], problem["line"], problem["column"]) == ("mine.litmus", 2, 1)
+    assert problem["message"]
 
 
 def test_a_users_model_may_include_the_cat_files_we_bring(tmp_path: Path) -> None:

@@ -754,9 +754,10 @@ def test_what_cannot_be_explored_says_where(tmp_path: Path) -> None:
     """
     with pytest.raises(EngineError) as caught:
         explored(program(tmp_path, text, "one", "two"), "sc")
-    kind, message, place = caught.value.args
-    assert (kind, "other sizes" in message) == ("unsupported", True)
-    assert place.startswith("program.c:")
+    problem = caught.value.problem
+    assert (problem["kind"], problem["file"]) == ("unsupported", "program.c")
+    assert "other sizes" in problem["message"]
+    assert problem["line"] > 0
     found = program(tmp_path, SB, "one", "two")
     with pytest.raises(EngineError, match=r"po \| rf"):
         found.explore(str(MODELS / "c11.cat"), folders=[str(MODELS)])

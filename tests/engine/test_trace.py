@@ -11,7 +11,7 @@ import pytest
 from weakspot import _engine
 from weakspot._engine import EngineError, Program
 
-FIXTURES = Path(__file__).parents[2] / "engine" / "tests" / "fixtures"
+FIXTURES = Path(__file__).parents[2] / "engine" / "program" / "tests" / "fixtures"
 
 
 @pytest.fixture(scope="module")
@@ -83,12 +83,13 @@ def test_store_buffering_is_sequentially_consistent(sb: Program) -> None:
 def test_errors_say_what_and_where() -> None:
     with pytest.raises(EngineError) as caught:
         Program("define i32 @main() {\n  %x = fadd float 1.0, 2.0\n  ret i32 0\n}")
-    kind, message, place = caught.value.args
-    assert (kind, place) == ("unsupported", "")
-    assert "fadd" in message
+    problem = caught.value.problem
+    assert (problem["about"], problem["kind"]) == ("program", "unsupported")
+    assert (problem["file"], problem["line"]) == ("", 0)
+    assert "fadd" in str(caught.value)
     with pytest.raises(EngineError) as caught:
         Program("nonsense")
-    assert caught.value.args[0] == "invalid"
+    assert caught.value.problem["kind"] == "invalid"
 
 
 @pytest.mark.parametrize(

@@ -313,7 +313,7 @@ def test_c_that_does_not_compile_shows_clangs_first_error(
     error = caught.value
     assert error.message == "use of undeclared identifier 'foo'"
     assert error.place == "src/bad.c:2:11"
-    assert error.excerpt == "  int x = foo;\n          ^~~"
+    assert error.excerpt == "   |\n 2 |   int x = foo;\n   |           ^^^"
     assert error.advice == "1 more error in this file"
 
 

@@ -19,7 +19,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from weakspot.errors import BadInput, WeakspotError
+from weakspot.errors import BadInput, WeakspotError, quoted
 
 SYNC_SECONDS = 1.0
 """How much work a power cut may cost. A killed process costs none: each line is handed to the
@@ -63,7 +63,7 @@ class Journal(Generic[T]):
                     raise BadInput(
                         f"a damaged line: {error}",
                         place=f"{self.path}:{number}",
-                        excerpt=line[:100].decode(errors="replace"),
+                        excerpt=quoted([line[:100].decode(errors="replace")]),
                         advice="take the line out; its job is then done again",
                     ) from error
                 rest = line

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from weakspot.errors import BadInput
+from weakspot.errors import BadInput, excerpt
 
 Steps = tuple[str | int, ...]
 """The way to a value: names of tables and keys, numbers in arrays."""
@@ -35,7 +35,7 @@ class Text(msgspec.Struct, frozen=True):
         return BadInput(
             message,
             place=f"{self.path}:{line}" if line else str(self.path),
-            excerpt=self.lines[line - 1].strip() if line else None,
+            excerpt=excerpt("\n".join(self.lines), line),
             advice=advice,
         )
 
@@ -68,7 +68,7 @@ def read(path: Path) -> tuple[Mapping[str, Any], Text]:
         raise BadInput(
             f"not TOML: {message[:1].lower()}{message[1:]}",
             place=":".join(filter(None, (str(path), str(line), column))),
-            excerpt=lines[line - 1] if 0 < line <= len(lines) else None,
+            excerpt=excerpt(text, line, int(column or 0)),
         ) from error
 
 

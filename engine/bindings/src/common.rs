@@ -1,7 +1,6 @@
-//! What every binding needs: errors with their places, models, limits, work that may panic.
-use super::EngineError;
-use cat::{CatError, Model};
-use litmus::LitmusError;
+//! What every binding needs: models, limits, work that may panic.
+use super::error::Problem;
+use cat::Model;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::any::Any;
@@ -14,51 +13,9 @@ pub const STACK: usize = 64 << 20;
 /// How long a wait for an answer lasts before Ctrl-C is looked for.
 pub const PATIENCE: Duration = Duration::from_millis(50);
 
-/// What is wrong with a file: kind, message, place, excerpt, advice.
-pub type Wrong = (&'static str, String, String, String, String);
-
-pub fn raised(wrong: Wrong) -> PyErr {
-    EngineError::new_err(wrong)
-}
-
-pub fn litmus_error(e: &LitmusError) -> Wrong {
-    let place = format!("{}:{}:{}", e.file, e.line, e.column);
-    let excerpt = excerpt(&e.source, e.column);
-    let (message, advice) = (e.message.clone(), e.advice.clone());
-    let kind = match e.unsupported {
-        true => "unsupported",
-        false => "invalid",
-    };
-    (kind, message, place, excerpt, advice)
-}
-
-pub fn cat_error(e: &CatError) -> Wrong {
-    let file = Path::new(&e.file).display();
-    let place = match e.line {
-        0 => e.file.clone(),
-        line => format!("{file}:{line}:{}", e.column),
-    };
-    let excerpt = excerpt(&e.excerpt, e.column);
-    let (message, advice) = (e.message.clone(), e.advice.clone());
-    ("invalid", message, place, excerpt, advice)
-}
-
-/// The line and, below it, marks under the word at the column; empty without a line.
-fn excerpt(line: &str, column: usize) -> String {
-    if line.trim().is_empty() {
-        return String::new();
-    }
-    let before = line.chars().take(column.saturating_sub(1));
-    let blank: String = before.map(|c| if c == '\t' { c } else { ' ' }).collect();
-    let word = |c: &char| c.is_alphanumeric() || *c == '_';
-    let width = line.chars().skip(column.saturating_sub(1));
-    let width = width.take_while(word).count().max(1);
-    format!("{line}\n{blank}{}", "^".repeat(width))
-}
-
 pub fn load(py: Python<'_>, model: &Path, folders: &[PathBuf]) -> PyResult<Model> {
     let loaded = py.allow_threads(|| Model::load(model, folders));
-    loaded.map_err(|error| raised(cat_error(&error)))
+    loaded.map_err(|error| Problem::from(&error).raise(py))
 }
 
 pub fn duration(seconds: f64) -> PyResult<Duration> {

@@ -1,10 +1,10 @@
 //! Explorations of programs, as Python sees them.
-use super::common::{cat_error, guarded, load, raised, PATIENCE, STACK};
-use super::EngineError;
+use super::common::{guarded, load, PATIENCE, STACK};
+use super::error::Problem;
 use cat::Model;
 use explore::program::ProgramSource;
 use explore::witness::{Shown, Witness};
-use explore::{self, Exploration, ExploreError, Kind, Limit, Options, Violation};
+use explore::{self, Exploration, Kind, Limit, Options, Violation};
 use program::ir::{Program, SiteId};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -27,7 +27,7 @@ pub fn unsuitable(
     let model = load(py, &model, &folders)?;
     match explore::unsuitable(&model, porf_acyclic) {
         Ok(why) => Ok(why.unwrap_or_default()),
-        Err(error) => Err(raised(cat_error(&error))),
+        Err(error) => Err(Problem::from(&error).raise(py)),
     }
 }
 
@@ -84,26 +84,9 @@ pub fn explore<'py>(
     })?;
     match result {
         Some(Ok(Ok((found, witnesses)))) => dict(py, program, &found, &witnesses, options),
-        Some(Ok(Err(error))) => Err(failed(program, error)),
+        Some(Ok(Err(error))) => Err(Problem::in_exploration(error, program).raise(py)),
         Some(Err(fault)) => broken(py, program, &fault, options),
         None => broken(py, program, "the engine gave no answer", options),
-    }
-}
-
-fn failed(program: &Program, error: ExploreError) -> PyErr {
-    match error {
-        ExploreError::Model(error) => raised(cat_error(&error)),
-        ExploreError::Unsuitable(message) => raised((
-            "unsupported",
-            message,
-            String::new(),
-            String::new(),
-            String::new(),
-        )),
-        ExploreError::Unsupported { message, site } => {
-            let place = site.map_or(String::new(), |s| program.sites[s as usize].place());
-            EngineError::new_err(("unsupported", message, place))
-        }
     }
 }
 

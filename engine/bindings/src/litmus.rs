@@ -1,6 +1,6 @@
 //! Litmus tests under models, as Python sees them: a batch on all cores, answers as they come.
-use super::common::{cat_error, duration, guarded, litmus_error, load};
-use super::common::{Wrong, PATIENCE, STACK};
+use super::common::{duration, guarded, load, PATIENCE, STACK};
+use super::error::Problem;
 use cat::Model;
 use enumerate::{decide, explain, Answer, EngineError as Failure, Explanation};
 use enumerate::{Limit, Limits, Observation, Witness};
@@ -164,7 +164,7 @@ struct Told {
 }
 
 enum Outcome {
-    Malformed(Wrong),
+    Malformed(Problem),
     Decided(Box<Decided>),
     Failed(Failure),
     /// A fault of the engine's own.
@@ -198,7 +198,7 @@ impl Told {
         };
         let test = match guarded(|| given.read()) {
             Ok(Ok(test)) => test,
-            Ok(Err(wrong)) => return nameless(Outcome::Malformed(litmus_error(&wrong))),
+            Ok(Err(error)) => return nameless(Outcome::Malformed(Problem::from(&error))),
             Err(fault) => return nameless(Outcome::Broken(fault)),
         };
         Told {
@@ -321,13 +321,13 @@ impl Told {
         dict.set_item(intern!(py, "forbidden_by"), PyDict::new(py))?;
         let reason = match &self.outcome {
             Outcome::Decided(decided) => return decided.fill(dict, common, limits),
-            Outcome::Malformed(wrong) => {
-                dict.set_item(intern!(py, "malformed"), wrong.clone())?;
-                wrong.1.clone()
+            Outcome::Malformed(problem) => {
+                dict.set_item(intern!(py, "malformed"), problem.dict(py)?)?;
+                problem.message.clone()
             }
             Outcome::Failed(Failure::Model(e)) => {
                 if !e.limit {
-                    dict.set_item(intern!(py, "error"), cat_error(e))?;
+                    dict.set_item(intern!(py, "error"), Problem::from(e).dict(py)?)?;
                 }
                 e.message.clone()
             }

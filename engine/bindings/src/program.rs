@@ -1,8 +1,7 @@
 //! Programs as Python sees them.
 use super::common::{duration, kept, load};
-use super::EngineError;
+use super::error::Problem;
 use explore::{self, Limits};
-use program::error::Error;
 use program::event::{Kind, Operation};
 use program::ir::{Order, Program as Lowered, SiteId};
 use program::orders::NewFence;
@@ -16,10 +15,6 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-fn engine_error(error: Error) -> PyErr {
-    EngineError::new_err((error.kind.name(), error.message, error.place))
-}
-
 /// A concurrent program, lowered from clean LLVM IR text.
 #[pyclass(frozen, module = "weakspot._engine")]
 pub struct Program {
@@ -32,7 +27,7 @@ impl Program {
     fn new(py: Python<'_>, ir: &str) -> PyResult<Program> {
         let inner = py.allow_threads(|| Lowered::from_ir(ir));
         Ok(Program {
-            inner: inner.map_err(engine_error)?,
+            inner: inner.map_err(|error| Problem::from(error).raise(py))?,
         })
     }
 
@@ -66,6 +61,7 @@ impl Program {
     #[pyo3(signature = (orders, *, fences=Vec::new()))]
     fn with_orders(
         &self,
+        py: Python<'_>,
         orders: HashMap<SiteId, String>,
         fences: Vec<(SiteId, String, String)>,
     ) -> PyResult<Program> {
@@ -85,7 +81,7 @@ impl Program {
             inner = inner.and_then(|program| program.with_fences(&beside));
         }
         Ok(Program {
-            inner: inner.map_err(engine_error)?,
+            inner: inner.map_err(|error| Problem::from(error).raise(py))?,
         })
     }
 

@@ -1,6 +1,6 @@
 //! The dialect AArch64: the user-level core.
 
-use super::error::Fault;
+use super::error::ParseError;
 use super::isa::{Flags, Instr, Outcomes, Place, Reg, Src, Status, Test, Width};
 use super::lexer::Kind;
 use super::table::Reader;
@@ -119,7 +119,7 @@ impl Named {
     }
 }
 
-pub fn instruction(r: &mut Reader<'_>) -> Result<Instr, Fault> {
+pub fn instruction(r: &mut Reader<'_>) -> Result<Instr, ParseError> {
     let offset = r.cursor.offset();
     let word = r.cursor.name("an instruction")?.to_ascii_uppercase();
     let simple = match word.as_str() {
@@ -174,20 +174,22 @@ pub fn instruction(r: &mut Reader<'_>) -> Result<Instr, Fault> {
         return Ok(instr);
     }
     compute(r, &word)?.ok_or_else(|| {
-        r.unknown(offset, &word).advise(
+        r.unknown(offset, &word).help(
             "of AArch64: LDR, STR, LDAR, LDAPR, STLR, exclusives, LSE atomics, MOV, ADD, EOR, CMP, CSEL, branches, DMB, DSB, ISB",
         )
     })
 }
 
-fn barrier(r: &mut Reader<'_>, word: &str) -> Result<Instr, Fault> {
+fn barrier(r: &mut Reader<'_>, word: &str) -> Result<Instr, ParseError> {
     let offset = r.cursor.offset();
     let option = r.cursor.name("the barrier's domain")?.to_ascii_uppercase();
     let name = format!("{word}.{option}");
     match TAGS.iter().position(|t| *t == name) {
         Some(bit) => Ok(Instr::Fence(1 << bit)),
-        None => Err(Fault::new(offset, format!("no barrier {word} {option}"))
-            .advise("SY, LD, ST, ISH, ISHLD, ISHST, …")),
+        None => Err(
+            ParseError::new(offset, format!("no barrier {word} {option}"))
+                .help("SY, LD, ST, ISH, ISHLD, ISHST, …"),
+        ),
     }
 }
 
@@ -203,7 +205,7 @@ fn condition(name: &str) -> Option<Outcomes> {
     })
 }
 
-fn named(r: &mut Reader<'_>) -> Result<Named, Fault> {
+fn named(r: &mut Reader<'_>) -> Result<Named, ParseError> {
     let offset = r.cursor.offset();
     let name = r.cursor.name("a register")?.to_ascii_uppercase();
     let wide = name.starts_with('X');
@@ -215,20 +217,22 @@ fn named(r: &mut Reader<'_>) -> Result<Named, Fault> {
             reg: Some(r.code.reg(&name)),
             wide,
         }),
-        None => Err(Fault::new(offset, format!("`{name}` is not a register"))
-            .advise("registers are X0 to X30, W0 to W30, XZR and WZR")),
+        None => Err(
+            ParseError::new(offset, format!("`{name}` is not a register"))
+                .help("registers are X0 to X30, W0 to W30, XZR and WZR"),
+        ),
     }
 }
 
 /// A register or an immediate.
-fn source(r: &mut Reader<'_>) -> Result<Src, Fault> {
+fn source(r: &mut Reader<'_>) -> Result<Src, ParseError> {
     match r.at_number() {
         true => Ok(Src::Imm(Value::Int(r.number()?))),
         false => Ok(named(r)?.source()),
     }
 }
 
-fn compute(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, Fault> {
+fn compute(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, ParseError> {
     let flags = r.code.reg(FLAGS);
     if word == "MOV" {
         let to = named(r)?;
@@ -292,7 +296,7 @@ fn compute(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, Fault> {
     }))
 }
 
-fn select(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, Fault> {
+fn select(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, ParseError> {
     let adjust = match word {
         "CSEL" | "CSET" => None,
         "CSINC" | "CINC" => Some((Op::Add, Value::ONE)),
@@ -314,7 +318,7 @@ fn select(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, Fault> {
     let offset = r.cursor.offset();
     let name = r.cursor.name("a condition")?.to_ascii_uppercase();
     let mut outcomes = condition(&name)
-        .ok_or_else(|| Fault::new(offset, format!("`{name}` is not a condition")))?;
+        .ok_or_else(|| ParseError::new(offset, format!("`{name}` is not a condition")))?;
     if word == "CINC" {
         outcomes = outcomes.inverse();
     }
@@ -332,7 +336,7 @@ fn select(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, Fault> {
 }
 
 /// `[X0]`, `[X0,#4]`, `[X0,X1]`, `[X0,W1,SXTW]`, `[X0,W1,UXTW #2]`
-fn place(r: &mut Reader<'_>) -> Result<Place, Fault> {
+fn place(r: &mut Reader<'_>) -> Result<Place, ParseError> {
     r.cursor.expect("[")?;
     let base = named(r)?.source();
     let mut at = Place::at(base, 0);
@@ -352,8 +356,8 @@ fn place(r: &mut Reader<'_>) -> Result<Place, Fault> {
     r.cursor.expect("]")?;
     if r.cursor.is("!") || r.cursor.is(",") {
         let message = "addresses that change their base register are not supported";
-        return Err(Fault::unsupported(r.cursor.offset(), message)
-            .advise("write the change of the register as an instruction of its own"));
+        return Err(ParseError::unsupported(r.cursor.offset(), message)
+            .help("write the change of the register as an instruction of its own"));
     }
     Ok(at)
 }
@@ -375,7 +379,7 @@ fn unsigned(bits: Option<i64>) -> Option<Width> {
     })
 }
 
-fn memory(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, Fault> {
+fn memory(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, ParseError> {
     let loads = [
         ("LDAPR", Q),
         ("LDAPUR", Q),
@@ -463,7 +467,7 @@ fn orders(suffix: &str) -> Option<(u64, u64, Option<i64>)> {
     Some((read, write, bits))
 }
 
-fn atomic(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, Fault> {
+fn atomic(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, ParseError> {
     if let Some((read, write, bits)) = word.strip_prefix("CAS").and_then(orders) {
         let expected = named(r)?;
         r.size = Some(expected.bits(bits));

@@ -1,8 +1,8 @@
-//! What is wrong with a litmus file, where, and what to do about it.
+//! What is wrong with a litmus test, where, and what to do about it.
 
 use std::fmt;
 
-/// A mistake in a litmus file, at a place in it.
+/// A mistake in a litmus test, with its file, line and column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LitmusError {
     /// The file's name as the caller gave it.
@@ -11,29 +11,22 @@ pub struct LitmusError {
     pub line: usize,
     /// In characters, from 1.
     pub column: usize,
-    /// What is wrong.
     pub message: String,
-    /// What to write instead; empty when the message says it all.
-    pub advice: String,
-    /// The text of the line.
-    pub source: String,
-    /// The text may be right: it uses what is not read here.
+    /// What to write instead; may be empty.
+    pub help: String,
+    /// The test may be correct: it uses something that is not supported here.
     pub unsupported: bool,
 }
 
 impl fmt::Display for LitmusError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
+        write!(
             f,
             "{}:{}:{}: {}",
             self.file, self.line, self.column, self.message
         )?;
-        let number = self.line.to_string();
-        let pad = " ".repeat(number.len());
-        writeln!(f, "{number} | {}", self.source)?;
-        write!(f, "{pad} | {}^", " ".repeat(self.column.saturating_sub(1)))?;
-        if !self.advice.is_empty() {
-            write!(f, "\n{pad} = {}", self.advice)?;
+        if !self.help.is_empty() {
+            write!(f, "\nhelp: {}", self.help)?;
         }
         Ok(())
     }
@@ -41,54 +34,52 @@ impl fmt::Display for LitmusError {
 
 impl std::error::Error for LitmusError {}
 
-/// A mistake at a byte offset, before file and line are known.
+/// A mistake at a byte offset of the text: a `LitmusError` before file and line are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct ParseError {
     pub offset: usize,
     pub message: String,
-    pub advice: String,
+    pub help: String,
     pub unsupported: bool,
 }
 
-impl Fault {
-    pub fn new(offset: usize, message: impl Into<String>) -> Fault {
-        Fault {
+impl ParseError {
+    pub fn new(offset: usize, message: impl Into<String>) -> ParseError {
+        ParseError {
             offset,
             message: message.into(),
-            advice: String::new(),
+            help: String::new(),
             unsupported: false,
         }
     }
 
-    /// What is right as far as it can be told, and not read here.
-    pub fn unsupported(offset: usize, message: impl Into<String>) -> Fault {
-        Fault {
+    /// For a test that may be correct but uses something that is not supported here.
+    pub fn unsupported(offset: usize, message: impl Into<String>) -> ParseError {
+        ParseError {
             unsupported: true,
-            ..Fault::new(offset, message)
+            ..ParseError::new(offset, message)
         }
     }
 
-    pub fn advise(mut self, advice: impl Into<String>) -> Fault {
-        self.advice = advice.into();
+    pub fn help(mut self, help: impl Into<String>) -> ParseError {
+        self.help = help.into();
         self
     }
 
-    /// The mistake with its place in `text`, the contents of `file`.
+    /// The error with its line and column in `text`, the contents of `file`.
     pub fn locate(self, file: &str, text: &str) -> LitmusError {
         let mut offset = self.offset.min(text.len());
         while !text.is_char_boundary(offset) {
             offset -= 1;
         }
         let before = &text[..offset];
-        let start = before.rfind('\n').map_or(0, |at| at + 1);
-        let source = text[start..].lines().next().unwrap_or("").to_string();
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         LitmusError {
             file: file.to_string(),
             line: before.matches('\n').count() + 1,
-            column: text[start..offset].chars().count() + 1,
+            column: text[line_start..offset].chars().count() + 1,
             message: self.message,
-            advice: self.advice,
-            source,
+            help: self.help,
             unsupported: self.unsupported,
         }
     }

@@ -1,6 +1,6 @@
 //! Tokens of initial states, conditions and C: names, numbers and signs.
 
-use super::error::Fault;
+use super::error::ParseError;
 use super::sections::comment_end;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +51,11 @@ impl Syntax {
     }
 }
 
-pub fn tokens<'t>(text: &'t str, base: usize, syntax: &Syntax) -> Result<Vec<Token<'t>>, Fault> {
+pub fn tokens<'t>(
+    text: &'t str,
+    base: usize,
+    syntax: &Syntax,
+) -> Result<Vec<Token<'t>>, ParseError> {
     let bytes = text.as_bytes();
     let comments = if syntax.ocaml_comments { b'(' } else { b'/' };
     // a name or a sign and a blank: about so many
@@ -66,14 +70,14 @@ pub fn tokens<'t>(text: &'t str, base: usize, syntax: &Syntax) -> Result<Vec<Tok
             .then(|| comment(text, at, syntax))
             .flatten()
         {
-            at = end.ok_or_else(|| Fault::new(base + at, "this comment has no end"))?;
+            at = end.ok_or_else(|| ParseError::new(base + at, "this comment has no end"))?;
             continue;
         }
         let rest = &bytes[at..];
         let (kind, len) = if first.is_ascii_digit() {
             let len = run(rest, |c| c.is_ascii_alphanumeric());
             let value = number(&text[at..at + len])
-                .ok_or_else(|| Fault::new(base + at, "not a number of 64 bits"))?;
+                .ok_or_else(|| ParseError::new(base + at, "not a number of 64 bits"))?;
             (Kind::Number(value), len)
         } else if starts_name(*first, syntax) {
             let dots = syntax.ocaml_comments;
@@ -88,7 +92,10 @@ pub fn tokens<'t>(text: &'t str, base: usize, syntax: &Syntax) -> Result<Vec<Tok
                 at += c.len_utf8();
                 continue;
             }
-            return Err(Fault::new(base + at, format!("unexpected character {c:?}")));
+            return Err(ParseError::new(
+                base + at,
+                format!("unexpected character {c:?}"),
+            ));
         };
         let offset = base + at;
         out.push(Token { kind, offset });
@@ -220,14 +227,14 @@ impl<'t> Cursor<'t> {
         yes
     }
 
-    pub fn expect(&mut self, sign: &str) -> Result<(), Fault> {
+    pub fn expect(&mut self, sign: &str) -> Result<(), ParseError> {
         match self.eat(sign) {
             true => Ok(()),
             false => Err(self.unexpected(&format!("`{sign}`"))),
         }
     }
 
-    pub fn name(&mut self, what: &str) -> Result<&'t str, Fault> {
+    pub fn name(&mut self, what: &str) -> Result<&'t str, ParseError> {
         match self.kind() {
             Kind::Name(n) => {
                 self.step();
@@ -237,14 +244,14 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    pub fn unexpected(&self, wanted: &str) -> Fault {
+    pub fn unexpected(&self, wanted: &str) -> ParseError {
         let found = match self.kind() {
             Kind::Name(n) => format!("`{n}`"),
             Kind::Number(n) => format!("`{n}`"),
             Kind::Sign(s) => format!("`{s}`"),
             Kind::End => "the end".to_string(),
         };
-        Fault::new(self.offset(), format!("expected {wanted}, found {found}"))
+        ParseError::new(self.offset(), format!("expected {wanted}, found {found}"))
     }
 
     pub fn at_end(&self) -> bool {

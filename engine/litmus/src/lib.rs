@@ -21,8 +21,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use condition::{Condition, Observable, Printer, Prop, Quantifier, State};
-use error::Fault;
 pub use error::LitmusError;
+use error::ParseError;
 use names::Names;
 use value::{Address, Value};
 
@@ -70,18 +70,17 @@ impl Test {
             line: 1,
             column: 1,
             message: format!("cannot be read: {e}"),
-            advice: String::new(),
-            source: String::new(),
+            help: String::new(),
             unsupported: false,
         })?;
         let text = String::from_utf8(bytes);
         let text = text.unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
-        parse(&text).map_err(|fault| fault.locate(&path.display().to_string(), &text))
+        parse(&text).map_err(|error| error.locate(&path.display().to_string(), &text))
     }
 
     /// Reads the text of a test; `file` is for messages.
     pub fn parse(file: &str, text: &str) -> Result<Test, LitmusError> {
-        parse(text).map_err(|fault| fault.locate(file, text))
+        parse(text).map_err(|error| error.locate(file, text))
     }
 
     pub fn threads(&self) -> usize {
@@ -155,7 +154,7 @@ impl Test {
     }
 }
 
-fn parse(text: &str) -> Result<Test, Fault> {
+fn parse(text: &str) -> Result<Test, ParseError> {
     let parts = sections::split(text)?;
     let dialect = match parts.dialect.text {
         "C" => Dialect::C,
@@ -166,8 +165,8 @@ fn parse(text: &str) -> Result<Test, Fault> {
         "RISCV" => Dialect::RiscV,
         other => {
             return Err(
-                Fault::new(parts.dialect.offset, format!("unknown dialect `{other}`"))
-                    .advise("the dialects are C, X86, X86_64, AArch64, PPC, RISCV"),
+                ParseError::new(parts.dialect.offset, format!("unknown dialect `{other}`"))
+                    .help("the dialects are C, X86, X86_64, AArch64, PPC, RISCV"),
             )
         }
     };
@@ -220,7 +219,7 @@ fn assembly(
     part: sections::Part<'_>,
     names: &mut Names,
     instruction: table::Instruction,
-) -> Result<Program, Fault> {
+) -> Result<Program, ParseError> {
     table::program(part, names, instruction).map(Program::Assembly)
 }
 

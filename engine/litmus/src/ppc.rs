@@ -1,6 +1,6 @@
 //! The dialect PPC: Power.
 
-use super::error::Fault;
+use super::error::ParseError;
 use super::isa::{bits, Flags, Instr, Outcomes, Place, Reg, Src, Status, Test, Width};
 use super::lexer::Kind;
 use super::table::Reader;
@@ -14,7 +14,7 @@ pub fn register(name: &str) -> Option<String> {
     (number < 32).then(|| format!("r{number}"))
 }
 
-pub fn instruction(r: &mut Reader<'_>) -> Result<Instr, Fault> {
+pub fn instruction(r: &mut Reader<'_>) -> Result<Instr, ParseError> {
     let offset = r.cursor.offset();
     let word = r.cursor.name("an instruction")?;
     let fences = ["sync", "lwsync", "eieio", "isync"];
@@ -68,7 +68,7 @@ pub fn instruction(r: &mut Reader<'_>) -> Result<Instr, Fault> {
         "andi" => (Op::And, true),
         "mulli" => (Op::Mul, true),
         _ => {
-            return Err(r.unknown(offset, word).advise(
+            return Err(r.unknown(offset, word).help(
                 "of Power: li, mr, addi, add, sub, or, xor, and, cmpw, branches, lwz, stw, lwarx, stwcx., sync, lwsync, eieio, isync",
             ))
         }
@@ -113,7 +113,7 @@ fn condition(suffix: &str) -> Option<Outcomes> {
     })
 }
 
-fn compare(r: &mut Reader<'_>, immediate: bool) -> Result<Instr, Fault> {
+fn compare(r: &mut Reader<'_>, immediate: bool) -> Result<Instr, ParseError> {
     let flags = condition_register(r)?;
     let a = Src::Reg(reg(r)?);
     r.comma()?;
@@ -132,7 +132,7 @@ fn compare(r: &mut Reader<'_>, immediate: bool) -> Result<Instr, Fault> {
 }
 
 /// `cr3,` when it is given; else cr0. A `+` or `-` that hints at the branch is passed over.
-fn condition_register(r: &mut Reader<'_>) -> Result<Reg, Fault> {
+fn condition_register(r: &mut Reader<'_>) -> Result<Reg, ParseError> {
     if r.cursor.is("+") || r.cursor.is("-") {
         r.cursor.step();
     }
@@ -145,17 +145,19 @@ fn condition_register(r: &mut Reader<'_>) -> Result<Reg, Fault> {
     Ok(r.code.reg(name))
 }
 
-fn reg(r: &mut Reader<'_>) -> Result<Reg, Fault> {
+fn reg(r: &mut Reader<'_>) -> Result<Reg, ParseError> {
     let offset = r.cursor.offset();
     let name = r.cursor.name("a register")?;
     match register(name) {
         Some(name) => Ok(r.code.reg(&name)),
-        None => Err(Fault::new(offset, format!("`{name}` is not a register"))
-            .advise("registers are r0 to r31")),
+        None => Err(
+            ParseError::new(offset, format!("`{name}` is not a register"))
+                .help("registers are r0 to r31"),
+        ),
     }
 }
 
-fn memory(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, Fault> {
+fn memory(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, ParseError> {
     let instr = match word {
         "lwarx" | "ldarx" => {
             let (to, at) = indexed(r)?;
@@ -228,7 +230,7 @@ fn store(from: Reg, at: Place, letter: &str) -> Instr {
 }
 
 /// `r1,8(r2)`
-fn displaced(r: &mut Reader<'_>) -> Result<(Reg, Place), Fault> {
+fn displaced(r: &mut Reader<'_>) -> Result<(Reg, Place), ParseError> {
     let first = reg(r)?;
     r.comma()?;
     let displacement = r.number()?;
@@ -239,7 +241,7 @@ fn displaced(r: &mut Reader<'_>) -> Result<(Reg, Place), Fault> {
 }
 
 /// `r1,r2,r3`; r0 as the base is zero.
-fn indexed(r: &mut Reader<'_>) -> Result<(Reg, Place), Fault> {
+fn indexed(r: &mut Reader<'_>) -> Result<(Reg, Place), ParseError> {
     let first = reg(r)?;
     r.comma()?;
     let base = reg(r)?;

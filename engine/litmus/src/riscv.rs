@@ -1,6 +1,6 @@
 //! The dialect RISCV.
 
-use super::error::Fault;
+use super::error::ParseError;
 use super::isa::{bits, Flags, Instr, Place, Reg, Src, Status, Test, Width};
 use super::lexer::Kind;
 use super::table::Reader;
@@ -56,13 +56,12 @@ fn order(words: &[&str]) -> Option<u64> {
     })
 }
 
-pub fn instruction(r: &mut Reader<'_>) -> Result<Instr, Fault> {
+pub fn instruction(r: &mut Reader<'_>) -> Result<Instr, ParseError> {
     let offset = r.cursor.offset();
     let word = r.cursor.name("an instruction")?;
     let unknown = |r: &Reader<'_>| {
-        r.unknown(offset, word).advise(
-            "of RISC-V: lw, sw, lr.w, sc.w, amoadd.w, …, fence, addi, ori, xor, beq, bne, …",
-        )
+        r.unknown(offset, word)
+            .help("of RISC-V: lw, sw, lr.w, sc.w, amoadd.w, …, fence, addi, ori, xor, beq, bne, …")
     };
     let parts: Vec<&str> = word.split('.').collect();
     let (base, rest) = (parts[0], &parts[1..]);
@@ -98,7 +97,7 @@ pub fn instruction(r: &mut Reader<'_>) -> Result<Instr, Fault> {
     compute(r, base)?.ok_or_else(|| unknown(r))
 }
 
-fn compute(r: &mut Reader<'_>, base: &str) -> Result<Option<Instr>, Fault> {
+fn compute(r: &mut Reader<'_>, base: &str) -> Result<Option<Instr>, ParseError> {
     let narrow = base.len() > 3 && base.ends_with('w');
     let name = if narrow {
         &base[..base.len() - 1]
@@ -144,7 +143,7 @@ fn compute(r: &mut Reader<'_>, base: &str) -> Result<Option<Instr>, Fault> {
     }))
 }
 
-fn branch(r: &mut Reader<'_>, base: &str) -> Result<Option<Instr>, Fault> {
+fn branch(r: &mut Reader<'_>, base: &str) -> Result<Option<Instr>, ParseError> {
     let (name, zero) = match base.strip_suffix('z') {
         Some(name) => (name, true),
         None => (base, false),
@@ -174,13 +173,13 @@ fn branch(r: &mut Reader<'_>, base: &str) -> Result<Option<Instr>, Fault> {
     }))
 }
 
-fn fence(r: &mut Reader<'_>, rest: &[&str]) -> Result<Option<Instr>, Fault> {
+fn fence(r: &mut Reader<'_>, rest: &[&str]) -> Result<Option<Instr>, ParseError> {
     let kind = match rest {
         ["tso"] => "Fence.tso".to_string(),
         ["i"] => "Fence.i".to_string(),
         [] if r.cursor.at_end() => "Fence.rw.rw".to_string(),
         [] => {
-            let side = |r: &mut Reader<'_>| -> Result<String, Fault> {
+            let side = |r: &mut Reader<'_>| -> Result<String, ParseError> {
                 let name = r.cursor.name("r, w or rw")?;
                 Ok(name.replace(['i', 'o'], ""))
             };
@@ -194,7 +193,7 @@ fn fence(r: &mut Reader<'_>, rest: &[&str]) -> Result<Option<Instr>, Fault> {
     Ok(bit.map(|bit| Instr::Fence(1 << bit)))
 }
 
-fn memory(r: &mut Reader<'_>, base: &str, rest: &[&str]) -> Result<Option<Instr>, Fault> {
+fn memory(r: &mut Reader<'_>, base: &str, rest: &[&str]) -> Result<Option<Instr>, ParseError> {
     let width = |name: &str, signed: bool| {
         let bits = match name.trim_end_matches('u') {
             "b" => 8,
@@ -279,23 +278,25 @@ fn memory(r: &mut Reader<'_>, base: &str, rest: &[&str]) -> Result<Option<Instr>
 }
 
 /// A register to write; none for x0.
-fn reg(r: &mut Reader<'_>) -> Result<Option<Reg>, Fault> {
+fn reg(r: &mut Reader<'_>) -> Result<Option<Reg>, ParseError> {
     let offset = r.cursor.offset();
     let name = r.cursor.name("a register")?;
     match register(name) {
         Some(name) if name == "x0" => Ok(None),
         Some(name) => Ok(Some(r.code.reg(&name))),
-        None => Err(Fault::new(offset, format!("`{name}` is not a register"))
-            .advise("registers are x0 to x31, or a0, t0, …")),
+        None => Err(
+            ParseError::new(offset, format!("`{name}` is not a register"))
+                .help("registers are x0 to x31, or a0, t0, …"),
+        ),
     }
 }
 
-fn source(r: &mut Reader<'_>) -> Result<Src, Fault> {
+fn source(r: &mut Reader<'_>) -> Result<Src, ParseError> {
     Ok(reg(r)?.map_or(Src::ZERO, Src::Reg))
 }
 
 /// `4(x5)` or `(x5)`
-fn displaced(r: &mut Reader<'_>) -> Result<Place, Fault> {
+fn displaced(r: &mut Reader<'_>) -> Result<Place, ParseError> {
     let mut displacement = 0;
     if r.at_number() || matches!(r.cursor.kind(), Kind::Number(_)) {
         displacement = r.number()?;

@@ -1,7 +1,7 @@
 //! A litmus file cut into its parts, as herd7's splitter cuts it: header, documentation,
 //! metadata, initial state, program, final condition.
 
-use super::error::Fault;
+use super::error::ParseError;
 use memchr::memchr3_iter;
 
 /// A part of the file and the offset it starts at.
@@ -31,15 +31,15 @@ const FINAL_WORDS: [&str; 8] = [
     "~ exists",
 ];
 
-pub fn split(text: &str) -> Result<Sections<'_>, Fault> {
+pub fn split(text: &str) -> Result<Sections<'_>, ParseError> {
     let mut at = skip_blank(text, 0)?;
     let line = line_end(text, at);
     let header = text[at..line].trim_end();
     let (word, rest) = header
         .split_once(|c: char| c.is_whitespace())
         .ok_or_else(|| {
-            Fault::new(at, "a litmus test starts with its dialect and its name")
-                .advise("for example: C SB+rlxs")
+            ParseError::new(at, "a litmus test starts with its dialect and its name")
+                .help("for example: C SB+rlxs")
         })?;
     let dialect = Part {
         text: word,
@@ -50,7 +50,7 @@ pub fn split(text: &str) -> Result<Sections<'_>, Fault> {
     if text[at..].starts_with('"') {
         let end = text[at + 1..]
             .find('"')
-            .ok_or_else(|| Fault::new(at, "this quoted text has no end"))?;
+            .ok_or_else(|| ParseError::new(at, "this quoted text has no end"))?;
         at += end + 2;
     }
     loop {
@@ -59,8 +59,8 @@ pub fn split(text: &str) -> Result<Sections<'_>, Fault> {
             break;
         }
         if at >= text.len() {
-            return Err(Fault::new(at, "the initial state is missing")
-                .advise("write it in braces, {} when all is zero"));
+            return Err(ParseError::new(at, "the initial state is missing")
+                .help("write it in braces, {} when all is zero"));
         }
         let end = line_end(text, at);
         let stop = text[at..end].find('{').map_or(end, |n| at + n);
@@ -70,15 +70,15 @@ pub fn split(text: &str) -> Result<Sections<'_>, Fault> {
         }
         if stop == end || !text[at..stop].trim().is_empty() {
             return Err(
-                Fault::new(at, "neither metadata (key=value) nor an initial state")
-                    .advise("the initial state stands in braces before the program"),
+                ParseError::new(at, "neither metadata (key=value) nor an initial state")
+                    .help("the initial state stands in braces before the program"),
             );
         }
         at = stop;
     }
     let open = at;
     let close = matching_brace(text, open)
-        .ok_or_else(|| Fault::new(open, "the initial state has no closing brace"))?;
+        .ok_or_else(|| ParseError::new(open, "the initial state has no closing brace"))?;
     let init = Part {
         text: &text[open + 1..close],
         offset: open + 1,
@@ -105,7 +105,7 @@ fn line_end(text: &str, at: usize) -> usize {
 }
 
 /// The offset of the first character that is neither blank nor in a comment.
-fn skip_blank(text: &str, mut at: usize) -> Result<usize, Fault> {
+fn skip_blank(text: &str, mut at: usize) -> Result<usize, ParseError> {
     loop {
         let rest = &text[at..];
         let trimmed = rest.trim_start();
@@ -113,8 +113,9 @@ fn skip_blank(text: &str, mut at: usize) -> Result<usize, Fault> {
         if !trimmed.starts_with("(*") {
             return Ok(at);
         }
-        at = comment_end(text, at)
-            .ok_or_else(|| Fault::new(at, "this comment has no end").advise("close it with *)"))?;
+        at = comment_end(text, at).ok_or_else(|| {
+            ParseError::new(at, "this comment has no end").help("close it with *)")
+        })?;
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::condition::{Condition, Observable, Prop, Quantifier};
-use super::error::Fault;
+use super::error::ParseError;
 use super::lexer::{tokens, Cursor, Kind, Syntax};
 use super::names::Names;
 use super::sections::Part;
@@ -41,7 +41,7 @@ struct Reader<'n> {
     register: RegisterName,
 }
 
-pub fn init(part: Part<'_>, names: &mut Names, register: RegisterName) -> Result<Init, Fault> {
+pub fn init(part: Part<'_>, names: &mut Names, register: RegisterName) -> Result<Init, ParseError> {
     let mut r = Reader {
         cursor: Cursor::new(tokens(part.text, part.offset, &SYNTAX)?),
         names,
@@ -60,7 +60,7 @@ pub fn condition(
     part: Part<'_>,
     names: &mut Names,
     register: RegisterName,
-) -> Result<Final, Fault> {
+) -> Result<Final, ParseError> {
     let mut r = Reader {
         cursor: Cursor::new(tokens(part.text, part.offset, &SYNTAX)?),
         names,
@@ -103,7 +103,7 @@ pub fn condition(
             return Err(r
                 .cursor
                 .unexpected("a condition")
-                .advise("write exists (…), ~exists (…) or forall (…)"))
+                .help("write exists (…), ~exists (…) or forall (…)"))
         }
     };
     r.cursor.eat(";");
@@ -123,7 +123,7 @@ pub fn condition(
 }
 
 impl Reader<'_> {
-    fn locations(&mut self, into: &mut Vec<Observable>) -> Result<(), Fault> {
+    fn locations(&mut self, into: &mut Vec<Observable>) -> Result<(), ParseError> {
         self.cursor.expect("[")?;
         while !self.cursor.eat("]") {
             into.push(self.observable()?);
@@ -138,7 +138,7 @@ impl Reader<'_> {
     }
 
     /// `int *x = 1`, `0:r0 = x`, `[x] = 1`, `int a[2] = {1, 2}`, `x`
-    fn declaration(&mut self, init: &mut Init) -> Result<(), Fault> {
+    fn declaration(&mut self, init: &mut Init) -> Result<(), ParseError> {
         let mut ty = String::new();
         let place = loop {
             let follows = |k: Kind| matches!(k, Kind::Sign(";" | "=" | "[" | "==") | Kind::End);
@@ -193,7 +193,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn initial(&mut self) -> Result<Value, Fault> {
+    fn initial(&mut self) -> Result<Value, ParseError> {
         self.cursor.eat("&");
         if self.cursor.is_word("ATOMIC_INIT") {
             self.cursor.step();
@@ -205,7 +205,7 @@ impl Reader<'_> {
         self.value()
     }
 
-    fn number(&mut self) -> Result<i64, Fault> {
+    fn number(&mut self) -> Result<i64, ParseError> {
         let negative = self.cursor.eat("-");
         match self.cursor.kind() {
             Kind::Number(n) => {
@@ -216,13 +216,13 @@ impl Reader<'_> {
         }
     }
 
-    fn value(&mut self) -> Result<Value, Fault> {
+    fn value(&mut self) -> Result<Value, ParseError> {
         match self.cursor.kind() {
             Kind::Name(n) => {
                 if matches!(self.cursor.ahead(1), Kind::Sign(":")) {
                     let message = "values that are labels of code are not supported";
-                    return Err(Fault::unsupported(self.cursor.offset(), message)
-                        .advise("write a number or a location"));
+                    return Err(ParseError::unsupported(self.cursor.offset(), message)
+                        .help("write a number or a location"));
                 }
                 self.cursor.step();
                 let mut address = self.names.address(n);
@@ -238,7 +238,7 @@ impl Reader<'_> {
         }
     }
 
-    fn observable(&mut self) -> Result<Observable, Fault> {
+    fn observable(&mut self) -> Result<Observable, ParseError> {
         let offset = self.cursor.offset();
         if self.cursor.eat("[") {
             return match self.value()? {
@@ -246,7 +246,7 @@ impl Reader<'_> {
                     self.cursor.expect("]")?;
                     Ok(Observable::Memory(a))
                 }
-                _ => Err(Fault::new(offset, "a number is not a location")),
+                _ => Err(ParseError::new(offset, "a number is not a location")),
             };
         }
         self.cursor.eat("*");
@@ -261,21 +261,21 @@ impl Reader<'_> {
             let at = self.cursor.offset();
             let name = self.cursor.name("a register")?;
             let name = (self.register)(name)
-                .ok_or_else(|| Fault::new(at, format!("`{name}` is not a register")))?;
+                .ok_or_else(|| ParseError::new(at, format!("`{name}` is not a register")))?;
             return Ok(Observable::Register { thread, name });
         }
         match self.value()? {
             Value::Address(a) => Ok(Observable::Memory(a)),
-            _ => Err(Fault::new(offset, "expected a location or a register")),
+            _ => Err(ParseError::new(offset, "expected a location or a register")),
         }
     }
 
-    fn prop(&mut self) -> Result<Prop, Fault> {
+    fn prop(&mut self) -> Result<Prop, ParseError> {
         self.disjunction(0)
     }
 
     /// `=>` binds tighter than `/\`, as in herd7.
-    fn implication(&mut self, depth: usize) -> Result<Prop, Fault> {
+    fn implication(&mut self, depth: usize) -> Result<Prop, ParseError> {
         let left = self.factor(depth)?;
         if !self.cursor.eat("=>") {
             return Ok(left);
@@ -284,7 +284,7 @@ impl Reader<'_> {
         Ok(Prop::Implies(Box::new(left), Box::new(right)))
     }
 
-    fn disjunction(&mut self, depth: usize) -> Result<Prop, Fault> {
+    fn disjunction(&mut self, depth: usize) -> Result<Prop, ParseError> {
         let mut parts = vec![self.conjunction(depth)?];
         while self.cursor.eat("\\/") {
             parts.push(self.conjunction(depth)?);
@@ -295,7 +295,7 @@ impl Reader<'_> {
         })
     }
 
-    fn conjunction(&mut self, depth: usize) -> Result<Prop, Fault> {
+    fn conjunction(&mut self, depth: usize) -> Result<Prop, ParseError> {
         let mut parts = vec![self.implication(depth)?];
         while self.cursor.eat("/\\") {
             parts.push(self.implication(depth)?);
@@ -307,14 +307,14 @@ impl Reader<'_> {
     }
 
     /// Conditions nest at most so deep that reading them cannot exhaust the stack.
-    fn deeper(&self, depth: usize) -> Result<usize, Fault> {
+    fn deeper(&self, depth: usize) -> Result<usize, ParseError> {
         match depth < 200 {
             true => Ok(depth + 1),
             false => Err(self.cursor.unexpected("a condition nested less deeply")),
         }
     }
 
-    fn factor(&mut self, depth: usize) -> Result<Prop, Fault> {
+    fn factor(&mut self, depth: usize) -> Result<Prop, ParseError> {
         let depth = self.deeper(depth)?;
         if self.cursor.is("~") || self.cursor.is("!") || self.cursor.is_word("not") {
             self.cursor.step();

@@ -1,13 +1,13 @@
 //! Programs in assembly: a column a thread, a row an instruction of each.
 
-use super::error::Fault;
+use super::error::ParseError;
 use super::isa::{Code, Instr};
 use super::lexer::{tokens, Cursor, Kind, Syntax};
 use super::names::Names;
 use super::sections::{comment_end, Part};
 
 /// Reads one instruction; the cursor is at its first word.
-pub type Instruction = fn(&mut Reader<'_>) -> Result<Instr, Fault>;
+pub type Instruction = fn(&mut Reader<'_>) -> Result<Instr, ParseError>;
 
 pub struct Reader<'r> {
     pub cursor: Cursor<'r>,
@@ -29,24 +29,24 @@ pub fn program(
     part: Part<'_>,
     names: &mut Names,
     instruction: Instruction,
-) -> Result<Vec<Code>, Fault> {
+) -> Result<Vec<Code>, ParseError> {
     let mut rows = rows(part)?.into_iter();
     let Some(header) = rows.next() else {
-        return Err(Fault::new(part.offset, "the program is missing")
-            .advise("its first row names the threads: P0 | P1 ;"));
+        return Err(ParseError::new(part.offset, "the program is missing")
+            .help("its first row names the threads: P0 | P1 ;"));
     };
     let mut threads = Vec::new();
     for (number, cell) in header.iter().enumerate() {
         let name = cell.text.split(':').next().unwrap_or("").trim();
         if name.strip_prefix('P').and_then(|n| n.parse().ok()) != Some(number) {
-            return Err(Fault::new(cell.offset, format!("expected P{number}"))
-                .advise("the threads stand in order: P0 | P1 ;"));
+            return Err(ParseError::new(cell.offset, format!("expected P{number}"))
+                .help("the threads stand in order: P0 | P1 ;"));
         }
         threads.push(Code::default());
     }
     for row in rows {
         if row.len() > threads.len() {
-            return Err(Fault::new(
+            return Err(ParseError::new(
                 row[threads.len()].offset,
                 "there is no thread for this column",
             ));
@@ -59,7 +59,7 @@ pub fn program(
         for (i, instr) in code.instructions.iter().enumerate() {
             if let Instr::Jump(to) | Instr::Branch { to, .. } = instr {
                 if code.label(to).is_none() {
-                    return Err(Fault::new(
+                    return Err(ParseError::new(
                         code.offsets[i],
                         format!("no label `{to}` in this thread"),
                     ));
@@ -71,7 +71,7 @@ pub fn program(
 }
 
 /// The cells of each row, without those of rows that hold nothing.
-fn rows(part: Part<'_>) -> Result<Vec<Vec<Part<'_>>>, Fault> {
+fn rows(part: Part<'_>) -> Result<Vec<Vec<Part<'_>>>, ParseError> {
     let text = part.text;
     let bytes = text.as_bytes();
     let mut rows = Vec::new();
@@ -82,7 +82,7 @@ fn rows(part: Part<'_>) -> Result<Vec<Vec<Part<'_>>>, Fault> {
         match bytes[at] {
             b'(' if bytes.get(at + 1) == Some(&b'*') => {
                 at = comment_end(text, at)
-                    .ok_or_else(|| Fault::new(part.offset + at, "this comment has no end"))?;
+                    .ok_or_else(|| ParseError::new(part.offset + at, "this comment has no end"))?;
                 continue;
             }
             b'|' | b';' => {
@@ -100,7 +100,7 @@ fn rows(part: Part<'_>) -> Result<Vec<Vec<Part<'_>>>, Fault> {
         let blank = text[start..].len() - text[start..].trim_start().len();
         let rest = text[start..].trim_start();
         if !rest.is_empty() && !rest.starts_with("(*") {
-            return Err(Fault::new(
+            return Err(ParseError::new(
                 part.offset + start + blank,
                 "this row has no `;` at its end",
             ));
@@ -123,7 +123,7 @@ fn cell_into(
     code: &mut Code,
     names: &mut Names,
     instruction: Instruction,
-) -> Result<(), Fault> {
+) -> Result<(), ParseError> {
     let mut cursor = Cursor::new(tokens(cell.text, cell.offset, &SYNTAX)?);
     while let (Kind::Name(label), Kind::Sign(":")) = (cursor.kind(), cursor.ahead(1)) {
         code.labels
@@ -153,16 +153,16 @@ fn cell_into(
 }
 
 impl Reader<'_> {
-    pub fn comma(&mut self) -> Result<(), Fault> {
+    pub fn comma(&mut self) -> Result<(), ParseError> {
         self.cursor.expect(",")
     }
 
-    pub fn label(&mut self) -> Result<String, Fault> {
+    pub fn label(&mut self) -> Result<String, ParseError> {
         self.cursor.name("a label").map(str::to_owned)
     }
 
     /// A number, with or without `#` or `$` before it.
-    pub fn number(&mut self) -> Result<i64, Fault> {
+    pub fn number(&mut self) -> Result<i64, ParseError> {
         if self.cursor.is("#") || self.cursor.is("$") {
             self.cursor.step();
         }
@@ -182,7 +182,7 @@ impl Reader<'_> {
         number(self.cursor.kind()) || sign(self.cursor.kind())
     }
 
-    pub fn unknown(&self, offset: usize, word: &str) -> Fault {
-        Fault::unsupported(offset, format!("unknown instruction `{word}`"))
+    pub fn unknown(&self, offset: usize, word: &str) -> ParseError {
+        ParseError::unsupported(offset, format!("unknown instruction `{word}`"))
     }
 }

@@ -1,6 +1,6 @@
 //! The dialects X86 (Intel's order of operands) and X86_64 (AT&T's).
 
-use super::error::Fault;
+use super::error::ParseError;
 use super::isa::{Flags, Instr, Outcomes, Place, Src, Test};
 use super::lexer::Kind;
 use super::table::Reader;
@@ -68,16 +68,16 @@ enum Operand {
 }
 
 /// Reads an instruction of X86.
-pub fn instruction_32(r: &mut Reader<'_>) -> Result<Instr, Fault> {
+pub fn instruction_32(r: &mut Reader<'_>) -> Result<Instr, ParseError> {
     instruction(r, false)
 }
 
 /// Reads an instruction of X86_64.
-pub fn instruction_64(r: &mut Reader<'_>) -> Result<Instr, Fault> {
+pub fn instruction_64(r: &mut Reader<'_>) -> Result<Instr, ParseError> {
     instruction(r, true)
 }
 
-fn instruction(r: &mut Reader<'_>, wide: bool) -> Result<Instr, Fault> {
+fn instruction(r: &mut Reader<'_>, wide: bool) -> Result<Instr, ParseError> {
     let mut offset = r.cursor.offset();
     let mut word = r.cursor.name("an instruction")?.to_ascii_lowercase();
     let mut locked = false;
@@ -92,8 +92,10 @@ fn instruction(r: &mut Reader<'_>, wide: bool) -> Result<Instr, Fault> {
         Instr::Modify { .. } | Instr::Swap { .. } | Instr::CompareExchange { .. }
     );
     match locked && !allowed {
-        true => Err(Fault::new(offset, format!("`{word}` takes no lock prefix"))
-            .advise("lock goes with a read-modify-write of memory")),
+        true => Err(
+            ParseError::new(offset, format!("`{word}` takes no lock prefix"))
+                .help("lock goes with a read-modify-write of memory"),
+        ),
         false => Ok(instr),
     }
 }
@@ -104,7 +106,7 @@ fn read(
     locked: bool,
     offset: usize,
     word: &str,
-) -> Result<Instr, Fault> {
+) -> Result<Instr, ParseError> {
     let flags = r.code.reg(FLAGS);
     match word {
         "mfence" => return Ok(Instr::Fence(MFENCE)),
@@ -135,7 +137,7 @@ fn read(
         "mov", "xchg", "xadd", "cmpxchg", "cmp", "test", "add", "sub", "xor", "or", "and",
     ];
     let Some(name) = names.into_iter().find(|n| sized(n)) else {
-        return Err(r.unknown(offset, word).advise(
+        return Err(r.unknown(offset, word).help(
             "of x86: mov, xchg, xadd, cmpxchg (X86_64), cmp, test, add, sub, xor, or, and, inc, dec, \
              jumps and fences",
         ));
@@ -213,9 +215,9 @@ fn bits(suffix: &str) -> Option<i64> {
     })
 }
 
-fn bad_operands(offset: usize, word: &str) -> Fault {
-    Fault::unsupported(offset, format!("`{word}` does not take these operands"))
-        .advise("one of them may be in memory, and an immediate is not written to")
+fn bad_operands(offset: usize, word: &str) -> ParseError {
+    ParseError::unsupported(offset, format!("`{word}` does not take these operands"))
+        .help("one of them may be in memory, and an immediate is not written to")
 }
 
 /// herd7 takes jl for jle.
@@ -318,7 +320,7 @@ fn arithmetic(op: Op, to: Operand, with: Operand, locked: bool, flags: usize) ->
     })
 }
 
-fn operand(r: &mut Reader<'_>, wide: bool) -> Result<Operand, Fault> {
+fn operand(r: &mut Reader<'_>, wide: bool) -> Result<Operand, ParseError> {
     let displaced = matches!(r.cursor.ahead(1), Kind::Sign("("));
     if r.cursor.is("$") || r.at_number() && !displaced {
         return Ok(Operand::Imm(r.number()?));
@@ -336,8 +338,10 @@ fn operand(r: &mut Reader<'_>, wide: bool) -> Result<Operand, Fault> {
             let name = r.cursor.name("an operand")?;
             return match register(name, wide) {
                 Some(name) => Ok(Operand::Reg(r.code.reg(&name))),
-                None => Err(Fault::new(offset, format!("`{name}` is not a register"))
-                    .advise("a location stands in brackets: [x] in X86, (x) in X86_64")),
+                None => Err(
+                    ParseError::new(offset, format!("`{name}` is not a register"))
+                        .help("a location stands in brackets: [x] in X86, (x) in X86_64"),
+                ),
             };
         }
     };

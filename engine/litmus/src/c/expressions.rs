@@ -2,7 +2,7 @@
 
 use super::ast::{Expr, Order};
 use super::parser::Parser;
-use crate::error::Fault;
+use crate::error::ParseError;
 use crate::lexer::Kind;
 use crate::value::{Op, Value};
 
@@ -33,10 +33,10 @@ fn operator(sign: &str) -> Option<(u32, Op)> {
 }
 
 impl Parser<'_, '_> {
-    pub(super) fn expr(&mut self) -> Result<Expr, Fault> {
+    pub(super) fn expr(&mut self) -> Result<Expr, ParseError> {
         self.depth += 1;
         if self.depth > DEEP {
-            return Err(Fault::new(
+            return Err(ParseError::new(
                 self.cursor.offset(),
                 "this expression is nested too deeply",
             ));
@@ -46,14 +46,14 @@ impl Parser<'_, '_> {
             return Err(self
                 .cursor
                 .unexpected("an operator that litmus tests have")
-                .advise("write nested ifs; herd7 reads neither && nor ||"));
+                .help("write nested ifs; herd7 reads neither && nor ||"));
         }
         self.depth -= 1;
         e
     }
 
     /// Operands and the operators between them that bind at least so tightly.
-    fn operation(&mut self, least: u32) -> Result<Expr, Fault> {
+    fn operation(&mut self, least: u32) -> Result<Expr, ParseError> {
         let mut left = self.unary()?;
         while let Kind::Sign(sign) = self.cursor.kind() {
             let Some((binds, op)) = operator(sign).filter(|(binds, _)| *binds >= least) else {
@@ -66,7 +66,7 @@ impl Parser<'_, '_> {
         Ok(left)
     }
 
-    fn unary(&mut self) -> Result<Expr, Fault> {
+    fn unary(&mut self) -> Result<Expr, ParseError> {
         self.depth += 1;
         if self.depth > DEEP {
             return Err(self.cursor.unexpected("an expression nested less deeply"));
@@ -76,7 +76,7 @@ impl Parser<'_, '_> {
         e
     }
 
-    fn unary_at_depth(&mut self) -> Result<Expr, Fault> {
+    fn unary_at_depth(&mut self) -> Result<Expr, ParseError> {
         let constant = |v: i64| Box::new(Expr::Const(Value::Int(v)));
         if self.cursor.eat("*") {
             return Ok(Expr::Load(Box::new(self.unary()?), None));
@@ -98,7 +98,7 @@ impl Parser<'_, '_> {
             return Err(self
                 .cursor
                 .unexpected("an expression")
-                .advise("variables of a thread have no address here: pass a location of its own, as in P0 (atomic_int* x, int* expected)"));
+                .help("variables of a thread have no address here: pass a location of its own, as in P0 (atomic_int* x, int* expected)"));
         }
         if self.cursor.eat("(") {
             if self.starts_type() {
@@ -138,7 +138,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    fn call(&mut self, name: &str) -> Result<Expr, Fault> {
+    fn call(&mut self, name: &str) -> Result<Expr, ParseError> {
         let offset = self.cursor.offset();
         self.cursor.step();
         let explicit = name.ends_with("_explicit");
@@ -201,7 +201,7 @@ impl Parser<'_, '_> {
         Err(unknown_call(offset, name))
     }
 
-    fn order_argument(&mut self, explicit: bool) -> Result<Order, Fault> {
+    fn order_argument(&mut self, explicit: bool) -> Result<Order, ParseError> {
         if !explicit {
             return Ok(Order::SeqCst);
         }
@@ -209,7 +209,7 @@ impl Parser<'_, '_> {
         self.order()
     }
 
-    pub(super) fn order(&mut self) -> Result<Order, Fault> {
+    pub(super) fn order(&mut self) -> Result<Order, ParseError> {
         let order = match self.cursor.kind() {
             Kind::Name(n) => match n {
                 "memory_order_relaxed" => Some(Order::Relaxed),
@@ -223,7 +223,7 @@ impl Parser<'_, '_> {
             _ => None,
         };
         let order = order.ok_or_else(|| {
-            self.cursor.unexpected("a memory order").advise(
+            self.cursor.unexpected("a memory order").help(
                 "one of memory_order_relaxed, _consume, _acquire, _release, _acq_rel, _seq_cst",
             )
         })?;
@@ -232,7 +232,7 @@ impl Parser<'_, '_> {
     }
 }
 
-pub(super) fn unknown_call(offset: usize, name: &str) -> Fault {
+pub(super) fn unknown_call(offset: usize, name: &str) -> ParseError {
     const KERNEL: [&str; 12] = [
         "READ_ONCE",
         "WRITE_ONCE",
@@ -247,14 +247,13 @@ pub(super) fn unknown_call(offset: usize, name: &str) -> Fault {
         "atomic_add",
         "__",
     ];
-    let fault = Fault::unsupported(
+    let fault = ParseError::unsupported(
         offset,
         format!("`{name}` is not a function of litmus tests"),
     );
     match KERNEL.iter().any(|k| name.starts_with(k)) {
-        true => fault.advise("the macros of the Linux kernel are not supported: use C11 atomics"),
-        false => fault.advise(
-            "functions are those of stdatomic.h (atomic_load_explicit, …), lock and unlock",
-        ),
+        true => fault.help("the macros of the Linux kernel are not supported: use C11 atomics"),
+        false => fault
+            .help("functions are those of stdatomic.h (atomic_load_explicit, …), lock and unlock"),
     }
 }

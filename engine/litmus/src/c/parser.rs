@@ -2,7 +2,7 @@
 
 use super::ast::{Expr, Reg, Stmt, Thread};
 use super::expressions::unknown_call;
-use crate::error::Fault;
+use crate::error::ParseError;
 use crate::lexer::{tokens, Cursor, Kind, Syntax};
 use crate::sections::Part;
 
@@ -25,7 +25,7 @@ pub struct Parser<'p, 't> {
 }
 
 /// The threads in the order of their numbers.
-pub fn program(part: Part<'_>) -> Result<Vec<Thread>, Fault> {
+pub fn program(part: Part<'_>) -> Result<Vec<Thread>, ParseError> {
     let mut cursor = Cursor::new(tokens(part.text, part.offset, &SYNTAX)?);
     let mut threads: Vec<Option<Thread>> = Vec::new();
     while !cursor.at_end() {
@@ -38,8 +38,8 @@ pub fn program(part: Part<'_>) -> Result<Vec<Thread>, Fault> {
             .and_then(|n| n.parse().ok())
             .filter(|n| *n < 64)
             .ok_or_else(|| {
-                Fault::new(offset, format!("`{name}` is not a thread"))
-                    .advise("threads are functions named P0, P1, … up to P63")
+                ParseError::new(offset, format!("`{name}` is not a thread"))
+                    .help("threads are functions named P0, P1, … up to P63")
             })?;
         let mut thread = Thread::default();
         let mut parser = Parser {
@@ -55,17 +55,19 @@ pub fn program(part: Part<'_>) -> Result<Vec<Thread>, Fault> {
             threads.resize(number + 1, None);
         }
         if threads[number].replace(thread).is_some() {
-            return Err(Fault::new(offset, format!("{name} is written twice")));
+            return Err(ParseError::new(offset, format!("{name} is written twice")));
         }
     }
     if threads.is_empty() {
-        return Err(Fault::new(part.offset, "the test has no thread")
-            .advise("write P0 (atomic_int* x) { … }"));
+        return Err(ParseError::new(part.offset, "the test has no thread")
+            .help("write P0 (atomic_int* x) { … }"));
     }
     threads
         .into_iter()
         .enumerate()
-        .map(|(n, t)| t.ok_or_else(|| Fault::new(part.offset, format!("thread P{n} is missing"))))
+        .map(|(n, t)| {
+            t.ok_or_else(|| ParseError::new(part.offset, format!("thread P{n} is missing")))
+        })
         .collect()
 }
 
@@ -80,7 +82,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    fn parameters(&mut self) -> Result<(), Fault> {
+    fn parameters(&mut self) -> Result<(), ParseError> {
         self.cursor.expect("(")?;
         while !self.cursor.eat(")") {
             if self.cursor.is_word("void") && matches!(self.cursor.ahead(1), Kind::Sign(")")) {
@@ -91,8 +93,10 @@ impl Parser<'_, '_> {
             let pointers = self.type_name()?;
             let name = self.cursor.name("the parameter's name")?;
             if pointers == 0 {
-                return Err(Fault::new(offset, format!("`{name}` is not a pointer"))
-                    .advise("a parameter is the address of the location of its name: int* x"));
+                return Err(
+                    ParseError::new(offset, format!("`{name}` is not a pointer"))
+                        .help("a parameter is the address of the location of its name: int* x"),
+                );
             }
             self.reg(name);
             self.thread.parameters = self.thread.names.len();
@@ -118,7 +122,7 @@ impl Parser<'_, '_> {
     }
 
     /// Reads a type; says how many pointers it has.
-    pub(super) fn type_name(&mut self) -> Result<usize, Fault> {
+    pub(super) fn type_name(&mut self) -> Result<usize, ParseError> {
         let mut pointers = 0;
         let mut words = 0;
         loop {
@@ -148,7 +152,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    fn block(&mut self) -> Result<Vec<Stmt>, Fault> {
+    fn block(&mut self) -> Result<Vec<Stmt>, ParseError> {
         self.cursor.expect("{")?;
         let mut out = Vec::new();
         while !self.cursor.eat("}") {
@@ -157,7 +161,7 @@ impl Parser<'_, '_> {
         Ok(out)
     }
 
-    fn statement(&mut self, out: &mut Vec<Stmt>) -> Result<(), Fault> {
+    fn statement(&mut self, out: &mut Vec<Stmt>) -> Result<(), ParseError> {
         self.depth += 1;
         if self.depth > DEEP {
             return Err(self.cursor.unexpected("blocks nested less deeply"));
@@ -167,7 +171,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    fn nested(&mut self) -> Result<Vec<Stmt>, Fault> {
+    fn nested(&mut self) -> Result<Vec<Stmt>, ParseError> {
         if self.cursor.is("{") {
             return self.block();
         }
@@ -176,7 +180,7 @@ impl Parser<'_, '_> {
         Ok(out)
     }
 
-    fn statement_at_depth(&mut self, out: &mut Vec<Stmt>) -> Result<(), Fault> {
+    fn statement_at_depth(&mut self, out: &mut Vec<Stmt>) -> Result<(), ParseError> {
         if self.cursor.is("{") {
             out.extend(self.block()?);
             return Ok(());
@@ -221,13 +225,13 @@ impl Parser<'_, '_> {
         self.cursor.expect(";")
     }
 
-    fn simple(&mut self, out: &mut Vec<Stmt>) -> Result<(), Fault> {
+    fn simple(&mut self, out: &mut Vec<Stmt>) -> Result<(), ParseError> {
         for word in ["for", "goto", "return", "switch", "break", "continue"] {
             if self.cursor.is_word(word) {
                 return Err(self
                     .cursor
                     .unexpected("a statement that litmus tests have")
-                    .advise("assignments, atomic operations, fences, if and while"));
+                    .help("assignments, atomic operations, fences, if and while"));
             }
         }
         if self.cursor.eat("*") {
@@ -251,7 +255,7 @@ impl Parser<'_, '_> {
             Kind::Sign("(") => self.call_statement(name, offset, out),
             Kind::Sign("[") => {
                 let Expr::Load(at, None) = self.expr()? else {
-                    return Err(Fault::new(offset, "expected an element of an array"));
+                    return Err(ParseError::new(offset, "expected an element of an array"));
                 };
                 self.cursor.expect("=")?;
                 let value = self.expr()?;
@@ -270,7 +274,7 @@ impl Parser<'_, '_> {
     }
 
     /// `*location`, without the star already read: a name, a dereference or an expression.
-    fn pointer(&mut self) -> Result<Expr, Fault> {
+    fn pointer(&mut self) -> Result<Expr, ParseError> {
         if self.cursor.eat("*") {
             return Ok(Expr::Load(Box::new(self.pointer()?), None));
         }
@@ -283,7 +287,7 @@ impl Parser<'_, '_> {
         Ok(Expr::Reg(self.reg(name)))
     }
 
-    fn declarators(&mut self, out: &mut Vec<Stmt>) -> Result<(), Fault> {
+    fn declarators(&mut self, out: &mut Vec<Stmt>) -> Result<(), ParseError> {
         loop {
             while self.cursor.eat("*") {}
             let name = self.cursor.name("a variable")?;
@@ -303,7 +307,7 @@ impl Parser<'_, '_> {
         name: &str,
         offset: usize,
         out: &mut Vec<Stmt>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ParseError> {
         match name {
             "atomic_store" | "atomic_store_explicit" => {
                 self.cursor.step();

@@ -1,0 +1,139 @@
+//! What is wrong with a test, a model or a program, as Python gets it: see `Problem` in the stub.
+//! Nothing is drawn here; `weakspot/errors.py` shows the line.
+use cat::CatError;
+use explore::ExploreError;
+use litmus::LitmusError;
+use program::error::Error as ProgramError;
+use program::ir::Program;
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+create_exception!(
+    _engine,
+    EngineError,
+    PyException,
+    "The engine cannot use what it is given; `problem` says why."
+);
+
+/// Lines and columns count from 1; what is 0 or empty is not known.
+#[derive(Clone, Debug, Default)]
+pub struct Problem {
+    about: &'static str,
+    kind: &'static str,
+    pub message: String,
+    file: String,
+    line: usize,
+    column: usize,
+    length: usize,
+    help: String,
+}
+
+impl Problem {
+    pub fn dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        dict.set_item(intern!(py, "about"), self.about)?;
+        dict.set_item(intern!(py, "kind"), self.kind)?;
+        dict.set_item(intern!(py, "message"), &self.message)?;
+        dict.set_item(intern!(py, "file"), &self.file)?;
+        dict.set_item(intern!(py, "line"), self.line)?;
+        dict.set_item(intern!(py, "column"), self.column)?;
+        dict.set_item(intern!(py, "length"), self.length)?;
+        dict.set_item(intern!(py, "help"), &self.help)?;
+        Ok(dict)
+    }
+
+    pub fn raise(&self, py: Python<'_>) -> PyErr {
+        let error = EngineError::new_err(self.message.clone());
+        let set = self
+            .dict(py)
+            .and_then(|dict| error.value(py).setattr(intern!(py, "problem"), dict));
+        set.err().unwrap_or(error)
+    }
+
+    /// With the place that `file:line:column` names.
+    fn at(self, place: &str) -> Problem {
+        let mut parts = place.rsplitn(3, ':');
+        let column = parts.next().and_then(|n| n.parse().ok());
+        let line = parts.next().and_then(|n| n.parse().ok());
+        let (Some(file), Some(line), Some(column)) = (parts.next(), line, column) else {
+            let file = place.to_owned();
+            return Problem { file, ..self };
+        };
+        Problem {
+            file: file.to_owned(),
+            line,
+            column,
+            ..self
+        }
+    }
+
+    pub fn in_exploration(error: ExploreError, program: &Program) -> Problem {
+        match error {
+            ExploreError::Model(error) => Problem::from(&error),
+            ExploreError::Unsuitable(message) => Problem {
+                about: "model",
+                kind: "unsupported",
+                message,
+                ..Problem::default()
+            },
+            ExploreError::Unsupported { message, site } => {
+                let place = site.map(|s| program.sites[s as usize].place());
+                let problem = Problem {
+                    about: "program",
+                    kind: "unsupported",
+                    message,
+                    ..Problem::default()
+                };
+                problem.at(&place.unwrap_or_default())
+            }
+        }
+    }
+}
+
+impl From<&LitmusError> for Problem {
+    fn from(e: &LitmusError) -> Problem {
+        Problem {
+            about: "test",
+            kind: match e.unsupported {
+                true => "unsupported",
+                false => "invalid",
+            },
+            message: e.message.clone(),
+            file: e.file.clone(),
+            line: e.line,
+            column: e.column,
+            length: 0,
+            help: e.help.clone(),
+        }
+    }
+}
+
+impl From<&CatError> for Problem {
+    fn from(e: &CatError) -> Problem {
+        Problem {
+            about: "model",
+            kind: "invalid",
+            message: e.message.clone(),
+            file: e.file.clone(),
+            line: e.line,
+            column: e.column,
+            length: 0,
+            help: e.advice.clone(),
+        }
+    }
+}
+
+impl From<ProgramError> for Problem {
+    fn from(e: ProgramError) -> Problem {
+        let problem = Problem {
+            about: "program",
+            kind: e.kind.name(),
+            message: e.message,
+            ..Problem::default()
+        };
+        problem.at(&e.place)
+    }
+}
