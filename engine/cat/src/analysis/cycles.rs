@@ -1,0 +1,148 @@
+//! Whether all that a model forbids is cycles of program order, reads-from, coherence and
+//! from-read: a static reading for those who build graphs event by event.
+//!
+//! A *walk* is a path of these, where an initial write also comes before every event that is
+//! none. A graph grows by events at the ends of threads that read from writes that are there, and
+//! by initial writes of locations that are new. Of some operations each pair has a walk from its
+//! first event to its second; and a pair of old events that comes with a new event has one by the
+//! new event. Where an axiom says that such an operation has no cycle, a graph that fails it, and
+//! did not before it grew, has a cycle by a new event.
+use super::growth;
+use crate::plan::builtin::Prim;
+use crate::plan::operation::{Id, Op};
+use crate::plan::steps::CheckStep;
+use crate::syntax::ast::*;
+use crate::types::typed::Typed;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Paths {
+    /// The value on old events stays what it was.
+    stays: bool,
+    walks: Walks,
+}
+
+/// Whether each pair has a walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Walks {
+    Unknown,
+    /// Yes, or it is one of an event with itself that stays what it was.
+    Perhaps,
+    Always,
+}
+
+const UNKNOWN: Paths = Paths {
+    stays: false,
+    walks: Walks::Unknown,
+};
+
+/// Tells of checks whether a graph that fails them has a cycle by one of the events that came
+/// last, where it did not fail them before.
+pub fn are_cycles(typed: &Typed) -> impl Fn(&CheckStep) -> bool + '_ {
+    let mut found: Vec<Paths> = Vec::with_capacity(typed.same.len());
+    for id in 0..typed.same.len() {
+        let root = typed.root(id as Id) as usize;
+        let paths = match root < id {
+            true => found[root],
+            false => of(typed, id as Id, &found),
+        };
+        found.push(paths);
+    }
+    move |check| {
+        let cycles = found[check.value as usize].walks == Walks::Always;
+        let empty = typed.is_nothing(check.value);
+        !check.negated && (empty || cycles && check.claim != Claim::Empty)
+    }
+}
+
+fn of(typed: &Typed, id: Id, found: &[Paths]) -> Paths {
+    let nodes = &typed.plan.nodes;
+    let get = |id: Id| found[typed.root(id) as usize];
+    let op = |id: Id| nodes.op(typed.root(id));
+    let given = |id: Id, name: &str| matches!(op(id), Op::Given(found) if typed.plan.names.text(*found) == name);
+    let stays = |walks: Walks| Paths { stays: true, walks };
+    let is_co = |id: Id| growth::is_coherence(typed, op(id));
+    let is_inverse_rf = |id: Id| matches!(op(id), Op::Unary(Unary::Inverse, rf) if matches!(op(*rf), Op::ReadsFrom));
+    if typed.is_nothing(id) {
+        return stays(Walks::Always);
+    }
+    match nodes.op(id) {
+        Op::ReadsFrom | Op::EmptyRelation => stays(Walks::Always),
+        Op::Choice(_) if is_co(id) => stays(Walks::Always),
+        Op::Given(name) if typed.plan.names.text(*name) == "po" => stays(Walks::Always),
+        Op::Given(_) | Op::Universe => stays(Walks::Unknown),
+        Op::Identity => stays(Walks::Perhaps),
+        Op::Union(items) => {
+            let all = items.iter().map(|item| get(*item));
+            let both = |a: Paths, b: Paths| Paths {
+                stays: a.stays && b.stays,
+                walks: a.walks.min(b.walks),
+            };
+            all.fold(stays(Walks::Always), both)
+        }
+        Op::Unary(Unary::Identity, a) if get(*a).stays => stays(Walks::Perhaps),
+        Op::Unary(Unary::Optional, a) => Paths {
+            walks: get(*a).walks.min(Walks::Perhaps),
+            ..get(*a)
+        },
+        Op::Unary(Unary::Plus, a) | Op::Call(Prim::AsTransitive, a) => Paths {
+            stays: false,
+            ..get(*a)
+        },
+        Op::Unary(Unary::Star, a) => Paths {
+            stays: false,
+            walks: get(*a).walks.min(Walks::Perhaps),
+        },
+        Op::Unary(Unary::Complement | Unary::Inverse, a) => Paths {
+            walks: Walks::Unknown,
+            ..get(*a)
+        },
+        // What a read-modify-write reads from comes before what it writes: not a cycle.
+        Op::Binary(Binary::Difference, path, identity)
+            if *op(*identity) == Op::Identity
+                && matches!(op(*path), Op::Sequence(a, b) if is_inverse_rf(*a) && is_co(*b)) =>
+        {
+            stays(Walks::Always)
+        }
+        Op::Binary(Binary::Difference, a, b) if get(*b).stays => get(*a),
+        Op::Binary(Binary::Intersection, a, b) => {
+            let (a, b) = (get(*a), get(*b));
+            // a new pair is new to one of them, which either has no new ones or has its walk
+            let is_known = |side: Paths| side.stays || side.walks > Walks::Unknown;
+            Paths {
+                stays: a.stays && b.stays,
+                walks: match is_known(a) && is_known(b) {
+                    true => a.walks.max(b.walks),
+                    false => Walks::Unknown,
+                },
+            }
+        }
+        // Nothing comes before an initial write.
+        Op::Binary(Binary::Product, a, b) if given(*a, "IW") => stays(match op(*b) {
+            Op::Binary(Binary::Difference, _, initial) if given(*initial, "IW") => Walks::Always,
+            Op::Unary(Unary::Complement, initial) if given(*initial, "IW") => Walks::Always,
+            _ => Walks::Unknown,
+        }),
+        Op::Binary(Binary::Product, a, b) => Paths {
+            stays: get(*a).stays && get(*b).stays,
+            ..UNKNOWN
+        },
+        Op::Sequence(a, b) => {
+            let (a, b) = (get(*a).walks, get(*b).walks);
+            Paths {
+                stays: false,
+                walks: match a.min(b) {
+                    Walks::Unknown => Walks::Unknown,
+                    _ => a.max(b),
+                },
+            }
+        }
+        Op::Restrict(from, inner, to) => {
+            let mut sides = from.iter().chain(to);
+            match sides.all(|side| get(*side).stays) {
+                true => get(*inner),
+                false => UNKNOWN,
+            }
+        }
+        _ => UNKNOWN,
+    }
+}

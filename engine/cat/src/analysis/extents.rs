@@ -1,0 +1,160 @@
+//! What a model says beside its axioms of every graph whose events are of a few sorts: a static
+//! reading for those who judge many such graphs.
+//!
+//! An abstract interpretation (Cousot and Cousot, POPL 1977): of each operation's value one knows
+//! which sorts' events may be in it, and which all are; of a relation, the same of pairs.
+use crate::plan::builtin::Prim;
+use crate::plan::operation::{Id, Op};
+use crate::plan::steps::CheckStep;
+use crate::syntax::ast::*;
+use crate::types::form::Form;
+use crate::types::typed::Typed;
+
+/// A bit a sort; of a relation, a bit for each sort that leads and each that it leads to: those
+/// that lead from sort `a` to `b` are bit `a · MAX_SORTS + b`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Nothing of the others is there.
+    pub may: u16,
+    /// All of these are there.
+    pub must: u16,
+}
+
+pub const MAX_SORTS: usize = 4;
+
+/// The pairs of a sort with itself.
+const DIAGONAL: u16 = 0x8421;
+
+impl Extent {
+    pub const NOTHING: Extent = Extent { may: 0, must: 0 };
+    pub const UNKNOWN: Extent = Extent {
+        may: u16::MAX,
+        must: 0,
+    };
+    const ALL: Extent = Extent {
+        may: u16::MAX,
+        must: u16::MAX,
+    };
+
+    fn union(self, other: Extent) -> Extent {
+        Extent {
+            may: self.may | other.may,
+            must: self.must | other.must,
+        }
+    }
+
+    fn intersection(self, other: Extent) -> Extent {
+        Extent {
+            may: self.may & other.may,
+            must: self.must & other.must,
+        }
+    }
+
+    fn complement(self) -> Extent {
+        Extent {
+            may: !self.must,
+            must: !self.may,
+        }
+    }
+
+    fn map(self, of: impl Fn(u16) -> u16) -> Extent {
+        Extent {
+            may: of(self.may),
+            must: of(self.must),
+        }
+    }
+}
+
+fn pairs(holds: impl Fn(usize, usize) -> bool) -> u16 {
+    let all = (0..MAX_SORTS).flat_map(|a| (0..MAX_SORTS).map(move |b| (a, b)));
+    let bit = |(a, b): (usize, usize)| u16::from(holds(a, b)) << (a * MAX_SORTS + b);
+    all.map(bit).fold(0, |bits, bit| bits | bit)
+}
+
+fn has(relation: u16, a: usize, b: usize) -> bool {
+    relation >> (a * MAX_SORTS + b) & 1 == 1
+}
+
+fn product(from: u16, to: u16) -> u16 {
+    pairs(|a, b| from >> a & 1 == 1 && to >> b & 1 == 1)
+}
+
+fn sequence(first: u16, second: u16) -> u16 {
+    pairs(|a, b| (0..MAX_SORTS).any(|via| has(first, a, via) && has(second, via, b)))
+}
+
+fn close(relation: u16) -> u16 {
+    (0..MAX_SORTS).fold(relation, |all, _| all | sequence(all, relation))
+}
+
+/// Tells of checks whether they have nothing to say of any graph whose events are as `given` says
+/// of what the graph gives.
+pub fn silent<'t>(
+    typed: &'t Typed,
+    given: &dyn Fn(&str) -> Extent,
+) -> impl Fn(&CheckStep) -> bool + 't {
+    let mut found: Vec<Extent> = Vec::with_capacity(typed.same.len());
+    for id in 0..typed.same.len() {
+        let root = typed.root(id as Id) as usize;
+        let extent = match typed.form(id as Id) {
+            _ if root < id => found[root],
+            Form::Nothing => Extent::NOTHING,
+            Form::Universe => Extent::ALL,
+            Form::Any => Extent::UNKNOWN,
+            _ => of(typed, id as Id, &found, given),
+        };
+        found.push(extent);
+    }
+    move |check| {
+        let may = found[check.value as usize].may;
+        let holds = match check.claim {
+            Claim::Empty => may == 0,
+            Claim::Irreflexive => may & DIAGONAL == 0,
+            Claim::Acyclic => close(may) & DIAGONAL == 0,
+        };
+        // a flag tells that its claim holds, all else that it does not
+        holds && check.negated == (check.role == Role::Flag)
+    }
+}
+
+fn of(typed: &Typed, id: Id, found: &[Extent], given: &dyn Fn(&str) -> Extent) -> Extent {
+    let names = &typed.plan.names;
+    let get = |id: Id| found[typed.root(id) as usize];
+    let known = |may: u16, must: u16| Extent { may, must };
+    match typed.plan.nodes.op(id) {
+        Op::Given(name) => given(names.text(*name)),
+        Op::ReadsFrom => given("rf"),
+        Op::Choice(index) => {
+            let step = &typed.plan.choices[*index as usize];
+            given(names.text(step.name))
+        }
+        Op::EmptyRelation => Extent::NOTHING,
+        Op::Identity => known(DIAGONAL, 0),
+        Op::Union(items) => {
+            let items = items.iter().map(|item| get(*item));
+            items.fold(Extent::NOTHING, Extent::union)
+        }
+        Op::Binary(Binary::Intersection, a, b) => get(*a).intersection(get(*b)),
+        Op::Binary(Binary::Difference, a, b) => get(*a).intersection(get(*b).complement()),
+        Op::Binary(Binary::Product, a, b) => known(
+            product(get(*a).may, get(*b).may),
+            product(get(*a).must, get(*b).must),
+        ),
+        Op::Unary(Unary::Complement, a) => get(*a).complement(),
+        Op::Unary(Unary::Inverse, a) => get(*a).map(|all| pairs(|a, b| has(all, b, a))),
+        Op::Unary(Unary::Identity, a) => known(product(get(*a).may, get(*a).may) & DIAGONAL, 0),
+        Op::Unary(Unary::Plus, a) | Op::Call(Prim::AsTransitive, a) => {
+            known(close(get(*a).may), get(*a).must)
+        }
+        Op::Unary(Unary::Optional, a) => known(get(*a).may | DIAGONAL, get(*a).must),
+        Op::Unary(Unary::Star, a) => known(close(get(*a).may) | DIAGONAL, get(*a).must),
+        Op::Sequence(a, b) => known(sequence(get(*a).may, get(*b).may), 0),
+        Op::Restrict(from, inner, to) => {
+            let side = |side: &Option<Id>| side.map_or(Extent::ALL, get);
+            let (from, to) = (side(from), side(to));
+            let sides = known(product(from.may, to.may), product(from.must, to.must));
+            get(*inner).intersection(sides)
+        }
+        _ => Extent::UNKNOWN,
+    }
+}

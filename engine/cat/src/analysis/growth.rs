@@ -1,0 +1,313 @@
+//! What more events can do to a value: a static reading of a model for those who build graphs
+//! event by event.
+//!
+//! A graph grows by an event at the end of a thread, that reads from a write that is there
+//! already; what is given between the events that were there stays as it was, but where the
+//! new event comes in a coherence order is free. Then each operation's value, looked at on the
+//! old events, stays, only grows, or may change in any way. Where the new event comes last in
+//! coherence order too, nothing given leads from it.
+use crate::plan::builtin::Prim;
+use crate::plan::operation::{Id, Nodes, Op};
+use crate::plan::steps::CheckStep;
+use crate::syntax::ast::*;
+use crate::types::typed::Typed;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Growth {
+    /// Between old events no pair goes.
+    up: bool,
+    /// Between old events no pair comes.
+    down: bool,
+    /// What leads to an old event is old.
+    closed: bool,
+    /// Nothing leads from the new event; of a set, it is not in it.
+    sink: bool,
+}
+
+const STAYS: Growth = Growth {
+    up: true,
+    down: true,
+    closed: true,
+    sink: true,
+};
+const UNKNOWN: Growth = Growth {
+    up: false,
+    down: false,
+    closed: false,
+    sink: false,
+};
+
+/// Where the new event comes in the coherence order of what it writes or reads from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Anywhere,
+    Last,
+    /// And so is the event in its thread, which may read from it; it may be an initial write.
+    AnywhereInThread,
+}
+
+/// Of each operation, whether its value on old events only grows with the graph.
+pub fn only_grows(typed: &Typed) -> Vec<bool> {
+    let found = growths(typed, Place::Anywhere);
+    found.iter().map(|growth| growth.up).collect()
+}
+
+/// Of each operation, whether its value on the events that were there only grows when events come
+/// anywhere, at the end of a thread or not.
+pub fn grows_with_more(typed: &Typed) -> Vec<bool> {
+    let found = growths(typed, Place::AnywhereInThread);
+    found.iter().map(|growth| growth.up).collect()
+}
+
+/// Tells of checks whether they still hold when an event is added that comes last: where no pair
+/// comes between old events and none leads from the new one, no cycle comes about.
+pub fn keeps_maximal(typed: &Typed) -> impl Fn(&CheckStep) -> bool + '_ {
+    let found = growths(typed, Place::Last);
+    move |check| {
+        let growth = found[check.value as usize];
+        let empty = typed.is_nothing(check.value);
+        !check.negated && (empty || check.claim != Claim::Empty && growth.down && growth.sink)
+    }
+}
+
+fn growths(typed: &Typed, place: Place) -> Vec<Growth> {
+    let nodes = &typed.plan.nodes;
+    let mut found: Vec<Growth> = Vec::with_capacity(nodes.all.len());
+    for (id, node) in nodes.all.iter().enumerate() {
+        let root = typed.root(id as Id) as usize;
+        let growth = match typed.form(id as Id) {
+            _ if root < id => found[root],
+            _ if typed.is_nothing(id as Id) => STAYS,
+            _ => of(nodes, typed, &node.op, &found, place),
+        };
+        found.push(growth);
+    }
+    found
+}
+
+fn of(nodes: &Nodes, typed: &Typed, op: &Op, found: &[Growth], place: Place) -> Growth {
+    let get = |id: Id| found[typed.root(id) as usize];
+    let meet = |a: Growth, b: Growth| Growth {
+        up: a.up && b.up,
+        down: a.down && b.down,
+        closed: a.closed && b.closed,
+        sink: a.sink && b.sink,
+    };
+    let given = |closed: bool| Growth {
+        closed,
+        sink: closed,
+        ..STAYS
+    };
+    let last = |id: Id| {
+        let op = nodes.op(typed.root(id));
+        place == Place::Last && matches!(op, Op::Choice(_)) && is_coherence(typed, op)
+    };
+    let inverse_rf = |id: Id| match nodes.op(typed.root(id)) {
+        Op::Unary(Unary::Inverse, rf) => *nodes.op(typed.root(*rf)) == Op::ReadsFrom,
+        _ => false,
+    };
+    match op {
+        Op::Given(_) | Op::ReadsFrom if place == Place::AnywhereInThread => given(false),
+        Op::Given(name) => match typed.plan.names.text(*name) {
+            "po" | "addr" | "data" | "ctrl" | "rmw" | "amo" => given(true),
+            // The new event is no initial write.
+            "IW" => Growth {
+                sink: true,
+                ..given(false)
+            },
+            _ => given(false),
+        },
+        Op::Identity => Growth {
+            sink: false,
+            ..STAYS
+        },
+        Op::ReadsFrom | Op::EmptyRelation => STAYS,
+        Op::Choice(_) if place == Place::Last && is_coherence(typed, op) => STAYS,
+        // From-read: what the new event reads from is the last, or the last but itself.
+        Op::Sequence(a, b) if inverse_rf(*a) && last(*b) => Growth {
+            sink: false,
+            ..STAYS
+        },
+        // The last write of a location need not stay the last.
+        Op::Finals => UNKNOWN,
+        Op::Universe | Op::Choice(_) => given(false),
+        // They are taken to grow, and leave old events alone where their bodies do.
+        Op::Variable(..) => Growth {
+            up: true,
+            ..UNKNOWN
+        },
+        Op::Union(items) => items.iter().map(|item| get(*item)).fold(STAYS, meet),
+        Op::Unary(Unary::Optional, a) => Growth {
+            sink: false,
+            ..get(*a)
+        },
+        Op::Unary(Unary::Identity, a) => Growth {
+            closed: true,
+            ..get(*a)
+        },
+        Op::Unary(Unary::Inverse, a) => Growth {
+            closed: false,
+            sink: false,
+            ..get(*a)
+        },
+        Op::Unary(Unary::Complement, a) => Growth {
+            up: get(*a).down,
+            down: get(*a).up,
+            closed: false,
+            sink: false,
+        },
+        Op::Unary(closure @ (Unary::Plus | Unary::Star), a) => Growth {
+            down: get(*a).down && get(*a).closed,
+            sink: get(*a).sink && *closure == Unary::Plus,
+            ..get(*a)
+        },
+        Op::Call(Prim::AsTransitive, a) => Growth {
+            down: get(*a).down && get(*a).closed,
+            ..get(*a)
+        },
+        Op::Binary(Binary::Intersection, a, b) => Growth {
+            closed: get(*a).closed || get(*b).closed,
+            sink: get(*a).sink || get(*b).sink,
+            ..meet(get(*a), get(*b))
+        },
+        Op::Binary(Binary::Product, a, b) => Growth {
+            closed: get(*a).sink,
+            sink: get(*a).sink,
+            ..meet(get(*a), get(*b))
+        },
+        Op::Binary(Binary::Difference, a, b) => Growth {
+            up: get(*a).up && get(*b).down,
+            down: get(*a).down && get(*b).up,
+            closed: get(*a).closed,
+            sink: get(*a).sink || get(*a).closed && *nodes.op(typed.root(*b)) == Op::Identity,
+        },
+        // A path by a new event is one more, unless only old events lead to old ones.
+        Op::Sequence(a, b) => {
+            let both = meet(get(*a), get(*b));
+            Growth {
+                down: both.down && get(*b).closed,
+                // the new event leads to itself at most, and from there nowhere
+                sink: get(*a).sink || get(*a).closed && get(*b).sink,
+                ..both
+            }
+        }
+        Op::Restrict(from, inner, to) => {
+            let sides = from.iter().chain(to).map(|side| get(*side));
+            Growth {
+                closed: get(*inner).closed,
+                sink: get(*inner).sink,
+                ..sides.fold(get(*inner), meet)
+            }
+        }
+        Op::Call(Prim::Range, a) => Growth {
+            down: get(*a).down && get(*a).closed,
+            closed: false,
+            sink: false,
+            ..get(*a)
+        },
+        Op::Call(Prim::Domain, a) => Growth {
+            down: false,
+            closed: false,
+            sink: false,
+            ..get(*a)
+        },
+        Op::Fix(group) => {
+            let mut bodies = nodes.groups[*group as usize].bodies.iter();
+            Growth {
+                up: bodies.all(|body| get(*body).up),
+                ..UNKNOWN
+            }
+        }
+        Op::Item(of, ..) => get(*of),
+        _ => UNKNOWN,
+    }
+}
+
+/// Whether a relation holds every pair of another, as far as the operations show.
+pub fn covers(typed: &Typed, id: Id, part: &dyn Fn(&Op) -> bool) -> bool {
+    let nodes = &typed.plan.nodes;
+    let op = nodes.op(typed.root(id));
+    part(op)
+        || match op {
+            Op::Union(items) => items.iter().any(|item| covers(typed, *item, part)),
+            Op::Unary(Unary::Plus | Unary::Star | Unary::Optional, a) => covers(typed, *a, part),
+            // With what may be left out beside it, a relation is covered by the whole.
+            Op::Sequence(a, b) => {
+                optional(typed, *a) && covers(typed, *b, part)
+                    || optional(typed, *b) && covers(typed, *a, part)
+            }
+            _ => false,
+        }
+}
+
+/// Whether an operation is the coherence order that the model chooses.
+pub fn is_coherence(typed: &Typed, op: &Op) -> bool {
+    match op {
+        Op::Choice(index) => {
+            let step = &typed.plan.choices[*index as usize];
+            matches!(typed.plan.names.text(step.name), "co" | "mo")
+        }
+        _ => false,
+    }
+}
+
+/// Whether an axiom says, in so many words, that each thread sees each location change in
+/// coherence order: `acyclic` of a union, or `irreflexive` of a path of program order and then
+/// `(rf | co | fr)+`.
+pub fn states_coherence(typed: &Typed, check: &CheckStep) -> bool {
+    let op = |id: Id| typed.plan.nodes.op(typed.root(id));
+    let given = |id: Id, name: &str| matches!(op(id), Op::Given(found) if typed.plan.names.text(*found) == name);
+    let is_po = |found: &Op| match found {
+        Op::Given(name) => typed.plan.names.text(*name) == "po",
+        Op::Binary(Binary::Intersection, a, b) => {
+            given(*a, "po") && given(*b, "loc") || given(*a, "loc") && given(*b, "po")
+        }
+        _ => false,
+    };
+    let is_rf = |found: &Op| matches!(found, Op::ReadsFrom);
+    let is_co = |found: &Op| is_coherence(typed, found);
+    let is_path = |found: &Op| match found {
+        Op::Sequence(back, co) => {
+            let from_read =
+                |found: &Op| matches!(found, Op::Unary(Unary::Inverse, rf) if is_rf(op(*rf)));
+            from_read(op(*back)) && is_co(op(*co))
+        }
+        _ => false,
+    };
+    let is_fr = |found: &Op| match found {
+        Op::Binary(Binary::Difference, path, identity) => {
+            is_path(op(*path)) && matches!(op(*identity), Op::Identity)
+        }
+        path => is_path(path),
+    };
+    let communicates = |id: Id| {
+        covers(typed, id, &is_rf) && covers(typed, id, &is_co) && covers(typed, id, &is_fr)
+    };
+    let closed = |id: Id| matches!(op(id), Op::Unary(Unary::Plus | Unary::Star, _));
+    let whole = |id: Id| covers(typed, id, &is_po) && communicates(id);
+    if check.negated || check.role != Role::Axiom {
+        return false;
+    }
+    match (check.claim, op(check.value)) {
+        (Claim::Acyclic, _) => whole(check.value),
+        (Claim::Irreflexive, Op::Unary(Unary::Plus, all)) => whole(*all),
+        (Claim::Irreflexive, Op::Sequence(order, back)) => {
+            let back = match op(*back) {
+                Op::Unary(Unary::Optional, back) => *back,
+                _ => *back,
+            };
+            covers(typed, *order, &is_po) && closed(back) && communicates(back)
+        }
+        _ => false,
+    }
+}
+
+/// Whether each event leads to itself.
+fn optional(typed: &Typed, id: Id) -> bool {
+    match typed.plan.nodes.op(typed.root(id)) {
+        Op::Unary(Unary::Optional | Unary::Star, _) | Op::Identity => true,
+        Op::Union(items) => items.iter().any(|item| optional(typed, *item)),
+        Op::Sequence(a, b) => optional(typed, *a) && optional(typed, *b),
+        _ => false,
+    }
+}

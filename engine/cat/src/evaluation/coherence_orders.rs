@@ -1,0 +1,399 @@
+//! The orders of a location's writes that axioms of coherence leave, counted instead of listed.
+use super::graph_values::GraphValues;
+use crate::analysis::coherence_axioms::{Shape, Tame};
+use crate::plan::operation::Id;
+use crate::types::form::Form;
+use crate::types::typed::Typed;
+use relation::{rows, Set};
+use smallvec::{smallvec, SmallVec};
+
+/// What the axioms say of a candidate, as far as it is made.
+pub enum Said {
+    /// None of the orders is consistent.
+    Impossible,
+    /// This cannot be told in the form of partial orders.
+    Unclear,
+    /// The writes of each class, to be ordered.
+    Orders(Vec<Blocks>),
+}
+
+/// Writes of a class to be ordered: blocks, in each of which they come right after one another.
+#[derive(Debug)]
+pub struct Blocks {
+    /// The last write of each block.
+    pub last: SmallVec<[usize; 4]>,
+    /// For each block, the bits of those that come before it.
+    before: SmallVec<[u64; 4]>,
+}
+
+const NONE: u8 = u8::MAX;
+/// The rows of a relation over at most so many events.
+type Matrix = [u64; 64];
+
+/// Each bit's number.
+fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
+        word &= word - 1;
+        Some(bit)
+    })
+}
+
+/// A candidate's events as the axioms look at them.
+struct Places<'a> {
+    n: usize,
+    classes: &'a [u64],
+    /// Of each event that has a place, the write whose place it is.
+    write: [u8; 64],
+    /// Of each write, its class.
+    class: [u8; 64],
+    /// Of each read-modify-write, what it reads from.
+    source: [u8; 64],
+    /// What is known of the order: the pairs of the base, closed.
+    base: Matrix,
+    /// `fr` as far as the base says.
+    early: Matrix,
+    /// The classes that the base does not order.
+    open: u64,
+    order: Matrix,
+    /// Pairs that other axioms need to be in the order.
+    needed: Vec<(usize, usize)>,
+    /// The read-modify-writes known to be tight.
+    tight: u64,
+}
+
+impl Tame {
+    /// What the axioms say of the orders of `classes` that extend `base`, `rf` being what is
+    /// known of what is read from where.
+    pub fn say(
+        &self,
+        typed: &Typed,
+        values: &GraphValues,
+        rf: &[u64],
+        base: &[u64],
+        classes: &[Set],
+    ) -> Said {
+        let n = values.rows.n;
+        if values.rows.stride != 1 || classes.len() > 64 {
+            return Said::Unclear;
+        }
+        let classes: SmallVec<[u64; 4]> = classes
+            .iter()
+            .map(|class| {
+                let mut row = [0];
+                class.write(&mut row);
+                row[0]
+            })
+            .collect();
+        let Some(mut places) = Places::new(n, &classes, rf, base) else {
+            return Said::Unclear;
+        };
+        for shape in &self.shapes {
+            let said = match shape {
+                Shape::Whole(parts) => places.whole(typed, values, parts),
+                Shape::Partly(parts) => places.partly(typed, values, parts),
+                Shape::Before(before) => places.before(&matrix(typed, values, *before)),
+                Shape::Tight(set) => {
+                    places.tight |= values.rows.word(typed.slot(*set));
+                    None
+                }
+                Shape::TightPairs(pairs) => {
+                    let pairs = matrix(typed, values, *pairs);
+                    let tight = diagonal(&pairs, n);
+                    places.tight |= tight.unwrap_or(0);
+                    tight.is_none().then_some(Said::Unclear)
+                }
+                Shape::Between(_) => None,
+            };
+            if let Some(said) = said {
+                return said;
+            }
+        }
+        let modified = bits(classes.iter().fold(0, |all, class| all | class));
+        let modified = modified.filter(|write| places.source[*write] != NONE);
+        let modified = modified.fold(0, |all, write| all | 1 << write);
+        let between = self.shapes.iter().all(|shape| match shape {
+            // Those that read from elsewhere are looked at when it is known from where.
+            Shape::Between(pairs) => diagonal(&matrix(typed, values, *pairs), n).is_some(),
+            _ => true,
+        });
+        if modified & !places.tight != 0 || !between {
+            return Said::Unclear;
+        }
+        places.conclude()
+    }
+}
+
+/// The rows of an operation's value.
+fn matrix(typed: &Typed, values: &GraphValues, id: Id) -> Matrix {
+    let mut matrix = [0; 64];
+    if typed.form(id) == Form::Relation && !values.rows.has_no_pairs(typed.slot(id)) {
+        let rows = values.rows.relation(typed.slot(id));
+        matrix[..rows.len()].copy_from_slice(rows);
+    }
+    matrix
+}
+
+/// The events that a part of the identity leads from; none if it is no such part.
+fn diagonal(pairs: &Matrix, n: usize) -> Option<u64> {
+    let mut events = 0;
+    for (event, row) in pairs.iter().enumerate().take(n) {
+        if row & !(1 << event) != 0 {
+            return None;
+        }
+        events |= row;
+    }
+    Some(events)
+}
+
+impl<'a> Places<'a> {
+    fn new(n: usize, classes: &'a [u64], rf: &[u64], base: &[u64]) -> Option<Places<'a>> {
+        let mut places = Places {
+            n,
+            classes,
+            write: [NONE; 64],
+            class: [NONE; 64],
+            source: [NONE; 64],
+            base: [0; 64],
+            early: [0; 64],
+            open: 0,
+            order: [0; 64],
+            needed: Vec::new(),
+            tight: 0,
+        };
+        for (number, class) in classes.iter().enumerate() {
+            for write in bits(*class) {
+                places.write[write] = write as u8;
+                places.class[write] = number as u8;
+                places.base[write] = base[write] & class;
+            }
+        }
+        rows::close(1, &mut places.base[..n]);
+        for (number, class) in classes.iter().enumerate() {
+            let ordered: u32 = bits(*class).map(|w| places.base[w].count_ones()).sum();
+            let size = class.count_ones();
+            places.open |= u64::from(ordered < size * size.saturating_sub(1) / 2) << number;
+        }
+        for (from, row) in rf.iter().enumerate() {
+            if *row != 0 && places.class[from] == NONE {
+                return None;
+            }
+            for read in bits(*row) {
+                places.early[read] = places.base[from] & !(1 << read);
+                if places.class[read] == NONE {
+                    places.write[read] = from as u8;
+                } else if places.class[read] == places.class[from] {
+                    places.source[read] = from as u8;
+                } else {
+                    return None;
+                }
+            }
+        }
+        places.order = places.base;
+        Some(places)
+    }
+
+    /// The pairs of `parts` and what is known of `co` and `fr`, closed.
+    fn closed(&self, typed: &Typed, values: &GraphValues, parts: &[Id]) -> Matrix {
+        let mut all = self.base;
+        rows::unite(&self.early, &mut all);
+        for part in parts {
+            rows::unite(&matrix(typed, values, *part), &mut all);
+        }
+        rows::close(1, &mut all[..self.n]);
+        all
+    }
+
+    fn has_cycle(&self, closed: &Matrix) -> bool {
+        let mut rows = closed.iter().enumerate().take(self.n);
+        rows.any(|(event, row)| row >> event & 1 == 1)
+    }
+
+    /// Calls `each` for the writes of the places that pairs of a class lead from and to, where
+    /// they are two; false when pairs lead from an open class round by others to it.
+    fn steps(&self, pairs: &Matrix, each: &mut dyn FnMut(usize, usize)) -> bool {
+        let mut across = [0u64; 64];
+        for (from, row) in pairs.iter().enumerate().take(self.n) {
+            let Some(from) = self.write.get(from).filter(|write| **write != NONE) else {
+                continue;
+            };
+            for to in bits(*row) {
+                let to = self.write[to];
+                if to == NONE || to == *from {
+                    continue;
+                }
+                let (a, b) = (self.class[*from as usize], self.class[to as usize]);
+                if a == b {
+                    each(*from as usize, to as usize);
+                } else if self.open >> a & self.open >> b & 1 == 1 {
+                    across[a as usize] |= 1 << b;
+                }
+            }
+        }
+        rows::is_acyclic(1, &across[..self.classes.len()])
+    }
+
+    fn whole(&mut self, typed: &Typed, values: &GraphValues, parts: &[Id]) -> Option<Said> {
+        let closed = self.closed(typed, values, parts);
+        if self.has_cycle(&closed) {
+            return Some(Said::Impossible);
+        }
+        self.tight = u64::MAX;
+        let mut order = self.order;
+        let apart = self.steps(&closed, &mut |from, to| order[from] |= 1 << to);
+        self.order = order;
+        (!apart).then_some(Said::Unclear)
+    }
+
+    fn partly(&mut self, typed: &Typed, values: &GraphValues, parts: &[Id]) -> Option<Said> {
+        let closed = self.closed(typed, values, parts);
+        let mut needed = std::mem::take(&mut self.needed);
+        let apart = self.steps(&closed, &mut |from, to| needed.push((from, to)));
+        self.needed = needed;
+        // What is known of co and fr may be more than the axiom looks at.
+        (self.has_cycle(&closed) || !apart).then_some(Said::Unclear)
+    }
+
+    fn before(&mut self, before: &Matrix) -> Option<Said> {
+        let mut order = self.order;
+        for (from, row) in before.iter().enumerate().take(self.n) {
+            if row >> from & 1 == 1 {
+                return Some(Said::Impossible);
+            }
+            let own = self.write[from];
+            if own == NONE {
+                continue;
+            }
+            // It leads from a read to what that reads from.
+            if usize::from(own) != from && row >> own & 1 == 1 {
+                return Some(Said::Impossible);
+            }
+            for to in bits(*row) {
+                let to = self.write[to];
+                let same = |a: u8, b: u8| self.class[a as usize] == self.class[b as usize];
+                if to != NONE && to != own && same(own, to) {
+                    order[own as usize] |= 1 << to;
+                }
+            }
+        }
+        self.order = order;
+        None
+    }
+
+    /// Closes the order, with what follows from writes that come right after others.
+    fn conclude(mut self) -> Said {
+        let n = self.n;
+        loop {
+            rows::close(1, &mut self.order[..n]);
+            let before = self.order;
+            for write in 0..n {
+                let source = self.source[write];
+                if source == NONE {
+                    continue;
+                }
+                let (source, both) = (usize::from(source), 1u64 << write | 1 << source);
+                self.order[source] |= 1 << write;
+                self.order[write] |= self.order[source] & !both;
+                for other in 0..n {
+                    if both >> other & 1 == 0 && self.order[other] >> write & 1 == 1 {
+                        self.order[other] |= 1 << source;
+                    }
+                }
+            }
+            if self.has_cycle(&self.order) {
+                return Said::Impossible;
+            }
+            if self.order == before {
+                break;
+            }
+        }
+        let ordered = |(from, to): &(usize, usize)| self.order[*from] >> to & 1 == 1;
+        if !self.needed.iter().all(ordered) {
+            return Said::Unclear;
+        }
+        Said::Orders(
+            self.classes
+                .iter()
+                .map(|class| self.blocks(*class))
+                .collect(),
+        )
+    }
+
+    fn blocks(&self, class: u64) -> Blocks {
+        let mut next = [NONE; 64];
+        for write in bits(class).filter(|write| self.source[*write] != NONE) {
+            next[usize::from(self.source[write])] = write as u8;
+        }
+        let mut blocks = SmallVec::<[_; 4]>::new();
+        for first in bits(class).filter(|write| self.source[*write] == NONE) {
+            let (mut last, mut all) = (first, 1u64 << first);
+            while next[last] != NONE {
+                last = usize::from(next[last]);
+                all |= 1 << last;
+            }
+            blocks.push((first, last, all));
+        }
+        // What comes before a block comes before its first write.
+        let before = |first: usize| {
+            let earlier = |(_, last, _): &(usize, usize, u64)| self.order[*last] >> first & 1 == 1;
+            let places = blocks.iter().enumerate();
+            places
+                .filter(|(_, block)| earlier(block))
+                .fold(0, |all, (place, _)| all | 1 << place)
+        };
+        Blocks {
+            before: blocks.iter().map(|block| before(block.0)).collect(),
+            last: blocks.iter().map(|block| block.1).collect(),
+        }
+    }
+}
+
+/// More ways than can be counted, or too many steps to it.
+pub struct TooMany;
+
+impl Blocks {
+    /// For each block, in how many orders it comes last. `step` is asked before each of the
+    /// steps that this takes; its error ends it.
+    ///
+    /// The orders of a set of blocks that lacks none of those before its blocks are those of the
+    /// set without one of its last ones, followed by that one: counted from the empty set up.
+    pub fn ends<E: From<TooMany>>(
+        &self,
+        step: &mut dyn FnMut() -> Result<(), E>,
+    ) -> Result<SmallVec<[u64; 4]>, E> {
+        let size = self.last.len();
+        match *self.before {
+            [] => return Ok(SmallVec::new()),
+            [only] => return Ok(smallvec![u64::from(only & 1 == 0)]),
+            [first, second] => {
+                // either comes last unless it is to come before the other, or itself
+                let any = first & 1 == 0 && second & 2 == 0;
+                let ends = [second & 1 == 0, first & 2 == 0];
+                return Ok(ends.into_iter().map(|end| u64::from(any && end)).collect());
+            }
+            _ => {}
+        }
+        let all = u64::MAX >> (64 - size);
+        let mut counts = rustc_hash::FxHashMap::default();
+        counts.insert(0u64, 1u64);
+        let mut ends = smallvec![0; size];
+        for _ in 0..size {
+            let mut longer = rustc_hash::FxHashMap::default();
+            for (set, count) in counts {
+                step()?;
+                for block in bits(all & !set) {
+                    if self.before[block] & !set == 0 {
+                        let with = set | 1 << block;
+                        if with == all {
+                            ends[block] = count;
+                        }
+                        let sum: &mut u64 = longer.entry(with).or_insert(0);
+                        *sum = sum.checked_add(count).ok_or(TooMany)?;
+                    }
+                }
+            }
+            counts = longer;
+        }
+        Ok(ends)
+    }
+}

@@ -1,0 +1,446 @@
+//! A model over complete graphs: the graph says also what is read from where and what the
+//! model would choose, so that nothing is left to search, and whether the graph is consistent
+//! is a matter of one straight run through the model's operations.
+use super::graph_values::GraphValues;
+use crate::analysis::extents::{self, Extent};
+use crate::analysis::{cycles, growth};
+use crate::error::CatError;
+use crate::plan::fault::Fault;
+use crate::plan::operation::{Id, Op};
+use crate::plan::steps::{CheckStep, Plan, Step};
+use crate::syntax::ast::*;
+use crate::syntax::files::Files;
+use crate::types::form::{Form, GivenForm};
+use crate::types::inference::infer;
+use crate::types::instruction::Instr;
+use crate::types::typed::Typed;
+use relation::rows;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// What the graphs of a [`Consistency`] give, by the model's names: those of [`crate::Input`],
+/// `rf`, and what the model chooses (`co`). A choice of a model that calls its coherence order
+/// `mo` is to be given as `mo`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Complete<'a> {
+    pub sets: &'a [&'a str],
+    pub relations: &'a [&'a str],
+    /// Sets and relations that are empty in every graph: what the model makes of them costs
+    /// nothing.
+    pub empty: &'a [&'a str],
+}
+
+/// A model compiled for graphs that give certain sets and relations; and one graph.
+///
+/// ```text
+/// let mut consistency = model.consistency(&|_| false, &complete)?;
+/// consistency.begin(n);
+/// consistency.relation_mut(0)[from] |= 1 << to;   // up to 64 events: a word a row
+/// consistency.consistent()?
+/// ```
+#[derive(Clone)]
+pub struct Consistency {
+    code: Arc<Code>,
+    values: GraphValues,
+    /// How many of the checks' operations are computed.
+    done: usize,
+    failing: Option<usize>,
+}
+
+/// A check, and the operations to compute before it that none before needed.
+struct Due {
+    check: CheckStep,
+    nodes: Vec<Id>,
+}
+
+struct Code {
+    files: Arc<Files>,
+    typed: Typed,
+    /// The axioms, what is cheap first.
+    axioms: Vec<Due>,
+    /// Flags, `undefined_unless` and assertions, in the model's order; what they need that no
+    /// axiom does.
+    others: Vec<Due>,
+    /// What they need, of what axioms need too.
+    shared: Vec<Id>,
+    /// Of each set and relation that may be given, where it goes and whether it is read.
+    sets: Vec<Entry>,
+    relations: Vec<Entry>,
+    /// Whether something is computed on values, by the location of events.
+    by_location: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    slot: u32,
+    taken: bool,
+}
+
+/// What a model says of an axiom, whatever the graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axiom {
+    pub name: String,
+    /// `acyclic`, `irreflexive` or `empty`; a `~` before it where it is negated.
+    pub claim: String,
+    /// A graph that fails it fails it for good, however it grows by events at the ends of
+    /// threads that read from writes that are there.
+    pub fails_for_good: bool,
+}
+
+/// What a model says of a consistent graph.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Remarks {
+    /// The names of the flags raised, in order.
+    pub flags: Vec<String>,
+    /// Whether an `undefined_unless` fails: the program has no meaning.
+    pub undefined: bool,
+    /// The names of those that fail, in the model's order.
+    pub undefined_by: Vec<String>,
+    /// A pair for which the first of them fails, where it asks that there be none.
+    pub conflict: Option<(usize, usize)>,
+}
+
+impl Code {
+    fn new(files: Arc<Files>, typed: Typed, complete: &Complete) -> Code {
+        let plan = typed.plan.clone();
+        let (mut axioms, mut others) = (Vec::new(), Vec::new());
+        for step in &plan.steps {
+            let Step::Check(check) = step else { continue };
+            match check.role {
+                Role::Axiom => axioms.push(*check),
+                _ => others.push(*check),
+            }
+        }
+        let cost = |check: &CheckStep| -> u32 {
+            let nodes = typed.needed(check.value, &mut HashSet::new());
+            nodes.iter().map(|id| typed.cost(*id)).sum()
+        };
+        axioms.sort_by_cached_key(cost);
+        let mut seen = HashSet::new();
+        let mut due = |check: CheckStep| Due {
+            nodes: typed.needed(check.value, &mut seen),
+            check,
+        };
+        let axioms: Vec<Due> = axioms.into_iter().map(&mut due).collect();
+        let mut for_others = HashSet::new();
+        let needed = others.iter();
+        let shared: Vec<Id> = needed
+            .flat_map(|check| typed.needed(check.value, &mut for_others))
+            .collect();
+        let others: Vec<Due> = others.into_iter().map(&mut due).collect();
+        let own: HashSet<Id> = others.iter().flat_map(|due| due.nodes.clone()).collect();
+        let shared = shared.into_iter().filter(|id| !own.contains(id)).collect();
+        let place = |name: &&str, form: Form| {
+            let mut found = typed.taken.iter();
+            let found = found.find(|taken| taken.name == *name && taken.form == form);
+            Entry {
+                slot: found.map_or(0, |taken| taken.slot),
+                taken: found.is_some_and(|taken| seen.contains(&taken.id)),
+            }
+        };
+        let sets = complete.sets.iter().map(|name| place(name, Form::Set));
+        let relations = complete.relations.iter();
+        let relations = relations.map(|name| place(name, Form::Relation));
+        Code {
+            sets: sets.collect(),
+            relations: relations.collect(),
+            by_location: seen
+                .iter()
+                .any(|id| matches!(typed.instrs[*id as usize], Instr::Any)),
+            files,
+            axioms,
+            others,
+            shared,
+            typed,
+        }
+    }
+
+    fn name(&self, check: &CheckStep) -> String {
+        self.files
+            .check_name(&self.typed.plan.names, check.name, check.at)
+    }
+}
+
+impl Consistency {
+    /// Compiles a plan for complete graphs. An error where the model makes a choice that the
+    /// graphs do not give, or uses what they do not give.
+    pub fn new(
+        files: &Arc<Files>,
+        plan: &Arc<Plan>,
+        complete: &Complete,
+    ) -> Result<Consistency, CatError> {
+        let typed = infer(
+            plan,
+            true,
+            &|name| {
+                let is = |names: &[&str]| names.contains(&name);
+                match (is(complete.sets), is(complete.relations)) {
+                    _ if is(complete.empty) => Some(GivenForm::Nothing),
+                    (true, _) => Some(GivenForm::Set),
+                    (_, true) => Some(GivenForm::Relation),
+                    _ => None,
+                }
+            },
+            &[],
+        );
+        let consistency = Consistency {
+            values: GraphValues::new(&typed),
+            code: Arc::new(Code::new(files.clone(), typed, complete)),
+            done: 0,
+            failing: None,
+        };
+        consistency.settled()?;
+        Ok(consistency)
+    }
+
+    /// An error where a check has no value whatever the graph, or nobody chooses.
+    fn settled(&self) -> Result<(), CatError> {
+        let code = &self.code;
+        let (typed, plan) = (&code.typed, &code.typed.plan);
+        for due in code.axioms.iter().chain(&code.others) {
+            for id in due.nodes.iter().chain([&due.check.value]) {
+                let Op::Choice(index) = plan.nodes.op(*id) else {
+                    continue;
+                };
+                let given = typed.taken.iter().any(|taken| taken.id == *id);
+                if !given && typed.form(*id) != Form::Nothing {
+                    let step = &plan.choices[*index as usize];
+                    let name = plan.names.text(step.name);
+                    let message = format!("the model chooses {name} itself");
+                    let advice = format!("a graph that gives {name}");
+                    return Err(code.files.error((step.at, message, advice)));
+                }
+            }
+            let root = typed.root(due.check.value) as usize;
+            if let Some(fault) = &typed.faults[root] {
+                return Err(self.error(&due.check, fault.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the model looks at set number `index` of what may be given.
+    pub fn takes_set(&self, index: usize) -> bool {
+        self.code.sets[index].taken
+    }
+
+    /// Whether the model looks at relation number `index` of what may be given.
+    pub fn takes_relation(&self, index: usize) -> bool {
+        self.code.relations[index].taken
+    }
+
+    /// Starts a graph of `n` events: everything given is empty.
+    pub fn begin(&mut self, n: usize) {
+        self.values.begin(&self.code.typed, n);
+        self.done = 0;
+        self.failing = None;
+    }
+
+    /// How many words make a row: 1 up to 64 events.
+    pub fn stride(&self) -> usize {
+        self.values.rows.stride
+    }
+
+    /// The bits of set number `index`, a row; event `e` is bit `e % 64` of word `e / 64`. Of a
+    /// set that the model does not take, do not ask.
+    pub fn set_mut(&mut self, index: usize) -> &mut [u64] {
+        debug_assert!(self.takes_set(index), "the model takes the set");
+        self.done = 0;
+        self.values.rows.set_mut(self.code.sets[index].slot)
+    }
+
+    /// The bits of relation number `index`: for each event, a row of those it leads to.
+    pub fn relation_mut(&mut self, index: usize) -> &mut [u64] {
+        debug_assert!(self.takes_relation(index), "the model takes the relation");
+        self.done = 0;
+        self.values
+            .rows
+            .relation_mut(self.code.relations[index].slot)
+    }
+
+    /// Whether every axiom holds of the graph.
+    pub fn consistent(&mut self) -> Result<bool, CatError> {
+        let code = self.code.clone();
+        self.start(&code);
+        for (index, due) in code.axioms.iter().enumerate() {
+            if !self.check(&code, due)? {
+                self.failing = Some(index);
+                return Ok(false);
+            }
+            self.done = index + 1;
+        }
+        Ok(true)
+    }
+
+    /// The name of the axiom that the graph failed when it was last asked about.
+    pub fn failing(&self) -> Option<String> {
+        let index = self.failing?;
+        Some(self.code.name(&self.code.axioms[index].check))
+    }
+
+    /// Whether every graph that has this one in it fails the axiom that this one failed.
+    pub fn fails_in_larger(&self) -> bool {
+        let failing = self.failing.map(|index| &self.code.axioms[index].check);
+        let grows = growth::grows_with_more(&self.code.typed);
+        failing.is_some_and(|check| !check.negated && grows[check.value as usize])
+    }
+
+    /// What the model says of the graph beside its axioms. An assertion that fails is an error.
+    pub fn remarks(&mut self) -> Result<Remarks, CatError> {
+        let code = self.code.clone();
+        if self.done == 0 {
+            self.start(&code);
+        }
+        if self.done < code.axioms.len() {
+            code.shared
+                .iter()
+                .for_each(|id| self.values.compute(&code.typed, *id));
+        }
+        let mut remarks = Remarks::default();
+        for due in &code.others {
+            let holds = self.check(&code, due)?;
+            match (due.check.role, due.check.name) {
+                (Role::UndefinedUnless, _) if !holds => {
+                    remarks.undefined = true;
+                    remarks.undefined_by.push(code.name(&due.check));
+                    remarks.conflict = remarks.conflict.or_else(|| self.pair(&code, &due.check));
+                }
+                (Role::Flag, Some(_)) if holds => remarks.flags.push(code.name(&due.check)),
+                (Role::Assert, _) if !holds => {
+                    return Err(code.files.assertion(
+                        &code.typed.plan.names,
+                        due.check.name,
+                        due.check.at,
+                    ));
+                }
+                _ => {}
+            }
+        }
+        remarks.flags.sort_unstable();
+        remarks.flags.dedup();
+        Ok(remarks)
+    }
+
+    /// The least pair of what a check asks to be empty.
+    fn pair(&self, code: &Code, check: &CheckStep) -> Option<(usize, usize)> {
+        if check.claim != Claim::Empty || check.negated {
+            return None;
+        }
+        let pairs = self.values.relation(&code.typed, check.value).ok()?;
+        let least = pairs.iter().min();
+        least
+    }
+
+    /// What the model says of its axioms, whatever the graph, in the order of checking.
+    pub fn axioms(&self) -> Vec<Axiom> {
+        let typed = &self.code.typed;
+        let grows = growth::only_grows(typed);
+        let axiom = |due: &Due| Axiom {
+            name: self.code.name(&due.check),
+            claim: due.check.claim_text(),
+            fails_for_good: !due.check.negated && grows[due.check.value as usize],
+        };
+        self.code.axioms.iter().map(axiom).collect()
+    }
+
+    /// Whether an axiom says, in so many words, that `po | rf` has no cycle. It may follow from
+    /// several axioms together all the same.
+    pub fn shows_porf_acyclic(&self) -> bool {
+        let typed = &self.code.typed;
+        let names = &typed.plan.names;
+        self.code.axioms.iter().any(|due| {
+            let check = &due.check;
+            let value = typed.plan.nodes.op(typed.root(check.value));
+            let no_cycle = match check.claim {
+                Claim::Acyclic => true,
+                Claim::Irreflexive => matches!(value, Op::Unary(Unary::Plus, _)),
+                Claim::Empty => false,
+            };
+            let is_po = |op: &Op| matches!(op, Op::Given(name) if names.text(*name) == "po");
+            let covers = |part: &dyn Fn(&Op) -> bool| growth::covers(typed, check.value, part);
+            !check.negated
+                && no_cycle
+                && covers(&is_po)
+                && covers(&|op| matches!(op, Op::ReadsFrom))
+        })
+    }
+
+    /// Whether the model says anything beside its axioms.
+    pub fn has_remarks(&self) -> bool {
+        !self.code.others.is_empty()
+    }
+
+    /// Whether the model says nothing beside its axioms of any graph whose events are of sorts
+    /// for which `given` tells what a graph gives.
+    pub fn is_silent(&self, given: &dyn Fn(&str) -> Extent) -> bool {
+        let silent = extents::silent(&self.code.typed, given);
+        self.code.others.iter().all(|due| silent(&due.check))
+    }
+
+    /// Whether a consistent graph stays so when it grows by an event at the end of a thread
+    /// that no event is after: one that reads from the last write of its location, or is the
+    /// last in coherence order.
+    pub fn keeps_maximal(&self) -> bool {
+        let axioms = &self.code.axioms;
+        let mut checks = axioms.iter().map(|due| &due.check);
+        let keeps = growth::keeps_maximal(&self.code.typed);
+        checks.all(keeps)
+    }
+
+    /// Whether a consistent graph stays so when it grows by events at the ends of threads, and
+    /// initial writes, as long as none of the new events is on a cycle of program order,
+    /// reads-from, coherence and from-read; and whether every part of it that holds what comes
+    /// before its events in program order and reads-from is consistent.
+    pub fn forbids_cycles_alone(&self) -> bool {
+        let axioms = &self.code.axioms;
+        let mut checks = axioms.iter().map(|due| &due.check);
+        let are_cycles = cycles::are_cycles(&self.code.typed);
+        checks.all(are_cycles)
+    }
+
+    /// Whether an axiom says, in so many words, that each thread sees each location change in
+    /// coherence order: an access that comes after another one in its thread is not before it
+    /// in the location's coherence order.
+    pub fn states_coherence(&self) -> bool {
+        let axioms = &self.code.axioms;
+        let mut checks = axioms.iter().map(|due| &due.check);
+        checks.any(|check| growth::states_coherence(&self.code.typed, check))
+    }
+
+    fn start(&mut self, code: &Code) {
+        self.done = 0;
+        self.failing = None;
+        self.values.rows.given(&code.typed);
+        if code.by_location {
+            self.values.store.refuel();
+            self.values.store.locations = self.locations(code);
+        }
+    }
+
+    /// The location of each event, as the relation `loc` says.
+    fn locations(&self, code: &Code) -> Vec<Option<u32>> {
+        let mut taken = code.typed.taken.iter();
+        let loc = taken.find(|taken| taken.name == "loc");
+        let Some(loc) = loc.map(|loc| self.values.rows.relation(loc.slot)) else {
+            return vec![None; self.values.rows.n];
+        };
+        let first = |row: &[u64]| (0..self.values.rows.n).find(|event| rows::has(row, *event));
+        let row = |event: usize| &loc[event * self.values.rows.stride..][..self.values.rows.stride];
+        (0..self.values.rows.n)
+            .map(|event| first(row(event)).map(|first| first as u32))
+            .collect()
+    }
+
+    fn check(&mut self, code: &Code, due: &Due) -> Result<bool, CatError> {
+        for id in &due.nodes {
+            self.values.compute(&code.typed, *id);
+        }
+        let holds = self.values.holds(&code.typed, &due.check);
+        holds.map_err(|fault| self.error(&due.check, fault))
+    }
+
+    fn error(&self, check: &CheckStep, fault: Fault) -> CatError {
+        let files = &self.code.files;
+        self.values.error(files, check.value, check.value_at, fault)
+    }
+}

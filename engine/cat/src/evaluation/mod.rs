@@ -1,0 +1,12 @@
+//! evaluation
+pub mod coherence_orders;
+pub mod consistency;
+pub mod graph_values;
+pub mod input;
+pub mod layouts;
+pub mod order_classes;
+pub mod prepare;
+pub mod prepared;
+pub mod rows;
+pub mod schedule;
+pub mod search;

@@ -1,0 +1,264 @@
+//! A typed plan over one graph of events: what is fixed is computed, and the rest is cut down
+//! to what can still matter and put into stages.
+use super::graph_values::GraphValues;
+use super::input::{Given, Input};
+use super::layouts::{Planned, Relations};
+use super::order_classes::Classes;
+use super::prepared::Prepared;
+use crate::error::CatError;
+use crate::plan::fault::Fault;
+use crate::plan::operation::{Id, Op};
+use crate::plan::steps::{source_parts, ChoiceStep};
+use crate::syntax::ast::*;
+use crate::syntax::files::Files;
+use crate::types::form::Form;
+use crate::types::instruction::Instr;
+use crate::types::typed::Typed;
+use crate::values::operators;
+use crate::values::value::Value;
+use relation::Relation;
+use std::sync::Arc;
+
+/// Evaluates what depends on the graph alone.
+pub fn prepare(
+    files: &Arc<Files>,
+    planned: &Planned,
+    input: &Input,
+) -> Result<Prepared, Box<CatError>> {
+    let given: Vec<Option<Given>> = planned
+        .given
+        .iter()
+        .map(|(_, name)| (input.given)(name))
+        .collect();
+    let (assumed, mut layout) = planned.typed(&given, None);
+    let mut typed = layout.typed.clone();
+    let mut settled = Settled::new(planned, &typed, &given, input);
+    if settled.relations != assumed {
+        layout = planned.typed(&given, Some(&settled.relations)).1;
+        typed = layout.typed.clone();
+        settled = Settled::new(planned, &typed, &given, input);
+    }
+    let Settled {
+        known,
+        classes,
+        never,
+        values,
+        ..
+    } = settled;
+    let never = never.map(|choice| typed.plan.names.text(choice.name).to_owned());
+    let mut prepared = Prepared {
+        stages: layout.stages(&known),
+        chosen: vec![Relation::default(); typed.plan.choices.len()],
+        typed,
+        values,
+        classes,
+        files: files.clone(),
+        never,
+        steps: 0,
+        limit: None,
+        over: None,
+    };
+    prepared.settle_checks(&known)?;
+    Ok(prepared)
+}
+
+/// What is known of a typed plan over a graph.
+struct Settled {
+    values: GraphValues,
+    /// Whether an operation's value is known.
+    known: Vec<bool>,
+    /// Of each choice among orders of a known set, what is ordered one by one.
+    classes: Vec<Option<Classes>>,
+    /// The first choice that has no value.
+    never: Option<ChoiceStep>,
+    /// The choices among listed values for which there is one, a relation.
+    relations: Relations,
+}
+
+impl Settled {
+    fn new(planned: &Planned, typed: &Typed, given: &[Option<Given>], input: &Input) -> Settled {
+        let mut values = GraphValues::new(typed);
+        values.begin(typed, input.n);
+        values.store.locations.extend_from_slice(input.locations);
+        for ((id, _), given) in planned.given.iter().zip(given) {
+            match given {
+                Some(Given::Set(set)) => values.rows.put_set(typed.slot(*id), set),
+                Some(Given::Relation(relation)) => {
+                    values.rows.put_relation(typed.slot(*id), relation);
+                }
+                None => {}
+            }
+        }
+        let settled = Settled {
+            known: vec![false; typed.same.len()],
+            classes: vec![None; typed.plan.choices.len()],
+            never: None,
+            relations: Vec::new(),
+            values,
+        };
+        let mut settling = Settling { typed, settled };
+        typed.live.iter().for_each(|id| settling.settle(*id));
+        settling.settled
+    }
+}
+
+struct Settling<'t> {
+    typed: &'t Typed,
+    settled: Settled,
+}
+
+impl Settling<'_> {
+    /// Finds out what is known of an operation, those before it being settled.
+    fn settle(&mut self, id: Id) {
+        let (typed, index) = (self.typed, id as usize);
+        self.settled.known[index] = if typed.follows[index] {
+            let mut operands = typed.operands[index].iter();
+            let known = operands.all(|operand| self.settled.known[*operand as usize]);
+            if known {
+                self.settled.values.compute(typed, id);
+            }
+            known || self.settled.values.rows.comes_to_nothing(typed, id) || self.fails(id)
+        } else {
+            match typed.plan.nodes.op(id) {
+                Op::ReadsFrom => false,
+                Op::Finals => !typed.plan.needs_finals,
+                Op::Choice(choice) => self.choose(id, *choice as usize),
+                _ => true,
+            }
+        };
+        if !self.settled.known[index] {
+            let form = typed.forms[index];
+            self.settled.values.rows.open(form, typed.slots[index]);
+        }
+    }
+
+    /// Whether an operation on values has none, since one of its operands has none. If so,
+    /// notes why.
+    fn fails(&mut self, id: Id) -> bool {
+        let typed = self.typed;
+        if !matches!(typed.instrs[id as usize], Instr::Any) {
+            return false;
+        }
+        let strict = !matches!(
+            typed.plan.nodes.op(id),
+            Op::Try(..) | Op::If(..) | Op::Tuple(_) | Op::Eval(_) | Op::Closure(_)
+        );
+        if !strict {
+            return false;
+        }
+        let mut operands = typed.operands[id as usize].iter();
+        let fault = operands.find_map(|operand| {
+            let known = self.settled.known[*operand as usize] && typed.form(*operand) == Form::Any;
+            match self.settled.values.store.value(*operand) {
+                Value::Fault(fault) if known => Some(fault.clone()),
+                _ => None,
+            }
+        });
+        let Some(fault) = fault else { return false };
+        self.settled.values.store.put(id, Value::Fault(fault));
+        true
+    }
+
+    /// Whether a choice is none: its only value is put in, or the empty set of values.
+    fn choose(&mut self, id: Id, choice: usize) -> bool {
+        let typed = self.typed;
+        let known = |id: Id| self.settled.known[typed.root(id) as usize];
+        let step = &typed.plan.choices[choice];
+        let Some((by_location, set, base)) = source_parts(&typed.plan.nodes, step.source) else {
+            return known(step.source) && self.only_value(id, step);
+        };
+        if typed.form(id) == Form::Nothing {
+            return true;
+        }
+        if !known(set) {
+            return false;
+        }
+        let set = self.settled.values.value(typed, set);
+        let Ok(set) = operators::as_set(&set, self.settled.values.rows.n) else {
+            return false;
+        };
+        let classes = Classes::new(by_location, &set, &self.settled.values.store.locations);
+        let only = match known(base) {
+            true => self.settled.values.relation(typed, base).ok(),
+            false => None,
+        };
+        let only = only.and_then(|base| classes.only_order(&base));
+        self.settled.classes[choice] = Some(classes);
+        match only {
+            None => false,
+            Some(order) => {
+                if order.is_none() {
+                    self.settled.never = self.settled.never.or(Some(*step));
+                }
+                let order = order.unwrap_or_else(|| Relation::new(self.settled.values.rows.n));
+                self.settled
+                    .values
+                    .rows
+                    .put_relation(typed.slot(id), &order);
+                true
+            }
+        }
+    }
+
+    /// Whether a choice among listed values, which are known, has at most one.
+    fn only_value(&mut self, id: Id, step: &ChoiceStep) -> bool {
+        let settled = &mut self.settled;
+        let only = match settled.values.value(self.typed, step.source) {
+            Value::Values(values) if values.items.len() > 1 => return false,
+            Value::Values(values) if values.items.len() == 1 => values.items[0].clone(),
+            Value::Nothing | Value::Values(_) => {
+                settled.never = settled.never.or(Some(*step));
+                Value::Nothing
+            }
+            Value::Fault(fault) => Value::Fault(fault),
+            other => Value::Fault(Fault::Type("a set of values to choose from", other.kind())),
+        };
+        if let (Value::Relation(relation), Op::Choice(index)) =
+            (&only, self.typed.plan.nodes.op(id))
+        {
+            settled.relations.push(*index);
+            if self.typed.form(id) == Form::Relation {
+                settled
+                    .values
+                    .rows
+                    .put_relation(self.typed.slot(id), relation);
+                return true;
+            }
+        }
+        settled.values.store.put(id, only);
+        true
+    }
+}
+
+impl Prepared {
+    /// Looks at the checks that are decided already.
+    fn settle_checks(&mut self, known: &[bool]) -> Result<(), Box<CatError>> {
+        let typed = self.typed.clone();
+        for choice in &typed.plan.choices {
+            let root = typed.root(choice.choice) as usize;
+            if let (Form::Any, true, Value::Fault(fault)) = (
+                typed.forms[root],
+                known[root],
+                self.values.store.value(root as Id),
+            ) {
+                return Err(self.error(choice.source, choice.at, fault.clone()));
+            }
+        }
+        let stages = self.stages.clone();
+        for check in &stages.decided {
+            if self.never.is_some() {
+                return Ok(());
+            }
+            let holds = self.holds(check)?;
+            match check.role {
+                Role::Axiom if !holds => self.never = Some(self.name_of(check)),
+                Role::Assert if !holds => {
+                    let names = &typed.plan.names;
+                    return Err(Box::new(self.files.assertion(names, check.name, check.at)));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,362 @@
+//! The sets and relations of a typed plan over one graph, in one piece of memory each, and the
+//! instructions on them.
+use crate::plan::operation::Id;
+use crate::syntax::ast::Claim;
+use crate::types::form::Form;
+use crate::types::instruction::{Instr, Slot, ALL_EVENTS, ALL_PAIRS, IDENTITY};
+use crate::types::typed::Typed;
+use relation::rows;
+use relation::{Relation, Set};
+
+/// The values of slots. What is known to be empty has no care taken of its bits.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    pub n: usize,
+    pub stride: usize,
+    /// The bits of sets, and of relations, one after another.
+    sets: Vec<u64>,
+    relations: Vec<u64>,
+    /// Whether a slot is known to be empty.
+    no_events: Vec<bool>,
+    no_pairs: Vec<bool>,
+}
+
+impl Rows {
+    /// Makes room for a graph of `n` events. What is given and chosen is empty then.
+    pub fn begin(&mut self, typed: &Typed, n: usize) {
+        let stride = rows::stride(n);
+        if (self.n, self.sets.len()) != (n, typed.sets * stride) {
+            (self.n, self.stride) = (n, stride);
+            self.sets = vec![0; typed.sets * stride];
+            self.relations = vec![0; typed.relations * n * stride];
+            self.no_events = vec![true; typed.sets];
+            self.no_pairs = vec![true; typed.relations];
+            rows::full_set(n, self.set_mut(ALL_EVENTS));
+            for row in self.relation_mut(ALL_PAIRS).chunks_exact_mut(stride) {
+                rows::full_set(n, row);
+            }
+            rows::add_identity(stride, self.relation_mut(IDENTITY));
+        }
+        for taken in &typed.taken {
+            match taken.form {
+                Form::Set => self.set_mut(taken.slot).fill(0),
+                _ => self.relation_mut(taken.slot).fill(0),
+            }
+        }
+    }
+
+    pub fn set(&self, slot: Slot) -> &[u64] {
+        &self.sets[slot as usize * self.stride..][..self.stride]
+    }
+
+    /// The events of a set among the first 64.
+    pub fn word(&self, slot: Slot) -> u64 {
+        match self.no_events[slot as usize] {
+            true => 0,
+            false => self.set(slot)[0],
+        }
+    }
+
+    /// The set in a slot, to be changed.
+    pub fn set_mut(&mut self, slot: Slot) -> &mut [u64] {
+        self.no_events[slot as usize] = false;
+        &mut self.sets[slot as usize * self.stride..][..self.stride]
+    }
+
+    pub fn relation(&self, slot: Slot) -> &[u64] {
+        let size = self.n * self.stride;
+        &self.relations[slot as usize * size..][..size]
+    }
+
+    /// The relation in a slot, to be changed.
+    pub fn relation_mut(&mut self, slot: Slot) -> &mut [u64] {
+        let size = self.n * self.stride;
+        self.no_pairs[slot as usize] = false;
+        &mut self.relations[slot as usize * size..][..size]
+    }
+
+    pub fn has_no_pairs(&self, slot: Slot) -> bool {
+        self.no_pairs[slot as usize]
+    }
+
+    pub fn put_set(&mut self, slot: Slot, set: &Set) {
+        set.write(self.set_mut(slot));
+        self.no_events[slot as usize] = set.is_empty();
+    }
+
+    pub fn put_relation(&mut self, slot: Slot, relation: &Relation) {
+        self.relation_mut(slot).copy_from_slice(relation.rows());
+        self.no_pairs[slot as usize] = relation.is_empty();
+    }
+
+    /// Adds `from` with every event of `to`.
+    pub fn insert_all(&mut self, slot: Slot, from: usize, to: &Set) {
+        let stride = self.stride;
+        let row = &mut self.relation_mut(slot)[from * stride..][..stride];
+        to.add_to(row);
+    }
+
+    /// Takes out `from` with every event of `to`.
+    pub fn remove_all(&mut self, slot: Slot, from: usize, to: &Set) {
+        let stride = self.stride;
+        let row = &mut self.relation_mut(slot)[from * stride..][..stride];
+        to.take_from(row);
+    }
+
+    /// Notes that nothing is known of a slot.
+    pub fn open(&mut self, form: Form, slot: Slot) {
+        match form {
+            Form::Set => self.no_events[slot as usize] = false,
+            Form::Relation => self.no_pairs[slot as usize] = false,
+            _ => {}
+        }
+    }
+
+    /// Whether an instruction gives nothing, given the operands that are known to be empty.
+    /// If so, notes that of its slot.
+    pub fn comes_to_nothing(&mut self, typed: &Typed, id: Id) -> bool {
+        let nothing = typed.instrs[id as usize]
+            .comes_to_nothing(&|slot| self.no_events[slot as usize], &|slot| {
+                self.no_pairs[slot as usize]
+            });
+        if nothing {
+            let slot = typed.slots[id as usize] as usize;
+            match typed.forms[id as usize] {
+                Form::Set => self.no_events[slot] = true,
+                _ => self.no_pairs[slot] = true,
+            }
+        }
+        nothing
+    }
+
+    /// Notes whether what was given is empty.
+    pub fn given(&mut self, typed: &Typed) {
+        for taken in &typed.taken {
+            let slot = taken.slot as usize;
+            match taken.form {
+                Form::Set => self.no_events[slot] = !rows::some(self.set(taken.slot)),
+                _ => self.no_pairs[slot] = !rows::some(self.relation(taken.slot)),
+            }
+        }
+    }
+
+    pub fn to_set(&self, slot: Slot) -> Set {
+        match self.no_events[slot as usize] {
+            true => Set::new(self.n),
+            false => Set::from_words(self.n, self.set(slot)),
+        }
+    }
+
+    pub fn to_relation(&self, slot: Slot) -> Relation {
+        match self.no_pairs[slot as usize] {
+            true => Relation::new(self.n),
+            false => Relation::from_rows(self.n, self.relation(slot)),
+        }
+    }
+
+    /// Whether a claim holds of a relation, or that a set is empty.
+    pub fn holds(&self, claim: Claim, form: Form, slot: Slot) -> bool {
+        if form == Form::Set {
+            return self.no_events[slot as usize] || !rows::some(self.set(slot));
+        }
+        if self.no_pairs[slot as usize] {
+            return true;
+        }
+        let relation = self.relation(slot);
+        match claim {
+            Claim::Acyclic => rows::is_acyclic(self.stride, relation),
+            Claim::Irreflexive => rows::is_irreflexive(self.stride, relation),
+            Claim::Empty => !rows::some(relation),
+        }
+    }
+
+    /// Computes an operation's value.
+    pub fn run(&mut self, typed: &Typed, id: Id) {
+        match &typed.instrs[id as usize] {
+            Instr::None | Instr::Any | Instr::Item => {}
+            Instr::Fix(group) => self.fixpoint(typed, *group),
+            instr => match typed.forms[id as usize] {
+                Form::Set => self.run_set(instr, typed.slots[id as usize]),
+                _ => self.run_relation(instr, typed.slots[id as usize]),
+            },
+        }
+    }
+
+    fn run_set(&mut self, instr: &Instr, slot: Slot) {
+        let stride = self.stride;
+        let (before, out) = self.sets.split_at_mut(slot as usize * stride);
+        let out = &mut out[..stride];
+        let set = |slot: Slot| &before[slot as usize * stride..][..stride];
+        let empty = |slot: Slot| self.no_events[slot as usize];
+        let (n, size) = (self.n, self.n * stride);
+        let relation = |slot: Slot| &self.relations[slot as usize * size..][..size];
+        let any = match instr {
+            Instr::SetUnion(items) => {
+                out.fill(0);
+                let mut any = false;
+                for item in items.iter().filter(|item| !empty(**item)) {
+                    rows::unite(set(*item), out);
+                    any = true;
+                }
+                any
+            }
+            Instr::SetIntersection(a, b) => {
+                !empty(*a) && !empty(*b) && rows::intersection(set(*a), set(*b), out)
+            }
+            Instr::SetDifference(a, b) => match (empty(*a), empty(*b)) {
+                (true, _) => false,
+                (false, true) => {
+                    out.copy_from_slice(set(*a));
+                    true
+                }
+                (false, false) => rows::difference(set(*a), set(*b), out),
+            },
+            Instr::SetComplement(a) => {
+                let a = if empty(*a) { 0 } else { *a };
+                rows::complement(n, stride, set(a), out)
+            }
+            Instr::Domain(a) if !self.no_pairs[*a as usize] => {
+                rows::domain(stride, relation(*a), out);
+                true
+            }
+            Instr::Range(a) if !self.no_pairs[*a as usize] => {
+                rows::range(stride, relation(*a), out);
+                true
+            }
+            _ => false,
+        };
+        self.no_events[slot as usize] = !any;
+    }
+
+    fn run_relation(&mut self, instr: &Instr, slot: Slot) {
+        let (stride, size) = (self.stride, self.n * self.stride);
+        let (before, out) = self.relations.split_at_mut(slot as usize * size);
+        let out = &mut out[..size];
+        let relation = |slot: Slot| &before[slot as usize * size..][..size];
+        let empty = |slot: Slot| self.no_pairs[slot as usize];
+        let set = |slot: Slot| &self.sets[slot as usize * stride..][..stride];
+        let no_events = |slot: Slot| self.no_events[slot as usize];
+        let any = match instr {
+            Instr::Union(items) => {
+                let mut live = items.iter().filter(|item| !empty(**item));
+                match live.next() {
+                    None => false,
+                    Some(first) => {
+                        out.copy_from_slice(relation(*first));
+                        live.for_each(|item| rows::unite(relation(*item), out));
+                        true
+                    }
+                }
+            }
+            Instr::Intersection(a, b) => {
+                !empty(*a) && !empty(*b) && rows::intersection(relation(*a), relation(*b), out)
+            }
+            Instr::Difference(a, b) => match (empty(*a), empty(*b)) {
+                (true, _) => false,
+                (false, true) => {
+                    out.copy_from_slice(relation(*a));
+                    true
+                }
+                (false, false) => rows::difference(relation(*a), relation(*b), out),
+            },
+            Instr::Complement(a) => {
+                let a = if empty(*a) { 0 } else { *a };
+                rows::complement(self.n, stride, relation(a), out)
+            }
+            Instr::Product(a, b) => {
+                !no_events(*a) && !no_events(*b) && rows::product(stride, set(*a), set(*b), out)
+            }
+            Instr::Sequence(a, b) => {
+                !empty(*a) && !empty(*b) && rows::sequence(stride, relation(*a), relation(*b), out)
+            }
+            Instr::Restrict(from, inner, to) => {
+                let mut sides = from.iter().chain(to);
+                !empty(*inner)
+                    && !sides.any(|side| no_events(*side))
+                    && rows::restrict(stride, from.map(set), relation(*inner), to.map(set), out)
+            }
+            Instr::Identity(a) => !no_events(*a) && rows::identity(stride, set(*a), out),
+            Instr::Inverse(a) | Instr::Plus(a) if empty(*a) => false,
+            Instr::Inverse(a) => {
+                rows::inverse(stride, relation(*a), out);
+                true
+            }
+            Instr::Plus(a) => {
+                out.copy_from_slice(relation(*a));
+                rows::close(stride, out);
+                true
+            }
+            Instr::Star(a) | Instr::Optional(a) => {
+                if empty(*a) {
+                    out.fill(0);
+                } else {
+                    out.copy_from_slice(relation(*a));
+                    if matches!(instr, Instr::Star(_)) {
+                        rows::close(stride, out);
+                    }
+                }
+                rows::add_identity(stride, out);
+                true
+            }
+            _ => false,
+        };
+        self.no_pairs[slot as usize] = !any;
+    }
+
+    /// Computes the names of a `let rec`, from nothing until they grow no more, each from the
+    /// latest values of the others. They only grow, so that this ends.
+    fn fixpoint(&mut self, typed: &Typed, group: u32) {
+        let group = &typed.plan.nodes.groups[group as usize];
+        for variable in &group.variables {
+            match typed.form(*variable) {
+                Form::Set => self.no_events[typed.slot(*variable) as usize] = true,
+                Form::Relation => self.no_pairs[typed.slot(*variable) as usize] = true,
+                _ => {}
+            }
+        }
+        loop {
+            let mut over = true;
+            for (index, variable) in group.variables.iter().enumerate() {
+                for inner in &group.inner[index] {
+                    self.run(typed, *inner);
+                }
+                let (from, to) = (group.bodies[index], typed.slot(*variable));
+                over &= match typed.form(*variable) {
+                    Form::Set => self.keep_set(typed.slot(from), to),
+                    Form::Relation => self.keep_relation(typed.slot(from), to),
+                    _ => true,
+                };
+            }
+            if over {
+                return;
+            }
+        }
+    }
+
+    /// Copies a set to the slot of its earlier value; true when it is the same.
+    fn keep_set(&mut self, from: Slot, to: Slot) -> bool {
+        if self.no_events[from as usize] || from == to {
+            return true;
+        }
+        let start = from as usize * self.stride;
+        let same = !self.no_events[to as usize] && self.set(from) == self.set(to);
+        let to_start = to as usize * self.stride;
+        self.sets.copy_within(start..start + self.stride, to_start);
+        self.no_events[to as usize] = false;
+        same
+    }
+
+    /// Copies a relation to the slot of its earlier value; true when it is the same.
+    fn keep_relation(&mut self, from: Slot, to: Slot) -> bool {
+        if self.no_pairs[from as usize] || from == to {
+            return true;
+        }
+        let size = self.n * self.stride;
+        let start = from as usize * size;
+        let same = !self.no_pairs[to as usize] && self.relation(from) == self.relation(to);
+        self.relations
+            .copy_within(start..start + size, to as usize * size);
+        self.no_pairs[to as usize] = false;
+        same
+    }
+}

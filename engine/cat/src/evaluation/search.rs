@@ -1,0 +1,552 @@
+//! The search over choices.
+use super::coherence_orders::{Said, TooMany};
+use super::input::{Solution, Visit};
+use super::order_classes::Classes;
+use super::prepared::{Found, Prepared};
+use super::schedule::{Choice, Due, Source, Stages};
+use crate::analysis::coherence_axioms::Tame;
+use crate::error::CatError;
+use crate::plan::fault::Fault;
+use crate::plan::operation::{Id, Op};
+use crate::syntax::ast::*;
+use crate::types::form::Form;
+use crate::types::instruction::Slot;
+use crate::values::operators;
+use crate::values::value::Value;
+use relation::{Relation, Set};
+use smallvec::{smallvec, SmallVec};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// What a search does with what it finds.
+enum Goal<'g, 'v> {
+    /// Every solution; where it is enough to know the last of these writes in each order,
+    /// solutions may be told together.
+    Solve(&'g mut Visit<'v>, Option<&'g Set>),
+    /// Every way to choose that some axiom fails: which fails it first.
+    Explain(&'g mut dyn FnMut(&str, &Solution)),
+}
+
+/// Last writes, and in how many ways they are.
+type Way = (SmallVec<[usize; 4]>, u64);
+
+/// The orders of classes, one after another.
+struct Chains {
+    /// Where the order stands.
+    slot: Slot,
+    classes: Vec<Set>,
+    /// For each event, those of its class that stand before it.
+    before: Vec<Set>,
+}
+
+impl Prepared {
+    /// Calls `visit` for every solution with this reads-from relation and, where
+    /// [`Prepared::needs_final_writes`], these final writes.
+    pub fn solutions(
+        &mut self,
+        rf: &Relation,
+        finals: Option<&Set>,
+        visit: &mut Visit,
+    ) -> Result<(), CatError> {
+        self.search(rf, finals, None, visit).map_err(|error| *error)
+    }
+
+    /// As [`Prepared::solutions`], for those who need not see the choices, but for which of the
+    /// writes in `observed` are the last in a coherence order. Solutions that do not differ in
+    /// that are told together where they can be counted without being listed: these have `lasts`
+    /// instead of choices.
+    pub fn tally(
+        &mut self,
+        rf: &Relation,
+        finals: Option<&Set>,
+        observed: &Set,
+        visit: &mut Visit,
+    ) -> Result<(), CatError> {
+        self.search(rf, finals, Some(observed), visit)
+            .map_err(|error| *error)
+    }
+
+    /// Whether some solution may extend these parts of a reads-from relation and a
+    /// coherence order: false only when an axiom that more pairs cannot repair fails.
+    /// Without `co`, what is fixed of it beforehand stands for it.
+    pub fn monotone_axioms_hold(
+        &mut self,
+        rf: &Relation,
+        co: Option<&Relation>,
+    ) -> Result<bool, CatError> {
+        self.may_hold(rf, co).map_err(|error| *error)
+    }
+
+    /// For each axiom, how many ways to make the choices fail it first.
+    pub fn why_not(
+        &mut self,
+        rf: &Relation,
+        finals: Option<&Set>,
+    ) -> Result<Vec<(String, u64)>, CatError> {
+        let mut counts: Vec<(String, u64)> = Vec::new();
+        self.failures(rf, finals, &mut |axiom, _| match counts
+            .iter_mut()
+            .find(|(name, _)| name == axiom)
+        {
+            Some((_, count)) => *count += 1,
+            None => counts.push((axiom.to_owned(), 1)),
+        })?;
+        counts.sort();
+        Ok(counts)
+    }
+
+    /// Calls `visit` for every way to make the choices that fails an axiom, with the first
+    /// that it fails.
+    pub fn failures(
+        &mut self,
+        rf: &Relation,
+        finals: Option<&Set>,
+        visit: &mut dyn FnMut(&str, &Solution),
+    ) -> Result<(), CatError> {
+        self.explain(rf, finals, visit).map_err(|error| *error)
+    }
+
+    fn search(
+        &mut self,
+        rf: &Relation,
+        finals: Option<&Set>,
+        observed: Option<&Set>,
+        visit: &mut Visit,
+    ) -> Found<()> {
+        if self.never.is_some() {
+            return Ok(());
+        }
+        self.open(rf, finals);
+        let stages = self.stages.clone();
+        let goal = &mut Goal::Solve(visit, observed);
+        self.stage(&stages, 0, goal).map(|_| ())
+    }
+
+    fn explain(
+        &mut self,
+        rf: &Relation,
+        finals: Option<&Set>,
+        visit: &mut dyn FnMut(&str, &Solution),
+    ) -> Found<()> {
+        self.open(rf, finals);
+        let stages = self.stages.clone();
+        self.stage(&stages, 0, &mut Goal::Explain(visit))
+            .map(|_| ())
+    }
+
+    /// Whether nothing fails for good of this part of a candidate.
+    fn may_hold(&mut self, rf: &Relation, co: Option<&Relation>) -> Found<bool> {
+        if self.never.is_some() {
+            return Ok(false);
+        }
+        self.open(rf, None);
+        let stages = self.stages.clone();
+        for (nodes, step, source) in &stages.joint.bounds {
+            self.compute(nodes);
+            let typed = self.typed.clone();
+            let named = matches!(typed.plan.names.text(step.name), "co" | "mo");
+            let index = self.choice_index(step.choice);
+            let bound = match (co, source, &self.classes[index]) {
+                (Some(co), ..) if named => co.clone(),
+                (_, Some(Source::Orders { base, .. }), Some(classes)) => {
+                    let base = self.relation(*base)?;
+                    let mut bound = Relation::new(self.values.rows.n);
+                    for class in &classes.0 {
+                        bound.union_with(
+                            &base.restrict_domain(class).restrict_range(class).closure(),
+                        );
+                    }
+                    bound
+                }
+                _ => Relation::new(self.values.rows.n),
+            };
+            match typed.form(step.choice) {
+                Form::Relation => {
+                    let slot = typed.slot(step.choice);
+                    self.values.rows.put_relation(slot, &bound);
+                }
+                _ => self.values.store.put(step.choice, Value::Relation(bound)),
+            }
+        }
+        if let (Some((tame, nodes)), None) = (&stages.joint.tame, co) {
+            self.compute(nodes);
+            let said = self.say(&stages, tame)?;
+            match said {
+                Said::Impossible => return Ok(false),
+                Said::Orders(_) => return self.hold(&stages.joint.others),
+                Said::Unclear => {}
+            }
+        }
+        self.hold(&stages.joint.checks)
+    }
+
+    /// What the axioms on the last choice say of its orders.
+    fn say(&self, stages: &Stages, tame: &Tame) -> Found<Said> {
+        let choice = stages
+            .all
+            .iter()
+            .rev()
+            .find_map(|stage| stage.choice.as_ref());
+        let Some(Choice {
+            step,
+            source: Source::Orders { base, .. },
+            ..
+        }) = choice
+        else {
+            return Ok(Said::Unclear);
+        };
+        let Some(classes) = &self.classes[self.choice_index(step.choice)] else {
+            return Ok(Said::Unclear);
+        };
+        let (typed, rows) = (&self.typed, &self.values.rows);
+        let base = self.relation(*base)?;
+        let is_rf = |id: &&Id| *typed.plan.nodes.op(**id) == Op::ReadsFrom;
+        let rf = match typed.candidates.iter().find(is_rf) {
+            Some(id) => rows.relation(typed.slot(*id)),
+            None => &[],
+        };
+        Ok(tame.say(typed, &self.values, rf, base.rows(), &classes.0))
+    }
+
+    /// Tells the orders of the last choice together, by the last writes that matter; none where
+    /// they are to be listed.
+    fn count(
+        &mut self,
+        stages: &Arc<Stages>,
+        observed: &Set,
+        visit: &mut Visit,
+    ) -> Found<Option<ControlFlow<()>>> {
+        let Some(tame) = &stages.tame else {
+            return Ok(None);
+        };
+        let classes = match self.say(stages, tame)? {
+            Said::Unclear => return Ok(None),
+            Said::Impossible => return Ok(Some(ControlFlow::Continue(()))),
+            Said::Orders(classes) => classes,
+        };
+        // The last writes so far, and in how many ways.
+        let mut ways: SmallVec<[Way; 2]> = smallvec![(SmallVec::new(), 1)];
+        for blocks in &classes {
+            let ends = blocks.ends(&mut || self.spend())?;
+            let ends = ends
+                .iter()
+                .zip(&blocks.last)
+                .filter(|(count, _)| **count > 0);
+            let mut told: SmallVec<[(Option<usize>, u64); 2]> = SmallVec::new();
+            for (count, last) in ends {
+                let last = observed.contains(*last).then_some(*last);
+                match told.iter_mut().find(|(known, _)| *known == last) {
+                    Some((_, sum)) => *sum = sum.checked_add(*count).ok_or(TooMany)?,
+                    None => told.push((last, *count)),
+                }
+            }
+            if blocks.last.is_empty() {
+                continue;
+            }
+            let mut longer = SmallVec::new();
+            for (lasts, count) in &ways {
+                for (last, more) in &told {
+                    self.spend()?;
+                    let mut lasts = lasts.clone();
+                    lasts.extend(*last);
+                    longer.push((lasts, count.checked_mul(*more).ok_or(TooMany)?));
+                }
+            }
+            ways = longer;
+        }
+        let (flags, undefined) = self.remarks(stages)?;
+        for (lasts, count) in &ways {
+            let solution = Solution {
+                co: None,
+                choices: &[],
+                flags: &flags,
+                undefined,
+                count: *count,
+                lasts: Some(lasts),
+            };
+            if visit(&solution).is_break() {
+                return Ok(Some(ControlFlow::Break(())));
+            }
+        }
+        Ok(Some(ControlFlow::Continue(())))
+    }
+
+    /// Sets what comes with a candidate.
+    fn open(&mut self, rf: &Relation, finals: Option<&Set>) {
+        self.values.store.refuel();
+        let typed = self.typed.clone();
+        let rows = &mut self.values.rows;
+        for id in &typed.candidates {
+            let slot = typed.slot(*id);
+            match typed.plan.nodes.op(*id) {
+                Op::ReadsFrom => rows.put_relation(slot, rf),
+                _ if typed.plan.needs_finals => match finals {
+                    Some(finals) => rows.put_set(slot, finals),
+                    None => rows.put_set(slot, &Set::new(rows.n)),
+                },
+                _ => {}
+            }
+        }
+    }
+
+    fn hold(&mut self, checks: &[Due]) -> Found<bool> {
+        for due in checks {
+            self.compute(&due.nodes);
+            if !self.holds(&due.check)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn stage(
+        &mut self,
+        stages: &Arc<Stages>,
+        index: usize,
+        goal: &mut Goal,
+    ) -> Found<ControlFlow<()>> {
+        self.spend()?;
+        let stage = &stages.all[index];
+        match goal {
+            Goal::Solve(..) => {
+                if !self.hold(&stage.checks)? {
+                    return Ok(ControlFlow::Continue(()));
+                }
+            }
+            Goal::Explain(_) => {
+                stage.checks.iter().for_each(|due| self.compute(&due.nodes));
+            }
+        }
+        self.compute(&stage.rest);
+        let Some(choice) = &stage.choice else {
+            return self.leaf(stages, goal);
+        };
+        if let (Goal::Solve(visit, Some(observed)), 2) = (&mut *goal, stages.all.len() - index) {
+            if let Some(flow) = self.count(stages, observed, visit)? {
+                return Ok(flow);
+            }
+        }
+        self.choose(stages, index, choice, goal)
+    }
+
+    fn choose(
+        &mut self,
+        stages: &Arc<Stages>,
+        index: usize,
+        choice: &Choice,
+        goal: &mut Goal,
+    ) -> Found<ControlFlow<()>> {
+        let node = choice.step.choice;
+        let n = self.values.rows.n;
+        match choice.source {
+            Source::Orders {
+                by_location,
+                set,
+                base,
+            } => {
+                let classes = match &self.classes[self.choice_index(node)] {
+                    Some(classes) => classes.clone(),
+                    None => {
+                        let events = operators::as_set(&self.values.value(&self.typed, set), n);
+                        let events =
+                            events.map_err(|fault| self.error(set, choice.step.at, fault))?;
+                        Classes::new(by_location, &events, &self.values.store.locations)
+                    }
+                };
+                let turned = self.relation(base)?.inverse();
+                let mut before = vec![Set::new(n); n];
+                for class in &classes.0 {
+                    for event in class.iter() {
+                        before[event] = turned.image(event).intersection(class);
+                    }
+                }
+                let slot = self.typed.slot(node);
+                self.values.rows.relation_mut(slot).fill(0);
+                let chains = Chains {
+                    slot,
+                    classes: classes.0,
+                    before,
+                };
+                let first = chains.classes.first().cloned();
+                let first = first.unwrap_or_else(|| Set::new(n));
+                self.place(stages, index, &chains, 0, first, goal)
+            }
+            Source::Values(source) => {
+                let items = match self.values.value(&self.typed, source) {
+                    Value::Nothing => Vec::new(),
+                    Value::Values(values) => values.items.clone(),
+                    Value::Fault(fault) => return Err(self.error(source, choice.step.at, fault)),
+                    other => {
+                        let fault = Fault::Type("a set of values to choose from", other.kind());
+                        return Err(self.error(source, choice.step.at, fault));
+                    }
+                };
+                for item in items {
+                    self.values.store.put(node, item);
+                    if self.stage(stages, index + 1, goal)?.is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                }
+                Ok(ControlFlow::Continue(()))
+            }
+        }
+    }
+
+    /// Places the rest of a class, and the classes after it, in every way.
+    fn place(
+        &mut self,
+        stages: &Arc<Stages>,
+        index: usize,
+        chains: &Chains,
+        class: usize,
+        left: Set,
+        goal: &mut Goal,
+    ) -> Found<ControlFlow<()>> {
+        if left.is_empty() {
+            return match chains.classes.get(class + 1) {
+                Some(next) => self.place(stages, index, chains, class + 1, next.clone(), goal),
+                None => self.stage(stages, index + 1, goal),
+            };
+        }
+        let last = class + 1 >= chains.classes.len();
+        let free = left
+            .iter()
+            .filter(|event| !chains.before[*event].meets(&left));
+        let free = Set::of(left.len(), free);
+        let several = free.count() > 1;
+        for event in free.iter() {
+            self.spend()?;
+            let mut rest = left.clone();
+            rest.remove(event);
+            self.values.rows.insert_all(chains.slot, event, &rest);
+            let over = last && rest.count() < 2;
+            let prune = matches!(goal, Goal::Solve(..)) && !over && (several || rest.is_empty());
+            let mut flow = ControlFlow::Continue(());
+            let choice = stages.all[index].choice.as_ref();
+            let due = choice.map_or(&[][..], |choice| &choice.prune);
+            if !prune || self.hold(due)? {
+                flow = self.place(stages, index, chains, class, rest.clone(), goal)?;
+            }
+            self.values.rows.remove_all(chains.slot, event, &rest);
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn leaf(&mut self, stages: &Arc<Stages>, goal: &mut Goal) -> Found<ControlFlow<()>> {
+        self.compute(&stages.flag_nodes);
+        self.note_choices();
+        match goal {
+            Goal::Explain(visit) => {
+                for axiom in &stages.axioms {
+                    if !self.holds(axiom)? {
+                        let choices = self.choices();
+                        visit(
+                            &self.name_of(axiom),
+                            &Solution {
+                                co: order_of(&choices),
+                                choices: &choices,
+                                flags: &[],
+                                undefined: false,
+                                count: 1,
+                                lasts: None,
+                            },
+                        );
+                        break;
+                    }
+                }
+                Ok(ControlFlow::Continue(()))
+            }
+            Goal::Solve(visit, _) => {
+                let (flags, undefined) = self.remarks(stages)?;
+                let choices = self.choices();
+                Ok(visit(&Solution {
+                    co: order_of(&choices),
+                    choices: &choices,
+                    flags: &flags,
+                    undefined,
+                    count: 1,
+                    lasts: None,
+                }))
+            }
+        }
+    }
+
+    /// The flags raised, and whether the program has no meaning; an assertion that fails is an
+    /// error.
+    fn remarks(&self, stages: &Stages) -> Found<(Vec<&str>, bool)> {
+        for check in &stages.asserts {
+            if !self.holds(check)? {
+                let names = &self.typed.plan.names;
+                return Err(Box::new(self.files.assertion(names, check.name, check.at)));
+            }
+        }
+        let (mut flags, mut undefined) = (Vec::new(), false);
+        for check in &stages.flags {
+            let holds = self.holds(check)?;
+            match (check.role, check.name) {
+                (Role::UndefinedUnless, _) => undefined |= !holds,
+                (_, Some(name)) if holds => flags.push(self.typed.plan.names.text(name)),
+                _ => {}
+            }
+        }
+        flags.sort_unstable();
+        flags.dedup();
+        Ok((flags, undefined))
+    }
+
+    /// Notes the relations chosen, as they are told.
+    fn note_choices(&mut self) {
+        let typed = &self.typed;
+        for (step, chosen) in typed.plan.choices.iter().zip(&mut self.chosen) {
+            let n = self.values.rows.n;
+            match typed.form(step.choice) {
+                Form::Relation => {
+                    let slot = typed.slot(step.choice);
+                    match self.values.rows.has_no_pairs(slot) {
+                        true => chosen.clear(n),
+                        false => chosen.copy_rows(n, self.values.rows.relation(slot)),
+                    }
+                }
+                Form::Any => {
+                    if let Value::Relation(relation) = self.values.store.value(step.choice) {
+                        chosen.copy_from(relation);
+                    }
+                }
+                _ => chosen.clear(n),
+            }
+        }
+    }
+
+    /// The relations chosen, by name.
+    fn choices(&self) -> Vec<(&str, &Relation)> {
+        let typed = &self.typed;
+        let steps = typed.plan.choices.iter().zip(&self.chosen);
+        steps
+            .filter(|(step, _)| {
+                let value = self.values.store.value(step.choice);
+                typed.form(step.choice) != Form::Any || matches!(value, Value::Relation(_))
+            })
+            .map(|(step, relation)| (typed.plan.names.text(step.name), relation))
+            .collect()
+    }
+}
+
+impl From<TooMany> for Box<CatError> {
+    fn from(_: TooMany) -> Self {
+        let mut error = CatError::placeless("more executions than can be counted", "");
+        error.limit = true;
+        Box::new(error)
+    }
+}
+
+/// The coherence order among choices: the last that is called `co`, else `mo`.
+fn order_of<'r>(choices: &[(&str, &'r Relation)]) -> Option<&'r Relation> {
+    let named = |wanted: &str| {
+        let mut found = choices.iter().rev().filter(|(name, _)| *name == wanted);
+        found.next().map(|(_, relation)| *relation)
+    };
+    named("co").or_else(|| named("mo"))
+}

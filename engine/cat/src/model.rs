@@ -1,0 +1,114 @@
+//! A model as its user sees it: read from a file, then asked about graphs.
+use crate::error::CatError;
+use crate::evaluation::consistency::{Complete, Consistency};
+use crate::evaluation::input::Input;
+use crate::evaluation::layouts::{Layouts, Planned};
+use crate::evaluation::prepare::prepare;
+use crate::evaluation::prepared::Prepared;
+use crate::plan::statements;
+use crate::syntax::ast::Block;
+use crate::syntax::files::{self, Files, Find};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What every cat file finds defined.
+const PRELUDE: &str = include_str!("prelude.cat");
+const PRELUDE_NAME: &str = "stdlib.cat";
+
+/// A cat file, parsed, with what it includes.
+pub struct Model {
+    /// The name that the file gives itself; its file name when it gives none.
+    pub name: String,
+    /// The architecture that the file names before its name, when it does.
+    pub architecture: Option<String>,
+    /// Whether the file computes dependencies from registers itself (`catdep`): it then
+    /// expects the register events and `rf-reg` in its input.
+    pub computes_dependencies: bool,
+    files: Arc<Files>,
+    prelude: Block,
+    main: Block,
+    layouts: Layouts,
+}
+
+impl Model {
+    /// Reads the model of a file. What it includes is looked for beside the including
+    /// file, then in `folders`, in their order.
+    pub fn load(path: &Path, folders: &[PathBuf]) -> Result<Model, CatError> {
+        let Some(text) = files::read(path) else {
+            let message = format!("{} cannot be read", path.display());
+            return Err(CatError::placeless(message, "a cat file is expected"));
+        };
+        Model::build(path, text, &|name, including| {
+            let beside = including.parent().unwrap_or(Path::new(""));
+            let places = std::iter::once(beside).chain(folders.iter().map(PathBuf::as_path));
+            let mut found = places.map(|folder| folder.join(name));
+            found.find_map(|path| files::read(&path).map(|text| (path, text)))
+        })
+    }
+
+    /// Reads the model of a text. `load` gives the text of a file that it includes.
+    pub fn parse(
+        text: &str,
+        name: &str,
+        load: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Model, CatError> {
+        Model::build(Path::new(name), text.to_owned(), &|name, _| {
+            load(name).map(|text| (PathBuf::from(name), text))
+        })
+    }
+
+    fn build(path: &Path, text: String, find: &Find) -> Result<Model, CatError> {
+        let mut files = Files::new();
+        let prelude = files.add(Path::new(PRELUDE_NAME), PRELUDE.to_owned(), &|_, _| None)?;
+        let main = files.add(path, text, &|name, including| {
+            let built_in = || (name == PRELUDE_NAME).then(|| (name.into(), PRELUDE.to_owned()));
+            find(name, including).or_else(built_in)
+        })?;
+        let stem = path
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned());
+        Ok(Model {
+            name: main.name.or(stem).unwrap_or_default(),
+            architecture: main.architecture,
+            computes_dependencies: main.catdep,
+            files: Arc::new(files),
+            prelude: Arc::new(prelude.statements),
+            main: Arc::new(main.statements),
+            layouts: Layouts::default(),
+        })
+    }
+
+    /// The model's plan for these variants.
+    pub(crate) fn plan(&self, variants: &dyn Fn(&str) -> bool) -> Result<Arc<Planned>, CatError> {
+        let on = self.files.variants.iter().map(|name| variants(name));
+        let blocks = [&self.prelude, &self.main];
+        let lay_out = || statements::plan(&self.files, &blocks, variants);
+        self.layouts
+            .plan(on.collect(), lay_out)
+            .map_err(|(at, fault)| fault.error(&self.files, &self.files.names, at))
+    }
+
+    /// The names of the sets and relations that the model takes from its input. What it
+    /// finds nowhere under `try` is among them.
+    pub fn takes(&self, variants: &dyn Fn(&str) -> bool) -> Result<Vec<String>, CatError> {
+        let planned = self.plan(variants)?;
+        Ok(planned.given.iter().map(|(_, name)| name.clone()).collect())
+    }
+
+    /// Compiles the model for complete graphs. An error where the model makes a choice that
+    /// the graphs do not give, or uses what they do not give.
+    pub fn consistency(
+        &self,
+        variants: &dyn Fn(&str) -> bool,
+        complete: &Complete,
+    ) -> Result<Consistency, CatError> {
+        let planned = self.plan(variants)?;
+        Consistency::new(&self.files, &planned.plan, complete)
+    }
+
+    /// Evaluates what depends on the graph alone.
+    pub fn prepare(&self, input: &Input) -> Result<Prepared, CatError> {
+        let plan = self.plan(input.variants)?;
+        prepare(&self.files, &plan, input).map_err(|error| *error)
+    }
+}

@@ -1,0 +1,103 @@
+//! A plan without the operations that nothing needs.
+use super::operation::{Code, Group, Id, Node, Nodes, Op};
+use super::steps::{CheckStep, ChoiceStep, Step};
+
+/// Numbers the operations that `steps` need anew, in the same order, and drops the others.
+/// The source of a choice among orders is kept, though its value is not needed.
+pub fn compact(nodes: &mut Nodes, steps: &mut [Step], choices: &mut [ChoiceStep], roots: &[Id]) {
+    let mut seen = vec![false; nodes.all.len()];
+    let mut needed = vec![false; nodes.groups.len()];
+    let mut waiting = roots.to_vec();
+    while let Some(id) = waiting.pop() {
+        if std::mem::replace(&mut seen[id as usize], true) {
+            continue;
+        }
+        nodes.operands(nodes.op(id), &mut |operand| waiting.push(operand));
+        // What a fixpoint repeats stands inside it.
+        if let Op::Fix(group) = *nodes.op(id) {
+            needed[group as usize] = true;
+            let group = &nodes.groups[group as usize];
+            waiting.extend(group.variables.iter().chain(group.inner.iter().flatten()));
+        }
+    }
+    let mut numbers: Vec<Id> = Vec::with_capacity(seen.len());
+    let mut next = 0;
+    for seen in &seen {
+        numbers.push(next);
+        next += Id::from(*seen);
+    }
+    let number = |id: Id| numbers[id as usize];
+    let all = std::mem::take(&mut nodes.all);
+    let kept = all
+        .into_iter()
+        .zip(&seen)
+        .filter(|(_, seen)| **seen)
+        .map(|(node, _)| node);
+    nodes.all = kept
+        .map(|node| Node {
+            op: renumbered(&node.op, &number),
+            ..node
+        })
+        .collect();
+    let is_kept = |id: &Id| seen[*id as usize];
+    for Code { captured, .. } in &mut nodes.codes {
+        captured.retain(|(_, id)| is_kept(id));
+        captured.iter_mut().for_each(|(_, id)| *id = number(*id));
+    }
+    for (group, needed) in nodes.groups.iter_mut().zip(needed) {
+        let Group {
+            variables,
+            bodies,
+            inner,
+        } = group;
+        if !needed {
+            // what it speaks of is gone
+            variables.clear();
+            bodies.clear();
+            inner.clear();
+        }
+        let all = variables
+            .iter_mut()
+            .chain(bodies)
+            .chain(inner.iter_mut().flatten());
+        all.for_each(|id| *id = number(*id));
+    }
+    for step in steps {
+        match step {
+            Step::Check(CheckStep { value, .. }) => *value = number(*value),
+            Step::Choose(choice) => renumber_choice(choice, &number),
+        }
+    }
+    choices
+        .iter_mut()
+        .for_each(|choice| renumber_choice(choice, &number));
+}
+
+fn renumber_choice(choice: &mut ChoiceStep, number: &dyn Fn(Id) -> Id) {
+    choice.source = number(choice.source);
+    choice.choice = number(choice.choice);
+}
+
+fn renumbered(op: &Op, number: &dyn Fn(Id) -> Id) -> Op {
+    let several = |items: &[Id]| items.iter().map(|id| number(*id)).collect();
+    match op {
+        Op::Union(items) => Op::Union(several(items)),
+        Op::Explicit(items) => Op::Explicit(several(items)),
+        Op::Tuple(items) => Op::Tuple(several(items)),
+        Op::Unary(op, a) => Op::Unary(*op, number(*a)),
+        Op::Item(a, index, count) => Op::Item(number(*a), *index, *count),
+        Op::Call(prim, a) => Op::Call(*prim, number(*a)),
+        Op::Binary(op, a, b) => Op::Binary(*op, number(*a), number(*b)),
+        Op::Sequence(a, b) => Op::Sequence(number(*a), number(*b)),
+        Op::Apply(a, b) => Op::Apply(number(*a), number(*b)),
+        Op::Orders(a, b) => Op::Orders(number(*a), number(*b)),
+        Op::Try(a, b) => Op::Try(number(*a), number(*b)),
+        Op::Restrict(from, inner, to) => {
+            Op::Restrict(from.map(number), number(*inner), to.map(number))
+        }
+        Op::If(test, a, b, yes, no) => {
+            Op::If(*test, number(*a), number(*b), number(*yes), number(*no))
+        }
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,238 @@
+//! A model laid out: each operation once, after its operands.
+use super::builtin::Prim;
+use super::fault::Fault;
+use crate::syntax::ast::*;
+use crate::syntax::names::{Place, Sym};
+use std::collections::HashMap;
+
+/// The number of an operation; its operands have lower ones.
+pub type Id = u32;
+
+/// An operation on the values of other operations.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    Nothing,
+    Universe,
+    EmptyRelation,
+    Identity,
+    /// A set or relation of the input.
+    Given(Sym),
+    ReadsFrom,
+    /// The final writes, `FW`.
+    Finals,
+    /// What a `with … from` chooses.
+    Choice(u32),
+    /// A name of a `let rec`: the group, and the place in it.
+    Variable(u32, u32),
+    Prim(Prim),
+    Tag(Sym, Sym),
+    /// All tags of an enumeration.
+    Enum(Sym),
+    Union(Box<[Id]>),
+    Unary(Unary, Id),
+    Binary(Binary, Id, Id),
+    Sequence(Id, Id),
+    /// `[from]; relation; [to]`
+    Restrict(Option<Id>, Id, Option<Id>),
+    Explicit(Box<[Id]>),
+    Tuple(Box<[Id]>),
+    /// An item of a tuple of so many.
+    Item(Id, u32, u32),
+    Apply(Id, Id),
+    Call(Prim, Id),
+    /// The orders of a set, location by location, that extend a relation.
+    Orders(Id, Id),
+    /// The least fixpoint of a group, as a tuple.
+    Fix(u32),
+    If(Test, Id, Id, Id, Id),
+    Try(Id, Id),
+    /// An expression left to the interpreter.
+    Eval(u32),
+    /// A function left to the interpreter.
+    Closure(u32),
+    /// No value; the number of the fault.
+    Fault(u32),
+}
+
+/// A condition on two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Test {
+    Equal,
+    Subset,
+    In,
+}
+
+/// What is left to the interpreter, and the operations that give the names in it.
+#[derive(Debug)]
+pub struct Code {
+    pub exp: ExpRef,
+    pub captured: Vec<(Sym, Id)>,
+    pub group: Option<Functions>,
+}
+
+/// A `let rec` of sets and relations.
+#[derive(Debug)]
+pub struct Group {
+    /// The operations that are its names.
+    pub variables: Vec<Id>,
+    /// The new value of each name.
+    pub bodies: Vec<Id>,
+    /// For each name, the operations to repeat for its new value, in order.
+    pub inner: Vec<Vec<Id>>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Node {
+    pub op: Op,
+    /// Where it stands first.
+    pub at: Place,
+    /// What it depends on: 0 the graph alone, 1 reads-from too, 2 the first choice too, …
+    pub level: u32,
+    /// The innermost `let rec` whose names it depends on, from 1; 0 for none.
+    pub group: u32,
+}
+
+/// The operations of a model.
+#[derive(Default)]
+pub struct Nodes {
+    pub all: Vec<Node>,
+    numbers: HashMap<Op, Id>,
+    pub codes: Vec<Code>,
+    pub groups: Vec<Group>,
+    pub faults: Vec<Fault>,
+}
+
+impl Nodes {
+    /// The number of an operation, new where need be.
+    pub fn number(&mut self, op: Op, at: Place) -> Id {
+        if let Some(id) = self.numbers.get(&op) {
+            let known = &mut self.all[*id as usize];
+            // What the prelude mentions too is shown where the model does.
+            if known.at.file == 0 {
+                known.at = at;
+            }
+            return *id;
+        }
+        let own = match op {
+            Op::ReadsFrom | Op::Finals => 1,
+            Op::Choice(index) => index + 2,
+            _ => 0,
+        };
+        let own_group = match op {
+            Op::Variable(group, _) => group + 1,
+            _ => 0,
+        };
+        let (mut level, mut group) = (own, own_group);
+        let closed = match op {
+            Op::Fix(closed) => closed + 1,
+            _ => 0,
+        };
+        self.operands(&op, &mut |operand| {
+            let operand = &self.all[operand as usize];
+            level = level.max(operand.level);
+            if operand.group != closed {
+                group = group.max(operand.group);
+            }
+        });
+        if closed > 0 {
+            group = self.outer_group(closed - 1);
+        }
+        let id = self.all.len() as Id;
+        self.numbers.insert(op.clone(), id);
+        self.all.push(Node {
+            op,
+            at,
+            level,
+            group,
+        });
+        id
+    }
+
+    /// The innermost group, other than this, that this group depends on.
+    fn outer_group(&self, group: u32) -> u32 {
+        let mut outer = 0;
+        for inner in self.groups[group as usize].inner.iter().flatten() {
+            self.operands(&self.all[*inner as usize].op, &mut |operand| {
+                let of = self.all[operand as usize].group;
+                if of < group + 1 {
+                    outer = outer.max(of);
+                }
+            });
+        }
+        outer
+    }
+
+    pub fn fault(&mut self, fault: Fault, at: Place) -> Id {
+        self.faults.push(fault);
+        self.number(Op::Fault(self.faults.len() as u32 - 1), at)
+    }
+
+    pub fn code(&mut self, code: Code) -> u32 {
+        self.codes.push(code);
+        self.codes.len() as u32 - 1
+    }
+
+    pub fn op(&self, id: Id) -> &Op {
+        &self.all[id as usize].op
+    }
+
+    /// Calls `each` for every operand of an operation.
+    pub fn operands(&self, op: &Op, each: &mut dyn FnMut(Id)) {
+        match op {
+            Op::Union(items) | Op::Explicit(items) | Op::Tuple(items) => {
+                items.iter().for_each(|item| each(*item));
+            }
+            Op::Unary(_, a) | Op::Item(a, ..) | Op::Call(_, a) => each(*a),
+            Op::Binary(_, a, b) | Op::Sequence(a, b) | Op::Apply(a, b) => {
+                each(*a);
+                each(*b);
+            }
+            Op::Orders(a, b) | Op::Try(a, b) => {
+                each(*a);
+                each(*b);
+            }
+            Op::Restrict(from, inner, to) => {
+                from.iter().for_each(|from| each(*from));
+                each(*inner);
+                to.iter().for_each(|to| each(*to));
+            }
+            Op::If(_, a, b, yes, no) => [a, b, yes, no].into_iter().for_each(|id| each(*id)),
+            Op::Eval(code) | Op::Closure(code) => {
+                let captured = &self.codes[*code as usize].captured;
+                captured.iter().for_each(|(_, id)| each(*id));
+            }
+            // The operations inside a fixpoint stand for it too.
+            Op::Fix(group) => {
+                let group = &self.groups[*group as usize];
+                group.bodies.iter().for_each(|id| each(*id));
+                group.inner.iter().flatten().for_each(|inner| {
+                    self.operands(&self.all[*inner as usize].op, each);
+                });
+            }
+            _ => {}
+        }
+    }
+
+    /// The operations of group number `group` (from 1) that `body` needs, in order.
+    pub fn inside(&self, body: Id, group: u32) -> Vec<Id> {
+        let mut found = Vec::new();
+        let mut seen = std::collections::HashSet::new();
+        let mut waiting = vec![body];
+        while let Some(id) = waiting.pop() {
+            let node = &self.all[id as usize];
+            if node.group < group || matches!(node.op, Op::Variable(of, _) if of + 1 == group) {
+                continue;
+            }
+            if !seen.insert(id) {
+                continue;
+            }
+            // What belongs to a group further inside is repeated by that group.
+            if node.group == group {
+                found.push(id);
+            }
+            self.operands(&node.op, &mut |operand| waiting.push(operand));
+        }
+        found.sort_unstable();
+        found
+    }
+}

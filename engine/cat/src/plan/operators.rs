@@ -1,0 +1,146 @@
+//! How operators are laid out: what changes least often is computed first, and sets in
+//! brackets restrict their neighbours.
+use super::fault::Fault;
+use super::operation::{Id, Nodes, Op};
+use crate::syntax::ast::*;
+use crate::syntax::names::Place;
+
+/// How many operations a model may come to.
+const MAX_NODES: usize = 100_000;
+
+/// A model that cannot be laid out: why, and where.
+pub type Stop = (Place, Fault);
+pub type Laid<T> = Result<T, Stop>;
+
+impl Nodes {
+    /// [`Nodes::number`], within the limit.
+    pub fn add(&mut self, op: Op, at: Place) -> Laid<Id> {
+        if self.all.len() >= MAX_NODES {
+            return Err((at, Fault::Limit("the model comes to too many operations")));
+        }
+        Ok(self.number(op, at))
+    }
+
+    /// `let rec r = e | r; r` is `let r = e+`.
+    pub fn transitive(&mut self, body: Id, group: u32) -> Laid<Option<Id>> {
+        let at = self.all[body as usize].at;
+        let variable = self.add(Op::Variable(group, 0), at)?;
+        let twice = Op::Sequence(variable, variable);
+        let mut flat = Vec::new();
+        let mut waiting = vec![body];
+        while let Some(id) = waiting.pop() {
+            match self.op(id) {
+                Op::Union(items) => waiting.extend(items.iter()),
+                _ => flat.push(id),
+            }
+        }
+        let (steps, rest): (Vec<Id>, Vec<Id>) =
+            flat.into_iter().partition(|id| *self.op(*id) == twice);
+        let depends = |id: &Id| self.all[*id as usize].group > group;
+        if steps.len() != 1 || rest.is_empty() || rest.iter().any(depends) {
+            return Ok(None);
+        }
+        let once = self.union(rest, at)?;
+        self.add(Op::Unary(Unary::Plus, once), at).map(Some)
+    }
+
+    fn level(&self, id: Id) -> (u32, u32) {
+        let node = &self.all[id as usize];
+        (node.group, node.level)
+    }
+
+    /// A union, what changes least often united first.
+    pub fn union(&mut self, mut items: Vec<Id>, at: Place) -> Laid<Id> {
+        items.sort_by_key(|id| (self.level(*id), *id));
+        items.dedup();
+        let mut whole: Option<Id> = None;
+        let mut start = 0;
+        while start < items.len() {
+            let level = self.level(items[start]);
+            let end = start
+                + items[start..]
+                    .iter()
+                    .take_while(|id| self.level(**id) == level)
+                    .count();
+            let mut part: Vec<Id> = whole.into_iter().collect();
+            part.extend(&items[start..end]);
+            whole = Some(match part[..] {
+                [one] => one,
+                _ => self.add(Op::Union(part.into()), at)?,
+            });
+            start = end;
+        }
+        match whole {
+            Some(id) => Ok(id),
+            None => self.add(Op::Nothing, at),
+        }
+    }
+
+    pub fn binary(&mut self, op: Binary, a: Id, b: Id, at: Place) -> Laid<Id> {
+        if op == Binary::Intersection {
+            for (relation, other) in [(a, b), (b, a)] {
+                if let Op::Binary(Binary::Product, from, to) = *self.op(other) {
+                    let side = |id: Id| (*self.op(id) != Op::Universe).then_some(id);
+                    let op = Op::Restrict(side(from), relation, side(to));
+                    return self.add(op, at);
+                }
+            }
+            if let Op::Unary(Unary::Complement, inner) = *self.op(b) {
+                return self.add(Op::Binary(Binary::Difference, a, inner), at);
+            }
+        }
+        self.add(Op::Binary(op, a, b), at)
+    }
+
+    /// `a; b; …`: sets in brackets restrict their neighbours, and what changes least often
+    /// is composed first.
+    pub fn sequence(&mut self, items: &[Id], at: Place) -> Laid<Id> {
+        let mut list: Vec<(Option<Id>, Option<Id>)> = Vec::new();
+        for item in items {
+            let next = match *self.op(*item) {
+                Op::Unary(Unary::Identity, set) => (Some(set), None),
+                _ => (None, Some(*item)),
+            };
+            match (list.last_mut(), next) {
+                (Some((Some(set), None)), (Some(more), None)) => {
+                    *set = self.add(Op::Binary(Binary::Intersection, *set, more), at)?;
+                }
+                _ => list.push(next),
+            }
+        }
+        let mut relations: Vec<Id> = Vec::new();
+        let mut index = 0;
+        while index < list.len() {
+            let set = |index: usize| list.get(index).and_then(|(set, _)| *set);
+            let (from, relation) = match list[index] {
+                (Some(set), None) if index + 1 == list.len() => {
+                    // Alone, or after a relation that took no set behind it.
+                    relations.push(self.add(Op::Unary(Unary::Identity, set), at)?);
+                    break;
+                }
+                (Some(set), None) => {
+                    index += 1;
+                    (Some(set), list[index].1)
+                }
+                (_, relation) => (None, relation),
+            };
+            let Some(relation) = relation else { break };
+            let to = set(index + 1);
+            index += 1 + usize::from(to.is_some());
+            relations.push(match (from, to) {
+                (None, None) => relation,
+                _ => self.add(Op::Restrict(from, relation, to), at)?,
+            });
+        }
+        while relations.len() > 1 {
+            let pairs = relations.windows(2).enumerate();
+            let cost = |pair: &[Id]| self.level(pair[0]).max(self.level(pair[1]));
+            let best = pairs
+                .min_by_key(|(_, pair)| cost(pair))
+                .map_or(0, |(index, _)| index);
+            let (a, b) = (relations[best], relations.remove(best + 1));
+            relations[best] = self.add(Op::Sequence(a, b), at)?;
+        }
+        Ok(relations[0])
+    }
+}

@@ -1,0 +1,255 @@
+//! Functions known by what they are made of.
+//!
+//! A search over coherence orders must not list their product first. So the functions
+//! that give that product are recognised, by a number made of everything in them and in
+//! what they call, names of arguments aside; what merely has their name is not.
+use super::builtin::Prim;
+use super::environment::{Env, Known, KnownClosure};
+use super::operation::{Nodes, Op};
+use crate::syntax::ast::*;
+use crate::syntax::names::{Names, Sym};
+use std::sync::Arc;
+
+/// The shapes of `generate_orders`: herd7's cross.cat, and models/cos.cat.
+pub const ORDERS: [u64; 2] = [0x4128_44da_e61d_f197, 0x5426_4776_dcdc_31a9];
+
+/// How deep functions may refer to one another.
+const MAX_DEPTH: usize = 50;
+
+/// A running hash, FNV-1a over words: the same in every build.
+struct Shape<'c> {
+    nodes: &'c Nodes,
+    names: &'c Names,
+    state: u64,
+    /// Names bound inside, the innermost last.
+    bound: Vec<Option<Sym>>,
+    known: bool,
+    depth: usize,
+}
+
+/// The shape of a function; none when something in it has no lasting shape.
+pub fn shape(nodes: &Nodes, names: &Names, closure: &KnownClosure) -> Option<u64> {
+    shape_at(nodes, names, closure, 0)
+}
+
+fn shape_at(nodes: &Nodes, names: &Names, closure: &KnownClosure, depth: usize) -> Option<u64> {
+    *closure.shape.get_or_init(|| {
+        let mut shape = Shape {
+            nodes,
+            names,
+            state: 0xcbf2_9ce4_8422_2325,
+            bound: Vec::new(),
+            known: depth < MAX_DEPTH,
+            depth,
+        };
+        if shape.known {
+            shape.closure(closure);
+        }
+        shape.known.then_some(shape.state)
+    })
+}
+
+impl Shape<'_> {
+    fn word(&mut self, word: u64) {
+        for byte in word.to_le_bytes() {
+            self.state = (self.state ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        self.word(text.len() as u64);
+        text.bytes().for_each(|byte| self.word(u64::from(byte)));
+    }
+
+    fn closure(&mut self, closure: &KnownClosure) {
+        let Some(group) = &closure.group else {
+            self.function(&closure.function, &closure.env);
+            return;
+        };
+        self.word(100 + group.len() as u64);
+        self.bound.extend(group.iter().map(|(name, _)| *name));
+        let is_it = |(_, function): &(_, Arc<Function>)| Arc::ptr_eq(function, &closure.function);
+        self.word(group.iter().position(is_it).unwrap_or(0) as u64);
+        for (_, function) in group.iter() {
+            self.function(function, &closure.env);
+        }
+    }
+
+    fn function(&mut self, function: &Function, env: &Env) {
+        let before = self.bound.len();
+        self.pattern(&function.parameter);
+        self.exp(&function.body, env);
+        self.bound.truncate(before);
+    }
+
+    fn pattern(&mut self, pattern: &Pattern) {
+        match pattern {
+            Pattern::One(name) => {
+                self.word(1);
+                self.bound.push(*name);
+            }
+            Pattern::Tuple(names) => {
+                self.word(2 + names.len() as u64);
+                self.bound.extend(names);
+            }
+        }
+    }
+
+    fn name(&mut self, name: Sym, env: &Env) {
+        if let Some(place) = self
+            .bound
+            .iter()
+            .rev()
+            .position(|bound| *bound == Some(name))
+        {
+            self.word(1000 + place as u64);
+            return;
+        }
+        match env.find(name) {
+            Some(Known::Closure(closure)) => {
+                match shape_at(self.nodes, self.names, closure, self.depth + 1) {
+                    Some(shape) => self.word(shape),
+                    None => self.known = false,
+                }
+            }
+            Some(Known::Prim(prim)) => self.prim(*prim),
+            Some(Known::Node(id)) => match self.nodes.op(*id) {
+                Op::EmptyRelation => self.word(13),
+                Op::Nothing => self.word(14),
+                _ => self.known = false,
+            },
+            None => match Prim::named(self.names.text(name)) {
+                Some(prim) => self.prim(prim),
+                None => self.known = false,
+            },
+            _ => self.known = false,
+        }
+    }
+
+    fn prim(&mut self, prim: Prim) {
+        self.word(12);
+        self.text(&format!("{prim:?}"));
+    }
+
+    fn exp(&mut self, exp: &Exp, env: &Env) {
+        match &exp.kind {
+            Kind::EmptyRelation => self.word(20),
+            Kind::Universe => self.word(21),
+            Kind::Var(name) => self.name(*name, env),
+            Kind::Explicit(items) => self.items(22, items, env),
+            Kind::Tuple(items) => self.items(23, items, env),
+            Kind::Union(items) => self.items(24, items, env),
+            Kind::Sequence(items) => self.items(25, items, env),
+            Kind::Unary(op, inner) => {
+                self.word(30 + *op as u64);
+                self.exp(inner, env);
+            }
+            Kind::Binary(op, a, b) => {
+                self.word(40 + *op as u64);
+                self.exp(a, env);
+                self.exp(b, env);
+            }
+            Kind::Apply(a, b) => {
+                self.word(50);
+                self.exp(a, env);
+                self.exp(b, env);
+            }
+            Kind::Fun(function) => {
+                self.word(51);
+                self.function(function, env);
+            }
+            Kind::Let(bindings, body) => {
+                self.word(60 + bindings.len() as u64);
+                bindings
+                    .iter()
+                    .for_each(|binding| self.exp(&binding.value, env));
+                let before = self.bound.len();
+                bindings
+                    .iter()
+                    .for_each(|binding| self.pattern(&binding.pattern));
+                self.exp(body, env);
+                self.bound.truncate(before);
+            }
+            Kind::LetRec(bindings, body) => {
+                self.word(80 + bindings.len() as u64);
+                let before = self.bound.len();
+                bindings
+                    .iter()
+                    .for_each(|binding| self.pattern(&binding.pattern));
+                bindings
+                    .iter()
+                    .for_each(|binding| self.exp(&binding.value, env));
+                self.exp(body, env);
+                self.bound.truncate(before);
+            }
+            Kind::MatchSet(value, empty, pattern, body) => {
+                self.word(52);
+                self.exp(value, env);
+                self.exp(empty, env);
+                let before = self.bound.len();
+                match pattern {
+                    SetPattern::First(x, xs) => self.bound.extend([*x, *xs]),
+                    SetPattern::Middle(a, x, b) => {
+                        self.word(53);
+                        self.bound.extend([*a, *x, *b]);
+                    }
+                }
+                self.exp(body, env);
+                self.bound.truncate(before);
+            }
+            Kind::Tag(_) | Kind::MatchTag(..) | Kind::Try(..) | Kind::If(..) => self.known = false,
+        }
+    }
+
+    fn items(&mut self, word: u64, items: &[ExpRef], env: &Env) {
+        self.word(word);
+        self.word(items.len() as u64);
+        items.iter().for_each(|item| self.exp(item, env));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::plan::operation::Op;
+    use crate::Model;
+    use std::path::{Path, PathBuf};
+
+    /// Whether the model chooses its coherence order from orders that are not listed.
+    fn recognised(path: &Path) -> bool {
+        let model = Model::load(path, &[]).unwrap();
+        let plan = model.plan(&|_| false).unwrap().plan.clone();
+        let co = plan
+            .choices
+            .iter()
+            .find(|choice| matches!(plan.names.text(choice.name), "co" | "mo"));
+        matches!(plan.nodes.op(co.unwrap().source), Op::Orders(..))
+    }
+
+    #[test]
+    fn own_coherence_orders_are_recognised() {
+        let models = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../models");
+        assert!(recognised(&models.join("rc11.cat")));
+    }
+
+    #[test]
+    fn coherence_orders_of_herd_are_recognised_where_it_is_installed() {
+        let herd = std::env::var("HERD7").unwrap_or_else(|_| "herd7".to_owned());
+        let Ok(output) = std::process::Command::new(herd).arg("-libdir").output() else {
+            return;
+        };
+        let library = PathBuf::from(String::from_utf8(output.stdout).unwrap().trim());
+        assert!(recognised(&library.join("sc.cat")));
+        assert!(recognised(&library.join("c11_cos.cat")));
+    }
+
+    #[test]
+    fn a_name_alone_is_not_enough() {
+        let text = "let generate_orders (s, r) = linearisations (s, r)\nwith co from generate_orders (W, co0)";
+        let model = Model::parse(text, "test.cat", &|_| None).unwrap();
+        let plan = model.plan(&|_| false).unwrap().plan.clone();
+        assert!(!matches!(
+            plan.nodes.op(plan.choices[0].source),
+            Op::Orders(..)
+        ));
+    }
+}

@@ -1,0 +1,241 @@
+//! What a cat file says, as a tree.
+use super::names::{Place, Sym};
+use std::sync::Arc;
+
+/// An expression and where it starts.
+#[derive(Debug)]
+pub struct Exp {
+    pub at: Place,
+    pub kind: Kind,
+    /// How deep expressions stand in one another here.
+    pub depth: u32,
+}
+
+impl Exp {
+    pub fn new(at: Place, kind: Kind) -> Exp {
+        let mut depth = 0;
+        kind.parts(&mut |part| depth = depth.max(part.depth));
+        Exp {
+            at,
+            kind,
+            depth: depth + 1,
+        }
+    }
+}
+
+pub type ExpRef = Arc<Exp>;
+
+#[derive(Debug)]
+pub enum Kind {
+    /// `0`, the empty relation
+    EmptyRelation,
+    /// `_`
+    Universe,
+    /// `'name`
+    Tag(Sym),
+    Var(Sym),
+    /// `{a, b}`
+    Explicit(Vec<ExpRef>),
+    Tuple(Vec<ExpRef>),
+    Unary(Unary, ExpRef),
+    Binary(Binary, ExpRef, ExpRef),
+    /// `a | b | c`
+    Union(Vec<ExpRef>),
+    /// `a; b; c`
+    Sequence(Vec<ExpRef>),
+    Apply(ExpRef, ExpRef),
+    Let(Vec<Binding>, ExpRef),
+    LetRec(Vec<Binding>, ExpRef),
+    Fun(Arc<Function>),
+    /// `match e with 'a -> … || _ -> … end`
+    MatchTag(ExpRef, Vec<(Sym, ExpRef)>, Option<ExpRef>),
+    /// `match e with {} -> … || x ++ xs -> … end`
+    MatchSet(ExpRef, ExpRef, SetPattern, ExpRef),
+    Try(ExpRef, ExpRef),
+    If(Condition, ExpRef, ExpRef),
+}
+
+impl Kind {
+    /// Calls `each` for every expression right inside.
+    pub fn parts(&self, each: &mut dyn FnMut(&ExpRef)) {
+        match self {
+            Kind::EmptyRelation | Kind::Universe | Kind::Tag(_) | Kind::Var(_) => {}
+            Kind::Explicit(items) | Kind::Tuple(items) => items.iter().for_each(each),
+            Kind::Union(items) | Kind::Sequence(items) => items.iter().for_each(each),
+            Kind::Unary(_, inner) => each(inner),
+            Kind::Binary(_, a, b) | Kind::Apply(a, b) | Kind::Try(a, b) => {
+                [a, b].into_iter().for_each(each)
+            }
+            Kind::Let(bindings, body) | Kind::LetRec(bindings, body) => {
+                bindings.iter().for_each(|binding| each(&binding.value));
+                each(body);
+            }
+            Kind::Fun(function) => each(&function.body),
+            Kind::MatchTag(value, clauses, otherwise) => {
+                each(value);
+                clauses.iter().for_each(|(_, body)| each(body));
+                otherwise.iter().for_each(each);
+            }
+            Kind::MatchSet(value, empty, _, body) => {
+                [value, empty, body].into_iter().for_each(each)
+            }
+            Kind::If(condition, yes, no) => {
+                match condition {
+                    Condition::Equal(a, b) | Condition::Subset(a, b) | Condition::In(a, b) => {
+                        each(a);
+                        each(b);
+                    }
+                    Condition::Variant(_) => {}
+                }
+                each(yes);
+                each(no);
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unary {
+    /// `r+`
+    Plus,
+    /// `r*`
+    Star,
+    /// `r?`
+    Optional,
+    /// `~r`
+    Complement,
+    /// `r^-1`
+    Inverse,
+    /// `[s]`
+    Identity,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Binary {
+    /// `a & b`
+    Intersection,
+    /// `a \ b`
+    Difference,
+    /// `a * b`
+    Product,
+    /// `a ++ b`
+    Add,
+}
+
+/// What an argument or a definition binds: one name, or those of a tuple; `_` binds none.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Pattern {
+    One(Option<Sym>),
+    Tuple(Vec<Option<Sym>>),
+}
+
+#[derive(Debug)]
+pub struct Binding {
+    pub at: Place,
+    pub pattern: Pattern,
+    pub value: ExpRef,
+}
+
+#[derive(Debug)]
+pub struct Function {
+    pub parameter: Pattern,
+    pub body: ExpRef,
+}
+
+/// Functions defined together, with their names.
+pub type Functions = Arc<Vec<(Option<Sym>, Arc<Function>)>>;
+
+#[derive(Debug)]
+pub enum SetPattern {
+    /// `x ++ rest`
+    First(Option<Sym>, Option<Sym>),
+    /// `before | x ++ after`
+    Middle(Option<Sym>, Option<Sym>, Option<Sym>),
+}
+
+#[derive(Debug)]
+pub enum Condition {
+    Equal(ExpRef, ExpRef),
+    Subset(ExpRef, ExpRef),
+    In(ExpRef, ExpRef),
+    Variant(Variant),
+}
+
+/// A condition on the variants of the checker.
+#[derive(Debug)]
+pub enum Variant {
+    Is(String),
+    Not(Box<Variant>),
+    And(Box<Variant>, Box<Variant>),
+    Or(Box<Variant>, Box<Variant>),
+}
+
+impl Variant {
+    pub fn holds(&self, on: &dyn Fn(&str) -> bool) -> bool {
+        match self {
+            Variant::Is(name) => on(name),
+            Variant::Not(inner) => !inner.holds(on),
+            Variant::And(a, b) => a.holds(on) && b.holds(on),
+            Variant::Or(a, b) => a.holds(on) || b.holds(on),
+        }
+    }
+}
+
+/// What an axiom says of a relation or set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Claim {
+    Acyclic,
+    Irreflexive,
+    Empty,
+}
+
+/// What follows from a claim that does not hold, or, for a flag, that holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// The execution is not one of the model.
+    Axiom,
+    /// `flag`: the name is reported.
+    Flag,
+    /// `undefined_unless`: the program has no meaning.
+    UndefinedUnless,
+    /// `assert`: the test is no input for the model.
+    Assert,
+}
+
+#[derive(Debug)]
+pub struct Check {
+    pub at: Place,
+    pub role: Role,
+    pub negated: bool,
+    pub claim: Claim,
+    pub value: ExpRef,
+    pub name: Option<Sym>,
+}
+
+pub type Block = Arc<Vec<Statement>>;
+
+#[derive(Debug)]
+pub struct Statement {
+    pub at: Place,
+    pub kind: Action,
+}
+
+#[derive(Debug)]
+pub enum Action {
+    Let(Vec<Binding>),
+    LetRec(Vec<Binding>, Option<Box<Check>>),
+    Check(Box<Check>),
+    MatchTag(ExpRef, Vec<(Sym, Block)>, Option<Block>),
+    Procedure {
+        name: Sym,
+        parameter: Pattern,
+        body: Block,
+        recursive: bool,
+    },
+    Call(Sym, ExpRef),
+    Enum(Sym, Vec<Sym>),
+    Forall(Sym, ExpRef, Block),
+    With(Sym, ExpRef),
+    IfVariant(Variant, Block, Block),
+    Include(String),
+}

@@ -1,0 +1,178 @@
+//! Files: a model, what it includes, and where that is found.
+use super::ast::*;
+use super::lexer::Fault;
+use super::names::{Names, Place, Sym};
+use super::statements::{self, File};
+use crate::error::CatError;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How many files a model may consist of.
+const MAX_FILES: usize = 500;
+/// How long a file may be, in bytes.
+const MAX_BYTES: usize = 4 << 20;
+
+/// A file of a model.
+pub struct Source {
+    pub name: String,
+    pub text: String,
+}
+
+/// What an `include` stands for, or why it stands for nothing. That is an error only when
+/// the statement is reached.
+pub type Included = Result<Block, CatError>;
+
+/// The files of a model, parsed.
+pub struct Files {
+    pub names: Names,
+    pub sources: Vec<Source>,
+    /// The variants that the files ask for, without doubles.
+    pub variants: Vec<String>,
+    /// By the including file's number and the name it gives.
+    pub included: HashMap<(u32, String), Included>,
+}
+
+/// Finds the file that is included by a name, beside the file that includes it or
+/// elsewhere, and reads it.
+pub type Find<'f> = dyn Fn(&str, &Path) -> Option<(PathBuf, String)> + 'f;
+
+impl Files {
+    pub fn new() -> Self {
+        Files {
+            names: Names::default(),
+            sources: Vec::new(),
+            variants: Vec::new(),
+            included: HashMap::new(),
+        }
+    }
+
+    /// What a check is called: its name, or its place.
+    pub fn check_name(&self, names: &Names, name: Option<Sym>, at: Place) -> String {
+        match name {
+            Some(name) => names.text(name).to_owned(),
+            None => {
+                let file = &self.sources[at.file as usize].name;
+                let file = Path::new(file)
+                    .file_name()
+                    .map_or(file.into(), |name| name.to_string_lossy());
+                format!("{file}:{}", at.line)
+            }
+        }
+    }
+
+    /// The error of an assertion that fails.
+    pub fn assertion(&self, names: &Names, name: Option<Sym>, at: Place) -> CatError {
+        let message = format!("the assertion {} fails", self.check_name(names, name, at));
+        let advice = "this test is no input for the model".to_owned();
+        self.error((at, message, advice))
+    }
+
+    /// The error of a fault, with its line.
+    pub fn error(&self, (place, message, advice): Fault) -> CatError {
+        let source = &self.sources[place.file as usize];
+        let line = (place.line as usize).saturating_sub(1);
+        CatError {
+            file: source.name.clone(),
+            line: place.line as usize,
+            column: place.column as usize,
+            message,
+            advice,
+            excerpt: source.text.lines().nth(line).unwrap_or("").to_owned(),
+            limit: false,
+        }
+    }
+
+    /// Parses a text and all that it includes.
+    pub fn add(&mut self, path: &Path, text: String, find: &Find) -> Result<File, CatError> {
+        let mut blocks = HashMap::new();
+        let file = self.parse(path, text)?;
+        let mut waiting = Vec::new();
+        wanted(&file.statements, path, &mut waiting);
+        while let Some((place, name, beside)) = waiting.pop() {
+            let key = (place.file, name.clone());
+            if self.included.contains_key(&key) {
+                continue;
+            }
+            let found = self.include(place, &name, &beside, find, &mut blocks, &mut waiting);
+            self.included.insert(key, found);
+        }
+        Ok(file)
+    }
+
+    fn parse(&mut self, path: &Path, text: String) -> Result<File, CatError> {
+        let number = self.sources.len() as u32;
+        let name = path.display().to_string();
+        if text.len() > MAX_BYTES {
+            let message = format!("{name} is longer than {MAX_BYTES} bytes");
+            return Err(CatError::placeless(message, "a cat file is expected"));
+        }
+        self.sources.push(Source { name, text });
+        let source = &self.sources[number as usize];
+        let parsed = statements::parse(&source.text, number, &mut self.names);
+        let mut file = parsed.map_err(|fault| self.error(fault))?;
+        self.variants.append(&mut file.variants);
+        self.variants.sort_unstable();
+        self.variants.dedup();
+        Ok(file)
+    }
+
+    fn include(
+        &mut self,
+        place: Place,
+        name: &str,
+        beside: &Path,
+        find: &Find,
+        blocks: &mut HashMap<PathBuf, Block>,
+        waiting: &mut Vec<(Place, String, PathBuf)>,
+    ) -> Included {
+        let Some((path, text)) = find(name, beside) else {
+            let advice = "it is looked for beside the including file, then in the folders given";
+            let message = format!("there is no file {name}");
+            return Err(self.error((place, message, advice.to_owned())));
+        };
+        if let Some(block) = blocks.get(&path) {
+            return Ok(block.clone());
+        }
+        if self.sources.len() >= MAX_FILES {
+            let message = format!("a model of more than {MAX_FILES} files");
+            return Err(self.error((place, message, String::new())));
+        }
+        let file = self.parse(&path, text)?;
+        wanted(&file.statements, &path, waiting);
+        let block = Arc::new(file.statements);
+        blocks.insert(path, block.clone());
+        Ok(block)
+    }
+}
+
+/// The includes among statements, at any depth.
+fn wanted(statements: &[Statement], path: &Path, waiting: &mut Vec<(Place, String, PathBuf)>) {
+    for statement in statements {
+        match &statement.kind {
+            Action::Include(name) => waiting.push((statement.at, name.clone(), path.to_owned())),
+            Action::IfVariant(_, yes, no) => {
+                wanted(yes, path, waiting);
+                wanted(no, path, waiting);
+            }
+            Action::Procedure { body, .. } | Action::Forall(_, _, body) => {
+                wanted(body, path, waiting);
+            }
+            Action::MatchTag(_, clauses, otherwise) => {
+                for (_, block) in clauses {
+                    wanted(block, path, waiting);
+                }
+                if let Some(block) = otherwise {
+                    wanted(block, path, waiting);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Reads a file as text; bytes that are no text become replacement characters.
+pub fn read(path: &Path) -> Option<String> {
+    let bytes = std::fs::read(path).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,193 @@
+//! The words of a cat file.
+use super::names::Place;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Token {
+    Name(String),
+    Tag(String),
+    Text(String),
+    Word(Word),
+    /// A sign: `(`, `||`, `->`, `^`, `-1`, …
+    Sign(&'static str),
+    End,
+}
+
+macro_rules! words {
+    ($($variant:ident $text:literal),* $(,)?) => {
+        /// A reserved word.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Word { $($variant),* }
+
+        impl Word {
+            fn of(text: &str) -> Option<Word> {
+                match text { $($text => Some(Word::$variant),)* _ => None }
+            }
+
+            pub fn text(self) -> &'static str {
+                match self { $(Word::$variant => $text),* }
+            }
+        }
+    };
+}
+
+words! {
+    Let "let", Rec "rec", And "and", When "when", Acyclic "acyclic", Irreflexive "irreflexive",
+    Show "show", Unshow "unshow", Empty "empty", Subset "subset", As "as", Fun "fun", In "in",
+    UndefinedUnless "undefined_unless", Flag "flag", Assert "assert", Include "include",
+    Begin "begin", End "end", Procedure "procedure", Call "call", Enum "enum", Debug "debug",
+    Match "match", With "with", Forall "forall", From "from", Do "do", Try "try", If "if",
+    Then "then", Else "else", Variant "variant", Catdep "catdep",
+    Instructions "instructions", Default "default", Not "not",
+}
+
+/// Signs, a longer one before its beginnings.
+const SIGNS: [&str; 24] = [
+    "||", "&&", "++", "->", "-1", "(", ")", "{", "}", "[", "]", "_", "0", "|", "&", "*", "~", "+",
+    "^", "\\", "?", "=", ";", ",",
+];
+
+/// What is wrong with a text: where, the message and the advice.
+pub type Fault = (Place, String, String);
+
+/// The words of `text`, each with its place; the last is [`Token::End`].
+pub fn tokens(text: &str, file: u32) -> Result<Vec<(Place, Token)>, Fault> {
+    let mut lexer = Lexer {
+        rest: text,
+        place: Place {
+            file,
+            line: 1,
+            column: 1,
+        },
+    };
+    let mut found = Vec::new();
+    loop {
+        lexer.skip_blank()?;
+        let place = lexer.place;
+        let token = lexer.token()?;
+        let over = token == Token::End;
+        found.push((place, token));
+        if over {
+            return Ok(found);
+        }
+    }
+}
+
+struct Lexer<'t> {
+    rest: &'t str,
+    place: Place,
+}
+
+impl<'t> Lexer<'t> {
+    fn advance(&mut self, bytes: usize) -> &'t str {
+        let (taken, rest) = self.rest.split_at(bytes);
+        for c in taken.chars() {
+            if c == '\n' {
+                self.place.line += 1;
+                self.place.column = 1;
+            } else {
+                self.place.column += 1;
+            }
+        }
+        self.rest = rest;
+        taken
+    }
+
+    fn skip_blank(&mut self) -> Result<(), Fault> {
+        loop {
+            let blank = self.rest.find(|c| !matches!(c, ' ' | '\t' | '\r' | '\n'));
+            self.advance(blank.unwrap_or(self.rest.len()));
+            if self.rest.starts_with("//") || self.rest.starts_with('#') {
+                self.advance(self.rest.find('\n').unwrap_or(self.rest.len()));
+            } else if self.rest.starts_with("(*") {
+                self.skip_comment()?;
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Comments nest.
+    fn skip_comment(&mut self) -> Result<(), Fault> {
+        let start = self.place;
+        let mut depth = 0;
+        loop {
+            if self.rest.starts_with("(*") {
+                depth += 1;
+                self.advance(2);
+            } else if self.rest.starts_with("*)") {
+                depth -= 1;
+                self.advance(2);
+                if depth == 0 {
+                    return Ok(());
+                }
+            } else {
+                let Some(c) = self.rest.chars().next() else {
+                    let message = "this comment does not end".to_owned();
+                    return Err((
+                        start,
+                        message,
+                        "comments nest: each (* needs its *)".to_owned(),
+                    ));
+                };
+                self.advance(c.len_utf8());
+            }
+        }
+    }
+
+    fn token(&mut self) -> Result<Token, Fault> {
+        let place = self.place;
+        let Some(first) = self.rest.chars().next() else {
+            return Ok(Token::End);
+        };
+        if let Some(length) = name_length(self.rest) {
+            let name = self.advance(length);
+            return Ok(match Word::of(name) {
+                Some(word) => Token::Word(word),
+                None => Token::Name(name.to_owned()),
+            });
+        }
+        if first == '\'' {
+            if let Some(length) = name_length(&self.rest[1..]) {
+                return Ok(Token::Tag(self.advance(1 + length)[1..].to_owned()));
+            }
+            let message = "a tag's name is missing after '".to_owned();
+            return Err((place, message, "a tag is written 'name".to_owned()));
+        }
+        if first == '"' {
+            let Some(length) = self.rest[1..].find('"') else {
+                return Err((
+                    place,
+                    "this text does not end".to_owned(),
+                    "its closing \" is missing".to_owned(),
+                ));
+            };
+            let text = &self.advance(length + 2)[1..];
+            return Ok(Token::Text(text[..length].to_owned()));
+        }
+        match SIGNS.iter().find(|sign| self.rest.starts_with(**sign)) {
+            Some(sign) => {
+                self.advance(sign.len());
+                Ok(Token::Sign(sign))
+            }
+            None => Err((
+                place,
+                format!("{first:?} is no sign of the language"),
+                String::new(),
+            )),
+        }
+    }
+}
+
+/// How many bytes of `text` make a name: `_`? letter, then letters, digits, `_ . -`, and
+/// perhaps a `'` at the end.
+fn name_length(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let start = usize::from(bytes.first() == Some(&b'_'));
+    if !bytes.get(start)?.is_ascii_alphabetic() {
+        return None;
+    }
+    let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+    let mut end = start + bytes[start..].iter().take_while(|byte| part(byte)).count();
+    end += usize::from(bytes.get(end) == Some(&b'\''));
+    Some(end)
+}

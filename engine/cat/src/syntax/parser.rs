@@ -1,0 +1,149 @@
+//! The parser's position in a file: what every rule of the grammar uses.
+use super::lexer::{Fault, Token, Word};
+use super::names::{Names, Place, Sym};
+
+/// How deep expressions and blocks may stand in one another.
+const MAX_DEPTH: usize = 300;
+
+/// From how deep on they get a stack of their own, and of what size.
+const DEEP: usize = 60;
+
+const STACK: usize = 64 << 20;
+
+pub struct Parser<'n> {
+    tokens: Vec<(Place, Token)>,
+    next: usize,
+    pub names: &'n mut Names,
+    depth: usize,
+    pub variants: Vec<String>,
+}
+
+impl<'n> Parser<'n> {
+    pub fn new(tokens: Vec<(Place, Token)>, names: &'n mut Names) -> Parser<'n> {
+        Parser {
+            tokens,
+            next: 0,
+            names,
+            depth: 0,
+            variants: Vec::new(),
+        }
+    }
+
+    pub fn peek(&self) -> &Token {
+        &self.tokens[self.next].1
+    }
+
+    pub fn peek_second(&self) -> &Token {
+        &self.tokens[(self.next + 1).min(self.tokens.len() - 1)].1
+    }
+
+    pub fn peek_third(&self) -> &Token {
+        &self.tokens[(self.next + 2).min(self.tokens.len() - 1)].1
+    }
+
+    pub fn place(&self) -> Place {
+        self.tokens[self.next].0
+    }
+
+    pub fn skip(&mut self) {
+        self.next = (self.next + 1).min(self.tokens.len() - 1);
+    }
+
+    pub fn take_sign(&mut self, sign: &str) -> bool {
+        let found = matches!(self.peek(), Token::Sign(s) if *s == sign);
+        if found {
+            self.skip();
+        }
+        found
+    }
+
+    pub fn take_word(&mut self, word: Word) -> bool {
+        let found = *self.peek() == Token::Word(word);
+        if found {
+            self.skip();
+        }
+        found
+    }
+
+    pub fn need_sign(&mut self, sign: &str) -> Result<(), Fault> {
+        if self.take_sign(sign) {
+            return Ok(());
+        }
+        Err(self.unexpected(sign))
+    }
+
+    pub fn need_word(&mut self, word: Word) -> Result<(), Fault> {
+        if self.take_word(word) {
+            return Ok(());
+        }
+        Err(self.unexpected(word.text()))
+    }
+
+    /// A name that is defined here, or only read: then it counts as defined too.
+    pub fn need_name(&mut self, what: &str) -> Result<Sym, Fault> {
+        let Token::Name(name) = self.peek() else {
+            return Err(self.unexpected(what));
+        };
+        let name = name.clone();
+        self.skip();
+        let name = self.names.sym(&name);
+        Ok(self.names.define(name))
+    }
+
+    /// The next word is not what should stand here.
+    pub fn unexpected(&self, expected: &str) -> Fault {
+        let found = match self.peek() {
+            Token::Name(name) => format!("{name} is out of place here"),
+            Token::Tag(name) => format!("'{name} is out of place here"),
+            Token::Text(text) => format!("\"{text}\" is out of place here"),
+            Token::Word(word) => format!("{} is out of place here", word.text()),
+            Token::Sign(sign) => format!("{sign} is out of place here"),
+            Token::End => "the file ends too early".to_owned(),
+        };
+        (self.place(), found, format!("expected: {expected}"))
+    }
+
+    /// Runs `part` one level deeper; from some depth on, on a stack of its own.
+    pub fn deeper<T: Send>(
+        &mut self,
+        part: impl FnOnce(&mut Self) -> Result<T, Fault> + Send,
+    ) -> Result<T, Fault> {
+        let depth = self.depth;
+        if depth >= MAX_DEPTH {
+            return Err(self.too_deep());
+        }
+        self.depth = depth + 1;
+        let result = if depth == DEEP {
+            let stopped = self.too_deep();
+            std::thread::scope(|threads| {
+                let builder = std::thread::Builder::new().stack_size(STACK);
+                let handle = builder.spawn_scoped(threads, || part(self));
+                let joined = handle.ok().and_then(|handle| handle.join().ok());
+                joined.unwrap_or(Err(stopped))
+            })
+        } else {
+            part(self)
+        };
+        self.depth = depth;
+        result
+    }
+
+    fn too_deep(&self) -> Fault {
+        let message = "this stands too deep in parentheses or blocks".to_owned();
+        (
+            self.place(),
+            message,
+            "name parts of it with let".to_owned(),
+        )
+    }
+
+    /// A tag, known by its name with the quote, which no other name has.
+    pub fn tag(&mut self) -> Result<Sym, Fault> {
+        let Token::Tag(name) = self.peek().clone() else {
+            return Err(self.unexpected("a tag ('name)"));
+        };
+        self.skip();
+        let name = self.names.sym(&format!("'{name}"));
+        Ok(self.names.define(name))
+    }
+}

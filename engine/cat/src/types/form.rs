@@ -1,0 +1,23 @@
+//! The types of values.
+
+/// What is known of a value whatever the graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// `{}`, of every type
+    Nothing,
+    /// `_`, of every type
+    Universe,
+    Set,
+    Relation,
+    /// Only known with the graph, or a fault.
+    Any,
+}
+
+/// What a graph gives under a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GivenForm {
+    Set,
+    Relation,
+    /// A set or relation that is empty in every graph.
+    Nothing,
+}

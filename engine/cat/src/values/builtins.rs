@@ -1,0 +1,115 @@
+//! The functions that every cat file finds.
+use super::operators::{as_relation, as_set, said, type_fault, Outcome};
+use super::value::{self, Value};
+use crate::plan::builtin::{gives_a_set, takes_nothing, Prim};
+use crate::plan::fault::Fault;
+use relation::{Relation, Set};
+use std::collections::BTreeMap;
+
+/// How many orders `linearisations` may give at once.
+const MAX_ORDERS: usize = 200_000;
+
+/// Applies a function to its argument. `locations` is each event's location.
+pub fn apply(prim: Prim, argument: &Value, locations: &[Option<u32>]) -> Outcome {
+    let n = locations.len();
+    match prim {
+        Prim::Domain | Prim::Range => match argument {
+            Value::Nothing | Value::Universe => Ok(argument.clone()),
+            Value::Relation(relation) if prim == Prim::Domain => Ok(Value::Set(relation.domain())),
+            Value::Relation(relation) => Ok(Value::Set(relation.range())),
+            _ => type_fault("a relation", argument),
+        },
+        Prim::ClassesLoc => {
+            let set = as_set(argument, n)?;
+            let classes = classes_by_location(&set, locations);
+            sorted(classes.into_iter().map(Value::Set).collect())
+        }
+        Prim::Classes => {
+            let relation = as_relation(argument, n)?;
+            let mut seen = Set::new(n);
+            let mut classes = Vec::new();
+            for event in relation.domain().iter() {
+                if !seen.contains(event) {
+                    let mut class = relation.image(event);
+                    class.insert(event);
+                    seen = seen.union(&class);
+                    classes.push(Value::Set(class));
+                }
+            }
+            sorted(classes)
+        }
+        Prim::Linearisations => {
+            let Value::Tuple(items) = argument else {
+                return type_fault("a set and a relation", argument);
+            };
+            let [set, base] = &items[..] else {
+                return type_fault("a set and a relation", argument);
+            };
+            linearisations(&as_set(set, n)?, &as_relation(base, n)?)
+        }
+        Prim::Fail => said("fail is called"),
+        Prim::AsTransitive => Ok(Value::Relation(as_relation(argument, n)?.closure())),
+        Prim::TagEvents | Prim::TagScope => said("the events of a tag are not known here"),
+        Prim::Missing(name) => match argument {
+            Value::Tuple(items)
+                if gives_a_set(name) && items.first().is_some_and(Value::is_void) =>
+            {
+                Ok(Value::Set(Set::new(n)))
+            }
+            _ if !gives_a_set(name) && takes_nothing(name) && argument.is_void() => {
+                Ok(argument.clone())
+            }
+            _ => said(&format!("the function {name} is not supported")),
+        },
+    }
+}
+
+fn sorted(mut items: Vec<Value>) -> Outcome {
+    items.sort_by(value::compare);
+    items.dedup_by(|a, b| value::compare(a, b).is_eq());
+    Ok(Value::values(items))
+}
+
+/// The events of a set that have a location, parted by it.
+pub fn classes_by_location(set: &Set, locations: &[Option<u32>]) -> Vec<Set> {
+    let mut classes: BTreeMap<u32, Set> = BTreeMap::new();
+    for event in set.iter() {
+        if let Some(location) = locations[event] {
+            let class = classes
+                .entry(location)
+                .or_insert_with(|| Set::new(locations.len()));
+            class.insert(event);
+        }
+    }
+    classes.into_values().collect()
+}
+
+fn linearisations(set: &Set, base: &Relation) -> Outcome {
+    let mut orders = Vec::new();
+    for order in base.linear_extensions(set) {
+        if orders.len() >= MAX_ORDERS {
+            return Err(Fault::Limit("linearisations of too many events"));
+        }
+        orders.push(Value::Relation(order));
+    }
+    sorted(orders)
+}
+
+/// Every way to order the events of each location, all extending `base`: what
+/// `generate_orders` of herd7's cross.cat gives.
+pub fn orders(set: &Set, base: &Relation, locations: &[Option<u32>]) -> Outcome {
+    let mut all = vec![Relation::new(locations.len())];
+    for class in classes_by_location(set, locations) {
+        let mut longer = Vec::new();
+        for order in base.linear_extensions(&class) {
+            for shorter in &all {
+                if longer.len() >= MAX_ORDERS {
+                    return Err(Fault::Limit("orders of too many events"));
+                }
+                longer.push(shorter.union(&order));
+            }
+        }
+        all = longer;
+    }
+    sorted(all.into_iter().map(Value::Relation).collect())
+}

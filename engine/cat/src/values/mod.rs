@@ -1,0 +1,6 @@
+//! values
+pub mod builtins;
+pub mod interpreter;
+pub mod operators;
+pub mod store;
+pub mod value;

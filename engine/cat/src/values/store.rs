@@ -1,0 +1,306 @@
+//! The values of operations.
+use super::builtins;
+use super::interpreter::{is_stable, Interp};
+use super::operators::{self, said, type_fault, Ground, Outcome};
+use super::value::{compare, Closure, Scope, Value};
+use crate::plan::fault::Fault;
+use crate::plan::operation::{Id, Op, Test};
+use crate::plan::steps::Plan;
+use crate::syntax::ast::*;
+use crate::syntax::names::{Place, Sym};
+use relation::{Relation, Set};
+use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::Arc;
+
+/// How many steps the interpreter may take for one graph, and for one candidate.
+const FUEL: u64 = 20_000_000;
+
+/// How often the names of a `let rec` may be computed anew.
+const MAX_ROUNDS: usize = 20_000;
+
+/// The values of a plan's operations, over one graph of events, where they are neither sets
+/// nor relations of known type; those of the operands of such.
+pub struct Store {
+    pub plan: Arc<Plan>,
+    pub n: usize,
+    pub locations: Vec<Option<u32>>,
+    values: Arc<Vec<Value>>,
+    /// For each operation, the one that has the same value; often itself.
+    same: Arc<Vec<Id>>,
+    /// How many more steps the interpreter may take.
+    pub fuel: AtomicU64,
+}
+
+impl Clone for Store {
+    fn clone(&self) -> Store {
+        Store {
+            plan: self.plan.clone(),
+            n: self.n,
+            locations: self.locations.clone(),
+            values: self.values.clone(),
+            same: self.same.clone(),
+            fuel: AtomicU64::new(FUEL),
+        }
+    }
+}
+
+impl Store {
+    /// Values over no events: the faults that are known whatever the graph, and nothing else.
+    pub fn new(plan: Arc<Plan>, values: Arc<Vec<Value>>, same: Arc<Vec<Id>>) -> Store {
+        Store {
+            plan,
+            n: 0,
+            locations: Vec::new(),
+            values,
+            same,
+            fuel: AtomicU64::new(FUEL),
+        }
+    }
+
+    /// Values over no events, of which nothing is known.
+    pub fn bare(plan: &Arc<Plan>) -> Store {
+        let count = plan.nodes.all.len();
+        Store {
+            plan: plan.clone(),
+            n: 0,
+            locations: Vec::new(),
+            values: Arc::new(vec![Value::Nothing; count]),
+            same: Arc::new((0..count as Id).collect()),
+            fuel: AtomicU64::new(FUEL),
+        }
+    }
+
+    /// Puts in the value of an operation. Until then, all graphs share what is known of every one.
+    pub fn put(&mut self, id: Id, value: Value) {
+        Arc::make_mut(&mut self.values)[id as usize] = value;
+    }
+
+    /// Says that an operation has the value of another.
+    pub fn alias(&mut self, id: Id, other: Id) {
+        Arc::make_mut(&mut self.same)[id as usize] = other;
+    }
+
+    /// Lets the interpreter take as many steps as it may for one graph.
+    pub fn refuel(&mut self) {
+        *self.fuel.get_mut() = FUEL;
+    }
+
+    /// Where the fault in the value of `root`, which stands at `at`, comes from.
+    pub fn origin(&self, root: Id, at: Place, fault: &Fault) -> Place {
+        let nodes = &self.plan.nodes;
+        let mut place = at;
+        let mut id = root;
+        loop {
+            let mut origin = None;
+            nodes.operands(nodes.op(self.same[id as usize]), &mut |operand| {
+                if origin.is_none()
+                    && matches!(self.value(operand), Value::Fault(found) if found == fault)
+                {
+                    origin = Some(operand);
+                }
+            });
+            if matches!(self.value(id), Value::Fault(_)) {
+                place = nodes.all[id as usize].at;
+            }
+            match origin {
+                Some(operand) if operand < id => id = operand,
+                _ => return place,
+            }
+        }
+    }
+
+    /// The value of an operation as it is now.
+    pub fn value(&self, id: Id) -> &Value {
+        &self.values[self.same[id as usize] as usize]
+    }
+
+    /// Computes the value of an operation from those of its operands.
+    pub fn compute(&mut self, id: Id) {
+        let plan = self.plan.clone();
+        self.compute_in(&plan, id);
+    }
+
+    /// [`Store::compute`], of the store's own plan.
+    fn compute_in(&mut self, plan: &Plan, id: Id) {
+        let value = self.compute_any(plan, plan.nodes.op(id));
+        self.put(id, value.unwrap_or_else(Value::Fault));
+    }
+
+    fn checked(&self, id: Id) -> Result<&Value, Fault> {
+        match self.value(id) {
+            Value::Fault(fault) => Err(fault.clone()),
+            value => Ok(value),
+        }
+    }
+
+    fn several(&self, items: &[Id]) -> Result<Vec<Value>, Fault> {
+        items
+            .iter()
+            .map(|item| self.checked(*item).cloned())
+            .collect()
+    }
+
+    fn interp(&self) -> Interp<'_> {
+        Interp {
+            ground: self.ground(),
+            locations: &self.locations,
+            variants: &self.plan.variants,
+            fuel: &self.fuel,
+            depth: AtomicU32::new(0),
+        }
+    }
+
+    fn ground(&self) -> Ground<'_> {
+        Ground {
+            n: self.n,
+            enums: &self.plan.enums,
+        }
+    }
+
+    pub fn compute_any(&mut self, plan: &Plan, op: &Op) -> Outcome {
+        let n = self.n;
+        Ok(match op {
+            Op::Nothing => Value::Nothing,
+            Op::Universe => Value::Universe,
+            Op::EmptyRelation => Value::Relation(Relation::new(n)),
+            Op::Identity => Value::Relation(Relation::identity(&Set::full(n))),
+            Op::Prim(prim) => Value::Prim(*prim),
+            Op::Tag(tags, name) => Value::Tag(*tags, *name),
+            Op::Enum(name) => Value::values(operators::all_tags(*name, &self.plan.enums)),
+            Op::Union(items) => {
+                let items: Result<Vec<&Value>, _> =
+                    items.iter().map(|item| self.checked(*item)).collect();
+                operators::union(&items?)?
+            }
+            Op::Unary(op, a) => operators::unary(*op, self.checked(*a)?, &self.ground())?,
+            Op::Binary(op, a, b) => {
+                operators::binary(*op, self.checked(*a)?, self.checked(*b)?, &self.ground())?
+            }
+            Op::Sequence(a, b) => operators::sequence(self.checked(*a)?, self.checked(*b)?, n)?,
+            Op::Restrict(from, inner, to) => {
+                let mut value = self.checked(*inner)?.clone();
+                if let Some(from) = from {
+                    let from =
+                        operators::unary(Unary::Identity, self.checked(*from)?, &self.ground())?;
+                    value = operators::sequence(&from, &value, n)?;
+                }
+                if let Some(to) = to {
+                    let to = operators::unary(Unary::Identity, self.checked(*to)?, &self.ground())?;
+                    value = operators::sequence(&value, &to, n)?;
+                }
+                value
+            }
+            Op::Explicit(items) => operators::explicit(self.several(items)?, n)?,
+            Op::Tuple(items) => {
+                Value::Tuple(items.iter().map(|item| self.value(*item).clone()).collect())
+            }
+            Op::Item(of, index, count) => self.item(*of, *index as usize, *count as usize)?,
+            Op::Apply(function, argument) => {
+                let function = self.checked(*function)?;
+                self.interp()
+                    .apply(function, self.checked(*argument)?.clone())?
+            }
+            Op::Call(prim, argument) => {
+                builtins::apply(*prim, self.checked(*argument)?, &self.locations)?
+            }
+            Op::Orders(set, base) => {
+                let set = operators::as_set(self.checked(*set)?, n)?;
+                let base = operators::as_relation(self.checked(*base)?, n)?;
+                builtins::orders(&set, &base, &self.locations)?
+            }
+            Op::Fix(group) => {
+                self.fixpoint(plan, *group as usize)?;
+                Value::Nothing
+            }
+            Op::If(test, a, b, yes, no) => {
+                let branch = if self.test(*test, *a, *b)? { yes } else { no };
+                self.checked(*branch)?.clone()
+            }
+            Op::Try(first, second) => match self.value(*first) {
+                Value::Fault(Fault::Limit(limit)) => return Err(Fault::Limit(limit)),
+                Value::Fault(_) => self.checked(*second)?.clone(),
+                value => value.clone(),
+            },
+            Op::Eval(code) => {
+                let code = &self.plan.nodes.codes[*code as usize];
+                self.interp().eval(&code.exp, &self.scope(&code.captured))?
+            }
+            Op::Closure(code) => {
+                let code = &self.plan.nodes.codes[*code as usize];
+                let Kind::Fun(function) = &code.exp.kind else {
+                    return said("this is no function");
+                };
+                Value::Closure(Arc::new(Closure {
+                    function: function.clone(),
+                    scope: self.scope(&code.captured),
+                    group: code.group.clone(),
+                }))
+            }
+            Op::Fault(fault) => return Err(self.plan.nodes.faults[*fault as usize].clone()),
+            Op::Given(name) => return Err(Fault::Unbound(*name)),
+            Op::ReadsFrom | Op::Finals | Op::Choice(_) | Op::Variable(..) => {
+                return said("this is not known yet")
+            }
+        })
+    }
+
+    /// Whether a condition on two values holds.
+    pub fn test(&self, test: Test, a: Id, b: Id) -> Result<bool, Fault> {
+        let (a, b) = (self.checked(a)?, self.checked(b)?);
+        match test {
+            Test::Equal => Ok(compare(a, b).is_eq()),
+            Test::Subset => operators::is_subset(a, b, self.n),
+            Test::In => operators::is_element(a, b, self.n),
+        }
+    }
+
+    fn item(&self, of: Id, index: usize, count: usize) -> Outcome {
+        if let Op::Fix(group) = *self.plan.nodes.op(of) {
+            self.checked(of)?;
+            let variable = self.plan.nodes.groups[group as usize].variables[index];
+            return Ok(self.values[variable as usize].clone());
+        }
+        match self.checked(of)? {
+            Value::Tuple(items) if items.len() == count => match &items[index] {
+                Value::Fault(fault) => Err(fault.clone()),
+                item => Ok(item.clone()),
+            },
+            Value::Pair(from, to) if count == 2 => Ok(Value::Event([*from, *to][index])),
+            Value::Tuple(_) => said("the number of arguments is not that of the parameters"),
+            other => type_fault("a tuple", other),
+        }
+    }
+
+    fn scope(&self, captured: &[(Sym, Id)]) -> Scope {
+        let start = Scope::default();
+        captured.iter().fold(start, |scope, (name, id)| {
+            scope.with(Some(*name), self.value(*id).clone())
+        })
+    }
+
+    /// Computes the names of a `let rec`, from nothing until they grow no more, each from
+    /// the latest values of the others.
+    fn fixpoint(&mut self, plan: &Plan, group: usize) -> Result<(), Fault> {
+        let group = &plan.nodes.groups[group];
+        for variable in &group.variables {
+            self.put(*variable, Value::Nothing);
+        }
+        for _ in 0..MAX_ROUNDS {
+            let mut over = true;
+            for (index, variable) in group.variables.iter().enumerate() {
+                for inner in &group.inner[index] {
+                    self.compute_in(plan, *inner);
+                }
+                let new = self.checked(group.bodies[index])?;
+                let old = &self.values[*variable as usize];
+                over &= is_stable(old, new, self.n)?;
+                let new = new.clone();
+                self.put(*variable, new);
+            }
+            if over {
+                return Ok(());
+            }
+        }
+        Err(Fault::Limit("let rec does not come to an end"))
+    }
+}
