@@ -77,6 +77,8 @@ def _told(error: Exception) -> tuple[str, int]:
             return _one_screen("\n".join(filter(None, (error.message, error.advice)))), INTERRUPTED
         case WeakspotError():
             return _one_screen(str(error)), BAD
+        case click.exceptions.NoArgsIsHelpError():
+            return error.format_message(), BAD
         case click.UsageError():
             return _usage(error), BAD
         case click.ClickException():
