@@ -1,12 +1,13 @@
-"""What each memory order of a site costs on a machine, on the program's own operations.
+"""The cost of each memory order of an annotation on a machine, measured on the program's
+operations.
 
-Scenarios run as a whole, in two ways: alone, the threads one after the other on one processor; and
-together, at once. How often their threads execute each annotation's operation is counted first, in
-runs of their own, and an annotation is measured in the scenario that executes it most. There the
-program is written with each order that C11 allows, and compiled. Orders that give the same machine
-code cost the same, and are said to be the same; the others are measured against the weakest
-(`contests`). What counts is the time that the functions of a run's threads take, added up, without
-what sets them up; of its difference, an operation's part.
+Scenarios run as a whole, in two modes: alone, the threads one after the other on one processor, and
+together, at the same time. Separate runs first count how often the threads execute each
+annotation's operation; an annotation is measured in the scenario that executes it most. There the
+program is compiled with each memory order that C11 allows. Orders with the same machine code cost
+the same and are reported as the same; the others are timed against the weakest (`comparisons`). The
+measured time is the sum over the thread functions of a run, without thread creation; the difference
+is divided by the number of executions of the operation.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from weakspot.generators.source.program import Program
 from weakspot.harness import machines
 from weakspot.harness.machines import Machine, Session
 from weakspot.harness.machines.local import cores
-from weakspot.harness.orders.contests import FEWEST, Contest, Timing, next_of
+from weakspot.harness.orders.comparisons import FEWEST, Comparison, Timing, next_of
 from weakspot.harness.orders.rewrite import marked, rewrite
 from weakspot.harness.runners import programs, whole
 from weakspot.harness.runners.programs import Failed, workshop
@@ -36,7 +37,7 @@ from weakspot.harness.values.annotations import Annotation, annotate
 from weakspot.harness.values.strength import allowed, at_most, fenced
 from weakspot.system import process
 
-_WAYS: dict[str, Setting] = {"alone": {"alone": 1}, "together": {"caller": 1}}
+_MODES: dict[str, Setting] = {"alone": {"alone": 1}, "together": {"caller": 1}}
 _SLICES = {"alone": 0.002, "together": 0.005}  # seconds: about what starting a program takes
 _COUNTING = 0.02  # seconds of a slice that counts
 
@@ -44,9 +45,9 @@ _NO_CODE = re.compile(r"^\s*\.(?:file|ident)\b.*\n", re.M)
 
 
 class OrderCost(msgspec.Struct, frozen=True, kw_only=True):
-    """An order at a site. `same_as` is an order before it that gives the same machine code, `why`
-    why there is no program with it. A Timing is None where it could not be measured, and for the
-    weakest order."""
+    """A memory order of an annotation. `same_as` is an earlier order with the same machine code;
+    `why` is the reason why no program with the order exists. A Timing is None if it could not be
+    measured, and for the weakest order."""
 
     order: str
     same_as: str = ""
@@ -56,8 +57,8 @@ class OrderCost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SiteCost(msgspec.Struct, frozen=True, kw_only=True):
-    """What the orders of an annotation cost in a scenario, the weakest first. How often a run
-    executes its operation is None where it could not be counted."""
+    """The cost of an annotation's memory orders in a scenario, the weakest first. `alone` and
+    `together` say how often a run executes the operation, None if it could not be counted."""
 
     annotation: Annotation
     scenario: str
@@ -67,13 +68,13 @@ class SiteCost(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_executed(self) -> bool:
-        """Whether a thread does its operation at all, as far as is known."""
+        """Whether a thread is known to execute the operation."""
         return any(times.most for times in (self.alone, self.together) if times)
 
 
 class RunCost(msgspec.Struct, frozen=True, kw_only=True):
-    """What the threads of a run of a scenario take as it is written, in nanoseconds, and how many
-    operations with an order they execute; None where it was not measured, `why`."""
+    """The time of a run's threads for a scenario as written, in nanoseconds, and how many
+    operations with a memory order they execute; None if not measured, for the reason `why`."""
 
     scenario: str
     alone: float | None = None
@@ -83,7 +84,7 @@ class RunCost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Costs(msgspec.Struct, frozen=True, kw_only=True):
-    """What was measured of a subject on a machine, in so many turns and seconds."""
+    """The measurements of a subject on a machine; `turns` counts rounds."""
 
     subject: str
     machine: str
@@ -95,18 +96,18 @@ class Costs(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Variant(msgspec.Struct, frozen=True):
-    """A program with one order changed; `code` is its assembly, without what is no code."""
+    """A program with one memory order changed; `code` is its assembly without file names."""
 
     program: programs.Program
     code: str
 
 
 _Keep = Callable[[_Variant | str], object]
-"""What to do with a program that was made, or with why it was not."""
+"""Receives a compiled program, or the reason why it could not be compiled."""
 
 
 class _Job(msgspec.Struct, frozen=True):
-    """A program to make, with the files that are changed in it."""
+    """A program to compile, with its changed files."""
 
     keep: _Keep
     program: Program
@@ -114,19 +115,19 @@ class _Job(msgspec.Struct, frozen=True):
     counting: bool = False
 
 
-class _Entry(Contest[programs.Program]):
-    """The programs of an annotation, one for each machine code, the weakest first; or, without a
-    number, a scenario as it is written."""
+class _Entry(Comparison[programs.Program]):
+    """The programs of an annotation, one per distinct machine code, the weakest first; without a
+    number, a scenario as written."""
 
     def __init__(
-        self, way: str, scenario: str, number: int | None, entered: Sequence[programs.Program]
+        self, mode: str, scenario: str, number: int | None, entered: Sequence[programs.Program]
     ) -> None:
         super().__init__(entered)
-        self.way, self.scenario, self.number = way, scenario, number
+        self.mode, self.scenario, self.number = mode, scenario, number
 
 
 class Costing:
-    """Measures one subject; `result` may be asked for at any time, also after Ctrl-C."""
+    """The measurement of one subject. `result` is available at any time, also after Ctrl-C."""
 
     def __init__(
         self,
@@ -150,7 +151,7 @@ class Costing:
             for number in range(len(self._annotations))
         }
         self._counting: dict[str, _Variant | str] = {}
-        self._counts: dict[tuple[str, str], dict[int, Times]] = {}  # by way and scenario
+        self._counts: dict[tuple[str, str], dict[int, Times]] = {}  # by mode and scenario
         self._written: dict[str, _Variant | str] = {}
         self._variants: dict[tuple[int, str], _Variant | str] = {}
         self._entries: list[_Entry] = []
@@ -158,26 +159,26 @@ class Costing:
         self._seconds = 0.0
 
     def run(self, seconds: float) -> None:
-        """Count, compile all the programs, then measure for so long, and for FEWEST turns of each
-        at least. Raises Lost, MissingTool."""
+        """Count executions, compile all programs, then measure for `seconds`, but at least FEWEST
+        rounds of each comparison. Raises Lost, MissingTool."""
         with workshop() as folder, machines.opened(self._machine) as at:
             self._count(at, folder)
             self._compile(self._jobs(), folder)
-            self._entries = [each for way in _WAYS for each in self._entered(way)]
+            self._entries = [each for mode in _MODES for each in self._entered(mode)]
             begin, turns = time.monotonic(), 0
             while going := [each for each in self._entries if self._goes_on(each)]:
                 if self._seconds >= seconds and all(len(each) >= FEWEST for each in going):
                     break
-                way = list(_WAYS)[turns % len(_WAYS)]
-                self._turn(at, next_of([e for e in going if e.way == way] or going, turns // 2))
+                mode = list(_MODES)[turns % len(_MODES)]
+                self._turn(at, next_of([e for e in going if e.mode == mode] or going, turns // 2))
                 turns += 1
                 self._seconds = time.monotonic() - begin
-                self._report(f"{self._name}: turn {turns}")
+                self._report(f"{self._name}: round {turns}")
 
     # --- the programs ---------------------------------------------------------------------------
 
     def _compile(self, jobs: Sequence[_Job], folder: Path) -> None:
-        """All of them, on all cores."""
+        """Compile the programs on all cores."""
 
         def compiled(job: _Job, _: object, __: object) -> None:
             self._report(f"compiling {job.program.source.name}")
@@ -187,7 +188,7 @@ class Costing:
         process.in_parallel(tasks, workers=cores(), done=lambda _: None)
 
     def _jobs(self) -> list[_Job]:
-        """The programs to measure: scenarios as they are written, and with each order."""
+        """The programs to measure: scenarios as written, and with each memory order."""
         jobs = [
             _Job(partial(self._written.__setitem__, scenario), self._programs[scenario])
             for scenario in dict.fromkeys(map(self._scenario, self._within))
@@ -204,7 +205,7 @@ class Costing:
         return jobs
 
     def _orders(self, each: Annotation) -> tuple[str, ...]:
-        """The orders that C11 allows there, and those with fences beside them if asked for."""
+        """The memory orders that C11 allows there, with fences beside them if requested."""
         orders = allowed(each.kind)
         return fenced(each.kind, orders[-1], full=True) if self._fences else orders
 
@@ -219,8 +220,8 @@ class Costing:
         return _Variant(made, _NO_CODE.sub("", text))
 
     def _groups(self, number: int) -> Iterator[tuple[str, str, _Variant | str]]:
-        """The orders of an annotation, the order before it that it is the same as, and its
-        program, which is that order's."""
+        """For each memory order of an annotation: the order, an earlier order with the same machine
+        code or "", and the program of whichever came first."""
         first: dict[str, tuple[str, _Variant]] = {}
         for order in self._orders(self._annotations[number]):
             variant = self._variants.get((number, order), "not compiled")
@@ -233,7 +234,7 @@ class Costing:
     # --- counting -------------------------------------------------------------------------------
 
     def _count(self, at: Session, folder: Path) -> None:
-        """How often the threads of each scenario execute what."""
+        """Count how often the threads of each scenario execute each operation."""
         changed, marks = marked(self._annotations, whole.counted)
         jobs = [
             _Job(partial(self._counting.__setitem__, name), program, changed, counting=True)
@@ -241,70 +242,70 @@ class Costing:
         ]
         self._compile(jobs, folder)
         for scenario, variant in self._counting.items():
-            for way, setting in _WAYS.items():
+            for mode, setting in _MODES.items():
                 if isinstance(variant, str):
-                    self._failed[way, scenario] = variant
+                    self._failed[mode, scenario] = variant
                     continue
                 counts = {**setting, "counts": len(self._annotations)}
                 try:
                     found = _slice(variant.program, at, counts, _COUNTING, 1)
                 except Failed as error:
-                    self._failed[way, scenario] = str(error)
+                    self._failed[mode, scenario] = str(error)
                     continue
-                self._counts[way, scenario] = {
+                self._counts[mode, scenario] = {
                     number: times for number, times in found.operations.items() if number in marks
                 }
 
-    def _times(self, way: str, number: int, scenario: str = "") -> Times | None:
-        return self._counts.get((way, scenario or self._scenario(number)), {}).get(number)
+    def _times(self, mode: str, number: int, scenario: str = "") -> Times | None:
+        return self._counts.get((mode, scenario or self._scenario(number)), {}).get(number)
 
     def _scenario(self, number: int) -> str:
-        """The one whose threads do the annotation's operation most often."""
+        """The scenario whose threads execute the annotation's operation most often."""
 
         def executed(scenario: str) -> list[float]:
-            found = [self._times(way, number, scenario) for way in _WAYS]
+            found = [self._times(mode, number, scenario) for mode in _MODES]
             return [times.mean if times else -1.0 for times in found]
 
         return max(self._within[number], key=executed)
 
     # --- measuring ------------------------------------------------------------------------------
 
-    def _entered(self, way: str) -> Iterator[_Entry]:
+    def _entered(self, mode: str) -> Iterator[_Entry]:
         for scenario, variant in self._written.items():
             if isinstance(variant, _Variant):
-                yield _Entry(way, scenario, None, [variant.program])
+                yield _Entry(mode, scenario, None, [variant.program])
         for number in self._within:
             different = [
                 variant.program
                 for _, same_as, variant in self._groups(number)
                 if not same_as and isinstance(variant, _Variant)
             ]
-            times = self._times(way, number)
+            times = self._times(mode, number)
             if len(different) > 1 and times is not None and times.most:
-                yield _Entry(way, self._scenario(number), number, different)
+                yield _Entry(mode, self._scenario(number), number, different)
 
     def _goes_on(self, each: _Entry) -> bool:
-        return (each.way, each.scenario) not in self._failed
+        return (each.mode, each.scenario) not in self._failed
 
     def _turn(self, at: Session, entry: _Entry) -> None:
         def measure(program: programs.Program) -> float:
-            setting, length = _WAYS[entry.way], _SLICES[entry.way]
+            setting, length = _MODES[entry.mode], _SLICES[entry.mode]
             typical = _slice(program, at, setting, length, len(entry)).typical
             if typical < 0:
                 raise Failed(
-                    "its threads take too long to be timed: some ten thousand ticks at most"
+                    "its threads run longer than can be timed (at most some ten thousand ticks)"
                 )
             return 1e9 * typical
 
         try:
             entry.turn(measure)
         except Failed as error:
-            self._failed[entry.way, entry.scenario] = str(error)
+            self._failed[entry.mode, entry.scenario] = str(error)
 
-    # --- what is known --------------------------------------------------------------------------
+    # --- results --------------------------------------------------------------------------------
 
     def result(self) -> Costs:
-        """What is known so far."""
+        """The measurements so far."""
         return Costs(
             subject=self._name,
             machine=self._machine.name,
@@ -315,31 +316,31 @@ class Costing:
             seconds=round(self._seconds, 2),
         )
 
-    def _entry(self, way: str, scenario: str, number: int | None) -> _Entry | None:
-        """The one that was measured to its end."""
-        key = way, scenario, number
-        found = [each for each in self._entries if (each.way, each.scenario, each.number) == key]
+    def _entry(self, mode: str, scenario: str, number: int | None) -> _Entry | None:
+        """The comparison, if none of its runs failed."""
+        key = mode, scenario, number
+        found = [each for each in self._entries if (each.mode, each.scenario, each.number) == key]
         return found[0] if found and self._goes_on(found[0]) else None
 
     def _run_cost(self, scenario: str, variant: _Variant | str) -> RunCost:
         if isinstance(variant, str):
             return RunCost(scenario=scenario, why=variant)
         alone, together = (
-            entry.typical() if (entry := self._entry(way, scenario, None)) else None
-            for way in _WAYS
+            entry.typical() if (entry := self._entry(mode, scenario, None)) else None
+            for mode in _MODES
         )
-        counts = [found for way in _WAYS if (found := self._counts.get((way, scenario)))]
+        counts = [found for mode in _MODES if (found := self._counts.get((mode, scenario)))]
         return RunCost(
             scenario=scenario,
             alone=alone,
             together=together,
             operations=round(sum(each.mean for each in counts[0].values()), 2) if counts else None,
-            why=next(filter(None, (self._failed.get((way, scenario)) for way in _WAYS)), ""),
+            why=next(filter(None, (self._failed.get((mode, scenario)) for mode in _MODES)), ""),
         )
 
     def _site(self, number: int) -> SiteCost:
         scenario = self._scenario(number)
-        alone, together = (self._times(way, number) for way in _WAYS)
+        alone, together = (self._times(mode, number) for mode in _MODES)
         orders: list[OrderCost] = []
         different: list[Path] = []
         for order, same_as, variant in self._groups(number):
@@ -351,9 +352,9 @@ class Costing:
             place = different.index(variant.program.path)
             timings = [
                 entry.timing(place, times.mean)
-                if place and times and (entry := self._entry(way, scenario, number))
+                if place and times and (entry := self._entry(mode, scenario, number))
                 else None
-                for way, times in zip(_WAYS, (alone, together), strict=True)
+                for mode, times in zip(_MODES, (alone, together), strict=True)
             ]
             orders.append(
                 OrderCost(order=order, same_as=same_as, alone=timings[0], together=timings[1])
@@ -370,8 +371,8 @@ class Costing:
 def _slice(
     program: programs.Program, at: Session, setting: Setting, seconds: float, seed: int
 ) -> whole.Slice:
-    """Of two tries: who is without a processor for a while looks as one that waits. Raises Failed,
-    Lost."""
+    """A slice, tried twice, because a thread that was descheduled looks like one that hangs. Raises
+    Failed, Lost."""
     try:
         return whole.slice_of(program, at, setting, seconds, seed)
     except Failed:
@@ -379,9 +380,9 @@ def _slice(
 
 
 def prices(site: SiteCost) -> dict[str, float]:
-    """Nanoseconds by order, to rank by: what is within the noise counts nothing, and no order is
-    cheaper than a weaker one. Without those that there is no program with; empty where the weakest
-    is one of these, or another was not measured."""
+    """Nanoseconds by memory order, for ranking: a difference within the noise counts as zero, and
+    no order is cheaper than a weaker one. Orders without a program are left out; empty if the
+    weakest has none, or if another was not measured."""
     found: dict[str, float] = {}
     weakest = site.orders[0].order
     for each in site.orders if not site.orders[0].why else ():
@@ -400,8 +401,8 @@ def prices(site: SiteCost) -> dict[str, float]:
 
 
 def _moved(program: Program, changed: dict[str, bytes], scratch: Path) -> Program:
-    """The program with changed files, copied with all others that it is made of. Files and include
-    folders keep their places to one another."""
+    """The program with changed files, copied together with all its other files. The relative
+    positions of files and include folders are preserved."""
     if not changed:
         return program
     files = {Path(path).resolve() for path in (program.source, *program.files.values())}

@@ -1,13 +1,13 @@
-"""All minimal sufficient assignments of an upward closed property, asked as rarely as possible.
+"""All minimal sufficient assignments of an upward closed property, with few queries.
 
-An assignment gives each of several variables one of its values, which are partly ordered; what
-suffices still does when a value grows. What is asked about is always a minimal one of those that
-are not yet known to fail, and each answer is either that it suffices, then it is a minimal
-sufficient one, or a failing assignment above it, the larger the better: everything below that
-fails too. The minimal ones that are left are kept up to date by Berge's multiplication, one
-variable raised at a time. In words of sets this is the dualisation of Gunopulos, Khardon, Mannila,
-Saluja, Toivonen and Sharma ("Discovering all most specific sentences", TODS 2003), and the
-enumeration of MARCO (Liffiton, Previti, Malik, Marques-Silva, Constraints 2016) without a solver.
+An assignment gives each variable one of its values, which are partially ordered; an assignment that
+suffices still does when a value grows. Each query concerns a minimal assignment among those not yet
+known to fail. The answer is either that it suffices, and then it is a minimal sufficient one, or a
+failing assignment above it, the larger the better, since everything below that fails too. Berge's
+multiplication, one variable raised at a time, keeps the set of remaining minimal assignments up to
+date. In terms of sets this is the dualisation of Gunopulos, Khardon, Mannila, Saluja, Toivonen and
+Sharma ("Discovering all most specific sentences", TODS 2003) and the enumeration of MARCO
+(Liffiton, Previti, Malik, Marques-Silva, Constraints 2016) without a solver.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from weakspot.harness.values.strength import Assignment, at_most
 
 Values = tuple[str, ...]
-"""The values of a variable, each after all that are below it; the first is below all."""
+"""The values of a variable in topological order; the first is below all others."""
 
 
 def minimal(
@@ -25,12 +25,12 @@ def minimal(
     fails: Callable[[Assignment], Assignment | None],
     rank: Callable[[Assignment], object],
 ) -> Iterator[Assignment]:
-    """The minimal sufficient assignments, those of low `rank` first: rank grows with the
-    assignment. `fails` gives None for one that suffices, else a failing one that is not below."""
+    """The minimal sufficient assignments in order of `rank`, which must be monotone. `fails`
+    returns None for an assignment that suffices, else a failing assignment at least as large."""
     left: list[Assignment] = [tuple(values[0] for values in variables)]
     sufficient: list[Assignment] = []
     while left:
-        # of one rank, too, always in the same order
+        # ties are broken by the assignment, so that the order is always the same
         left.sort(key=lambda each: (rank(each), each), reverse=True)
         tried = left.pop()
         failing = fails(tried)
@@ -38,7 +38,7 @@ def minimal(
             sufficient.append(tried)
             yield tried
             continue
-        assert below(tried, failing), "what fails is not below what was asked about"
+        assert below(tried, failing), "the failing assignment is not above the one asked about"
         left.append(tried)
         stay = [each for each in left if not below(each, failing)]
         raised = {
@@ -54,7 +54,7 @@ def minimal(
 
 
 def below(one: Assignment, other: Assignment) -> bool:
-    """Whether no value of the first is above, or beside, that of the second."""
+    """Whether each value of the first is at most that of the second."""
     return all(map(at_most, one, other))
 
 

@@ -1,5 +1,5 @@
-"""The weakest orders of a structure as its claims.toml records them: the end of the file, which is
-promoted and never edited, like golden tests."""
+"""The weakest memory orders of a structure as recorded at the end of its claims.toml, which is
+promoted like golden tests and never edited."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HEAD = "# --- the weakest orders: promoted by weakspot relax, never edited ---"
 
 
 def recorded(found: Relaxed) -> Weakest:
-    """What is recorded of an answer."""
+    """The record of a result."""
     return Weakest(
         model=found.model,
         scenarios=found.scenarios,
@@ -35,7 +35,7 @@ def recorded(found: Relaxed) -> Weakest:
 
 
 def drift(structure: Structure, found: Sequence[Weakest]) -> list[str]:
-    """What the structure records of these models and what was found, as lines that differ."""
+    """The lines in which the structure's record for these models differs from the result."""
     models = {each.model for each in found}
     old = [each for each in structure.weakest if each.model in models]
     lines = difflib.unified_diff(list(_lines(old)), list(_lines(found)), n=0, lineterm="")
@@ -43,18 +43,18 @@ def drift(structure: Structure, found: Sequence[Weakest]) -> list[str]:
 
 
 def promote(structure: Structure, found: Sequence[Weakest]) -> None:
-    """Record what was found; what is recorded of other models stays."""
+    """Record the result; records for other models stay."""
     path = structure.folder / CLAIMS
     models = {each.model for each in found}
-    kept = [each for each in structure.weakest if each.model not in models]
+    others = [each for each in structure.weakest if each.model not in models]
     with disk(path):
         text = path.read_text(encoding="utf-8").partition(HEAD)[0].rstrip("\n")
-        lines = "\n".join(_lines([*kept, *found]))
+        lines = "\n".join(_lines([*others, *found]))
         replace(path, f"{text}\n\n{HEAD}\n\n{lines}\n".encode())
 
 
 def _lines(tables: Iterable[Weakest]) -> Iterator[str]:
-    """As TOML, an annotation a line."""
+    """TOML with one annotation per line."""
     for table in tables:
         yield "[[weakest]]"
         yield f"model = {_quoted(table.model)}"
@@ -67,5 +67,5 @@ def _lines(tables: Iterable[Weakest]) -> Iterator[str]:
 
 
 def _quoted(value: str | tuple[str, ...]) -> str:
-    """JSON's strings and lists of them are TOML's."""
+    """A string, or a list of strings, in the syntax that JSON and TOML share."""
     return json.dumps(value, ensure_ascii=False)

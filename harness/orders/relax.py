@@ -1,17 +1,16 @@
-"""The weakest memory orders that suffice: for all programs of a source (`subjects`) together, under
-one model.
+"""The weakest memory orders that suffice for all programs of a source (`subjects`) under one model.
 
-Which programs take part: those that are safe as they are written, each under the strongest orders
-that any of them is written with; where none is, those that are safe under the strongest there are.
-A published mistake and its repair are one program then, and take part once; what no order repairs
-takes no part. A program that a limit cuts even so takes part within that limit, and the result says
-so.
+The programs included are those that are safe as written, each under the strongest memory orders
+that any of them is written with. If none is safe as written, they are those that are safe under the
+strongest orders of all. A published mistake and its repair are then one program and are included
+once; a program that no memory order repairs is excluded. A program for which a limit is reached is
+included within that limit, and the result says so.
 
-What is found are all assignments of orders, each at most as strong as that, under which every
-program is safe and of which no order can be weaker (Pareto-minimal by what orders give). They are
-looked for with as few explorations as monotony allows (`minimal`, `trials`), and then nothing is
-taken on trust: each assignment is confirmed by exploring every program anew and whole, and each
-order in it by an execution that violates something when that order alone is one step weaker.
+The result is every assignment of memory orders, each at most that strong, under which all included
+programs are safe and in which no order can be weakened (Pareto-minimal with respect to the ordering
+guarantees). Monotonicity keeps the search short (`minimal`, `trials`), but no result relies on it:
+each assignment is confirmed by a complete exploration of every program, and each order in it by an
+execution that violates something when that order alone is one step weaker.
 """
 
 from __future__ import annotations
@@ -52,8 +51,8 @@ _TRACED = 400  # interleavings, to know how the events of a witness depend on on
 
 
 class Relaxing:
-    """Looks for the weakest orders of one version of a source; `result` may be asked for at any
-    time, also after Ctrl-C."""
+    """The search for the weakest memory orders of one version of a source. `result` is available
+    at any time, also after Ctrl-C."""
 
     def __init__(
         self,
@@ -84,7 +83,7 @@ class Relaxing:
         self._used: list[Annotation] = []
 
     def run(self) -> None:
-        """All of it."""
+        """Run the whole search."""
         strong = self._strongest()
         scenes, cut = self._scenes(strong)
         used = sorted({number for scene in scenes for number in scene.used})
@@ -108,12 +107,12 @@ class Relaxing:
 
     @property
     def scenes(self) -> Sequence[Scene]:
-        """The programs that take part; their annotations have the numbers of the result's."""
+        """The programs included; their annotations are numbered as in the result."""
         return self._trials.scenes
 
     @property
     def choices(self) -> Sequence[Values]:
-        """The orders of each annotation that there are to choose from, the weakest first."""
+        """The candidate memory orders of each annotation, the weakest first."""
         return self._trials.choices
 
     def result(self) -> Relaxed:
@@ -121,9 +120,9 @@ class Relaxing:
         notes = [*self._notes]
         for scene, reasons in self._trials.unknown.items():
             name = self._trials.scenes[scene].name
-            notes.append(f"{name}: some weaker orders are left open: {'; '.join(reasons)}")
+            notes.append(f"{name}: some weaker memory orders are undecided: {'; '.join(reasons)}")
         if not self._ended:
-            notes.append("the search was cut: there may be other assignments")
+            notes.append("the search was interrupted: other assignments may exist")
         return Relaxed(
             subject=self._subject,
             version=self._version,
@@ -144,19 +143,19 @@ class Relaxing:
 
     @property
     def _measured(self) -> bool:
-        """Whether every order that there is to choose from has a price."""
+        """Whether the cost of every candidate order has been measured."""
         return self._prices is not None and all(
             order in self._prices.of(each)
             for each, orders in zip(self._used, self.choices, strict=False)
             for order in orders
         )
 
-    # --- who takes part -----------------------------------------------------------------------
+    # --- programs included ----------------------------------------------------------------------
 
     def _strongest(self) -> Assignment:
-        """For each annotation the strongest order that a program which is not violated is written
-        with; of what only violated ones have, the strongest of theirs, and where all are violated
-        the strongest there is."""
+        """For each annotation, the strongest order that a program without violations is written
+        with; for an annotation that only violated programs have, the strongest order of theirs; if
+        all programs are violated, the strongest order there is."""
         if len(self._violated) == len(self._names):
             return tuple(allowed(each.kind)[-1] for each in self._all)
         good: list[list[str]] = [[] for _ in self._all]
@@ -171,7 +170,8 @@ class Relaxing:
         )
 
     def _scenes(self, top: Assignment) -> tuple[list[Scene], list[int]]:
-        """The programs that take part, each once, and which of them a limit cuts."""
+        """The programs included, each once, and the numbers of those for which a limit was
+        reached."""
         scenes: list[Scene] = []
         cut: list[int] = []
         known: set[str] = set()
@@ -194,7 +194,9 @@ class Relaxing:
             if found["reasons"]:
                 self._notes.append(f"{name}: {'; '.join(found['reasons'])}")
                 if not within(found):
-                    self._left_out.append(LeftOut(name, "a limit leaves it open"))
+                    self._left_out.append(
+                        LeftOut(name, "a limit was reached before it was decided")
+                    )
                     continue
                 cut.append(len(scenes))
             scenes.append(Scene(name, each))
@@ -207,7 +209,7 @@ class Relaxing:
     # --- the search ---------------------------------------------------------------------------
 
     def _search(self, budget: float = math.inf) -> None:
-        """The minimal assignments of the choices that there are, those that are known left out."""
+        """Find the minimal assignments among the candidates, except those already known."""
 
         prices = self._prices if self._measured else None
 
@@ -234,8 +236,8 @@ class Relaxing:
                 self._add(orders)
 
     def _add(self, orders: Assignment, *, sure: bool = True) -> None:
-        """Confirm and explain an assignment that is thought to be minimal; say so if one that
-        should be is not confirmed."""
+        """Confirm and justify an assignment that the search considers minimal; if `sure`, note
+        when one is not confirmed."""
         executions = self._confirmed(orders)
         if isinstance(executions, int):
             needs = tuple(self._needs(orders, number) for number in range(len(orders)))
@@ -244,11 +246,12 @@ class Relaxing:
             self._notes.append(executions)
 
     def _beside(self) -> None:
-        """With fences beside the accesses that some assignment has no weaker without them: full
-        ones where acquire and release do not suffice.
+        """Extend the search to fences beside those accesses that need more than the weakest order
+        in some assignment: seq_cst fences where acquire and release do not suffice.
 
-        Any order that is not seq_cst can be exchanged for a fence that gives the same. That is so
-        at each place of each assignment; told it is of the cheapest one, a place at a time.
+        Any memory order but seq_cst can be replaced by a relaxed access and a fence with the same
+        guarantee. This holds at each access of each assignment; only the replacements in the
+        cheapest assignment are listed, one access at a time.
         """
         known = [each.orders for each in self._weakest]
         full = all(any("sc" in order for order in orders) for orders in known)
@@ -267,7 +270,7 @@ class Relaxing:
                     self._add(orders, sure=False)
 
     def _is_minimal(self, orders: Assignment) -> bool:
-        """Whether no order and no fence of a sufficient assignment can be weaker."""
+        """Whether no memory order and no fence of a sufficient assignment can be weakened."""
         return all(
             self._trials.failing((*orders[:number], lower, *orders[number + 1 :])) is not None
             for number, annotation in enumerate(self._used)
@@ -275,8 +278,8 @@ class Relaxing:
         )
 
     def _confirmed(self, orders: Assignment) -> int | str:
-        """How many executions show, each scene explored anew, that the assignment suffices; or
-        what is in the way."""
+        """The number of executions explored to confirm that the assignment suffices for every
+        scene, or the reason why it is not confirmed."""
         executions = 0
         for number, scene in enumerate(self._trials.scenes):
             found = self._asked(scene.name, scene.annotated.under(orders), stop_at_first=False)
@@ -294,7 +297,7 @@ class Relaxing:
             violation = None if scene is None else self._violation(scene, tried)
             if scene is None or violation is None:
                 self._notes.append(
-                    f"{self._used[number]}: that {lower} is too weak is not confirmed"
+                    f"{self._used[number]}: a violation with {lower} was not confirmed"
                 )
                 continue
             name = self._trials.scenes[scene].name
@@ -302,8 +305,8 @@ class Relaxing:
         return tuple(needs)
 
     def _violation(self, scene: int, orders: Assignment) -> Violation | None:
-        """What the scene violates under the orders, explored anew for each of its own; most
-        telling is what has a critical cycle."""
+        """A violation of the scene under these orders, from an exploration of its own; one with a
+        critical cycle is preferred."""
         each = self._trials.scenes[scene]
         here = (scene, tuple(orders[number] for number in each.used))
         if here not in self._violations:
@@ -319,8 +322,8 @@ class Relaxing:
                 jobs=1,
             )
             self._explorations += 1
-            told = sorted(found.violations, key=lambda one: (not one.test, _size(one)))
-            self._violations[here] = next(iter(told), None)
+            ranked = sorted(found.violations, key=lambda one: (not one.test, _size(one)))
+            self._violations[here] = next(iter(ranked), None)
         return self._violations[here]
 
     def _habits_of(self, scene: int) -> Habits:

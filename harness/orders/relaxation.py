@@ -1,5 +1,4 @@
-"""What relax finds of programs under a model, as a value; what it says, and how it is written into
-the source."""
+"""The result of relaxing programs under a model: its findings, and the memory orders to write."""
 
 from __future__ import annotations
 
@@ -20,8 +19,8 @@ from weakspot.harness.values.verdict import Evidence, Finding, Violation
 
 
 class Need(msgspec.Struct, frozen=True, kw_only=True):
-    """Why an order is needed: with the one just `below` it, and all others as they are, this
-    `violation` of the `scenario` is found."""
+    """Why a memory order is needed: with the next weaker one, `below`, and all others unchanged,
+    the `scenario` has this `violation`."""
 
     below: str
     scenario: str
@@ -29,8 +28,8 @@ class Need(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Weakest(msgspec.Struct, frozen=True, kw_only=True):
-    """A minimal assignment: the order of each annotation, and why it is no weaker: a Need for each
-    order just below, none where it is the weakest there is. `executions` are those of all
+    """A minimal assignment: the memory order of each annotation, and for each a Need per next
+    weaker order, none if it is the weakest there is. `executions` counts the executions of all
     scenarios that were explored to confirm it."""
 
     orders: Assignment
@@ -40,16 +39,16 @@ class Weakest(msgspec.Struct, frozen=True, kw_only=True):
 
 def reason(needs: tuple[Need, ...]) -> str:
     """`rlx: race in push_vs_steal, MP+ponarlx+ctrlacqna`"""
-    said = []
+    reasons = []
     for need in needs:
         test = f", {need.violation.test}" if need.violation.test else ""
-        said.append(f"{need.below}: {need.violation.kind} in {need.scenario}{test}")
-    return "; ".join(said)
+        reasons.append(f"{need.below}: {need.violation.kind} in {need.scenario}{test}")
+    return "; ".join(reasons)
 
 
 class LeftOut(msgspec.Struct, frozen=True):
-    """A program that takes no part. `violated`: it violates something under the strongest orders
-    that it could take part with."""
+    """An excluded program, and why. `violated`: it violates something even under the strongest
+    memory orders considered."""
 
     scenario: str
     why: str
@@ -57,15 +56,15 @@ class LeftOut(msgspec.Struct, frozen=True):
 
 
 class Relaxed(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a structure under a model, or of one version of it: then `version` are the
-    scenarios that it has alone.
+    """The result for a structure under a model, or for one version of it, in which case `version`
+    names the scenarios of that version only.
 
-    `weakest` are the minimal assignments, each with the orders of `annotations`, and the cheapest
-    first: by what they were `measured` to cost on this machine, else by `strength.cost`. `suffices`
-    says whether the orders as written do. `notes` say within which limits this holds, and what was
-    not confirmed; `decided` is false then. Of a search that was cut `failing` tells what is known
-    to be too weak. `assignments` is how many there are to choose from; `explorations` and `seconds`
-    are what was spent.
+    `weakest` are the minimal assignments, in the order of `annotations`, the cheapest first: by
+    their measured cost on this machine if `measured`, else by `strength.cost`. `suffices` says
+    whether the orders as written suffice. `notes` state the limits within which the result holds
+    and what was not confirmed; `decided` is then false. After an interrupted search, `failing`
+    holds what is known to be too weak. `assignments` is the size of the search space;
+    `explorations` and `seconds` are the effort.
     """
 
     subject: str
@@ -86,19 +85,19 @@ class Relaxed(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def best(self) -> Weakest | None:
-        """The cheapest minimal assignment that is nowhere stronger than what is written; without
-        one the cheapest."""
+        """The cheapest minimal assignment that is nowhere stronger than the source, or else the
+        cheapest of all."""
         written = tuple(each.order for each in self.annotations)
         lower = [each for each in self.weakest if below(each.orders, written)]
         return next(iter(lower or self.weakest), None)
 
 
-# --- what it says -----------------------------------------------------------------------------
+# --- findings ---------------------------------------------------------------------------------
 
 
 def findings(relaxed: Relaxed) -> tuple[Finding, ...]:
-    """WS301: one for each annotation that is stronger than in the best assignment. None
-    where the orders as written do not suffice."""
+    """WS301 for each annotation that is stronger than in the best assignment; none if the orders as
+    written do not suffice."""
     best = relaxed.best
     if best is None or not relaxed.suffices:
         return ()
@@ -118,7 +117,7 @@ def findings(relaxed: Relaxed) -> tuple[Finding, ...]:
             subject=relaxed.subject,
             sites=(str(each),),
             evidence=(evidence,),
-            fix="leave the fence out" if order == "none" else f"write {spelled(order)}",
+            fix="remove the fence" if order == "none" else f"write {spelled(order)}",
         )
         for each, order in zip(relaxed.annotations, best.orders, strict=True)
         if order != each.order
@@ -129,12 +128,12 @@ def _plural(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-# --- writing it into the source ---------------------------------------------------------------
+# --- the orders to write ----------------------------------------------------------------------
 
 
 def chosen(relaxed: Relaxed, take: int | None) -> Assignment:
-    """The assignment of that number, counted from one. Without a number the best, or what is
-    written where that does not suffice. Raises BadInput where there are not so many."""
+    """The assignment with number `take`, counted from one. Without a number, the best one, or the
+    orders as written if they do not suffice. Raises BadInput if there are fewer."""
     if take is None:
         best = relaxed.best
         written = tuple(each.order for each in relaxed.annotations)
@@ -143,7 +142,7 @@ def chosen(relaxed: Relaxed, take: int | None) -> Assignment:
         raise BadInput(
             f"there is no assignment {take}",
             place=relaxed.subject,
-            advice=f"{len(relaxed.weakest)} were found; --fences looks for more",
+            advice=f"{len(relaxed.weakest)} were found; --fences searches for more",
         )
     return relaxed.weakest[take - 1].orders
 
@@ -156,7 +155,7 @@ def confirm(
     model: Model,
     bounds: Bounds,
 ) -> None:
-    """That programs that were read anew, by their names, have these orders and fences, and are as
+    """Check that programs, read again after the change, have these memory orders and fences and are
     safe with them. Raises WeakspotError otherwise."""
     left = {each.annotation: each.left for each in by_hand}
     wanted = []
@@ -167,7 +166,7 @@ def confirm(
     annotations, _ = annotate([program for _, program in programs])
     found = [(each.path, each.kind, each.order) for each in annotations]
     if sorted(found) != sorted(each for each in wanted if each[2] != "none"):
-        raise WeakspotError("what was written does not have the orders that were meant")
+        raise WeakspotError("the rewritten source does not have the intended memory orders")
     for name, program in programs:
         if asked(program, model, bounds)["result"] != "Safe":
-            raise WeakspotError(f"{name} is not safe with what was written")
+            raise WeakspotError(f"{name} is not safe with the rewritten source")

@@ -1,5 +1,5 @@
-"""What repairs a program whose memory orders are too weak: the fewest annotations to strengthen,
-each as little as is enough, confirmed by exploring every program again.
+"""Repairs of a program whose memory orders are too weak: the fewest annotations to strengthen, each
+as little as suffices, confirmed by exploring every program again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from weakspot.harness.values.strength import Assignment, cost, spelled, stronger
 
 
 class Change(msgspec.Struct, frozen=True):
-    """One annotation, the order that is written there, and the one to write."""
+    """One annotation, the memory order written there, and the one to write."""
 
     annotation: Annotation
     before: str
@@ -29,8 +29,8 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class Repair(msgspec.Struct, frozen=True):
-    """Changes that are enough together, none of them without the others. `safe` are the names of
-    the programs that were explored with them and are safe, of `programs` in all."""
+    """Changes that suffice together, none of them dispensable. `safe` names the programs that are
+    safe with them, out of `programs` explored."""
 
     changes: tuple[Change, ...]
     safe: tuple[str, ...]
@@ -41,8 +41,8 @@ class Repair(msgspec.Struct, frozen=True):
         all_of = "all " if len(self.safe) == self.programs > 1 else ""
         of = f" of {self.programs}" if len(self.safe) < self.programs else ""
         plural = "" if self.programs == 1 else "s"
-        said = " and ".join(map(str, self.changes))
-        return f"{said} {enough} for {all_of}{len(self.safe)}{of} scenario{plural}"
+        changes = " and ".join(map(str, self.changes))
+        return f"{changes} {enough} for {all_of}{len(self.safe)}{of} scenario{plural}"
 
 
 def repairs(
@@ -54,17 +54,17 @@ def repairs(
     most: int = 3,
     report: Report = lambda _: None,
 ) -> tuple[Repair, ...]:
-    """The smallest repairs of the program that is called `violated`: those of fewest annotations,
-    at most so many; those first with which most of the `programs`, which are pairs of name and
-    program, are safe, then the cheapest. None when no order repairs it, or a limit is in the way.
+    """The smallest repairs of the program named `violated`, at most `most`: those that change the
+    fewest annotations, sorted by how many of the `programs` (pairs of name and program) are safe
+    with them, then by cost. Empty if no memory order repairs the program or a limit is reached.
 
-    No program that was safe stops being so: a repair for which that is not so is none.
+    A change with which a program that was safe is no longer safe is not a repair.
     """
     names = [name for name, _ in programs]
     annotations, annotated = annotate([program for _, program in programs])
     at = names.index(violated)
     own = annotated[at].orders
-    # what the program does not use stays as it is written somewhere
+    # annotations that the program does not use keep an order that is written somewhere
     written = tuple(own.get(n, each.order) for n, each in enumerate(annotations))
     choices = [
         stronger(each.kind, mine) if n in own else (mine,)
@@ -102,7 +102,7 @@ def _confirmed(
     model: Model,
     bounds: Bounds,
 ) -> tuple[str, ...]:
-    """The programs that are safe with the changes, each explored anew; none if one was safe only
+    """The programs that are safe with the changes, each explored again; empty if one is safe only
     without them."""
     safe = []
     for name, each in zip(names, annotated, strict=True):

@@ -1,15 +1,15 @@
-"""What is relaxed together: the programs of a structure, or of a user's files, and which of them
-are one source.
+"""The programs that are relaxed together: those of a structure, or of a user's files, grouped by
+version of the source.
 
-The scenarios of a structure may be read with different macros, and then differ in more than orders:
-a fence stands in one and not in another. An order that is strengthened for the one without would
-make the fence of the other look unneeded. So such programs are of different versions of the source,
-and each version is relaxed for itself: two programs that are read with different macros are of one
-version if they have the same annotations in each function of the headers that they share. What none
-of them tells apart is of several versions.
+The scenarios of a structure may be compiled with different macros and then differ in more than
+memory orders: one has a fence where another has none. Strengthening an order for the program
+without the fence would make the fence in the other look unnecessary. Such programs therefore belong
+to different versions of the source, and each version is relaxed by itself. Two programs compiled
+with different macros belong to one version if they have the same annotations in each function of
+the headers that they share; a program that fits several versions belongs to all of them.
 
-A program that is violated as it is written makes no version of its own, since it says nothing of
-what suffices; unless all are violated.
+A program that is violated as written makes no version of its own, since it does not show what
+suffices, unless all programs are violated.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from weakspot.harness.orders.trials import Report
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """What is relaxed together: programs by their names."""
+    """Programs that are relaxed together, with their names."""
 
     name: str
     programs: tuple[tuple[str, Program], ...]
@@ -44,13 +44,14 @@ def subjects(
     include: Sequence[Path] = (),
     report: Report = lambda _: None,
 ) -> tuple[Subject, ...]:
-    """Each structure that is named, and the user's own files together, which get the macros and
-    the folders. Raises BadInput for a litmus test, which has no source; and what reading raises.
+    """One subject per named structure, and one for the user's own files, which are compiled with
+    the macros and include folders. Raises BadInput for a litmus test, which has no source, and what
+    reading a program raises.
     """
     named, tests = resolve(what)
     if tests:
         raise BadInput(
-            "a litmus test has no source whose orders could be changed",
+            "a litmus test has no source whose memory orders could be changed",
             place=str(tests[0].path),
             advice="name a C or C++ file, or a structure",
         )
@@ -77,9 +78,9 @@ def subjects(
 
 
 class Version(msgspec.Struct, frozen=True):
-    """Programs that are one source, by their names, those that are not violated first. `violated`
-    are the kinds of violations of those that are, as they are written; `alone` the programs that
-    are of this version only, where there are several."""
+    """The programs of one version of a source, with their names, those without violations first.
+    `violated` holds the kinds of violation of each program that is violated as written; `alone`
+    names the programs of this version only, if there are several versions."""
 
     subject: str
     programs: tuple[tuple[str, Program], ...]
@@ -125,14 +126,14 @@ _Text = Mapping[tuple[str, str], frozenset[tuple[int, int, str]]]
 
 
 def _text(program: Program) -> _Text:
-    """What a program has of the headers."""
+    """The annotations of a program in headers, by function."""
     found: defaultdict[tuple[str, str], set[tuple[int, int, str]]] = defaultdict(set)
     for site, order in zip(program.sites, program.orders, strict=True):
         if order:
             found[site.file, site.function].add((site.line, site.column, site.kind))
         for call in site.chain:
             function, _, place = call.rpartition("@")
-            found[place.rsplit(":", 2)[0], function]  # is there, and may have no annotation
+            found[place.rsplit(":", 2)[0], function]  # perhaps without annotations
     own = program.source.name
     return {at: frozenset(here) for at, here in found.items() if at[0] != own}
 
@@ -148,7 +149,7 @@ def _agrees(name: str, others: Sequence[str], texts: Mapping[str, _Text]) -> boo
 
 
 def _together(names: Sequence[str], texts: Mapping[str, _Text]) -> list[list[str]]:
-    """The largest groups of which all agree (Bron and Kerbosch, CACM 1973)."""
+    """The maximal groups whose members all agree (Bron and Kerbosch, CACM 1973)."""
     beside = {
         name: {other for other in names if other != name and _agrees(name, [other], texts)}
         for name in names

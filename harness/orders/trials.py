@@ -1,10 +1,10 @@
-"""Programs tried with other memory orders: each question is explored once, and is not explored
-where an answer that is known implies it.
+"""Programs explored under other memory orders: each question once, and not at all if a known
+answer implies it.
 
-What breaks under some orders breaks under all weaker ones, and what is safe is so under all
-stronger ones: both hold for the models that programs are explored under (of RC11: Lahav et al.,
-PLDI 2017, section 7, strengthening). Whoever uses this for a result confirms it afterwards by
-exploring without that, so that a model for which it does not hold costs results but tells no lie.
+What is violated under some memory orders is violated under all weaker ones, and what is safe is
+safe under all stronger ones. Both hold for the models that programs are explored under (for RC11:
+Lahav et al., PLDI 2017, section 7, strengthening). A result that rests on this is confirmed by an
+exploration that does not, so a model without monotonicity can cost results but not make one wrong.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from weakspot._engine import ExplorationDict
 
 Report = Callable[[str], None]
-"""Told, from time to time, what is being done."""
+"""Called with a description of the current step."""
 
 
 class Scene(msgspec.Struct, frozen=True):
-    """A program that takes part, by its name and its annotations."""
+    """An included program: its name and its annotations."""
 
     name: str
     annotated: Annotated
@@ -40,8 +40,8 @@ class Scene(msgspec.Struct, frozen=True):
 
 
 class Failing(msgspec.Struct, frozen=True):
-    """Orders under which a scenario violates something: a kind of violation. What is not named is
-    as strong as it may be."""
+    """Memory orders, by annotation number, under which a scenario violates something; the other
+    annotations have their strongest order. `kind` is the kind of violation."""
 
     orders: dict[int, str]
     scenario: str
@@ -49,7 +49,7 @@ class Failing(msgspec.Struct, frozen=True):
 
 
 class _Answer(msgspec.Struct, frozen=True):
-    """`at` are the annotations of a violation's witness, `kind` is what it violates."""
+    """`at` are the annotations in a violation's witness, `kind` is the kind of violation."""
 
     result: str  # Safe Violated Unknown
     at: frozenset[int] = frozenset()
@@ -57,13 +57,14 @@ class _Answer(msgspec.Struct, frozen=True):
 
 
 class Trials:
-    """Scenes under one model. `choices` are the orders of each annotation that there are, the
-    strongest last; more may be put there later. `explorations` is what was spent so far, `failed`
-    what `fails` has found.
+    """Scenes under one model. `choices` are the candidate orders of each annotation, the strongest
+    last; candidates can be added later. `explorations` counts what was explored so far, `failed`
+    lists what `fails` has found.
 
-    `tolerated` are scenes whose loops are cut even under the orders that are known to suffice: of
-    them it is enough that so many rounds are safe, and whoever tells a result says so. `unknown`
-    are scenes of which a limit left some assignment open; that one is then not taken to suffice.
+    `tolerated` are scenes whose loop bound is reached even under orders that are known to suffice:
+    for them, safety within the bound is enough, and results state the bound. `unknown` are scenes
+    for which a limit left some assignment undecided; such an assignment does not count as
+    sufficient.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class Trials:
         self._order = list(range(len(scenes)))
 
     def suffices(self, scene: int, orders: Assignment) -> bool:
-        """Whether the scene is safe, as far as it is explored. Unknown is not enough."""
+        """Whether the scene is safe as far as it is explored; false if that is unknown."""
         return self._answer(scene, orders).result == "Safe"
 
     def breaks(self, scene: int, orders: Assignment) -> bool:
@@ -93,7 +94,7 @@ class Trials:
         return self._answer(scene, orders).result == "Violated"
 
     def failing(self, orders: Assignment) -> int | None:
-        """A scene that is not safe; the one that was not last time is asked first."""
+        """A scene that is not safe; the one that failed last is asked first."""
         for scene in self._order:
             if not self.suffices(scene, orders):
                 self._order.remove(scene)
@@ -102,8 +103,8 @@ class Trials:
         return None
 
     def fails(self, orders: Assignment) -> Assignment | None:
-        """None if all scenes are safe; else an assignment that is not below under which some scene
-        still is not: as strong as is easily found."""
+        """None if all scenes are safe; else an assignment at least as strong under which some scene
+        is still not safe, as strong as a short search finds."""
         scene = self.failing(orders)
         if scene is None:
             return None
@@ -121,9 +122,9 @@ class Trials:
         return tuple(grown)
 
     def _raised(self, scene: int, grown: list[str], answer: _Answer) -> list[str]:
-        """Orders that a scene violates something under, made stronger as long as it does."""
+        """Orders under which a scene violates something, strengthened as long as it still does."""
         used = self.scenes[scene].used
-        # most often what has no part in the witness does not help
+        # annotations outside the witness seldom matter
         others = [number for number in used if number not in answer.at]
         raised = list(grown)
         for number in others:
@@ -162,7 +163,7 @@ class Trials:
         self._report(f"{self.scenes[scene].name}, exploration {self.explorations + 1:,}")
         annotated = self.scenes[scene].annotated
         self.explorations += 1
-        # one worker: what is found first is always the same
+        # one worker, so that the first violation is always the same
         program = annotated.under(orders)
         found = asked(program, self.model, self.bounds, jobs=1, stop_at_first=True)
         if found["violations"]:
@@ -176,5 +177,5 @@ class Trials:
 
 
 def within(found: ExplorationDict) -> bool:
-    """Whether loops were cut and nothing else was: all executions of so many rounds are known."""
+    """Whether the loop bound is the only limit reached: all executions within it are known."""
     return bool(found["cut_sites"]) and not found["fixed"] and found["limit"] is None

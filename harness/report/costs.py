@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from weakspot.harness.orders.contests import Timing
+from weakspot.harness.orders.comparisons import Timing
 from weakspot.harness.orders.cost import Costs, OrderCost, SiteCost
 from weakspot.harness.report.terminal import columns
 from weakspot.harness.runners.whole import Times

@@ -168,7 +168,7 @@ def test_of_a_program_that_is_too_weak_the_orders_that_repair_it_are_shown(run: 
         (["duffy_wsq", "--apply"], "--diff prints the change"),
         (["mp.c", "--apply", "--diff"], "exclude each other"),
         (["mp.c", "--take", "2"], "--take goes with --diff or --apply"),
-        (["mp.c", "--take", "9", "--diff"], "--fences looks for more"),
+        (["mp.c", "--take", "9", "--diff"], "--fences searches for more"),
         (["duffy_wsq", "--fences", "--check"], "leave --fences out"),
     ],
 )

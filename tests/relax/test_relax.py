@@ -108,7 +108,7 @@ def test_what_is_stronger_is_a_finding_with_the_order_to_write(passing: str) -> 
     assert [each.fix for each in found] == [
         "write memory_order_release",
         "write memory_order_acquire",
-        "leave the fence out",
+        "remove the fence",
     ]
     assert found[0].sites == ("passing.c:8",)
 
@@ -217,10 +217,10 @@ def cut(path: str, before: str) -> Relaxed:
     return work.result()
 
 
-def test_an_answer_that_was_cut_says_so(passing: str) -> None:
+def test_an_interrupted_search_says_so(passing: str) -> None:
     found = cut(passing, "why")
     assert not found.decided
-    assert any("the search was cut" in note for note in found.notes)
+    assert any("the search was interrupted" in note for note in found.notes)
 
 
 def test_a_search_that_is_cut_before_its_first_answer_tells_what_is_too_weak(passing: str) -> None:
@@ -236,7 +236,7 @@ def test_a_search_that_is_cut_before_its_first_answer_tells_what_is_too_weak(pas
 
 def test_a_litmus_test_has_nothing_to_relax() -> None:
     folder = Path(__file__).parents[2] / "litmus" / "store_buffering" / "tests"
-    with pytest.raises(BadInput, match="no source whose orders could be changed"):
+    with pytest.raises(BadInput, match="no source whose memory orders could be changed"):
         subjects([str(folder)])
 
 

@@ -11,7 +11,7 @@ import pytest
 from weakspot.generators.source.program import read_program
 from weakspot.harness.machines import Machine
 from weakspot.harness.machines.prices import Prices
-from weakspot.harness.orders.contests import FEWEST, Timing
+from weakspot.harness.orders.comparisons import FEWEST, Timing
 from weakspot.harness.orders.cost import Costing, Costs, OrderCost, SiteCost, prices
 from weakspot.harness.runners.whole import Times
 from weakspot.harness.values.annotations import Annotation

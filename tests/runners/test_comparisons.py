@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable
 from math import comb
 
-from weakspot.harness.orders.contests import FEWEST, Contest, Timing, next_of, timing
+from weakspot.harness.orders.comparisons import FEWEST, Comparison, Timing, next_of, timing
 
 
 def machine(seed: int, noise: float = 3.0) -> Callable[[float], float]:
@@ -29,15 +29,15 @@ def machine(seed: int, noise: float = 3.0) -> Callable[[float], float]:
     return run
 
 
-def measured(costs: list[float], turns: int, run: Callable[[float], float]) -> Contest[float]:
-    contest = Contest(costs)
+def measured(costs: list[float], turns: int, run: Callable[[float], float]) -> Comparison[float]:
+    comparison = Comparison(costs)
     for _ in range(turns):
-        contest.turn(run)
-    return contest
+        comparison.turn(run)
+    return comparison
 
 
-def found(contest: Contest[float], place: int = 1, times: float = 1) -> Timing:
-    timing = contest.timing(place, times)
+def found(comparison: Comparison[float], place: int = 1, times: float = 1) -> Timing:
+    timing = comparison.timing(place, times)
     assert timing is not None
     return timing
 
@@ -45,8 +45,8 @@ def found(contest: Contest[float], place: int = 1, times: float = 1) -> Timing:
 def test_a_planted_cost_is_found_and_is_no_noise() -> None:
     held = 0
     for seed in range(200):
-        contest = measured([0.0, 7.0, 21.0], 40, machine(seed))
-        seven, many = found(contest), found(contest, 2)
+        comparison = measured([0.0, 7.0, 21.0], 40, machine(seed))
+        seven, many = found(comparison), found(comparison, 2)
         assert not seven.is_noise
         assert not many.is_noise
         held += seven.low <= 7 * 1.25 and seven.high >= 7.0
@@ -62,28 +62,28 @@ def test_of_programs_that_are_alike_there_is_noise() -> None:
 def test_what_drifts_weighs_on_all_alike() -> None:
     """A machine that takes a nanosecond more each time it is asked."""
     clock = itertools.count()
-    contest = measured([0.0, 0.0, 5.0], 20, lambda more: 100 + more + next(clock))
-    assert found(contest).is_noise
-    assert (found(contest).ns, found(contest, 2).ns) == (0.0, 5.0)
+    comparison = measured([0.0, 0.0, 5.0], 20, lambda more: 100 + more + next(clock))
+    assert found(comparison).is_noise
+    assert (found(comparison).ns, found(comparison, 2).ns) == (0.0, 5.0)
 
 
 def test_an_operation_has_its_part_of_the_difference() -> None:
-    contest = measured([0.0, 9.0], 10, lambda more: 100 + more)
-    assert found(contest, times=3) == Timing(3.0, 3.0, 3.0, 9.0, 10)
-    assert contest.timing(1, 0) is None, "an operation that is not executed costs nothing"
+    comparison = measured([0.0, 9.0], 10, lambda more: 100 + more)
+    assert found(comparison, times=3) == Timing(3.0, 3.0, 3.0, 9.0, 10)
+    assert comparison.timing(1, 0) is None, "an operation that is not executed costs nothing"
 
 
 def test_a_turn_that_is_cut_short_counts_nothing() -> None:
-    contest = measured([0.0, 9.0], 6, lambda more: 100 + more)
-    before = found(contest)
+    comparison = measured([0.0, 9.0], 6, lambda more: 100 + more)
+    before = found(comparison)
 
     def lost(more: float) -> float:
         raise IndexError if more else KeyError
 
     for _ in range(2):
         with contextlib.suppress(LookupError):
-            contest.turn(lost)
-    assert (found(contest), len(contest)) == (before, 6)
+            comparison.turn(lost)
+    assert (found(comparison), len(comparison)) == (before, 6)
 
 
 def test_the_interval_holds_the_median_with_95_percent() -> None:
@@ -105,15 +105,15 @@ def test_the_interval_holds_the_median_with_95_percent() -> None:
 
 def test_who_is_known_least_has_the_next_turn() -> None:
     quiet, loud = machine(1, noise=0.1), machine(1, noise=30.0)
-    contests = {name: Contest([0.0, 5.0]) for name in ("quiet", "loud", "other")}
-    alone = Contest([0.0])
-    everyone = [*contests.values(), alone]
+    comparisons = {name: Comparison([0.0, 5.0]) for name in ("quiet", "loud", "other")}
+    alone = Comparison([0.0])
+    everyone = [*comparisons.values(), alone]
     for turn in range(300):
         chosen = next_of(everyone, turn)
         if turn < len(everyone) * FEWEST:
             assert len(chosen) == min(map(len, everyone)), "first all have enough for an interval"
-        chosen.turn(loud if chosen is contests["loud"] else quiet)
-    assert len(contests["loud"]) > 2 * len(contests["quiet"])
-    assert abs(len(contests["quiet"]) - len(contests["other"])) < 10
-    assert len(alone) < len(contests["quiet"]), "nothing is compared with it"
+        chosen.turn(loud if chosen is comparisons["loud"] else quiet)
+    assert len(comparisons["loud"]) > 2 * len(comparisons["quiet"])
+    assert abs(len(comparisons["quiet"]) - len(comparisons["other"])) < 10
+    assert len(alone) < len(comparisons["quiet"]), "nothing is compared with it"
     assert next_of([alone], 1) is alone
