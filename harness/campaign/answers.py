@@ -32,17 +32,20 @@ from weakspot.harness.machines import Machine
 from weakspot.harness.runners import Runner, whole
 from weakspot.harness.runners.gauge import Gauge, gauged
 from weakspot.harness.values.claims import Scenario
+from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.histogram import Histogram
+from weakspot.harness.values.program_run import ProgramRun
 from weakspot.harness.values.record import (
     FORMAT,
     Entry,
-    MachineNote,
+    MachineInfo,
     Manifest,
-    ModelNote,
+    ModelInfo,
     Plan,
     Record,
-    in_order,
+    unique,
 )
-from weakspot.harness.values.verdict import Exploration, Histogram, ProgramRun, Verdict
+from weakspot.harness.values.verdict import Verdict
 from weakspot.system import tools
 
 
@@ -159,7 +162,7 @@ class Answers:
         self.notes: list[str] = []
         self.explorations: list[Exploration] = []
         self.models: dict[str, Model] = {}
-        self.machines: list[MachineNote] = []
+        self.machines: list[MachineInfo] = []
         self.verdicts: dict[tuple[str, str, str], Verdict] = {}
         self.histograms: dict[tuple[str, str, str], Histogram] = {}
         self.runs: list[ProgramRun] = []
@@ -183,7 +186,7 @@ class Answers:
             if not asked[name]
         ]
         if self.material.programs:
-            reasons = in_order(filter(None, asked.values()))
+            reasons = unique(filter(None, asked.values()))
             self.notes += [f"not explored: {reason}" for reason in reasons]
         progress.start(len(jobs), "exploring")
         for subject, model in jobs:
@@ -263,7 +266,7 @@ class Answers:
                 yield gauge
             finally:
                 known = msgspec.to_builtins(gauge.found)
-                self.machines = [MachineNote(machine.name, machine.arch, machine.emulated, known)]
+                self.machines = [MachineInfo(machine.name, machine.arch, machine.emulated, known)]
 
     def inspect(
         self,
@@ -291,7 +294,7 @@ class Answers:
                 plan=Plan(what=self.what),
                 started=time.strftime("%Y-%m-%dT%H:%M:%S%z"),
                 models=tuple(
-                    ModelNote(model.name, model.title, model.role, model.machines)
+                    ModelInfo(model.name, model.title, model.role, model.machines)
                     for model in self.models.values()
                 ),
                 machines=tuple(self.machines),

@@ -51,19 +51,22 @@ from weakspot.harness.runners.gauge import Gauge, gauged
 from weakspot.harness.runners.litmus7 import Litmus7
 from weakspot.harness.runners.native import Native
 from weakspot.harness.values.annotations import annotate
+from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.histogram import Histogram
+from weakspot.harness.values.program_run import ProgramRun
 from weakspot.harness.values.record import (
     FORMAT,
+    AnnotationCosts,
     Entry,
-    MachineNote,
+    MachineInfo,
     Manifest,
-    ModelNote,
+    ModelInfo,
     Plan,
-    Price,
     Record,
     digest,
     key,
 )
-from weakspot.harness.values.verdict import Exploration, Histogram, ProgramRun, Verdict
+from weakspot.harness.values.verdict import Verdict
 
 _TOGETHER = 40  # tests whose compiling is one job
 
@@ -279,11 +282,11 @@ def explored(
 def _priced(material: Material, prices: Prices) -> Material:
     """The material with what is remembered of what its orders cost."""
 
-    def of(structure: str) -> tuple[Price, ...]:
+    def of(structure: str) -> tuple[AnnotationCosts, ...]:
         programs = [each for each in material.programs if each.structure == structure]
         annotations, _ = annotate([each.generated.program for each in programs])
         return tuple(
-            Price(
+            AnnotationCosts(
                 at=str(each),
                 operation=each.operation,
                 function=each.function,
@@ -317,7 +320,7 @@ class _Work:
         self.models: dict[str, Model] = {}
         self.digests: dict[str, str] = {}
         self.versions: dict[str, str] = {}
-        self.machines: dict[str, MachineNote] = {}
+        self.machines: dict[str, MachineInfo] = {}
         self.notes: list[str] = []
         self.failed = False
 
@@ -463,7 +466,7 @@ class _Work:
         """Add what is known of the machine."""
         before = self.machines.get(machine.name)
         profile = {**(before.profile if before else {}), **known}
-        note = MachineNote(machine.name, machine.arch, machine.emulated, profile)
+        note = MachineInfo(machine.name, machine.arch, machine.emulated, profile)
         self.machines[machine.name] = note
 
     def _run_programs(self, run: Callable[..., None], machine: Machine, gauge: Gauge) -> None:
@@ -530,7 +533,7 @@ class _Work:
                 finished=finished,
                 tools={**old.tools, **self.versions},
                 models=tuple(
-                    ModelNote(
+                    ModelInfo(
                         model.name, model.title, model.role, model.machines, self.digests[name]
                     )
                     for name, model in self.models.items()

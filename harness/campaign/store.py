@@ -26,23 +26,21 @@ from typing import Self, TypeVar
 import msgspec
 
 from weakspot.errors import BadInput, WeakspotError
+from weakspot.harness.values.codegen import CodegenComparison
+from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.finding import Finding
+from weakspot.harness.values.histogram import Histogram
+from weakspot.harness.values.program_run import ProgramRun
 from weakspot.harness.values.record import (
     FORMAT,
     Entry,
     Manifest,
     Plan,
     Record,
-    Source,
-    StructureNote,
+    SourceFile,
+    StructureInfo,
 )
-from weakspot.harness.values.verdict import (
-    Compiled,
-    Exploration,
-    Finding,
-    Histogram,
-    ProgramRun,
-    Verdict,
-)
+from weakspot.harness.values.verdict import Verdict
 from weakspot.system.files import (
     Journal,
     disk,
@@ -61,7 +59,7 @@ class Codes(msgspec.Struct, frozen=True):
     """What compilers made of a test, in all ways that a campaign asks for."""
 
     source: str
-    codes: tuple[Compiled, ...]
+    codes: tuple[CodegenComparison, ...]
 
 
 class Store:
@@ -176,9 +174,9 @@ class Store:
 
     def subjects(
         self,
-        structures: Sequence[StructureNote],
+        structures: Sequence[StructureInfo],
         entries: Sequence[Entry],
-        sources: Sequence[Source],
+        sources: Sequence[SourceFile],
     ) -> None:
         """Write what the campaign is about, in place of what was there."""
         replace(self.folder / "structures.json", pretty(structures))
@@ -249,7 +247,7 @@ def load(folder: Path) -> Record:
         manifest=manifest,
         structures=_structures(folder),
         entries=entries,
-        sources=rows(folder / "sources.jsonl", Source),
+        sources=rows(folder / "sources.jsonl", SourceFile),
         verdicts=tuple(verdicts.values()),
         explorations=tuple(explorations.values()),
         histograms=tuple(histograms.values()),
@@ -313,10 +311,10 @@ class _Version(msgspec.Struct):
     format: int
 
 
-def _structures(folder: Path) -> tuple[StructureNote, ...]:
+def _structures(folder: Path) -> tuple[StructureInfo, ...]:
     path = folder / "structures.json"
     try:
-        return msgspec.json.decode(path.read_bytes(), type=tuple[StructureNote, ...])
+        return msgspec.json.decode(path.read_bytes(), type=tuple[StructureInfo, ...])
     except FileNotFoundError:
         return ()
     except OSError as error:

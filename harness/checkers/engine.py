@@ -18,7 +18,8 @@ from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.herdhash import herd_hash
 from weakspot.harness.values.herdlog import LOOP
-from weakspot.harness.values.verdict import Observation, Verdict, Witness, WitnessEvent
+from weakspot.harness.values.verdict import Observation, Verdict
+from weakspot.harness.values.witness import Witness, WitnessEvent
 from weakspot.system import tools
 from weakspot.system.tools import Tool
 

@@ -19,16 +19,9 @@ from weakspot.generators.pipeline import Generated
 from weakspot.generators.source.program import Program
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.values.record import program as program_name
-from weakspot.harness.values.verdict import (
-    Execution,
-    Exploration,
-    Result,
-    Violation,
-    ViolationKind,
-    Wait,
-    WitnessEvent,
-)
+from weakspot.harness.values.exploration import Exploration, Result, Violation, ViolationKind
+from weakspot.harness.values.record import program_name
+from weakspot.harness.values.witness import Execution, Wait, WitnessEvent
 from weakspot.system import tools
 
 if TYPE_CHECKING:

@@ -24,10 +24,11 @@ from weakspot.harness.codegen.compilers import Build, Made, compiled
 from weakspot.harness.codegen.operations import Subject
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.values.agreement import beyond
+from weakspot.harness.values.agreement import states_beyond
+from weakspot.harness.values.codegen import CodegenComparison
 from weakspot.harness.values.herdlog import LOOP
-from weakspot.harness.values.record import Record, in_order
-from weakspot.harness.values.verdict import Compiled, Verdict
+from weakspot.harness.values.record import Record, unique
+from weakspot.harness.values.verdict import Verdict
 
 LANGUAGE = "c11"
 """The model of the source where none is named: what compilers implement. rc11 forbids load
@@ -162,7 +163,7 @@ class Inspection:
             if code.made is not None:
                 made = code.made.test
                 found.setdefault(code.machine.name, (code.machine, []))[1].append(made)
-        sources = [self.tests[name] for name in in_order(test for test, *_ in self.codes)]
+        sources = [self.tests[name] for name in unique(test for test, *_ in self.codes)]
         return [*((model, sources) for model in self.language), *found.values()]
 
     def check(self, seconds: float, advance: Callable[[], None]) -> None:
@@ -175,7 +176,7 @@ class Inspection:
         for model, tests in self.jobs:
             self.checker.check(tests, model, seconds=seconds, done=done)
 
-    def answers(self) -> tuple[Compiled, ...]:
+    def answers(self) -> tuple[CodegenComparison, ...]:
         """What is known of each code, in the order of the tests and targets."""
         place = {name: at for at, name in enumerate(self.tests)}
         found = [
@@ -186,13 +187,13 @@ class Inspection:
         ]
         return tuple(sorted(found, key=lambda each: place[each.source]))
 
-    def _answer(self, code: _Code, model: Model) -> Compiled | None:
+    def _answer(self, code: _Code, model: Model) -> CodegenComparison | None:
         test = code.test
-        known = Compiled(
+        known = CodegenComparison(
             source=test.name,
             model=model.name,
             target=code.target,
-            builds=in_order(build.name for build in code.builds),
+            builds=unique(build.name for build in code.builds),
             machine=code.machine.name,
             result="Unknown",
             reason=code.reason,
@@ -214,7 +215,7 @@ class Inspection:
             if verdict.observation == "Unknown" and not verdict.reason.startswith(LOOP):
                 why = f"{verdict.checker}, under {verdict.model}: {verdict.reason}"
                 return msgspec.structs.replace(known, reason=why)
-        more = beyond(code.made, machine.states, language.states, code.taken)
+        more = states_beyond(code.made, machine.states, language.states, code.taken)
         return msgspec.structs.replace(
             known,
             result="Weaker" if more else "Kept",

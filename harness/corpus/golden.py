@@ -13,14 +13,14 @@ from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test
 from weakspot.harness.corpus.material import drift, gather, resolve
 from weakspot.harness.corpus.structures import Structure
-from weakspot.harness.values.record import Drift
+from weakspot.harness.values.record import GoldenDifference
 from weakspot.system.files import disk, file_names
 
 INDEX = "@all"
 """diy7's name for the list of a folder's tests; herd7 and litmus7 take it as an argument."""
 
 
-def drifts(what: Sequence[str], *, promoted: bool) -> list[tuple[Structure, Drift]]:
+def drifts(what: Sequence[str], *, promoted: bool) -> list[tuple[Structure, GoldenDifference]]:
     """How the golden files of each structure differ from what its source gives now; with
     `promoted` they are replaced.
 

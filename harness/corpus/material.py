@@ -21,16 +21,16 @@ from weakspot.harness.corpus import models
 from weakspot.harness.corpus import structures as corpus
 from weakspot.harness.corpus.structures import Structure
 from weakspot.harness.values.claims import Scenario
+from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import (
-    Drift,
     Entry,
-    Source,
-    StructureNote,
+    GoldenDifference,
+    SourceFile,
+    StructureInfo,
     digest,
-    in_order,
-    program,
+    program_name,
+    unique,
 )
-from weakspot.harness.values.verdict import Exploration
 from weakspot.system.files import file_names
 
 #: the models of a C test that comes from no structure; of another architecture's, see below
@@ -52,23 +52,23 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        return program(self.structure, self.scenario)
+        return program_name(self.structure, self.scenario)
 
 
 class Material(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a campaign is about. `compilers` are those that read the sources."""
 
-    structures: tuple[StructureNote, ...]
+    structures: tuple[StructureInfo, ...]
     entries: tuple[Entry, ...]
     programs: tuple[Subject, ...]
-    sources: tuple[Source, ...]
+    sources: tuple[SourceFile, ...]
     compilers: tuple[str, ...] = ()
 
     @property
     def models(self) -> tuple[str, ...]:
         """The models that programs and tests bring with them."""
         programs = (name for each in self.programs for name in each.models)
-        return in_order((*programs, *(name for each in self.entries for name in each.models)))
+        return unique((*programs, *(name for each in self.entries for name in each.models)))
 
 
 def from_source(structure: Structure, scenario: Scenario) -> Generated:
@@ -127,14 +127,14 @@ def gather(
     Raises BadInput, Unsupported, MissingTool or ToolFailed for a source that does not compile.
     """
     named, files = resolve(what, root)
-    notes: list[StructureNote] = []
+    notes: list[StructureInfo] = []
     programs: list[Subject] = []
     tests: list[_Placed] = []
-    sources: dict[tuple[str, str], Source] = {}
+    sources: dict[tuple[str, str], SourceFile] = {}
     for structure in named:
         made: list[Test] = []
         for scenario in structure.scenarios:
-            report(program(structure.name, scenario.name))
+            report(program_name(structure.name, scenario.name))
             generated = generator(structure, scenario)
             made.extend(generated.tests)
             programs.append(
@@ -158,7 +158,7 @@ def gather(
         entries=tuple(_entries(tests)),
         programs=tuple(programs),
         sources=tuple(sources.values()),
-        compilers=in_order(each.generated.program.compiler for each in programs),
+        compilers=unique(each.generated.program.compiler for each in programs),
     )
 
 
@@ -185,11 +185,11 @@ def content(test: Test) -> str:
     return _DESCRIPTION.sub("", test.text)
 
 
-def drift(golden: Iterable[Test], made: Iterable[Test]) -> Drift:
+def drift(golden: Iterable[Test], made: Iterable[Test]) -> GoldenDifference:
     """How generated tests differ from golden ones, by name and text."""
     old = {test.name: test.text for test in golden}
     new = {test.name: test.text for test in made}
-    return Drift(
+    return GoldenDifference(
         missing=tuple(sorted(old.keys() - new.keys())),
         added=tuple(sorted(new.keys() - old.keys())),
         changed=tuple(sorted(name for name in old.keys() & new.keys() if old[name] != new[name])),
@@ -213,15 +213,15 @@ def _program(path: Path, taken: Container[str]) -> Structure:
     )
 
 
-def _note(structure: Structure, generated: Sequence[Test], under: Sequence[str]) -> StructureNote:
-    return StructureNote(
+def _note(structure: Structure, generated: Sequence[Test], under: Sequence[str]) -> StructureInfo:
+    return StructureInfo(
         name=structure.name,
         title=structure.title,
         source=structure.source,
         models=tuple(under) or structure.models,
         scenarios=structure.scenarios,
         claims=structure.claims,
-        drift=drift(structure.golden(), generated) if structure.recorded else Drift(),
+        drift=drift(structure.golden(), generated) if structure.recorded else GoldenDifference(),
         recorded=structure.recorded,
         weakest=structure.weakest,
     )
@@ -257,8 +257,8 @@ def _entries(tests: Sequence[_Placed]) -> Iterator[Entry]:
     for (name, test), file in zip(merged.items(), file_names(merged), strict=True):
         yield Entry(
             test=test,
-            structures=in_order(where[name]),
-            models=in_order(under[name]),
+            structures=unique(where[name]),
+            models=unique(under[name]),
             digest=digest(content(test)),
             file=file,
         )
@@ -282,17 +282,17 @@ def compiled(material: Material, isa: Sequence[str]) -> tuple[Material, tuple[st
                 continue
             found.append((test, entry.structures, (to.model,) if to.model else ()))
     entries = tuple(_entries(found))
-    return msgspec.structs.replace(material, entries=entries), in_order(left_out)
+    return msgspec.structs.replace(material, entries=entries), unique(left_out)
 
 
 def _sources(
     structure: str, folder: Path, sites: Iterable[Site], known: Container[tuple[str, str]]
-) -> dict[tuple[str, str], Source]:
+) -> dict[tuple[str, str], SourceFile]:
     """The source files that a program's sites point into; a system header has none."""
     found = {}
-    for name in in_order(site.file for site in sites):
+    for name in unique(site.file for site in sites):
         path = folder / name
         if (structure, name) not in known and path.is_file():
             text = path.read_text(encoding="utf-8", errors="replace")
-            found[structure, name] = Source(structure, name, text)
+            found[structure, name] = SourceFile(structure, name, text)
     return found

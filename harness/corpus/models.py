@@ -45,7 +45,7 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The cat file itself."""
         return folder() / self.file
 
-    def speaks_for(self, machine: str) -> bool:
+    def applies_to(self, machine: str) -> bool:
         """Whether an outcome that the model forbids, seen on `machine`, contradicts it."""
         return not self.machines or machine in self.machines
 

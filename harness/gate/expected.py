@@ -11,8 +11,9 @@ import re
 
 from weakspot.generators.litmus import Test
 from weakspot.harness.judge.kinds import KINDS
-from weakspot.harness.values.phrases import answered
-from weakspot.harness.values.verdict import Evidence, Finding, Verdict
+from weakspot.harness.values.descriptions import describe_verdict
+from weakspot.harness.values.finding import Evidence, Finding
+from weakspot.harness.values.verdict import Verdict
 
 _RESULT = re.compile(
     r"\bResult:[ \t]*(Never|Sometimes|Always|Undefined)\b(?:[ \t]+under[ \t]+([\w ,.+-]+?)[ \t]*)?"
@@ -46,6 +47,6 @@ def unmet(test: Test, verdict: Verdict) -> Finding | None:
         message=f"{test.name} under {verdict.model}: the file expects {expected}, "
         f"{verdict.checker} finds {verdict.observation}",
         subject=test.name,
-        evidence=(Evidence("verdict", answered(verdict)),),
+        evidence=(Evidence("verdict", describe_verdict(verdict)),),
         fix=KINDS["WS001"].advice,
     )

@@ -7,7 +7,8 @@ from typing import Literal
 
 import msgspec
 
-from weakspot.harness.values.verdict import Execution, Finding
+from weakspot.harness.values.finding import Finding
+from weakspot.harness.values.witness import Execution
 
 Status = Literal["fails", "told", "accepted"]
 

@@ -10,7 +10,7 @@ import msgspec
 from weakspot.harness.gate.outcome import Outcome, Told
 from weakspot.harness.gate.where import find
 from weakspot.harness.gate.work import FOLDER, folder
-from weakspot.harness.values.record import in_order
+from weakspot.harness.values.record import unique
 from weakspot.system import cache
 
 _TOLD = "told"
@@ -22,7 +22,7 @@ class _Scenario(msgspec.Struct, frozen=True):
 
 def remember(root: Path, outcome: Outcome) -> None:
     place = folder(root) / _TOLD
-    for file in in_order(each.file for each in outcome.scenarios):
+    for file in unique(each.file for each in outcome.scenarios):
         path = place / f"{cache.digest(file)}.json"
         told = _Scenario(tuple(each for each in outcome.told if each.scenario == file))
         if cache.read(path, _Scenario) != told:

@@ -18,9 +18,11 @@ from weakspot.harness.gate.outcome import Accepted, Place, Status, Told
 from weakspot.harness.gate.places import place
 from weakspot.harness.gate.work import Answered, Work
 from weakspot.harness.judge.findings import judge, violations
-from weakspot.harness.values.phrases import done
-from weakspot.harness.values.record import FORMAT, Manifest, Plan, Record, program
-from weakspot.harness.values.verdict import Execution, Exploration, Finding, Violation, WitnessEvent
+from weakspot.harness.values.descriptions import describe_event
+from weakspot.harness.values.exploration import Exploration, Violation
+from weakspot.harness.values.finding import Finding
+from weakspot.harness.values.record import FORMAT, Manifest, Plan, Record, program_name
+from weakspot.harness.values.witness import Execution, WitnessEvent
 
 
 class Telling:
@@ -101,7 +103,7 @@ class Telling:
 
     def _of_project(self, file: str, finding: Finding) -> str:
         """The message, with places named from the project's folder as everywhere else."""
-        message = finding.message.removeprefix(f"{program(file, Path(file).stem)}: ")
+        message = finding.message.removeprefix(f"{program_name(file, Path(file).stem)}: ")
         for name in {site.file for site in self.sites[file]}:
             spelled = rf"(?<![\w./-]){re.escape(name)}(?=:\d)"
             path = os.path.normpath(Path(file).parent / name)
@@ -143,7 +145,7 @@ class Telling:
             line,
             column,
             function=here[0].function if here else "",
-            does=done(event) if event is not None else "",
+            does=describe_event(event) if event is not None else "",
         )
 
     def _litmus(self, finding: Finding, answered: Answered) -> Told:

@@ -30,8 +30,9 @@ from weakspot.harness.corpus.material import Subject, default_models
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.reach import reach
-from weakspot.harness.values.record import program
-from weakspot.harness.values.verdict import Exploration, Verdict, Violation
+from weakspot.harness.values.exploration import Exploration, Violation
+from weakspot.harness.values.record import program_name
+from weakspot.harness.values.verdict import Verdict
 from weakspot.system import cache as kept
 
 FOLDER = ".weakspot"
@@ -261,7 +262,7 @@ class Work:
 
     def _unasked(self, job: Job) -> None:
         exploration = Exploration(
-            program=program(job.file, Path(job.file).stem),
+            program=program_name(job.file, Path(job.file).stem),
             model=job.model.name,
             result="Unknown",
             reasons=(f"the budget of {self.config.budget:g} s was used up before",),

@@ -12,11 +12,20 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from weakspot.harness.judge.kinds import KINDS
-from weakspot.harness.values.agreement import answers
+from weakspot.harness.values.agreement import conclusive
 from weakspot.harness.values.claims import Claim, Explored
-from weakspot.harness.values.phrases import answered, counted, outcome, rounded, said, told
-from weakspot.harness.values.record import Record, StructureNote, in_order, program
-from weakspot.harness.values.verdict import Evidence, Exploration, Finding, Observation, Verdict
+from weakspot.harness.values.descriptions import (
+    describe_claim,
+    describe_exploration,
+    describe_histogram,
+    describe_verdict,
+    exploration_outcome,
+)
+from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.finding import Evidence, Finding
+from weakspot.harness.values.numbers import rounded
+from weakspot.harness.values.record import Record, StructureInfo, program_name, unique
+from weakspot.harness.values.verdict import Observation, Verdict
 
 
 def compare(record: Record) -> Iterator[Finding]:
@@ -41,7 +50,7 @@ def compare(record: Record) -> Iterator[Finding]:
             )
 
 
-def _drift(structure: StructureNote) -> Finding:
+def _drift(structure: StructureInfo) -> Finding:
     def names(label: str, tests: Sequence[str]) -> Iterator[Evidence]:
         if tests:
             more = f" and {len(tests) - 5} more" if len(tests) > 5 else ""
@@ -63,9 +72,9 @@ def _drift(structure: StructureNote) -> Finding:
 
 
 def _explored(
-    record: Record, structure: StructureNote, claim: Claim, unchecked: Counter[str]
+    record: Record, structure: StructureInfo, claim: Claim, unchecked: Counter[str]
 ) -> Iterator[Finding]:
-    name = program(structure.name, claim.scenario)
+    name = program_name(structure.name, claim.scenario)
     found = {each.model: each for each in record.explorations_of.get(name, ())}
     for model, expected in claim.explored.items():
         exploration = found.get(model)
@@ -75,8 +84,9 @@ def _explored(
             yield _mismatch(
                 structure,
                 claim,
-                f"{name} under {model}: recorded as {expected}, found {outcome(exploration)}",
-                Evidence("exploration", told(exploration)),
+                f"{name} under {model}: recorded as {expected}, "
+                f"found {exploration_outcome(exploration)}",
+                Evidence("exploration", describe_exploration(exploration)),
             )
 
 
@@ -90,7 +100,7 @@ def explored_as(exploration: Exploration, expected: Explored) -> bool | None:
 
 
 def _verdicts(
-    record: Record, structure: StructureNote, claim: Claim, unchecked: Counter[str]
+    record: Record, structure: StructureInfo, claim: Claim, unchecked: Counter[str]
 ) -> Iterator[Finding]:
     entry = record.entry.get(claim.test)
     if entry is None or structure.name not in entry.structures:
@@ -111,14 +121,14 @@ def _verdicts(
         if not verdicts:
             unchecked[model] += 1
             continue
-        wrong = [each for each in answers(verdicts) if not fits(each, expected)]
+        wrong = [each for each in conclusive(verdicts) if not fits(each, expected)]
         if wrong:
             yield _mismatch(
                 structure,
                 claim,
                 f"{claim.test} under {model}: recorded as {expected}, "
                 f"{wrong[0].checker} finds {wrong[0].observation}",
-                *(Evidence("verdict", answered(each)) for each in verdicts),
+                *(Evidence("verdict", describe_verdict(each)) for each in verdicts),
             )
 
 
@@ -132,7 +142,7 @@ def fits(verdict: Verdict, expected: Observation) -> bool:
     return (verdict.observation == "Never") == (expected == "Never")
 
 
-def _sight(record: Record, structure: StructureNote, claim: Claim) -> Iterator[Finding]:
+def _sight(record: Record, structure: StructureInfo, claim: Claim) -> Iterator[Finding]:
     """A recorded sighting that did not happen again is a note: chance, not contradiction."""
     for arch in claim.seen:
         tried = [
@@ -149,19 +159,19 @@ def _sight(record: Record, structure: StructureNote, claim: Claim) -> Iterator[F
                 "iterations",
                 subject=claim.test,
                 evidence=(
-                    Evidence("claim", said(structure, claim)),
-                    *(Evidence("histogram", counted(each)) for each in tried),
+                    Evidence("claim", describe_claim(structure, claim)),
+                    *(Evidence("histogram", describe_histogram(each)) for each in tried),
                 ),
             )
 
 
-def _mismatch(structure: StructureNote, claim: Claim, message: str, *evidence: Evidence) -> Finding:
+def _mismatch(structure: StructureInfo, claim: Claim, message: str, *evidence: Evidence) -> Finding:
     return Finding(
         id="WS001",
         severity="error",
         message=message,
-        subject=claim.test or program(structure.name, claim.scenario),
-        evidence=(Evidence("claim", said(structure, claim)), *evidence),
+        subject=claim.test or program_name(structure.name, claim.scenario),
+        evidence=(Evidence("claim", describe_claim(structure, claim)), *evidence),
         fix=KINDS["WS001"].advice,
     )
 
@@ -210,7 +220,7 @@ def decided(record: Record | None, structure: str, claim: Claim) -> tuple[Decide
 
     made = []
     explored = record.explorations_of if record else {}
-    given = {each.model: each for each in explored.get(program(structure, claim.scenario), ())}
+    given = {each.model: each for each in explored.get(program_name(structure, claim.scenario), ())}
     for model, expected in claim.explored.items():
         each = given.get(model)
         if each is None:
@@ -218,20 +228,26 @@ def decided(record: Record | None, structure: str, claim: Claim) -> tuple[Decide
         else:
             met = explored_as(each, expected)
             made.append(
-                entry(model, expected, outcome(each), met, () if met is None else ("exploration",))
+                entry(
+                    model,
+                    expected,
+                    exploration_outcome(each),
+                    met,
+                    () if met is None else ("exploration",),
+                )
             )
     for model, observation in claim.verdict.items():
         verdicts = record.verdicts_of.get((claim.test, model), ()) if record else ()
-        said = answers(verdicts)
-        wrong = [verdict for verdict in said if not fits(verdict, observation)]
-        answer = (wrong or said)[0].observation if said else ""
-        by = in_order(verdict.checker for verdict in said)
-        made.append(entry(model, observation, answer, not wrong if said else None, by))
+        describe_claim = conclusive(verdicts)
+        wrong = [verdict for verdict in describe_claim if not fits(verdict, observation)]
+        answer = (wrong or describe_claim)[0].observation if describe_claim else ""
+        by = unique(verdict.checker for verdict in describe_claim)
+        made.append(entry(model, observation, answer, not wrong if describe_claim else None, by))
     for arch in claim.seen:
         runs = record.histograms_of.get(claim.test, ()) if record else ()
         tried = [each for each in runs if each.arch == arch and not each.emulated]
         shown = [each for each in tried if each.target]
         found = "seen" if shown else "not seen" if tried else ""
-        by = in_order(each.machine for each in shown)
+        by = unique(each.machine for each in shown)
         made.append(entry(arch, "seen", found, True if shown else None, by))
     return tuple(made)

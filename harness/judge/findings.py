@@ -16,30 +16,24 @@ import msgspec
 from weakspot.harness.judge import claims as recorded
 from weakspot.harness.judge.claims import explored_as
 from weakspot.harness.judge.kinds import KINDS
-from weakspot.harness.values.agreement import answers, contradicts, observation, within
-from weakspot.harness.values.phrases import (
+from weakspot.harness.values.agreement import agreed_observation, conclusive, contradicts
+from weakspot.harness.values.descriptions import (
     EMULATED,
-    answered,
-    counted,
-    failed,
-    is_mute,
-    reasoned,
-    rounded,
-    stated,
-    times,
-    told,
+    describe_exploration,
+    describe_failure,
+    describe_histogram,
+    describe_verdict,
+    has_no_observed_variant,
+    limits_reached,
 )
-from weakspot.harness.values.record import ModelNote, Record, in_order, program
-from weakspot.harness.values.verdict import (
-    Evidence,
-    Exploration,
-    Failure,
-    Finding,
-    Histogram,
-    ProgramRun,
-    Verdict,
-    Violation,
-)
+from weakspot.harness.values.exploration import Exploration, Violation
+from weakspot.harness.values.finding import Evidence, Finding
+from weakspot.harness.values.histogram import Histogram
+from weakspot.harness.values.numbers import rounded, times
+from weakspot.harness.values.program_run import Failure, ProgramRun
+from weakspot.harness.values.record import ModelInfo, Record, program_name, unique
+from weakspot.harness.values.state import state_text, within
+from weakspot.harness.values.verdict import Verdict
 
 _VIOLATIONS = {
     "assertion": "WS101",
@@ -102,7 +96,7 @@ def undecided(record: Record) -> tuple[str, ...]:
     up on, a program that a claim is about, or a user's own, of which not all was explored, a
     machine that was lost."""
     claimed = {
-        (program(structure.name, claim.scenario), model): expected
+        (program_name(structure.name, claim.scenario), model): expected
         for structure in record.structures
         for claim in structure.claims
         for model, expected in claim.explored.items()
@@ -113,13 +107,13 @@ def undecided(record: Record) -> tuple[str, ...]:
         if all(verdict.observation == "Unknown" for verdict in verdicts)
     ]
     own = {
-        program(structure.name, scenario.name)
+        program_name(structure.name, scenario.name)
         for structure in record.structures
         for scenario in structure.scenarios
         if not structure.recorded
     }
     found += [
-        f"{exploration.program} under {exploration.model}: {reasoned(exploration)}"
+        f"{exploration.program} under {exploration.model}: {limits_reached(exploration)}"
         for exploration in record.explorations
         if exploration.result == "Unknown"
         and (
@@ -166,20 +160,22 @@ def sightings(record: Record) -> tuple[Sighting, ...]:
     return tuple(found)
 
 
-def promises(model: ModelNote, histogram: Histogram | ProgramRun) -> bool:
+def promises(model: ModelInfo, histogram: Histogram | ProgramRun) -> bool:
     """Whether an outcome that the model forbids contradicts it when the histogram shows it.
 
     Sequential consistency is a wish; a hardware model speaks for its machines, and an emulator
     is none of them.
     """
     if model.role == "hardware":
-        return not histogram.emulated and model.speaks_for(histogram.arch)
+        return not histogram.emulated and model.applies_to(histogram.arch)
     return model.role in ("language", "paper")
 
 
 def _models_that(record: Record, test: str, *, forbid: bool) -> tuple[str, ...]:
     wanted = ("Never",) if forbid else ("Sometimes", "Always", "Undefined")
-    return tuple(model for model in record.model if observation(record, test, model) in wanted)
+    return tuple(
+        model for model in record.model if agreed_observation(record, test, model) in wanted
+    )
 
 
 # --- programs ---------------------------------------------------------------------------------
@@ -194,7 +190,7 @@ def violations(record: Record, finding: Finding) -> list[tuple[Exploration, Viol
         if _VIOLATIONS[violation.kind] == finding.id
         and finding.message == _message(exploration, violation)
         and finding.sites[:1] == violation.sites[:1]
-        and any(told(exploration) == evidence.text for evidence in finding.evidence)
+        and any(describe_exploration(exploration) == evidence.text for evidence in finding.evidence)
     ]
 
 
@@ -203,10 +199,12 @@ def _explorations(record: Record) -> Iterator[Finding]:
     unless a claim says that it is there, or another that is there too: what goes wrong in one
     way often goes wrong in several, and after a data race in any."""
     known = {
-        (program(structure.name, claim.scenario), model)
+        (program_name(structure.name, claim.scenario), model)
         for structure in record.structures
         for claim in structure.claims
-        for exploration in record.explorations_of.get(program(structure.name, claim.scenario), ())
+        for exploration in record.explorations_of.get(
+            program_name(structure.name, claim.scenario), ()
+        )
         for model, expected in claim.explored.items()
         if model == exploration.model
         and exploration.result == "Violated"
@@ -226,14 +224,17 @@ def _explorations(record: Record) -> Iterator[Finding]:
                 severity="error",
                 message=message,
                 subject=name,
-                sites=in_order(site for _, violation in given for site in violation.sites),
+                sites=unique(site for _, violation in given for site in violation.sites),
                 evidence=(
-                    *(Evidence("exploration", told(exploration)) for exploration, _ in given),
+                    *(
+                        Evidence("exploration", describe_exploration(exploration))
+                        for exploration, _ in given
+                    ),
                     *(
                         Evidence("histogram", seen)
                         for run in record.runs_of.get(name, ())
                         for failure in run.failures
-                        if _same(kind, given, failure) and (seen := failed(run, failure))
+                        if _same(kind, given, failure) and (seen := describe_failure(run, failure))
                     ),
                 ),
                 fix="" if recorded else _mending(_VIOLATIONS[kind], explorations, given),
@@ -251,7 +252,7 @@ def _failures(record: Record) -> Iterator[Finding]:
     """What a machine showed of programs as a whole and no exploration found: WS201 where a model
     that speaks for the machine says Safe, else WS101 and its kin."""
     known = {
-        program(structure.name, claim.scenario)
+        program_name(structure.name, claim.scenario)
         for structure in record.structures
         for claim in structure.claims
         if any(each.startswith("Violated") for each in claim.explored.values())
@@ -278,8 +279,8 @@ def _failures(record: Record) -> Iterator[Finding]:
                 subject=run.program,
                 sites=(failure.site,) if failure.site else (),
                 evidence=(
-                    Evidence("histogram", failed(run, failure)),
-                    *(Evidence("exploration", told(each)) for each in safe),
+                    Evidence("histogram", describe_failure(run, failure)),
+                    *(Evidence("exploration", describe_exploration(each)) for each in safe),
                 ),
                 fix=_suspect(run) if safe else _SHOWN,
                 recorded=_differ(record, run, safe) if safe else run.program in known,
@@ -298,7 +299,7 @@ def _differ(record: Record, run: ProgramRun, safe: Sequence[Exploration]) -> boo
         )
         for structure in record.structures
         for claim in structure.claims
-        if program(structure.name, claim.scenario) == run.program
+        if program_name(structure.name, claim.scenario) == run.program
     )
 
 
@@ -314,7 +315,7 @@ def _mending(
 ) -> str:
     """Whether a memory order is to blame: what happens under sc none repairs."""
     violated = {exploration.model for exploration, _ in given}
-    tests = in_order(violation.test for _, violation in given if violation.test)
+    tests = unique(violation.test for _, violation in given if violation.test)
     cycle = f"; its cycle is the test {', '.join(tests)}" if tests else ""
     if name == "WS102":  # sequential consistency knows of no races
         return KINDS[name].advice.rstrip(".") + cycle
@@ -335,7 +336,7 @@ def _disallowed(record: Record) -> Iterator[Finding]:
         for model in record.model.values():
             if not promises(model, histogram):
                 continue
-            decided = answers(record.verdicts_of.get((histogram.test, model.name), ()))
+            decided = conclusive(record.verdicts_of.get((histogram.test, model.name), ()))
             seen = [what for verdict in decided if (what := _outside(verdict, histogram))]
             if seen and len(seen) == len(decided):  # else the checkers disagree: WS401
                 broken.append((decided[0], seen[0]))
@@ -362,8 +363,8 @@ def _contradiction(
         subject=histogram.test,
         sites=histogram.sites or broken[0][0].sites,
         evidence=(
-            Evidence("histogram", counted(histogram)),
-            *(Evidence("verdict", answered(verdict)) for verdict, _ in broken),
+            Evidence("histogram", describe_histogram(histogram)),
+            *(Evidence("verdict", describe_verdict(verdict)) for verdict, _ in broken),
         ),
         fix="" if known else _suspect(histogram),
         recorded=known,
@@ -404,7 +405,7 @@ def _outside(verdict: Verdict, histogram: Histogram) -> str:
         return f"the outcome was seen {times(histogram.target)}"
     for count in histogram.histogram:
         if count.count and verdict.states and not within(count.state, verdict.states):
-            return f"the state {stated(count.state)} was seen {times(count.count)}"
+            return f"the state {state_text(count.state)} was seen {times(count.count)}"
     counted_runs = sum(count.count for count in histogram.histogram)
     if verdict.observation == "Always" and histogram.target < counted_runs:
         missed = counted_runs - histogram.target
@@ -418,7 +419,7 @@ def _outside(verdict: Verdict, histogram: Histogram) -> str:
 def _disagreements(record: Record) -> Iterator[Finding]:
     """WS401: each pair of answers to one question that cannot both be right."""
     for (test, model), verdicts in record.verdicts_of.items():
-        decided = answers(verdicts)
+        decided = conclusive(verdicts)
         clash = next(
             (
                 (one, other)
@@ -441,7 +442,7 @@ def _disagreements(record: Record) -> Iterator[Finding]:
             message=f"{test} under {model}: {what}",
             subject=test,
             sites=one.sites or other.sites,
-            evidence=tuple(Evidence("verdict", answered(verdict)) for verdict in decided),
+            evidence=tuple(Evidence("verdict", describe_verdict(verdict)) for verdict in decided),
             fix=KINDS["WS401"].advice,
         )
 
@@ -459,7 +460,7 @@ def _weaker(record: Record) -> Iterator[Finding]:
             id="WS202",
             severity="error",
             message=f"{each.source} by {', '.join(each.builds)} for {each.target}: the code allows "
-            f"{stated(each.beyond[0])}{more}, which {each.model} forbids",
+            f"{state_text(each.beyond[0])}{more}, which {each.model} forbids",
             subject=each.source,
             sites=each.sites,
             evidence=(
@@ -508,7 +509,7 @@ def _mute(record: Record) -> Iterator[Finding]:
         and not each.target
         and _models_that(record, each.test, forbid=True)
     ):
-        mute = {each.test for each in histograms if is_mute(each)}
+        mute = {each.test for each in histograms if has_no_observed_variant(each)}
         tests = {each.test for each in histograms}
         if mute:
             yield Finding(
@@ -525,12 +526,14 @@ def _mute(record: Record) -> Iterator[Finding]:
 
 def _controls(record: Record) -> Iterator[Finding]:
     """WS403: one finding a machine and runner, whose controls show what cannot be."""
-    failed: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    describe_failure: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for histogram in record.histograms:
         for control in histogram.controls:
             if control.wrong:
-                failed[histogram.machine, histogram.runner][histogram.test] = control.wrong
-    for (machine, runner), tests in failed.items():
+                describe_failure[histogram.machine, histogram.runner][histogram.test] = (
+                    control.wrong
+                )
+    for (machine, runner), tests in describe_failure.items():
         first = next(iter(tests))
         yield Finding(
             id="WS403",
@@ -573,10 +576,10 @@ def _by_shape(
 def _expected(record: Record, histogram: Histogram) -> bool:
     """Whether every model that speaks of this machine allows the outcome, and one does."""
     said = [
-        observation(record, histogram.test, model.name)
+        agreed_observation(record, histogram.test, model.name)
         for model in record.model.values()
         if model.role == "language"
-        or (model.role == "hardware" and model.speaks_for(histogram.arch))
+        or (model.role == "hardware" and model.applies_to(histogram.arch))
     ]
     decided = [each for each in said if each is not None]
     return bool(decided) and all(each in ("Sometimes", "Always", "Undefined") for each in decided)

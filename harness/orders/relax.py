@@ -30,6 +30,7 @@ from weakspot.harness.orders.relaxation import LeftOut, Need, Relaxed, Weakest
 from weakspot.harness.orders.subjects import Version
 from weakspot.harness.orders.trials import Report, Scene, Trials, within
 from weakspot.harness.values.annotations import Annotated, Annotation, annotate
+from weakspot.harness.values.exploration import Violation
 from weakspot.harness.values.strength import (
     Assignment,
     allowed,
@@ -40,7 +41,6 @@ from weakspot.harness.values.strength import (
     strongest,
     weaker,
 )
-from weakspot.harness.values.verdict import Violation
 
 if TYPE_CHECKING:
     from weakspot._engine import ExplorationDict

@@ -14,8 +14,9 @@ from weakspot.harness.orders.minimal import below
 from weakspot.harness.orders.rewrite import ByHand
 from weakspot.harness.orders.trials import Failing
 from weakspot.harness.values.annotations import Annotation, annotate
+from weakspot.harness.values.exploration import Violation
+from weakspot.harness.values.finding import Evidence, Finding
 from weakspot.harness.values.strength import Assignment, spelled, split
-from weakspot.harness.values.verdict import Evidence, Finding, Violation
 
 
 class Need(msgspec.Struct, frozen=True, kw_only=True):

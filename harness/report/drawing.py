@@ -13,7 +13,7 @@ import msgspec
 
 from weakspot.generators.litmus import Cas, Fence, Guard, Load, Rmw, Statement, Store, Test
 from weakspot.harness.report.witness import heading, places
-from weakspot.harness.values.verdict import Witness, WitnessEvent
+from weakspot.harness.values.witness import Witness, WitnessEvent
 
 _GUTTER, _ROW, _WIDTH, _HEIGHT, _MARGIN = 88, 78, 148, 36, 44
 _LETTER = 7.9  # the width of a letter in the label of a box

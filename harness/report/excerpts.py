@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from weakspot.generators.litmus import Origin
-from weakspot.harness.values.record import Record, StructureNote
+from weakspot.harness.values.record import Record, StructureInfo
 
 _CONTEXT = 2  # lines shown around a site
 
@@ -93,7 +93,7 @@ def _around(text: Sequence[str], marked: set[int]) -> tuple[Line, ...]:
     )
 
 
-def sources(record: Record, structure: StructureNote, grave: frozenset[str]) -> tuple[Excerpt, ...]:
+def sources(record: Record, structure: StructureInfo, grave: frozenset[str]) -> tuple[Excerpt, ...]:
     """The structure's sources, each line with the tests that have a site on it; `grave` are the
     tests that were seen although a model forbids them."""
     tests: defaultdict[tuple[str, int], dict[str, None]] = defaultdict(dict)

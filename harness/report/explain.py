@@ -6,8 +6,8 @@ from rich.console import Console
 
 from weakspot.harness.gate.outcome import Outcome
 from weakspot.harness.report import gate, text
+from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.record import Record
-from weakspot.harness.values.verdict import Finding
 
 
 def told(outcome: Outcome, name: str, out: Console) -> list[str]:

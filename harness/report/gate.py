@@ -15,7 +15,8 @@ from weakspot.harness.gate.outcome import Need, Outcome, Place, Told
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import style
-from weakspot.harness.values.verdict import Evidence, Witness
+from weakspot.harness.values.finding import Evidence
+from weakspot.harness.values.witness import Witness
 
 HARDWARE = {"tso": "x86"}
 """What machines a model of programs stands for, where it stands for some."""

@@ -35,15 +35,22 @@ from weakspot.harness.report.views import (
     site,
     test_view,
 )
-from weakspot.harness.values.phrases import EMULATED, executed, shown_by, silence, stated, steady
+from weakspot.harness.values.descriptions import (
+    EMULATED,
+    describe_steadiness,
+    execution_count,
+    machine_label,
+    negative_result_strength,
+)
 from weakspot.harness.values.record import (
     Entry,
-    MachineNote,
+    MachineInfo,
     Record,
-    StructureNote,
-    in_order,
-    program,
+    StructureInfo,
+    program_name,
+    unique,
 )
+from weakspot.harness.values.state import state_text
 from weakspot.system.files import disk
 
 _MOST = 100  # findings on one page
@@ -94,11 +101,11 @@ class _Pages:
 
         environment.filters.update(
             share=share,
-            silence=silence,
-            stated=stated,
-            executed=executed,
+            silence=negative_result_strength,
+            stated=state_text,
+            executed=execution_count,
             known=_known,
-            shown_by=shown_by,
+            shown_by=machine_label,
             code=lambda excerpt: code(excerpt.lines),
         )
         self.templates = {
@@ -150,14 +157,17 @@ def _table(
     }
 
 
-def _structure(pages: _Pages, view: Site, structure: StructureNote) -> None:
+def _structure(pages: _Pages, view: Site, structure: StructureInfo) -> None:
     record = view.record
     entries = record.tests_of(structure.name)
     claims = claim_views(view, structure)
     page = view.structures[structure.name]
     data = page.removesuffix(".html") + ".js"
     pages.data(data, _table(view, entries, structure.models, structure.name))
-    names = {structure.name, *(program(structure.name, each.name) for each in structure.scenarios)}
+    names = {
+        structure.name,
+        *(program_name(structure.name, each.name) for each in structure.scenarios),
+    }
     subjects = names | {entry.name for entry in entries}
     subjects |= {claim.test for claim in structure.claims}
     pages.write(
@@ -172,7 +182,7 @@ def _structure(pages: _Pages, view: Site, structure: StructureNote) -> None:
         seen=any(each.seen for each in claims),
         answers=_ANSWERS,
         scenarios=scenarios(view, structure),
-        explored=in_order(
+        explored=unique(
             each.model for name in names for each in record.explorations_of.get(name, ())
         ),
         sources=sources(record, structure, view.grave),
@@ -181,9 +191,9 @@ def _structure(pages: _Pages, view: Site, structure: StructureNote) -> None:
     )
 
 
-def _programs(pages: _Pages, view: Site, structure: StructureNote) -> None:
+def _programs(pages: _Pages, view: Site, structure: StructureInfo) -> None:
     for scenario in structure.scenarios:
-        page = view.programs.get(program(structure.name, scenario.name))
+        page = view.programs.get(program_name(structure.name, scenario.name))
         if page is not None:
             pages.write(
                 f"report/programs/{page}",
@@ -245,20 +255,20 @@ def _grave(view: Site) -> list[dict[str, object]]:
             "page": view.pages[name],
             "where": where(record.entry[name]),
             "seen": [
-                f"{shown_by(each.histogram, record.histograms)} {share(each.histogram)}"
+                f"{machine_label(each.histogram, record.histograms)} {share(each.histogram)}"
                 for each in given
             ],
-            "broken": in_order(model for each in given for model in each.broken),
+            "broken": unique(model for each in given for model in each.broken),
             "allowed": given[0].allowed,
         }
         for name, given in found.items()
     ]
 
 
-def _row(view: Site, structure: StructureNote) -> dict[str, Any]:
+def _row(view: Site, structure: StructureInfo) -> dict[str, Any]:
     record = view.record
     entries = record.tests_of(structure.name)
-    names = {program(structure.name, each.name) for each in structure.scenarios}
+    names = {program_name(structure.name, each.name) for each in structure.scenarios}
     results = [each.result for name in names for each in record.explorations_of.get(name, ())]
     subjects = names | {structure.name} | {entry.name for entry in entries}
     subjects |= {claim.test for claim in structure.claims}
@@ -280,9 +290,9 @@ def _row(view: Site, structure: StructureNote) -> dict[str, Any]:
     }
 
 
-def _known(machine: MachineNote) -> Iterator[tuple[str, str]]:
+def _known(machine: MachineInfo) -> Iterator[tuple[str, str]]:
     """What is known of a machine, in words; "" of what could not be read."""
-    profile = {**machine.profile, "evenness": steady(machine.profile)}
+    profile = {**machine.profile, "evenness": describe_steadiness(machine.profile)}
     yield "arch", machine.arch
     for name, value in profile.items():
         if name in ("machine", "arch", *_MEASURED) or (name in _RARE and value is None):

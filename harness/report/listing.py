@@ -13,7 +13,7 @@ from weakspot.harness.corpus.structures import Structure
 from weakspot.harness.judge.claims import Decided, decided
 from weakspot.harness.report.terminal import columns
 from weakspot.harness.report.text import where
-from weakspot.harness.values.record import Drift, Entry, Record, in_order
+from weakspot.harness.values.record import Entry, GoldenDifference, Record, unique
 
 
 def tests(entries: Iterable[Entry]) -> list[Text]:
@@ -26,13 +26,13 @@ def notes(material: Material) -> Iterator[str]:
     for each in material.programs:
         made = each.generated
         if not made.exhaustive or made.bounded:
-            loops = ", ".join(in_order(map(str, made.bounded)))
+            loops = ", ".join(unique(map(str, made.bounded)))
             cut = f"loops bounded at {loops}" if loops else ""
             how = "; ".join(filter(None, ("" if made.exhaustive else made.how, cut)))
             yield f"note: {each.name}: {how}: more tests may exist"
 
 
-def drifts(found: Iterable[tuple[Structure, Drift]], *, promoted: bool) -> Iterator[str]:
+def drifts(found: Iterable[tuple[Structure, GoldenDifference]], *, promoted: bool) -> Iterator[str]:
     """What promoting changes, or has changed."""
     for structure, drift in found:
         amount = len(drift.added) + len(drift.missing) + len(drift.changed)

@@ -12,7 +12,7 @@ from weakspot.harness.orders.relaxation import Relaxed, findings, reason
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import columns, style
 from weakspot.harness.values.annotations import Annotation
-from weakspot.harness.values.phrases import rounded
+from weakspot.harness.values.numbers import rounded
 from weakspot.harness.values.strength import at_most, split
 
 _COLUMNS = 4  # assignments that are shown side by side

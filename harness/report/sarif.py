@@ -17,7 +17,7 @@ from weakspot.harness.gate.outcome import Outcome, Place, Told
 from weakspot.harness.judge.kinds import KINDS, Kind
 from weakspot.harness.report import witness
 from weakspot.harness.report.gate import execution
-from weakspot.harness.values import phrases
+from weakspot.harness.values import descriptions
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -111,7 +111,7 @@ def _threads(outcome: Outcome, told: Told) -> Iterator[_Json]:
             event, place = found.events[number], told.steps[number]
             if (event.thread or 0) != thread:
                 continue
-            label = f"{event.label}: {phrases.done(event)}"
+            label = f"{event.label}: {descriptions.describe_event(event)}"
             location = (
                 _location(outcome, place, label)
                 if place is not None

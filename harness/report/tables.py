@@ -11,25 +11,26 @@ from rich.text import Text
 
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import bar, columns, style
-from weakspot.harness.values.agreement import answers, contradicts, seen_alone, within
+from weakspot.harness.values.agreement import conclusive, contradicts, states_seen_by_one_runner
 from weakspot.harness.values.condition import proposition
-from weakspot.harness.values.phrases import (
+from weakspot.harness.values.descriptions import (
     EMULATED,
-    outcome,
-    reasoned,
-    rounded,
-    silence,
-    stated,
-    steady,
-    times,
+    describe_steadiness,
+    exploration_outcome,
+    limits_reached,
+    negative_result_strength,
 )
-from weakspot.harness.values.record import Record, in_order
-from weakspot.harness.values.verdict import Exploration, Histogram, State, Verdict
+from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.histogram import Histogram
+from weakspot.harness.values.numbers import rounded, times
+from weakspot.harness.values.record import Record, unique
+from weakspot.harness.values.state import State, state_text, within
+from weakspot.harness.values.verdict import Verdict
 
 
 def explorations(record: Record, out: Console) -> None:
     """A row a program, a column a model; below it what the cells cannot say."""
-    models = in_order(each.model for each in record.explorations)
+    models = unique(each.model for each in record.explorations)
     rows: list[list[str | Text]] = [["program", *models]]
     for name, given in record.explorations_of.items():
         of = {each.model: each for each in given}
@@ -38,7 +39,7 @@ def explorations(record: Record, out: Console) -> None:
         out.print(line)
     for each in record.explorations:
         if each.reasons:
-            why = f"{each.program} under {each.model}: {reasoned(each)}"
+            why = f"{each.program} under {each.model}: {limits_reached(each)}"
             out.print(Text(why, style="dim"))
     for note in record.manifest.notes:
         out.print(Text(note, style="dim"))
@@ -54,14 +55,14 @@ def explorations(record: Record, out: Console) -> None:
 def _result(exploration: Exploration | None) -> Text:
     if exploration is None:
         return Text("–", style="dim")
-    return Text(outcome(exploration), style=style(exploration.result))
+    return Text(exploration_outcome(exploration), style=style(exploration.result))
 
 
 def verdicts(record: Record, out: Console, *, witnesses: bool = False) -> None:
     """A row a test, a column a model; below it what the cells cannot say. A single test is shown
     with its states."""
-    models = in_order(verdict.model for verdict in record.verdicts)
-    tests = in_order(verdict.test for verdict in record.verdicts)
+    models = unique(verdict.model for verdict in record.verdicts)
+    tests = unique(verdict.test for verdict in record.verdicts)
     if not tests:
         if not record.explorations:
             out.print("nothing was checked")
@@ -79,11 +80,11 @@ def verdicts(record: Record, out: Console, *, witnesses: bool = False) -> None:
         if verdict.observation == "Unknown":
             reasons[f"{verdict.checker}: {verdict.reason}"].append(verdict.test)
     for reason, names in reasons.items():
-        few = ", ".join(in_order(names)[:3]) + (" …" if len(set(names)) > 3 else "")
+        few = ", ".join(unique(names)[:3]) + (" …" if len(set(names)) > 3 else "")
         out.print(Text(f"unknown, {len(names)} times: {reason} ({few})", style="dim"))
     if witnesses:
         _witnesses(record.verdicts, out)
-    checkers = in_order(verdict.checker for verdict in record.verdicts)
+    checkers = unique(verdict.checker for verdict in record.verdicts)
     out.print(Text(f"{_asked(record)} by {', '.join(checkers)}", style="dim"))
 
 
@@ -119,7 +120,7 @@ def compiled(record: Record, out: Console) -> None:
     )
     bounded = sum(each.result == "Kept" and bool(each.reason) for each in record.compiled)
     loops = f"; in {bounded:,}, loops were followed for a few rounds" if bounded else ""
-    models = ", ".join(in_order(each.model for each in record.compiled))
+    models = ", ".join(unique(each.model for each in record.compiled))
     out.print(Text(f"{codes}, compared with {models}{loops}", style="dim"))
 
 
@@ -155,10 +156,10 @@ def histograms(record: Record, out: Console) -> None:
                 style="dim",
             )
         )
-        if worth := silence(histogram):
+        if worth := negative_result_strength(histogram):
             out.print(Text(f"  {worth}", style="dim"))
     for machine in record.manifest.machines:
-        if even := steady(machine.profile):
+        if even := describe_steadiness(machine.profile):
             out.print(Text(f"{machine.name}: {even}", style="dim"))
     for name, given in record.histograms_of.items():
         for difference in compared(given):
@@ -168,8 +169,8 @@ def histograms(record: Record, out: Console) -> None:
 def compared(histograms: Iterable[Histogram]) -> Iterator[str]:
     """How the states differ that runners saw of a test on one machine, a line a runner that saw
     more: `only litmus7 saw 0:r0=1 1:r0=1 on local`."""
-    for (machine, runner), states in seen_alone(histograms).items():
-        yield f"only {runner} saw {', '.join(map(stated, states))} on {machine}"
+    for (machine, runner), states in states_seen_by_one_runner(histograms).items():
+        yield f"only {runner} saw {', '.join(map(state_text, states))} on {machine}"
 
 
 def runs(record: Record, out: Console) -> None:
@@ -190,14 +191,16 @@ def runs(record: Record, out: Console) -> None:
         out.print(line)
         for failure in run.failures:
             where = f"{failure.site} {failure.function}: " if failure.site else ""
-            values = [f"{stated(each.state)} {times(each.count)}" for each in failure.values[:3]]
+            values = [
+                f"{state_text(each.state)} {times(each.count)}" for each in failure.values[:3]
+            ]
             more = [f"{len(failure.values) - 3} more"] if len(failure.values) > 3 else []
             told = f"   {', '.join([*values, *more])}" if values else ""
             out.print(Text(f"  {where}{failure.message}  {failure.count:,}{told}", style="red"))
         if run.cut:
             out.print(Text(f"  ended early: {run.cut}", style="dim"))
     instances, seconds = (sum(getattr(run, of) for run in record.runs) for of in _SUMS)
-    machines = ", ".join(in_order(run.machine for run in record.runs))
+    machines = ", ".join(unique(run.machine for run in record.runs))
     out.print(
         Text(
             f"{rounded(instances)} instances on {machines} in {seconds:.1f} s; a program that was "
@@ -232,18 +235,18 @@ def _states(record: Record, histogram: Histogram, drawn: bool) -> list[Text]:
     for count in sorted(histogram.histogram, key=lambda each: -each.count):
         mark = "*" if satisfies(histogram.condition, count.state) else ""
         outside = [model for model, allowed in states if not within(count.state, allowed)]
-        row: list[str | Text] = [mark, stated(count.state), f"{count.count:>13,}"]
+        row: list[str | Text] = [mark, state_text(count.state), f"{count.count:>13,}"]
         if drawn:
             row.append(Text(bar(count.count / total), style="yellow" if mark else "cyan"))
         if outside:
-            row.append(Text(f"not allowed by {' '.join(in_order(outside))}", style="red"))
+            row.append(Text(f"not allowed by {' '.join(unique(outside))}", style="red"))
         rows.append(row)
     return columns(rows, indent=2, gap=1)
 
 
 def _cell(given: Sequence[Verdict]) -> Text:
     """One answer where all agree, else each checker's."""
-    decided = answers(given)
+    decided = conclusive(given)
     if not given:
         return Text("·", style="dim")
     if not decided:
@@ -272,7 +275,7 @@ def _one_test(given: Sequence[Verdict], out: Console) -> None:
         )
         for state in verdict.states:
             mark = "*" if satisfies(verdict.condition, state) else " "
-            out.print(f"    {mark} {stated(state)}", markup=False)
+            out.print(f"    {mark} {state_text(state)}", markup=False)
 
 
 def _witnesses(given: Sequence[Verdict], out: Console) -> None:

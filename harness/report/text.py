@@ -19,17 +19,23 @@ from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.report import witness
 from weakspot.harness.report.tables import compared
 from weakspot.harness.report.terminal import bar, columns, magnitude, style
-from weakspot.harness.values.agreement import answers, observation
-from weakspot.harness.values.phrases import EMULATED, rounded, silence, steady
+from weakspot.harness.values.agreement import agreed_observation, conclusive
+from weakspot.harness.values.descriptions import (
+    EMULATED,
+    describe_steadiness,
+    negative_result_strength,
+)
+from weakspot.harness.values.finding import Finding
+from weakspot.harness.values.histogram import Histogram
+from weakspot.harness.values.numbers import rounded
 from weakspot.harness.values.record import (
     Entry,
-    MachineNote,
+    MachineInfo,
     Record,
-    StructureNote,
-    in_order,
-    program,
+    StructureInfo,
+    program_name,
+    unique,
 )
-from weakspot.harness.values.verdict import Finding, Histogram
 
 _SHOWN, _SHOWN_OF_MANY = 8, 4  # tests of a structure, alone and among others
 _FINDINGS = 40
@@ -120,7 +126,7 @@ def allowed_and_forbidden(record: Record, entry: Entry) -> tuple[list[str], list
     """The models that allow a test's outcome, that forbid it, and that call the test racy."""
     allowed, forbidden, racy = [], [], []
     for model in entry.models:
-        match observation(record, entry.name, model):
+        match agreed_observation(record, entry.name, model):
             case "Sometimes" | "Always":
                 allowed.append(model)
             case "Never":
@@ -158,7 +164,7 @@ class _Interest:
 
 
 def _structure(
-    record: Record, structure: StructureNote, interest: _Interest, out: Console, limit: int
+    record: Record, structure: StructureInfo, interest: _Interest, out: Console, limit: int
 ) -> None:
     entries = record.tests_of(structure.name)
     title = structure.title if structure.title != structure.name else ""
@@ -206,7 +212,7 @@ def _checkers(record: Record, entries: Iterable[Entry]) -> str:
     for (test, _), verdicts in record.verdicts_of.items():
         if test not in names:
             continue
-        decided = answers(verdicts)
+        decided = conclusive(verdicts)
         asked.update(verdict.checker for verdict in decided)
         if len(decided) > 1:
             shared += 1
@@ -217,9 +223,9 @@ def _checkers(record: Record, entries: Iterable[Entry]) -> str:
     return f"checked by {', '.join(sorted(asked))}{f' ({said})' if said else ''}"
 
 
-def _programs(record: Record, structure: StructureNote) -> tuple[str, str]:
+def _programs(record: Record, structure: StructureInfo) -> tuple[str, str]:
     """`14 under sc rc11: 27 safe, 1 violated as recorded (…)`, and how much was explored."""
-    names = [program(structure.name, scenario.name) for scenario in structure.scenarios]
+    names = [program_name(structure.name, scenario.name) for scenario in structure.scenarios]
     explored = [each for name in names for each in record.explorations_of.get(name, ())]
     if not explored:
         return "not explored", ""
@@ -234,14 +240,14 @@ def _programs(record: Record, structure: StructureNote) -> tuple[str, str]:
     recorded = [each for each in violated if (each.program, each.model) in known]
     parts = [f"{safe} safe"]
     if recorded:
-        few = in_order(each.program.partition("/")[2] for each in recorded)
+        few = unique(each.program.partition("/")[2] for each in recorded)
         more = " …" if len(few) > 3 else ""
         parts.append(f"{len(recorded)} violated as recorded ({', '.join(few[:3])}{more})")
     if len(violated) > len(recorded):
         parts.append(f"{len(violated) - len(recorded)} violated")
     if left := len(explored) - safe - len(violated):
         parts.append(f"{left} not all explored")
-    models = " ".join(in_order(each.model for each in explored))
+    models = " ".join(unique(each.model for each in explored))
     runs = sum(each.executions for each in explored)
     seconds = sum(each.seconds for each in explored)
     return (
@@ -250,11 +256,11 @@ def _programs(record: Record, structure: StructureNote) -> tuple[str, str]:
     )
 
 
-def _whole(record: Record, structure: StructureNote) -> Iterator[tuple[str, str, str]]:
+def _whole(record: Record, structure: StructureInfo) -> Iterator[tuple[str, str, str]]:
     """`10 run whole on local: 2 failed (…), 8 not seen to`, a machine each."""
-    names = [program(structure.name, scenario.name) for scenario in structure.scenarios]
+    names = [program_name(structure.name, scenario.name) for scenario in structure.scenarios]
     given = [run for name in names for run in record.runs_of.get(name, ()) if run.instances]
-    for machine in in_order(run.machine for run in given):
+    for machine in unique(run.machine for run in given):
         here = [run for run in given if run.machine == machine]
         failed = [run for run in here if run.failures]
         few = ", ".join(run.program.partition("/")[2] for run in failed[:3])
@@ -269,15 +275,17 @@ def _whole(record: Record, structure: StructureNote) -> Iterator[tuple[str, str,
         )
 
 
-def _claims(record: Record, structure: StructureNote) -> tuple[str, str]:
-    about = {claim.test or program(structure.name, claim.scenario) for claim in structure.claims}
+def _claims(record: Record, structure: StructureInfo) -> tuple[str, str]:
+    about = {
+        claim.test or program_name(structure.name, claim.scenario) for claim in structure.claims
+    }
     wrong = {
         each.subject
         for each in record.findings
         if each.id == "WS001" and each.severity == "error" and each.subject in about
     }
     bad = sum(
-        (claim.test or program(structure.name, claim.scenario)) in wrong
+        (claim.test or program_name(structure.name, claim.scenario)) in wrong
         for claim in structure.claims
     )
     total = len(structure.claims)
@@ -325,7 +333,7 @@ def _test(
         yield Text(f"     claimed: {says}", style="italic")
     given = record.histograms_of.get(entry.name, ())
     several = len({histogram.runner for histogram in given}) > 1
-    for machine in in_order(histogram.machine for histogram in given):
+    for machine in unique(histogram.machine for histogram in given):
         here = [histogram for histogram in given if histogram.machine == machine]
         yield _shown_by(machine, here, forbidden, drawn, several=several)
     if differences := "; ".join(compared(given)):
@@ -365,7 +373,7 @@ def _seen(histogram: Histogram) -> Text:
     if histogram.reason and not histogram.iterations:
         return Text(f"not run: {histogram.reason}", style="dim")
     if not histogram.target:
-        worth = silence(histogram)
+        worth = negative_result_strength(histogram)
         told = f"not seen in {rounded(histogram.iterations)}{f'; {worth}' if worth else ''}"
         return Text(told, style="dim")
     line = Text(f"seen {histogram.target:,} of {rounded(histogram.iterations)}")
@@ -399,7 +407,7 @@ def _closing(record: Record, report: str) -> Text:
     return line
 
 
-def _machine(each: MachineNote) -> str:
+def _machine(each: MachineInfo) -> str:
     """`machine local: x86_64, AMD EPYC, 2 cores, KVM`."""
     known = each.profile
     cores = known.get("cores")
@@ -409,7 +417,7 @@ def _machine(each: MachineNote) -> str:
         str(known.get("cpu") or ""),
         _amount(cores, "core") if isinstance(cores, int) else "",
         {"yes": "virtual", None: ""}.get(known.get("hypervisor"), str(known.get("hypervisor"))),
-        steady(known),
+        describe_steadiness(known),
     ]
     return f"machine {each.name}: {', '.join(filter(None, words))}"
 

@@ -18,20 +18,19 @@ from weakspot.harness.report.excerpts import Excerpt, Thread, excerpts, threads
 from weakspot.harness.report.tables import compared
 from weakspot.harness.report.terminal import magnitude
 from weakspot.harness.report.text import allowed_and_forbidden, where
-from weakspot.harness.values.agreement import answers, contradicts, observation, plain
+from weakspot.harness.values.agreement import agreed_observation, conclusive, contradicts
 from weakspot.harness.values.claims import Claim, Scenario
+from weakspot.harness.values.codegen import CodegenComparison
 from weakspot.harness.values.condition import Proposition, proposition
-from weakspot.harness.values.phrases import outcome, rounded, shown_by
-from weakspot.harness.values.record import Entry, Record, StructureNote, program
-from weakspot.harness.values.verdict import (
-    Compiled,
-    Exploration,
-    Finding,
-    Histogram,
-    ProgramRun,
-    Verdict,
-    Violation,
-)
+from weakspot.harness.values.descriptions import exploration_outcome, machine_label
+from weakspot.harness.values.exploration import Exploration, Violation
+from weakspot.harness.values.finding import Finding
+from weakspot.harness.values.histogram import Histogram
+from weakspot.harness.values.numbers import rounded
+from weakspot.harness.values.program_run import ProgramRun
+from weakspot.harness.values.record import Entry, Record, StructureInfo, program_name
+from weakspot.harness.values.state import normalized
+from weakspot.harness.values.verdict import Verdict
 
 _LETTERS = {"Never": "N", "Sometimes": "S", "Always": "A", "Undefined": "U", "Unknown": "?"}
 
@@ -87,7 +86,7 @@ class TestView(msgspec.Struct, frozen=True, kw_only=True):
     reasons: tuple[Reason, ...]
     origins: tuple[tuple[Origin, tuple[Thread, ...]], ...]
     shown_by: tuple[tuple[str, str], ...]  # programs with an execution of this cycle; their pages
-    compiled: tuple[Compiled, ...]
+    compiled: tuple[CodegenComparison, ...]
 
 
 class ViolationView(msgspec.Struct, frozen=True, kw_only=True):
@@ -184,7 +183,7 @@ def rows(
     for entry in sorted(entries, key=lambda entry: _interest(site, entry)):
         letters = "".join(_letter(record, entry, model) for model in models)
         counts = record.histograms_of.get(entry.name, ())
-        seen = [[shown_by(each, counts), each.target, each.iterations] for each in counts]
+        seen = [[machine_label(each, counts), each.target, each.iterations] for each in counts]
         marks = "".join(
             mark
             for mark, holds in (
@@ -222,12 +221,12 @@ def _letter(record: Record, entry: Entry, model: str) -> str:
         return "-"
     if clash(verdicts):
         return "!"
-    return _LETTERS[observation(record, entry.name, model) or "Unknown"]
+    return _LETTERS[agreed_observation(record, entry.name, model) or "Unknown"]
 
 
 def clash(verdicts: Sequence[Verdict]) -> bool:
     """Whether any two of the verdicts contradict each other."""
-    decided = answers(verdicts)
+    decided = conclusive(verdicts)
     return any(contradicts(decided[0], other) for other in decided[1:]) if decided else False
 
 
@@ -289,9 +288,9 @@ def test_view(site: Site, entry: Entry) -> TestView:
 # --- a program --------------------------------------------------------------------------------
 
 
-def program_view(site: Site, structure: StructureNote, scenario: Scenario) -> ProgramView:
+def program_view(site: Site, structure: StructureInfo, scenario: Scenario) -> ProgramView:
     record = site.record
-    name = program(structure.name, scenario.name)
+    name = program_name(structure.name, scenario.name)
     explorations = record.explorations_of[name]
     found: defaultdict[tuple[str, str], list[tuple[str, Violation]]] = defaultdict(list)
     for exploration in explorations:
@@ -350,11 +349,11 @@ def _outcomes(record: Record, entry: Entry, histograms: Sequence[Histogram]) -> 
     """Every state that is listed or was seen, on the variables that all name."""
     listed: dict[str, list[dict[str, str]] | None] = {}  # None: a race, everything is allowed
     for model in entry.models:
-        for verdict in answers(record.verdicts_of.get((entry.name, model), ())):
+        for verdict in conclusive(record.verdicts_of.get((entry.name, model), ())):
             if verdict.states and model not in listed:
                 racy = verdict.observation == "Undefined"
-                listed[model] = None if racy else [plain(state) for state in verdict.states]
-    seen = [[(plain(c.state), c.count) for c in each.histogram] for each in histograms]
+                listed[model] = None if racy else [normalized(state) for state in verdict.states]
+    seen = [[(normalized(c.state), c.count) for c in each.histogram] for each in histograms]
     every = [state for states in listed.values() for state in states or ()]
     every += [state for counts in seen for state, _ in counts]
     if not every:
@@ -421,14 +420,14 @@ def _seen(
 # --- a structure ------------------------------------------------------------------------------
 
 
-def claim_views(site: Site, structure: StructureNote) -> tuple[ClaimView, ...]:
+def claim_views(site: Site, structure: StructureInfo) -> tuple[ClaimView, ...]:
     return tuple(_claim(site, structure, claim) for claim in structure.claims)
 
 
-def _claim(site: Site, structure: StructureNote, claim: Claim) -> ClaimView:
+def _claim(site: Site, structure: StructureInfo, claim: Claim) -> ClaimView:
     record = site.record
     if claim.explored:
-        name = program(structure.name, claim.scenario)
+        name = program_name(structure.name, claim.scenario)
         given = {each.model: each for each in record.explorations_of.get(name, ())}
         return ClaimView(
             claim,
@@ -436,7 +435,7 @@ def _claim(site: Site, structure: StructureNote, claim: Claim) -> ClaimView:
             {
                 model: Compared(
                     expected,
-                    outcome(given[model]) if model in given else "not explored",
+                    exploration_outcome(given[model]) if model in given else "not explored",
                     explored_as(given[model], expected) if model in given else None,
                 )
                 for model, expected in claim.explored.items()
@@ -450,7 +449,7 @@ def _claim(site: Site, structure: StructureNote, claim: Claim) -> ClaimView:
         if each.id == "WS001" and each.severity == "error"
     ]
     for model, expected in claim.verdict.items():
-        answer = observation(record, claim.test, model) or "not checked"
+        answer = agreed_observation(record, claim.test, model) or "not checked"
         matched = None if answer in ("not checked", "Unknown") else answer == expected
         if matched is False and not any(f" under {model}:" in message for message in wrong):
             matched = True  # a checker that says less than the claim does not contradict it
@@ -462,7 +461,7 @@ def _claim(site: Site, structure: StructureNote, claim: Claim) -> ClaimView:
 
 
 def scenarios(
-    site: Site, structure: StructureNote
+    site: Site, structure: StructureInfo
 ) -> list[tuple[Scenario, str, dict[str, Exploration]]]:
     """Each with the page of its program and the explorations by model."""
     return [
@@ -472,7 +471,7 @@ def scenarios(
             {each.model: each for each in site.record.explorations_of.get(name, ())},
         )
         for scenario in structure.scenarios
-        for name in (program(structure.name, scenario.name),)
+        for name in (program_name(structure.name, scenario.name),)
     ]
 
 

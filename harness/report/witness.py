@@ -7,8 +7,10 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 
-from weakspot.harness.values.phrases import done, stated
-from weakspot.harness.values.verdict import Execution, Verdict, Witness, WitnessEvent
+from weakspot.harness.values.descriptions import describe_event
+from weakspot.harness.values.state import state_text
+from weakspot.harness.values.verdict import Verdict
+from weakspot.harness.values.witness import Execution, Witness, WitnessEvent
 
 _GAP = "      "
 _RIGHT, _LEFT = " ─rf→ ", " ←rf─ "
@@ -101,7 +103,7 @@ def places(witness: Witness) -> dict[int, tuple[int, int]]:
 
 def described(event: WitnessEvent) -> str:
     """`store x = 1 (rel)`, with its site `queue.h:57 store x = 1 (rel)`"""
-    return f"{event.site} {done(event)}" if event.site else done(event)
+    return f"{event.site} {describe_event(event)}" if event.site else describe_event(event)
 
 
 def _head(witness: Witness, place: dict[int, tuple[int, int]], column: int) -> str:
@@ -144,7 +146,7 @@ def _notes(witness: Witness, drawn: set[tuple[int, int]]) -> list[str]:
     elif not isinstance(witness, Execution) or witness.conflict is None:
         notes.append("no cycle: the threads simply take turns")
     if witness.state:
-        notes.append(f"final state: {stated(witness.state)}")
+        notes.append(f"final state: {state_text(witness.state)}")
     return notes
 
 

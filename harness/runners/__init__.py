@@ -7,7 +7,7 @@ from typing import Protocol
 
 from weakspot.generators.litmus import Test
 from weakspot.harness.machines import Machine
-from weakspot.harness.values.verdict import Histogram
+from weakspot.harness.values.histogram import Histogram
 
 
 class Runner(Protocol):

@@ -29,7 +29,7 @@ from weakspot.harness.machines import Lost, Machine, Session, compilers
 from weakspot.harness.machines.local import cores
 from weakspot.harness.runners import not_run
 from weakspot.harness.values.herdlog import parse_histograms
-from weakspot.harness.values.verdict import Count, Histogram
+from weakspot.harness.values.histogram import Count, Histogram
 from weakspot.system import process, tools
 
 _FIRST = 100  # iterations of the first round: on a crowded machine each may cost a time slice

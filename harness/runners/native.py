@@ -40,11 +40,12 @@ from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners import not_run
 from weakspot.harness.runners.programs import Failed, Program, compiled, sliced, workshop
 from weakspot.harness.runners.tuning import Choice, Memory, Tried, settings, told
-from weakspot.harness.values.agreement import within
 from weakspot.harness.values.condition import proposition
 from weakspot.harness.values.herdhash import herd_hash
-from weakspot.harness.values.phrases import stated, times
-from weakspot.harness.values.verdict import Control, Count, Histogram, Verdict
+from weakspot.harness.values.histogram import ControlTest, Count, Histogram
+from weakspot.harness.values.numbers import times
+from weakspot.harness.values.state import state_text, within
+from weakspot.harness.values.verdict import Verdict
 from weakspot.system import cache, process, tools
 
 _PATIENCE = 20  # slices in which nothing may be counted, since others have the processors
@@ -325,7 +326,7 @@ class _Bench:
             self.siblings[known.name] = known
         return known
 
-    def _fenced(self, sibling: Sibling, family: _Family, seconds: float) -> Control:
+    def _fenced(self, sibling: Sibling, family: _Family, seconds: float) -> ControlTest:
         measured = self._sibling(sibling.test, family, seconds, whole=True)
         if measured.problem:
             raise Failed(f"its control ends badly: {measured.problem}")
@@ -333,10 +334,10 @@ class _Bench:
         if verdict is None or verdict.observation == "Unknown":
             raise Failed("the engine does not tell the interleavings of its control")
         wrong = [each for each in measured.states if not within(each.state, verdict.states)]
-        said = f"{stated(wrong[0].state)} {times(wrong[0].count)}" if wrong else ""
+        said = f"{state_text(wrong[0].state)} {times(wrong[0].count)}" if wrong else ""
         return _control("fenced", sibling.change, measured, None, said)
 
-    def _told(self, it: _Measured, controls: tuple[Control, ...]) -> Histogram:
+    def _told(self, it: _Measured, controls: tuple[ControlTest, ...]) -> Histogram:
         tried = it.choice.tried
         parameters = {
             "setting": told(it.choice.best.setting),
@@ -377,8 +378,8 @@ def _control(
     measured: _Measured,
     missed: float | None,
     wrong: str = "",
-) -> Control:
-    return Control(
+) -> ControlTest:
+    return ControlTest(
         kind=kind,
         change=change,
         target=measured.hits,

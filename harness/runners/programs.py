@@ -21,7 +21,7 @@ from weakspot.generators.source.clang import SUFFIXES
 from weakspot.generators.source.program import Program as Source
 from weakspot.harness.machines import Machine, Session, compilers
 from weakspot.harness.runners.tuning import Setting
-from weakspot.harness.values.verdict import State
+from weakspot.harness.values.state import State
 from weakspot.system import cache, process
 
 _GRACE = 5.0  # seconds that a slice may be late: a crowded machine takes its processors away

@@ -27,7 +27,8 @@ from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners import programs
 from weakspot.harness.runners.programs import Failed, compiled, preprocessed, printed, workshop
 from weakspot.harness.runners.tuning import WHOLE, Choice, Memory, Setting, told
-from weakspot.harness.values.verdict import Count, Failure, ProgramRun
+from weakspot.harness.values.histogram import Count
+from weakspot.harness.values.program_run import Failure, ProgramRun
 
 _SHORTEST, _LONGEST = 0.05, 0.1  # seconds of a slice
 _PATIENCE = 2.0  # seconds after which an instance that does not end hangs

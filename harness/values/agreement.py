@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Sequence
 
 from weakspot.generators.emit.c11 import UNREACHED
 from weakspot.generators.emit.isa import Mapped
 from weakspot.generators.litmus import Atom
+from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.record import Record
-from weakspot.harness.values.verdict import Histogram, Observation, State, Verdict
+from weakspot.harness.values.state import State, normalized, within
+from weakspot.harness.values.verdict import Observation, Verdict
 
 
-def answers(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
+def conclusive(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
     """The verdicts that decide something."""
     return tuple(verdict for verdict in verdicts if verdict.observation != "Unknown")
 
 
-def observation(record: Record, test: str, model: str) -> Observation | None:
+def agreed_observation(record: Record, test: str, model: str) -> Observation | None:
     """The one answer of all checkers; Unknown when none decided or when they disagree; None when
     nobody was asked. A checker that lists states says more than one that does not."""
     verdicts = record.verdicts_of.get((test, model))
     if not verdicts:
         return None
-    decided = sorted(answers(verdicts), key=lambda verdict: not verdict.states)
+    decided = sorted(conclusive(verdicts), key=lambda verdict: not verdict.states)
     if not decided or any(contradicts(decided[0], other) for other in decided[1:]):
         return "Unknown"
     return decided[0].observation
@@ -47,48 +48,28 @@ def contradicts(one: Verdict, other: Verdict) -> bool:
 
 
 def _same_states(one: Sequence[State], other: Sequence[State]) -> bool:
-    common = set(plain(one[0])) & set(plain(other[0]))
+    common = set(normalized(one[0])) & set(normalized(other[0]))
 
     def seen(states: Sequence[State]) -> set[tuple[tuple[str, str], ...]]:
         return {
-            tuple(sorted((n, v) for n, v in plain(state).items() if n in common))
+            tuple(sorted((n, v) for n, v in normalized(state).items() if n in common))
             for state in states
         }
 
     return seen(one) == seen(other)
 
 
-def within(state: State, allowed: Sequence[State]) -> bool:
-    """Whether a state is among those allowed, as far as both speak of the same variables."""
-    seen = plain(state)
-    for other in map(plain, allowed):
-        common = seen.keys() & other.keys()
-        if not common or all(seen[name] == other[name] for name in common):
-            return True
-    return False
-
-
-def plain(state: State) -> dict[str, str]:
-    """`[x]` and `x` are one location, 0x1 and 1 one value."""
-    plain = {}
-    for name, value in state.items():
-        with contextlib.suppress(ValueError):
-            value = str(int(value, 0))
-        plain[name.strip("[]")] = value
-    return plain
-
-
-def in_source(made: Mapped, states: Iterable[State]) -> list[State]:
+def in_source_names(made: Mapped, states: Iterable[State]) -> list[State]:
     """States of a test in assembly, in the registers of the C test that it is of; values are ints
     of 32 bits."""
     names = {f"{t}:{register}": f"{t}:{name}" for (t, name), register in made.registers.items()}
     return [
-        {names.get(name, name): _int(value) for name, value in plain(state).items()}
+        {names.get(name, name): _int(value) for name, value in normalized(state).items()}
         for state in states
     ]
 
 
-def beyond(
+def states_beyond(
     made: Mapped,
     machine: Iterable[State],
     language: Iterable[State],
@@ -98,13 +79,13 @@ def beyond(
     test that it is of; where the assembly does not tell of a register, whatever it holds. Of
     assembly of one way only, that which is `taken` with these values, states are left out in which
     it did not go to its end."""
-    found = in_source(made, machine)
+    found = in_source_names(made, machine)
     if taken is not None:
         found = [state for state in found if _ended(state, taken)]
     told = {name for state in found for name in state}
     allowed = [
         {name: value for name, value in state.items() if name in told}
-        for state in in_source(Mapped(made.test, {}), language)
+        for state in in_source_names(Mapped(made.test, {}), language)
     ]
     return [state for state in found if state not in allowed]
 
@@ -125,7 +106,9 @@ def _int(value: str) -> str:
     return str(((number & 0xFFFFFFFF) ^ 0x80000000) - 0x80000000)
 
 
-def seen_alone(histograms: Iterable[Histogram]) -> dict[tuple[str, str], list[State]]:
+def states_seen_by_one_runner(
+    histograms: Iterable[Histogram],
+) -> dict[tuple[str, str], list[State]]:
     """By machine and runner, the states of a test that this runner alone saw among those that ran
     the test on that machine. No fault: what is not seen is not impossible."""
     ran = [each for each in histograms if each.iterations]

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Literal
 
-from weakspot.harness.values.verdict import State
+from weakspot.harness.values.state import State
 
 Quantifier = Literal["exists", "~exists", "forall"]
 Proposition = Callable[[State], bool]

@@ -25,7 +25,9 @@ from weakspot.harness.values.condition import (
     proposition,
     quantifier,
 )
-from weakspot.harness.values.verdict import Count, Histogram, Observation, State, Verdict
+from weakspot.harness.values.histogram import Count, Histogram
+from weakspot.harness.values.state import State
+from weakspot.harness.values.verdict import Observation, Verdict
 
 #: the reason of a verdict whose test has a loop that herd7 has not unrolled to its end
 LOOP = "a loop is unrolled a limited number of times: outcomes may be missing"

@@ -16,14 +16,12 @@ import msgspec
 
 from weakspot.generators.litmus import Test
 from weakspot.harness.values.claims import Claim, Scenario, Weakest
-from weakspot.harness.values.verdict import (
-    Compiled,
-    Exploration,
-    Finding,
-    Histogram,
-    ProgramRun,
-    Verdict,
-)
+from weakspot.harness.values.codegen import CodegenComparison
+from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.finding import Finding
+from weakspot.harness.values.histogram import Histogram
+from weakspot.harness.values.program_run import ProgramRun
+from weakspot.harness.values.verdict import Verdict
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")
@@ -55,7 +53,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     compiled: tuple[str, ...] = ()
 
 
-class ModelNote(msgspec.Struct, frozen=True):
+class ModelInfo(msgspec.Struct, frozen=True):
     """Of a model, what judging and showing need; `machines` are kinds of machine (x86_64)."""
 
     name: str
@@ -64,12 +62,12 @@ class ModelNote(msgspec.Struct, frozen=True):
     machines: tuple[str, ...] = ()
     digest: str = ""  # of the cat file with what it includes: a changed file is another model
 
-    def speaks_for(self, arch: str) -> bool:
+    def applies_to(self, arch: str) -> bool:
         """Whether the model makes a promise for machines of that kind."""
         return not self.machines or arch in self.machines
 
 
-class MachineNote(msgspec.Struct, frozen=True):
+class MachineInfo(msgspec.Struct, frozen=True):
     """A machine and its profile as it was when the tests ran."""
 
     name: str
@@ -89,13 +87,13 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     started: str
     finished: str = ""
     tools: dict[str, str] = {}
-    models: tuple[ModelNote, ...] = ()
-    machines: tuple[MachineNote, ...] = ()
+    models: tuple[ModelInfo, ...] = ()
+    machines: tuple[MachineInfo, ...] = ()
     programs: dict[str, str] = {}
     notes: tuple[str, ...] = ()
 
 
-class Drift(msgspec.Struct, frozen=True):
+class GoldenDifference(msgspec.Struct, frozen=True):
     """How the generated tests differ from the golden files; all empty when they do not."""
 
     missing: tuple[str, ...] = ()  # golden, but no longer generated
@@ -106,7 +104,7 @@ class Drift(msgspec.Struct, frozen=True):
         return bool(self.missing or self.added or self.changed)
 
 
-class Price(msgspec.Struct, frozen=True, kw_only=True):
+class AnnotationCosts(msgspec.Struct, frozen=True, kw_only=True):
     """What the orders of an annotation cost on the machine that the campaign was started on, as it
     remembers them: `ns` more than the weakest, by order; 0 within the noise."""
 
@@ -117,7 +115,7 @@ class Price(msgspec.Struct, frozen=True, kw_only=True):
     ns: dict[str, float]
 
 
-class StructureNote(msgspec.Struct, frozen=True, kw_only=True):
+class StructureInfo(msgspec.Struct, frozen=True, kw_only=True):
     """A structure as its claims.toml described it; a user's own program has no claims."""
 
     name: str
@@ -126,10 +124,10 @@ class StructureNote(msgspec.Struct, frozen=True, kw_only=True):
     models: tuple[str, ...] = ()
     scenarios: tuple[Scenario, ...] = ()
     claims: tuple[Claim, ...] = ()
-    drift: Drift = Drift()
+    drift: GoldenDifference = GoldenDifference()
     recorded: bool = True  # false for a user's own program
     weakest: tuple[Weakest, ...] = ()
-    prices: tuple[Price, ...] = ()
+    prices: tuple[AnnotationCosts, ...] = ()
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,7 +145,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         return self.test.name
 
 
-class Source(msgspec.Struct, frozen=True):
+class SourceFile(msgspec.Struct, frozen=True):
     """A source file that sites point into, as it was."""
 
     structure: str
@@ -159,14 +157,14 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Everything in a campaign folder."""
 
     manifest: Manifest
-    structures: tuple[StructureNote, ...] = ()
+    structures: tuple[StructureInfo, ...] = ()
     entries: tuple[Entry, ...] = ()
-    sources: tuple[Source, ...] = ()
+    sources: tuple[SourceFile, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     explorations: tuple[Exploration, ...] = ()
     histograms: tuple[Histogram, ...] = ()
     runs: tuple[ProgramRun, ...] = ()
-    compiled: tuple[Compiled, ...] = ()
+    compiled: tuple[CodegenComparison, ...] = ()
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()  # of the reading: a torn line that was left out
 
@@ -175,11 +173,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return {entry.name: entry for entry in self.entries}
 
     @cached_property
-    def model(self) -> dict[str, ModelNote]:
+    def model(self) -> dict[str, ModelInfo]:
         return {model.name: model for model in self.manifest.models}
 
     @cached_property
-    def machine(self) -> dict[str, MachineNote]:
+    def machine(self) -> dict[str, MachineInfo]:
         return {machine.name: machine for machine in self.manifest.machines}
 
     @cached_property
@@ -203,7 +201,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return _grouped(self.runs, lambda run: run.program)
 
     @cached_property
-    def compiled_of(self) -> dict[str, tuple[Compiled, ...]]:
+    def compiled_of(self) -> dict[str, tuple[CodegenComparison, ...]]:
         """What compilers made of a test, one a target and code."""
         return _grouped(self.compiled, lambda each: each.source)
 
@@ -230,11 +228,11 @@ def key(*parts: str) -> str:
     return ":".join(parts)
 
 
-def program(structure: str, scenario: str) -> str:
+def program_name(structure: str, scenario: str) -> str:
     """The name of a scenario's program in an Exploration."""
     return f"{structure}/{scenario}"
 
 
-def in_order(names: Iterable[str]) -> tuple[str, ...]:
+def unique(names: Iterable[str]) -> tuple[str, ...]:
     """Each name once, in order of first mention."""
     return tuple(dict.fromkeys(names))

@@ -21,7 +21,7 @@ from weakspot.harness.codegen.check import Inspection
 from weakspot.harness.codegen.compilers import PLACES, Build, Made, builds, compiled
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.structures import structures
-from weakspot.harness.values.verdict import Compiled
+from weakspot.harness.values.codegen import CodegenComparison
 from weakspot.system.tools import Tool
 
 LITMUS = Path(__file__).parent / "litmus"
@@ -39,7 +39,7 @@ def inspected(
     *,
     edit: Callable[[bytes], bytes] = lambda content: content,
     checker: Checker | None = None,
-) -> tuple[Compiled, ...]:
+) -> tuple[CodegenComparison, ...]:
     """The comparison of each code with its test, the object files edited before they are read."""
 
     def build(text: str, wanted: Iterable[Build], done: Callable[[Made], None]) -> None:
@@ -154,7 +154,7 @@ def test_compiled_code_keeps_what_the_source_promises(place: str) -> None:
             assert accounted_for(each), each.reason
 
 
-def accounted_for(answer: Compiled) -> bool:
+def accounted_for(answer: CodegenComparison) -> bool:
     """Whether it is known that there is no answer: how, or that each attempt of an atomic add
     without optimisation is a loop in a loop."""
     if answer.target == "power" and any(name in answer.reason for name in NOT_UNDERSTOOD):
@@ -175,7 +175,7 @@ def test_herd7_reads_the_code_and_agrees(place: str, need: Callable[[str], Tool]
     assert results(ours) == results(herds)
 
 
-def results(answers: Iterable[Compiled]) -> list[tuple[str, tuple[str, ...], str]]:
+def results(answers: Iterable[CodegenComparison]) -> list[tuple[str, tuple[str, ...], str]]:
     return [(each.source, each.builds, each.result) for each in answers]
 
 

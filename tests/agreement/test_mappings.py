@@ -19,8 +19,8 @@ from weakspot.generators.emit.isa import Target, mapped, target, targets
 from weakspot.generators.litmus import Cas, Load, Rmw, Test, read_test
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.structures import structures
-from weakspot.harness.values.agreement import beyond
-from weakspot.harness.values.verdict import State
+from weakspot.harness.values.agreement import states_beyond
+from weakspot.harness.values.state import State
 from weakspot.system import tools
 from weakspot.system.tools import Tool
 
@@ -50,7 +50,7 @@ def wrong_ones(to: Target, tests: Sequence[Test], model: str | Path = "c11") -> 
     return {
         test.name
         for test, each, does, may in zip(tests, made, machine, language, strict=True)
-        if may is not None and does is not None and beyond(each, does, may)
+        if may is not None and does is not None and states_beyond(each, does, may)
     }
 
 
@@ -173,7 +173,9 @@ def test_herd7_reads_the_assembly_and_allows_no_more(
     for test in tests:
         states = answers[made[test.name].test.name].states
         may = language[test.name]
-        assert may is None or not beyond(made[test.name], map(read_state, states), may), test.name
+        assert may is None or not states_beyond(made[test.name], map(read_state, states), may), (
+            test.name
+        )
 
 
 def loops(test: Test) -> bool:

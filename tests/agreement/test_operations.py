@@ -17,7 +17,7 @@ from weakspot.harness.codegen import operations
 from weakspot.harness.codegen.check import Inspection
 from weakspot.harness.codegen.compilers import PLACES, builds
 from weakspot.harness.corpus.material import gather
-from weakspot.harness.values.verdict import Compiled
+from weakspot.harness.values.codegen import CodegenComparison
 from weakspot.system import tools
 from weakspot.system.tools import Tool
 
@@ -99,7 +99,7 @@ def inspected(
     levels: Sequence[str] = ("O0", "O2"),
     model: str = "c11",
     edit: Callable[[bytes], bytes] = operations.unchanged,
-) -> tuple[Compiled, ...]:
+) -> tuple[CodegenComparison, ...]:
     """The operations by gcc."""
     need(f"{PLACES[place].triple}-gcc")
     need(f"qemu-{PLACES[place].machine}")

@@ -23,7 +23,7 @@ from weakspot.generators.emit.native import Followed, native_source, perpetual
 from weakspot.generators.emit.threads import statements
 from weakspot.generators.litmus import Atom, Fence, Load, Order, Rmw, Store, Test, Thread
 from weakspot.harness.corpus import models
-from weakspot.harness.values.agreement import in_source
+from weakspot.harness.values.agreement import in_source_names
 from weakspot.system.tools import Tool
 
 SHAPES = (*WEAK, *STRONG)
@@ -76,7 +76,7 @@ def decided(test: Test, model: str, isa: str, seconds: float) -> set[Values] | N
     assert not answer["error"]
     if answer["reason"] or "*undef*" in answer["flags"]:
         return None
-    states = in_source(made, answer["states"]) if made else answer["states"]
+    states = in_source_names(made, answer["states"]) if made else answer["states"]
     return {tuple(sorted((n, int(v)) for n, v in state.items())) for state in states}
 
 

@@ -19,7 +19,9 @@ from weakspot.harness.corpus.models import Model
 from weakspot.harness.corpus.structures import Structure
 from weakspot.harness.runners.gauge import Gauge
 from weakspot.harness.values.claims import Scenario
-from weakspot.harness.values.verdict import Count, Exploration, Histogram, Verdict
+from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.histogram import Count, Histogram
+from weakspot.harness.values.verdict import Verdict
 from weakspot.system.tools import Tool
 
 CLAIMS = """\

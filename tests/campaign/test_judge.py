@@ -9,37 +9,33 @@ import pytest
 from fakes import make_test
 
 from weakspot.harness.judge.findings import exit_code, judge, sightings, undecided
-from weakspot.harness.values.agreement import contradicts, seen_alone, within
+from weakspot.harness.values.agreement import contradicts, states_seen_by_one_runner
 from weakspot.harness.values.claims import Claim, Scenario
-from weakspot.harness.values.phrases import rounded, silence, small
+from weakspot.harness.values.descriptions import negative_result_strength
+from weakspot.harness.values.exploration import Exploration, Violation
+from weakspot.harness.values.finding import Finding
+from weakspot.harness.values.histogram import ControlTest, Count, Histogram
+from weakspot.harness.values.numbers import rounded, scientific
+from weakspot.harness.values.program_run import Failure, ProgramRun
 from weakspot.harness.values.record import (
-    Drift,
     Entry,
-    MachineNote,
+    GoldenDifference,
+    MachineInfo,
     Manifest,
-    ModelNote,
+    ModelInfo,
     Plan,
     Record,
-    StructureNote,
+    StructureInfo,
 )
-from weakspot.harness.values.verdict import (
-    Control,
-    Count,
-    Exploration,
-    Failure,
-    Finding,
-    Histogram,
-    ProgramRun,
-    Verdict,
-    Violation,
-)
+from weakspot.harness.values.state import within
+from weakspot.harness.values.verdict import Verdict
 
 MODELS = (
-    ModelNote("sc", "SC", "reference"),
-    ModelNote("tso", "TSO", "hardware", ("x86_64",)),
-    ModelNote("arm", "ARM", "hardware", ("aarch64",)),
-    ModelNote("rc11", "RC11", "language"),
-    ModelNote("clr2", "CLR", "paper"),
+    ModelInfo("sc", "SC", "reference"),
+    ModelInfo("tso", "TSO", "hardware", ("x86_64",)),
+    ModelInfo("arm", "ARM", "hardware", ("aarch64",)),
+    ModelInfo("rc11", "RC11", "language"),
+    ModelInfo("clr2", "CLR", "paper"),
 )
 MANIFEST = Manifest(
     format=1,
@@ -48,9 +44,9 @@ MANIFEST = Manifest(
     started="",
     finished="yes",
     models=MODELS,
-    machines=(MachineNote("local", "x86_64", False),),
+    machines=(MachineInfo("local", "x86_64", False),),
 )
-NO_DRIFT = Drift()
+NO_DRIFT = GoldenDifference()
 WEAK = {"0:r0": "0", "1:r0": "0"}
 STRONG = {"0:r0": "1", "1:r0": "1"}
 
@@ -88,9 +84,11 @@ def claim(**more: Any) -> Claim:
     return Claim(**given)
 
 
-def record(*values: Any, claims: tuple[Claim, ...] = (), drift: Drift = NO_DRIFT) -> Record:
+def record(
+    *values: Any, claims: tuple[Claim, ...] = (), drift: GoldenDifference = NO_DRIFT
+) -> Record:
     """A record of one structure with one test, SB, and the given answers."""
-    structure = StructureNote(
+    structure = StructureInfo(
         name="flags",
         title="Flags",
         models=tuple(model.name for model in MODELS),
@@ -440,7 +438,7 @@ def test_a_recorded_sighting_that_did_not_happen_again_is_a_note() -> None:
 
 
 def test_generated_tests_that_differ_from_the_golden_files_are_an_error() -> None:
-    (finding,) = judge(record(drift=Drift(changed=("SB",), added=("MP", "LB"))))
+    (finding,) = judge(record(drift=GoldenDifference(changed=("SB",), added=("MP", "LB"))))
     assert (finding.id, finding.severity) == ("WS001", "error")
     assert [each.text for each in finding.evidence] == ["new: MP, LB", "changed: SB"]
     assert "weakspot gen flags --promote" in finding.fix
@@ -520,7 +518,7 @@ def test_large_counts_are_rounded_not_misread(count: int, text: str) -> None:
 # --- controls ---------------------------------------------------------------------------------
 
 
-def control(**more: Any) -> Control:
+def control(**more: Any) -> ControlTest:
     given = {
         "kind": "weaker",
         "change": "P0 without its seq_cst fence",
@@ -529,7 +527,7 @@ def control(**more: Any) -> Control:
         "iterations": 1000,
         **more,
     }
-    return Control(**given)
+    return ControlTest(**given)
 
 
 FENCED = control(kind="fenced", target=0, target_independent=0)
@@ -548,12 +546,12 @@ def test_silence_that_no_sibling_breaks_is_said_to_say_nothing() -> None:
 
 def test_silence_is_worth_what_the_rarest_sibling_says() -> None:
     counted = histogram(0, controls=(FENCED, control(missed=1e-30), control(missed=0.0123)))
-    assert silence(counted) == (
+    assert negative_result_strength(counted) == (
         "a sibling (P0 without its seq_cst fence) was seen at a rate of 0.04; were this one as "
         "likely, it would have been missed with probability 0.012"
     )
-    assert silence(histogram(1, controls=(FENCED,))) == ""
-    assert silence(histogram(0)) == ""
+    assert negative_result_strength(histogram(1, controls=(FENCED,))) == ""
+    assert negative_result_strength(histogram(0)) == ""
 
 
 def test_a_control_that_failed_is_an_error() -> None:
@@ -570,18 +568,18 @@ def test_a_control_that_failed_is_an_error() -> None:
     [(0.5, "0.5"), (0.04, "0.04"), (0.0031, "3.1·10⁻³"), (1e-5, "1·10⁻⁵"), (1e-40, "below 10⁻¹²")],
 )
 def test_small_numbers_are_written_out(number: float, text: str) -> None:
-    assert small(number) == text
+    assert scientific(number) == text
 
 
 def test_what_an_emulated_machine_did_not_show_is_marked_as_such() -> None:
     """Neither silence nor what its siblings make of it speaks of a real one."""
     words = "emulated: says nothing of how weak a real one is"
-    seen = Control(
+    seen = ControlTest(
         kind="weaker", change="less", target=9, target_independent=9, iterations=10, missed=0.1
     )
     quiet = histogram(0, "aarch64", machine="qemu:aarch64", emulated=True, controls=(seen,))
-    assert silence(quiet).endswith(f"with probability 0.1 ({words})")
-    assert words not in silence(msgspec.structs.replace(quiet, emulated=False))
+    assert negative_result_strength(quiet).endswith(f"with probability 0.1 ({words})")
+    assert words not in negative_result_strength(msgspec.structs.replace(quiet, emulated=False))
     mute = msgspec.structs.replace(quiet, controls=(msgspec.structs.replace(seen, missed=None),))
     for answer, given in (("Sometimes", quiet), ("Never", mute)):
         (finding,) = judge(record(verdict(answer, "rc11"), given))
@@ -591,10 +589,10 @@ def test_what_an_emulated_machine_did_not_show_is_marked_as_such() -> None:
 
 def test_states_that_one_runner_alone_saw_are_told_and_are_no_fault() -> None:
     ours, theirs = histogram(3, runner="native"), histogram(0)
-    assert seen_alone([ours, theirs]) == {("local", "native"): [WEAK]}
-    assert seen_alone([ours]) == {}
-    assert seen_alone([ours, histogram(0, machine="qemu:aarch64")]) == {}
-    assert seen_alone([ours, histogram(0, histogram=(), iterations=0)]) == {}
+    assert states_seen_by_one_runner([ours, theirs]) == {("local", "native"): [WEAK]}
+    assert states_seen_by_one_runner([ours]) == {}
+    assert states_seen_by_one_runner([ours, histogram(0, machine="qemu:aarch64")]) == {}
+    assert states_seen_by_one_runner([ours, histogram(0, histogram=(), iterations=0)]) == {}
     assert not judge(record(ours, theirs))
 
 

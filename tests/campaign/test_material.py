@@ -14,7 +14,7 @@ from weakspot.generators.pipeline import Generated
 from weakspot.harness.corpus.material import content, drift, gather, joined, resolve
 from weakspot.harness.corpus.structures import Structure
 from weakspot.harness.values.claims import Scenario
-from weakspot.harness.values.verdict import Exploration
+from weakspot.harness.values.exploration import Exploration
 
 
 def giving(*tests: Test) -> object:

@@ -21,8 +21,9 @@ from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.campaign import Stopped, model_digest, run
 from weakspot.harness.campaign.store import Store, latest_unfinished, read_manifest
 from weakspot.harness.machines import Machine
+from weakspot.harness.values.exploration import Exploration, Violation
+from weakspot.harness.values.program_run import ProgramRun
 from weakspot.harness.values.record import Plan
-from weakspot.harness.values.verdict import Exploration, ProgramRun, Violation
 from weakspot.system.tools import Tool
 
 PLAN = Plan(what=("flags",), checkers=("fake",), machines=("local",), runners=("fake-runner",))

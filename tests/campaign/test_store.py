@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from weakspot.errors import BadInput, WeakspotError
 from weakspot.harness.campaign.store import Store, load, new_folder, read_manifest
-from weakspot.harness.values.record import FORMAT, Entry, Manifest, ModelNote, Plan, digest, key
+from weakspot.harness.values.record import FORMAT, Entry, Manifest, ModelInfo, Plan, digest, key
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system.files import file_names
 
@@ -23,7 +23,7 @@ MANIFEST = Manifest(
     weakspot="0",
     plan=Plan(what=("flags",)),
     started="2026-11-21T14:02:00+0000",
-    models=(ModelNote("sc", "SC", "reference", (), "m"),),
+    models=(ModelInfo("sc", "SC", "reference", (), "m"),),
 )
 TEST = make_test("SB")
 ENTRY = Entry(test=TEST, structures=(), models=("sc",), digest="t", file="SB.litmus")

@@ -13,7 +13,7 @@ from weakspot.generators.pipeline import Generated
 from weakspot.generators.source.program import Program
 from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
 from weakspot.harness.corpus import models
-from weakspot.harness.values.verdict import Exploration
+from weakspot.harness.values.exploration import Exploration
 
 SITES = tuple(
     Site("queue.h", line, 3, "push", kind, order)

@@ -20,7 +20,9 @@ from weakspot.harness.values.herdlog import (
     parse_histograms,
     parse_verdicts,
 )
-from weakspot.harness.values.verdict import Count, Histogram, State, Verdict
+from weakspot.harness.values.histogram import Count, Histogram
+from weakspot.harness.values.state import State
+from weakspot.harness.values.verdict import Verdict
 from weakspot.system.tools import Tool
 
 HERD7 = r"""Warning: File "x.litmus": unrolling limit exceeded at While.

@@ -17,8 +17,9 @@ from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.structures import Structure, structures
 from weakspot.harness.judge.claims import explored_as
-from weakspot.harness.values.phrases import told
-from weakspot.harness.values.verdict import Exploration, Observation, Verdict
+from weakspot.harness.values.descriptions import describe_exploration
+from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.verdict import Observation, Verdict
 from weakspot.system.tools import Tool
 
 STRUCTURES = structures()
@@ -79,7 +80,9 @@ def test_explorations_are_as_recorded(structure: Structure) -> None:
         for model, expected in claim.explored.items():
             found = explored(structure.name, claim.scenario, model)
             if explored_as(found, expected) is not True:
-                wrong.append(f"{claim.scenario} under {model}: {expected}, {told(found)}")
+                wrong.append(
+                    f"{claim.scenario} under {model}: {expected}, {describe_exploration(found)}"
+                )
     assert not wrong, "\n".join(wrong)
 
 

@@ -18,8 +18,9 @@ from weakspot.harness.campaign.campaign import Tools, run
 from weakspot.harness.corpus.models import Model, resolve
 from weakspot.harness.corpus.structures import Structure
 from weakspot.harness.values.claims import Scenario
+from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import Plan
-from weakspot.harness.values.verdict import Exploration, Verdict
+from weakspot.harness.values.verdict import Verdict
 from weakspot.system.tools import Tool
 
 COUNT = 40

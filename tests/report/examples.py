@@ -7,27 +7,22 @@ import msgspec
 from weakspot.generators.litmus import Atom, Body, Fence, Load, Origin, Site, Store, Test
 from weakspot.harness.judge.findings import judge
 from weakspot.harness.values.claims import Claim, Scenario, Weakest, WeakestOrder
+from weakspot.harness.values.exploration import Exploration, Violation
+from weakspot.harness.values.histogram import Count, Histogram
 from weakspot.harness.values.record import (
     Entry,
-    MachineNote,
+    MachineInfo,
     Manifest,
-    ModelNote,
+    ModelInfo,
     Plan,
     Record,
-    Source,
-    StructureNote,
+    SourceFile,
+    StructureInfo,
     digest,
 )
-from weakspot.harness.values.verdict import (
-    Count,
-    Execution,
-    Exploration,
-    Histogram,
-    State,
-    Verdict,
-    Violation,
-    WitnessEvent,
-)
+from weakspot.harness.values.state import State
+from weakspot.harness.values.verdict import Verdict
+from weakspot.harness.values.witness import Execution, WitnessEvent
 
 QUEUE = """\
 #include <stdatomic.h>
@@ -59,19 +54,19 @@ static int steal(struct queue *q) {
 """
 
 MODELS = (
-    ModelNote("sc", "Sequential consistency", "reference"),
-    ModelNote("tso", "x86-TSO", "hardware", ("x86_64",)),
-    ModelNote("rc11", "Repaired C11", "language"),
-    ModelNote("clr2", "CLR 2.0", "paper"),
+    ModelInfo("sc", "Sequential consistency", "reference"),
+    ModelInfo("tso", "x86-TSO", "hardware", ("x86_64",)),
+    ModelInfo("rc11", "Repaired C11", "language"),
+    ModelInfo("clr2", "CLR 2.0", "paper"),
 )
 MACHINES = (
-    MachineNote(
+    MachineInfo(
         "local",
         "x86_64",
         False,
         {"cpu": "AMD EPYC 7B13", "cores": 2, "smt": True, "hypervisor": "KVM", "governor": None},
     ),
-    MachineNote("qemu:aarch64", "aarch64", True, {"cpu": "cortex-a72", "cores": 2}),
+    MachineInfo("qemu:aarch64", "aarch64", True, {"cpu": "cortex-a72", "cores": 2}),
 )
 STATES: list[State] = [{"0:r0": a, "1:r0": b} for a in "01" for b in "01"]
 
@@ -151,7 +146,7 @@ def verdict(test: str, model: str, observation: str, checker: str = "herd7") -> 
     )
 
 
-def histogram(test: str, target: int, machine: MachineNote = MACHINES[0]) -> Histogram:
+def histogram(test: str, target: int, machine: MachineInfo = MACHINES[0]) -> Histogram:
     total = 12_000_000
     counts = (target, 5_400_123, 5_599_877, total - target - 11_000_000)
     return Histogram(
@@ -229,7 +224,7 @@ def small() -> Record:
     ]
     verdicts += [verdict(name, "sc", "Never", "cbmc") for name in names]
     verdicts += [verdict("MP+rlx+acq", "tso", "Sometimes", "cbmc")]
-    structure = StructureNote(
+    structure = StructureInfo(
         name="work_queue",
         title="A work-stealing queue",
         source="a weblog, part 1",
@@ -284,7 +279,7 @@ def small() -> Record:
             manifest=manifest(notes=("cbmc does not read 1 of the tests",)),
             structures=(structure,),
             entries=tuple(entry(name, shape) for name, shape in names.items()),
-            sources=(Source("work_queue", "queue.h", QUEUE),),
+            sources=(SourceFile("work_queue", "queue.h", QUEUE),),
             verdicts=tuple(verdicts),
             explorations=(
                 Exploration(
@@ -323,14 +318,14 @@ def large(count: int) -> Record:
         Record(
             manifest=manifest(),
             structures=tuple(
-                StructureNote(name=name, title=name, models=("sc", "tso", "rc11", "clr2"))
+                StructureInfo(name=name, title=name, models=("sc", "tso", "rc11", "clr2"))
                 for name in structures
             ),
             entries=tuple(
                 entry(name, name.partition("+")[0], structures[at % 20])
                 for at, name in enumerate(names)
             ),
-            sources=(Source("work_queue", "queue.h", QUEUE),),
+            sources=(SourceFile("work_queue", "queue.h", QUEUE),),
             verdicts=tuple(
                 verdict(name, model.name, "Sometimes" if (at + m) % 3 else "Never")
                 for at, name in enumerate(names)

@@ -18,8 +18,11 @@ from examples import entry, judged, large, small
 from weakspot.errors import WeakspotError
 from weakspot.harness.report import html
 from weakspot.harness.report.drawing import draw
-from weakspot.harness.values.record import Price, Record
-from weakspot.harness.values.verdict import Compiled, Count, Failure, Finding, ProgramRun
+from weakspot.harness.values.codegen import CodegenComparison
+from weakspot.harness.values.finding import Finding
+from weakspot.harness.values.histogram import Count
+from weakspot.harness.values.program_run import Failure, ProgramRun
+from weakspot.harness.values.record import AnnotationCosts, Record
 
 NASTY = '<script>alert("1")</script>&\'"><img src=x onerror=alert(1)>'
 
@@ -135,7 +138,7 @@ def measured() -> Record:
         overlapped=450,
         failures=(taken,),
     )
-    price = Price(
+    price = AnnotationCosts(
         at="queue.h:16", operation="store", function="push", written="sc", ns={"rlx": 0, "sc": 8.46}
     )
     (structure,) = record.structures
@@ -286,7 +289,7 @@ def test_a_test_that_ran_often_says_once_that_it_was_not_seen_and_shows_each_run
 
 def test_a_test_shows_what_compilers_made_of_it(tmp_path: Path) -> None:
     name = small().histograms[0].test
-    weaker = Compiled(
+    weaker = CodegenComparison(
         source=name,
         model="c11",
         target="aarch64",

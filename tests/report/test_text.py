@@ -17,8 +17,9 @@ from rich.console import Console
 from weakspot.harness.cli.output import json_lines
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.report import tables, terminal, text
-from weakspot.harness.values.record import MachineNote, Record
-from weakspot.harness.values.verdict import Control, Exploration
+from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.histogram import ControlTest
+from weakspot.harness.values.record import MachineInfo, Record
 
 
 def piped(show: Callable[[Console], None]) -> str:
@@ -88,7 +89,7 @@ def test_what_was_seen_although_it_is_forbidden_stands_above_everything() -> Non
 
 def test_how_evenly_a_machine_ran_is_told() -> None:
     even = {"probes": 260, "throttling": 0.042, "steal": 0.0011}
-    machine = MachineNote("local", "x86_64", False, even)
+    machine = MachineInfo("local", "x86_64", False, even)
     manifest = msgspec.structs.replace(small().manifest, machines=(machine,))
     record = msgspec.structs.replace(small(), manifest=manifest)
     words = "slowest of 260 probes 4 % below the fastest, 0.11 % of its time stolen"
@@ -110,7 +111,7 @@ def both_runners(target: int) -> Record:
         runner="native",
         target_independent=target // 2,
         controls=(
-            Control(
+            ControlTest(
                 kind="weaker",
                 change="P0 without its seq_cst fence",
                 target=30,

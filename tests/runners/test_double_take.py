@@ -16,7 +16,8 @@ from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.corpus import models, structures
 from weakspot.harness.runners.litmus7 import Litmus7
-from weakspot.harness.values.verdict import Histogram, Verdict
+from weakspot.harness.values.histogram import Histogram
+from weakspot.harness.values.verdict import Verdict
 from weakspot.system.tools import Tool
 
 STRUCTURE, SCENARIO = "duffy_wsq", "pop_vs_steal_pop_store"

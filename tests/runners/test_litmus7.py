@@ -16,7 +16,7 @@ from weakspot.harness.machines import Machine, compilers, local
 from weakspot.harness.machines.emulated import ARCHITECTURES
 from weakspot.harness.runners.litmus7 import Litmus7
 from weakspot.harness.values.herdlog import format_histogram, parse_histograms
-from weakspot.harness.values.verdict import Histogram
+from weakspot.harness.values.histogram import Histogram
 from weakspot.system import tools
 from weakspot.system.tools import Tool
 

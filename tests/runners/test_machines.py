@@ -27,8 +27,8 @@ from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners import Runner
 from weakspot.harness.runners.litmus7 import Litmus7
 from weakspot.harness.runners.native import Native
+from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.record import Plan
-from weakspot.harness.values.verdict import Histogram
 from weakspot.system import tools
 from weakspot.system.tools import Tool
 

@@ -25,10 +25,11 @@ from weakspot.harness.runners import native
 from weakspot.harness.runners.native import Native
 from weakspot.harness.runners.programs import compiled, sliced
 from weakspot.harness.runners.tuning import SETTINGS, Choice, Memory, settings, told
-from weakspot.harness.values.agreement import within
+from weakspot.harness.values.descriptions import has_no_observed_variant, negative_result_strength
 from weakspot.harness.values.herdlog import format_histogram, parse_histograms
-from weakspot.harness.values.phrases import is_mute, silence
-from weakspot.harness.values.verdict import Histogram, Verdict
+from weakspot.harness.values.histogram import Histogram
+from weakspot.harness.values.state import within
+from weakspot.harness.values.verdict import Verdict
 from weakspot.system import tools
 
 x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="speaks of x86-64")
@@ -368,11 +369,14 @@ def test_silence_is_worth_what_siblings_say(here: Machine) -> None:
         "all fences removed and all orders relaxed",
     ]
     assert min(each.missed for each in weaker if each.missed is not None) < 0.5
-    assert "missed with probability" in silence(fences)
+    assert "missed with probability" in negative_result_strength(fences)
     assert histograms["MP"].reason == ""
-    assert silence(histograms["MP"]) == "no sibling was seen either: this silence says nothing"
-    assert is_mute(histograms["MP"])
-    assert not is_mute(fences)
+    assert (
+        negative_result_strength(histograms["MP"])
+        == "no sibling was seen either: this silence says nothing"
+    )
+    assert has_no_observed_variant(histograms["MP"])
+    assert not has_no_observed_variant(fences)
 
 
 def test_siblings_that_tests_share_run_once(here: Machine) -> None:

@@ -17,7 +17,8 @@ from weakspot.harness.corpus import structures
 from weakspot.harness.machines import Machine, compilers, local
 from weakspot.harness.runners import whole
 from weakspot.harness.runners.tuning import WHOLE
-from weakspot.harness.values.verdict import Count, ProgramRun
+from weakspot.harness.values.histogram import Count
+from weakspot.harness.values.program_run import ProgramRun
 from weakspot.system.tools import find
 
 tso = pytest.mark.skipif(

@@ -15,7 +15,7 @@ from weakspot.harness.machines import Machine, compilers, local
 from weakspot.harness.orders.cost import Costing
 from weakspot.harness.runners import whole
 from weakspot.harness.runners.whole import Times
-from weakspot.harness.values.verdict import ProgramRun
+from weakspot.harness.values.program_run import ProgramRun
 from weakspot.system.tools import Tool, find
 
 tso = pytest.mark.skipif(

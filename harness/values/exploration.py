@@ -1,0 +1,56 @@
+"""Exploration: what exploring a Program under a Model found. Its JSON form is a contract."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from weakspot.generators.litmus import Test
+from weakspot.harness.values.witness import Execution
+
+Result = Literal["Safe", "Violated", "Unknown"]
+ViolationKind = Literal["assertion", "race", "hang", "uninitialised", "memory", "lock"]
+
+
+class Violation(msgspec.Struct, frozen=True, kw_only=True):
+    """An error that an execution of the program reaches.
+
+    `sites` are the `file:line` of the failing operation, of both accesses of a race, or of all
+    threads that hang. `test` names the litmus test of the witness's critical cycle; it is empty
+    if an interleaving reaches the error.
+    """
+
+    kind: ViolationKind
+    message: str
+    sites: tuple[str, ...] = ()
+    test: str = ""
+    witness: Execution | None = None
+
+
+class Exploration(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of exploring a Program under a Model.
+
+    Safe: no execution that the model allows violates anything. `reasons` say which bound
+    truncated the exploration, and where; without a violation the result is then Unknown. Each
+    execution is counted once: `complete` if every thread ends, `blocked` if a thread waits for
+    what does not happen in this execution, `cut` if a bound ends it, `faulty` if an error does.
+    `tests` are the litmus tests that violations name.
+    """
+
+    program: str
+    model: str
+    result: Result
+    violations: tuple[Violation, ...] = ()
+    complete: int = 0
+    blocked: int = 0
+    cut: int = 0
+    faulty: int = 0
+    seconds: float = 0.0
+    reasons: tuple[str, ...] = ()
+    tests: tuple[Test, ...] = ()
+
+    @property
+    def executions(self) -> int:
+        """The number of executions explored, of all four kinds."""
+        return self.complete + self.blocked + self.cut + self.faulty

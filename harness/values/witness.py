@@ -1,0 +1,65 @@
+"""Executions as graphs of events, which a checker or the explorer gives as the reason."""
+
+from __future__ import annotations
+
+import msgspec
+
+from weakspot.harness.values.state import State
+
+
+class WitnessEvent(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An event of a witness.
+
+    `thread` is None for the initial write of a location, which has no `label`. `kind` is R, W,
+    RMW, F, LOCK or UNLOCK; in a program also FREE. `order` is the memory order as the model's sets
+    name it: rlx, sc, mfence. `read` and `written` are values, empty if the event does not read or
+    write. `site` is the `file:line` of the operation, empty if it is not known.
+    """
+
+    thread: int | None
+    label: str
+    kind: str
+    order: str = ""
+    location: str = ""
+    read: str = ""
+    written: str = ""
+    site: str = ""
+
+
+class Witness(msgspec.Struct, frozen=True, kw_only=True):
+    """One execution that shows why an outcome is possible, or which axiom forbids it.
+
+    Edges are pairs of indices of `events`, which are listed per thread in program order. co leads
+    from a write to the next write of its location, fr from a read to the first write that is
+    co-after the write it reads. `cycle` is a shortest cycle of po, rf, co and fr, with the name of
+    each edge; it is empty for an execution that is an interleaving. `axiom` forbids the execution,
+    empty when the model allows it.
+    """
+
+    events: tuple[WitnessEvent, ...]
+    rf: tuple[tuple[int, int], ...] = ()
+    co: tuple[tuple[int, int], ...] = ()
+    fr: tuple[tuple[int, int], ...] = ()
+    cycle: tuple[tuple[int, int, str], ...] = ()
+    state: State = {}
+    axiom: str = ""
+
+
+class Wait(msgspec.Struct, frozen=True):
+    """A thread that waits for ever: where, and for `what` ("a lock", "another thread's write")."""
+
+    thread: int
+    what: str
+    site: str
+
+
+class Execution(Witness, frozen=True, kw_only=True):
+    """A witness of a whole program, without the events that the violation does not depend on.
+
+    `functions` are the start functions of the threads. `conflict` are the two accesses of a data
+    race; `waits` are the threads that wait for ever in a hang.
+    """
+
+    functions: tuple[str, ...] = ()
+    conflict: tuple[int, int] | None = None
+    waits: tuple[Wait, ...] = ()
