@@ -2,7 +2,7 @@
 use super::common::{guarded, load, PATIENCE, STACK};
 use super::error::Problem;
 use cat::Model;
-use explore::program::ProgramSource;
+use explore::ProgramSource;
 use explore::witness::{Shown, Witness};
 use explore::{self, Exploration, Kind, Limit, Options, Violation};
 use program::ir::{Program, SiteId};

@@ -2,9 +2,9 @@
 use super::common::{duration, kept, load};
 use super::error::Problem;
 use explore::{self, Limits};
-use program::event::{Kind, Operation};
+use program::interpreter::event::{Kind, Operation};
 use program::ir::{Order, Program as Lowered, SiteId};
-use program::orders::NewFence;
+use program::ir::orders::NewFence;
 use program::trace::{Options, Trace, TracedEvent};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;

@@ -1,6 +1,6 @@
 //! What exploring compiled C programs must find.
 use cat::Model;
-use explore::program::ProgramSource;
+use explore::ProgramSource;
 use explore::{Exploration, Kind, Options};
 use program::Program;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! What C++ adds to C: library calls inlined over several frames, memory orders that arrive as
 //! arguments, names of methods and lambdas, allocation and exceptions.
 mod support;
-use program::event::Kind;
-use program::interp::Outcome;
+use program::interpreter::event::Kind;
+use program::interpreter::Outcome;
 use program::ir::Order;
 use program::Program;
 use support::{find, run, value};

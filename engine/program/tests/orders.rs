@@ -1,8 +1,8 @@
 //! Programs with other memory orders, and with more fences.
 mod support;
-use program::event::Kind;
+use program::interpreter::event::Kind;
+use program::ir::orders::NewFence;
 use program::ir::{Order, SiteId};
-use program::orders::NewFence;
 use program::Program;
 use support::{fixture, trace};
 

@@ -1,7 +1,7 @@
 //! What traces of compiled C programs must hold.
 mod support;
-use program::event::{Kind, Operation};
-use program::interp::Outcome;
+use program::interpreter::event::{Kind, Operation};
+use program::interpreter::Outcome;
 use program::trace::{Options, Run, Trace};
 use program::Program;
 use std::collections::BTreeSet;

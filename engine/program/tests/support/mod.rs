@@ -1,7 +1,7 @@
 //! What the engine's tests share.
 #![allow(dead_code)]
-use program::event::Kind;
-use program::interp::Outcome;
+use program::interpreter::event::Kind;
+use program::interpreter::Outcome;
 use program::trace::{Options, Run, Trace, TracedEvent};
 use program::Program;
 

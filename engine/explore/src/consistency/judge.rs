@@ -1,0 +1,455 @@
+//! What a cat model says of a graph.
+
+use crate::consistency::stale::Stale;
+use crate::consistency::view::{tag, View, EMPTY, SETS, TAGS};
+use crate::exploration::ExploreError;
+use crate::graph::execution_graph::{Graph, Slot};
+use crate::source::{Action, Fault, Kind};
+use cat::{CatError, Complete, Consistency, Extent, Model, Remarks, MAX_SORTS};
+use program::ir::Order;
+use rustc_hash::FxHashMap;
+
+/// The relations that a graph gives, by herd7's names; the coherence order by both its names. A
+/// read-modify-write is one event, so that none pairs a read with a write.
+const RELATIONS: [&str; 9] = ["po", "rf", "co", "mo", "loc", "int", "ext", "sm", "si"];
+const NO_PAIRS: [&str; 2] = ["rmw", "amo"];
+
+/// What orders by dependencies, which exploration does not follow.
+const DEPENDENCIES: [&str; 5] = ["addr", "data", "ctrl", "depend", "control"];
+
+/// A race, and the accesses that nothing orders.
+pub struct Race {
+    pub fault: Fault,
+    pub conflict: Option<(Slot, Slot)>,
+}
+
+#[derive(Clone)]
+pub struct Judge {
+    consistency: Consistency,
+    sets: Vec<(usize, u32)>,
+    relations: Vec<(usize, &'static str)>,
+    view: View,
+    /// The events of each thread and of each location, and those of a thread or a location that
+    /// come after: rows of bits.
+    rows: Vec<u64>,
+    /// How many graphs were judged.
+    pub judged: u64,
+    /// Whether every thread sees each location change in coherence order, so that what would
+    /// be otherwise need not be judged.
+    pub coherent: bool,
+    /// Whether a consistent graph stays so with an event that nothing is after.
+    pub lasting: bool,
+    /// Whether it stays so with any event that is on no cycle ([`Graph::is_on_cycle`]).
+    pub cycles: bool,
+    /// Whether the model says anything beside of graphs whose accesses are all atomic; of others.
+    remarks_on_atomics: bool,
+    remarks: bool,
+    /// Whether what was asked of them is forbidden.
+    stale: FxHashMap<Stale, bool>,
+}
+
+impl Judge {
+    /// An error where exploration does not find what the model allows.
+    pub fn new(model: &Model, porf_acyclic: bool) -> Result<Judge, ExploreError> {
+        let taken = model.takes(&|_| false)?;
+        if let Some(name) = taken
+            .iter()
+            .find(|name| DEPENDENCIES.contains(&name.as_str()))
+        {
+            return Err(ExploreError::Unsuitable(format!(
+                "{} orders by dependencies ({name}), which exploration does not follow: sc, tso \
+                 and rc11 do without",
+                model.name
+            )));
+        }
+        let sets: Vec<&str> = SETS.iter().map(|(name, _)| *name).collect();
+        let empty: Vec<&str> = EMPTY.iter().chain(&NO_PAIRS).copied().collect();
+        let consistency = model.consistency(
+            &|_| false,
+            &Complete {
+                sets: &sets,
+                relations: &RELATIONS,
+                empty: &empty,
+            },
+        )?;
+        if !porf_acyclic && !consistency.shows_porf_acyclic() {
+            return Err(ExploreError::Unsuitable(format!(
+                "{} may allow executions in which po | rf has a cycle, which exploration does \
+                 not find: a model that excludes them has an axiom `acyclic po | rf`, or says \
+                 porf_acyclic = true in its entry",
+                model.name
+            )));
+        }
+        let takes_set = |index: &usize| consistency.takes_set(*index);
+        let takes_relation = |index: &usize| consistency.takes_relation(*index);
+        let cycles = consistency.forbids_cycles_alone();
+        Ok(Judge {
+            sets: (0..sets.len())
+                .filter(takes_set)
+                .map(|index| (index, SETS[index].1))
+                .collect(),
+            relations: (0..RELATIONS.len())
+                .filter(takes_relation)
+                .map(|index| (index, RELATIONS[index]))
+                .collect(),
+            coherent: consistency.states_coherence(),
+            lasting: cycles || consistency.keeps_maximal(),
+            cycles,
+            remarks_on_atomics: !consistency.is_silent(&of_atomics),
+            remarks: consistency.has_remarks(),
+            consistency,
+            view: View::default(),
+            rows: Vec::new(),
+            judged: 0,
+            stale: FxHashMap::default(),
+        })
+    }
+
+    pub fn is_consistent(&mut self, graph: &Graph) -> Result<bool, CatError> {
+        self.judged += 1;
+        self.show(graph, &[]);
+        self.consistency.consistent()
+    }
+
+    /// Whether no consistent graph has this in it.
+    pub fn forbids(&mut self, stale: Stale) -> Result<bool, CatError> {
+        if let Some(known) = self.stale.get(&stale) {
+            return Ok(*known);
+        }
+        stale.show(&mut self.view);
+        self.lay();
+        let forbidden = !self.consistency.consistent()? && self.consistency.fails_in_larger();
+        self.stale.insert(stale, forbidden);
+        Ok(forbidden)
+    }
+
+    /// What the model says beside; none when the graph is inconsistent. `sure`: it is known to
+    /// be consistent.
+    pub fn remarks(&mut self, graph: &Graph, sure: bool) -> Result<Option<Remarks>, CatError> {
+        let speaks = match has_plain(graph) {
+            true => self.remarks,
+            false => self.remarks_on_atomics,
+        };
+        if !sure || speaks {
+            self.judged += 1;
+            self.show(graph, &[]);
+        }
+        if !sure && !self.consistency.consistent()? {
+            return Ok(None);
+        }
+        match speaks {
+            true => self.consistency.remarks().map(Some),
+            false => {
+                debug_assert!(self.says_nothing(graph), "the model was read as silent");
+                Ok(Some(Remarks::default()))
+            }
+        }
+    }
+
+    fn says_nothing(&mut self, graph: &Graph) -> bool {
+        self.show(graph, &[]);
+        matches!(self.consistency.remarks(), Ok(remarks) if remarks == Remarks::default())
+    }
+
+    /// What the model says beside of a consistent graph where these frees write plainly to these
+    /// locations, as the end of an object does: what may not run beside that is a race.
+    pub fn remarks_on_frees(
+        &mut self,
+        graph: &Graph,
+        freed: &[(Slot, u32)],
+    ) -> Result<Remarks, CatError> {
+        self.judged += 1;
+        self.show(graph, freed);
+        self.consistency.remarks()
+    }
+
+    /// What the model calls undefined, or flags, of the graph that it was asked about last.
+    pub fn race(&self, graph: &Graph, remarks: &Remarks) -> Option<Race> {
+        let names = remarks.undefined_by.iter().chain(&remarks.flags);
+        let names: Vec<&str> = names.map(String::as_str).collect();
+        if names.is_empty() {
+            return None;
+        }
+        let slot = |shown: usize| self.view.slot(shown);
+        let conflict = remarks.conflict;
+        let conflict = conflict.and_then(|(one, other)| Some((slot(one)?, slot(other)?)));
+        Some(Race {
+            fault: Fault {
+                kind: Kind::Race,
+                message: names.join(", "),
+                site: conflict.map(|(one, other)| graph.event(one.max(other)).site),
+            },
+            conflict,
+        })
+    }
+
+    /// Lays the graph out for the model.
+    fn show(&mut self, graph: &Graph, freed: &[(Slot, u32)]) {
+        self.view.fill(graph, freed);
+        self.lay();
+    }
+
+    fn lay(&mut self) {
+        let n = self.view.events.len();
+        self.consistency.begin(n);
+        self.show_sets();
+        for at in 0..self.relations.len() {
+            let (index, name) = self.relations[at];
+            match name {
+                "po" => self.show_program_order(index),
+                "rf" => self.show_reads_from(index),
+                "co" | "mo" => self.show_coherence(index),
+                "int" => self.show_same(index, |seen| seen.thread),
+                "loc" => self.show_same(index, |seen| seen.location.map(|at| at as usize)),
+                "ext" => self.show_external(index),
+                _ => self.show_memory(index),
+            }
+        }
+    }
+
+    fn show_sets(&mut self) {
+        for (word, events) in self.view.events.chunks(64).enumerate() {
+            let mut tagged = [0u64; TAGS];
+            for (bit, seen) in events.iter().enumerate() {
+                let mut tags = seen.tags;
+                while tags != 0 {
+                    tagged[tags.trailing_zeros() as usize] |= 1 << bit;
+                    tags &= tags - 1;
+                }
+            }
+            for (index, tags) in &self.sets {
+                let mut tags = *tags;
+                let mut all = 0;
+                while tags != 0 {
+                    all |= tagged[tags.trailing_zeros() as usize];
+                    tags &= tags - 1;
+                }
+                self.consistency.set_mut(*index)[word] = all;
+            }
+        }
+    }
+
+    fn show_program_order(&mut self, index: usize) {
+        let stride = self.consistency.stride();
+        let out = self.consistency.relation_mut(index);
+        self.rows.clear();
+        for (event, seen) in self.view.events.iter().enumerate().rev() {
+            let Some(thread) = seen.thread else { continue };
+            let after = class(&mut self.rows, stride, thread);
+            out[event * stride..][..stride].copy_from_slice(after);
+            after[event / 64] |= 1 << (event % 64);
+        }
+    }
+
+    fn show_reads_from(&mut self, index: usize) {
+        let stride = self.consistency.stride();
+        let out = self.consistency.relation_mut(index);
+        for (event, seen) in self.view.events.iter().enumerate() {
+            if let Some(source) = seen.source {
+                out[source as usize * stride + event / 64] |= 1 << (event % 64);
+            }
+        }
+    }
+
+    fn show_coherence(&mut self, index: usize) {
+        let stride = self.consistency.stride();
+        let out = self.consistency.relation_mut(index);
+        for order in self.view.starts.windows(2) {
+            self.rows.clear();
+            self.rows.resize(stride, 0);
+            let writes = &self.view.orders[order[0] as usize..order[1] as usize];
+            for write in writes.iter().rev() {
+                let write = *write as usize;
+                out[write * stride..][..stride].copy_from_slice(&self.rows);
+                self.rows[write / 64] |= 1 << (write % 64);
+            }
+        }
+    }
+
+    /// The pairs of events of one class.
+    fn show_same(
+        &mut self,
+        index: usize,
+        of: impl Fn(&crate::consistency::view::Seen) -> Option<usize>,
+    ) {
+        let stride = self.consistency.stride();
+        let out = self.consistency.relation_mut(index);
+        self.rows.clear();
+        for (event, seen) in self.view.events.iter().enumerate() {
+            if let Some(number) = of(seen) {
+                class(&mut self.rows, stride, number)[event / 64] |= 1 << (event % 64);
+            }
+        }
+        for (event, seen) in self.view.events.iter().enumerate() {
+            if let Some(number) = of(seen) {
+                let same = class(&mut self.rows, stride, number);
+                out[event * stride..][..stride].copy_from_slice(same);
+            }
+        }
+    }
+
+    /// Events of different threads; initial writes are of one that is none.
+    fn show_external(&mut self, index: usize) {
+        let number =
+            |seen: &crate::consistency::view::Seen| seen.thread.map_or(0, |thread| thread + 1);
+        self.show_same(index, |seen| Some(number(seen)));
+        let n = self.view.events.len();
+        let stride = self.consistency.stride();
+        let out = self.consistency.relation_mut(index);
+        for row in out.chunks_exact_mut(stride) {
+            for (word, bits) in row.iter_mut().enumerate() {
+                let all = match n.saturating_sub(word * 64) {
+                    left if left >= 64 => u64::MAX,
+                    left => (1 << left) - 1,
+                };
+                *bits = !*bits & all;
+            }
+        }
+    }
+
+    /// Each access of memory with itself.
+    fn show_memory(&mut self, index: usize) {
+        let stride = self.consistency.stride();
+        let out = self.consistency.relation_mut(index);
+        for (event, seen) in self.view.events.iter().enumerate() {
+            if seen.location.is_some() {
+                out[event * stride + event / 64] |= 1 << (event % 64);
+            }
+        }
+    }
+}
+
+fn has_plain(graph: &Graph) -> bool {
+    let mut events = graph.events.iter();
+    events.any(|event| match event.action {
+        Action::Read { order, .. } | Action::Write { order, .. } => order == Order::Na,
+        _ => false,
+    })
+}
+
+/// What a view gives of a graph whose accesses are all atomic, where the events are of three
+/// sorts: initial writes, accesses, fences.
+fn of_atomics(name: &str) -> Extent {
+    const INITIAL: u16 = 1;
+    const ACCESS: u16 = 1 << 1;
+    const FENCE: u16 = 1 << 2;
+    let pairs = |from: u16, to: u16| {
+        let rows = (0..MAX_SORTS).filter(|sort| from >> sort & 1 == 1);
+        rows.fold(0, |all, sort| all | to << (sort * MAX_SORTS))
+    };
+    let may = |may: u16| Extent { may, must: 0 };
+    let own = ACCESS | FENCE;
+    match name {
+        "po" | "int" => may(pairs(own, own)),
+        "rf" | "co" | "mo" => may(pairs(INITIAL | ACCESS, ACCESS)),
+        "loc" | "sm" | "si" => may(pairs(INITIAL | ACCESS, INITIAL | ACCESS)),
+        "ext" => {
+            let must = pairs(INITIAL, own) | pairs(own, INITIAL);
+            let may = must | pairs(own, own);
+            Extent { may, must }
+        }
+        _ => match SETS.iter().find(|(set, _)| *set == name) {
+            None if EMPTY.contains(&name) || NO_PAIRS.contains(&name) => Extent::NOTHING,
+            None => Extent::UNKNOWN,
+            Some((_, tags)) => {
+                let may = |sort: u16, may: u32| if may & tags != 0 { sort } else { 0 };
+                // one of the tags is on each event of the sort
+                let must = |sort: u16, one: u32| if one & !tags == 0 { sort } else { 0 };
+                let orders = tag::RLX | tag::ACQ | tag::REL | tag::ACQ_REL | tag::SC;
+                let kinds = tag::READ | tag::WRITE;
+                Extent {
+                    may: may(INITIAL, tag::WRITE | tag::INITIAL | tag::PLAIN)
+                        | may(ACCESS, kinds | tag::RMW | tag::ATOMIC | orders)
+                        | may(FENCE, tag::FENCE | tag::PLAIN | orders),
+                    must: must(INITIAL, tag::WRITE)
+                        | must(INITIAL, tag::INITIAL)
+                        | must(INITIAL, tag::PLAIN)
+                        | must(ACCESS, kinds)
+                        | must(ACCESS, tag::ATOMIC)
+                        | must(FENCE, tag::FENCE)
+                        | must(FENCE, tag::PLAIN),
+                }
+            }
+        },
+    }
+}
+
+/// The row of a class, made when it is not there yet.
+fn class(rows: &mut Vec<u64>, stride: usize, number: usize) -> &mut [u64] {
+    let end = (number + 1) * stride;
+    if rows.len() < end {
+        rows.resize(end, 0);
+    }
+    &mut rows[end - stride..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::consistency::stale::Hop;
+
+    fn judge(text: &str) -> Judge {
+        let model = Model::parse(text, "test.cat", &|_| None);
+        let model = model.unwrap_or_else(|error| panic!("{error}"));
+        Judge::new(&model, true).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn models_that_only_say_something_of_plain_accesses_are_not_asked_about_others() {
+        let hb = "let hb = (po | IW * (_ \\ IW) | rf)+\n";
+        let race = "let race = (loc & ext & (W * M | M * W) \\ (A * A)) \\ (hb | hb^-1)\n";
+        for (claim, of_atomics) in [
+            ("undefined_unless empty race as data-race", false),
+            ("flag ~empty race as data-race", false),
+            // initial writes are not ordered in this one
+            ("flag ~empty race \\ (po | po^-1) as hasty", false),
+            ("flag ~empty race | (IW * W & loc) as early", true),
+            ("flag ~empty [SC] as strong", true),
+            ("flag empty race as quiet", true),
+            ("flag ~acyclic rf | po as odd", true),
+            (
+                "undefined_unless irreflexive [IW]; co; [IW] as twice",
+                false,
+            ),
+        ] {
+            let judge = judge(&format!("{hb}{race}{claim}"));
+            assert!(judge.remarks, "{claim}");
+            assert_eq!(judge.remarks_on_atomics, of_atomics, "{claim}");
+        }
+    }
+
+    #[test]
+    fn what_a_join_makes_stale_is_forbidden_where_more_events_do_not_help() {
+        let relaxed = tag::RLX | tag::ATOMIC;
+        let fr = "let fr = rf^-1; co\n";
+        for (axiom, forbidden) in [
+            ("acyclic po | rf | co | fr", true),
+            ("irreflexive (po | rf)+; (co | fr)", true),
+            ("acyclic po & loc | rf | co | fr", false),
+            // so does the graph, but not one with events between these
+            ("acyclic (po | rf | co | fr) \\ (po; po)", false),
+        ] {
+            let text = format!("with co from linearisations(W, 0)\n{fr}{axiom} as one");
+            let mut judge = judge(&text);
+            for kind in [tag::READ, tag::WRITE] {
+                let sources = [None, Some(tag::WRITE | relaxed)];
+                for source in sources
+                    .into_iter()
+                    .filter(|s| kind == tag::READ || s.is_none())
+                {
+                    let stale = Stale {
+                        write: tag::WRITE | relaxed,
+                        hop: Hop::THREAD,
+                        access: kind | relaxed,
+                        source,
+                        earlier: source.is_some(),
+                    };
+                    let found = judge
+                        .forbids(stale)
+                        .unwrap_or_else(|error| panic!("{error}"));
+                    assert_eq!(found, forbidden, "{axiom}: {kind} {source:?}");
+                }
+            }
+        }
+    }
+}

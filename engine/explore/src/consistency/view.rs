@@ -1,0 +1,327 @@
+//! A graph as a cat model sees it.
+//!
+//! A read-modify-write is one event. Each location has an initial write. Starting a thread is a
+//! release write to a location of its own that the thread's first event, an acquire read, reads
+//! from; a thread's end and the join that waits for it likewise: every model of C orders the two
+//! sides by that, hardware models too, and nothing is left to choose. They are there only where
+//! they order something. Choices, allocations and frees are no events of a model.
+
+use crate::graph::execution_graph::{Event, Graph, Slot, NONE};
+use crate::source::{Action, ThreadId};
+use program::ir::Order;
+
+/// The number of an event in the view.
+pub type Index = u32;
+
+/// Sets of events, a bit each.
+pub mod tag {
+    pub const READ: u32 = 1;
+    pub const WRITE: u32 = 1 << 1;
+    pub const FENCE: u32 = 1 << 2;
+    pub const INITIAL: u32 = 1 << 3;
+    pub const RMW: u32 = 1 << 4;
+    pub const ATOMIC: u32 = 1 << 5;
+    pub const PLAIN: u32 = 1 << 6;
+    pub const RLX: u32 = 1 << 7;
+    pub const ACQ: u32 = 1 << 8;
+    pub const REL: u32 = 1 << 9;
+    pub const ACQ_REL: u32 = 1 << 10;
+    pub const SC: u32 = 1 << 11;
+}
+
+/// How many tags there are.
+pub const TAGS: usize = 12;
+
+/// herd7's names of the sets that events of C may be in, by their tags: an event with one of
+/// the tags is in the set.
+pub const SETS: [(&str, u32); 15] = [
+    ("M", tag::READ | tag::WRITE),
+    ("Exp", tag::READ | tag::WRITE),
+    ("R", tag::READ),
+    ("W", tag::WRITE),
+    ("F", tag::FENCE),
+    ("IW", tag::INITIAL),
+    ("AMO", tag::RMW),
+    ("RMW", tag::RMW),
+    ("A", tag::ATOMIC),
+    ("NA", tag::PLAIN),
+    ("RLX", tag::RLX),
+    ("ACQ", tag::ACQ),
+    ("REL", tag::REL),
+    ("ACQ_REL", tag::ACQ_REL),
+    ("SC", tag::SC),
+];
+
+/// Sets of C that the events of an exploration are never in: locks are read-modify-writes and
+/// consume is acquire before they come here.
+pub const EMPTY: [&str; 17] = [
+    "CON", "LK", "LS", "LF", "UL", "LKR", "LKW", "RL", "RU", "annot", "Rcu-lock", "B", "BCC",
+    "Rreg", "Wreg", "DATA", "FW",
+];
+
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    /// None for an initial write.
+    pub thread: Option<ThreadId>,
+    /// A number of the location; none for a fence.
+    pub location: Option<u32>,
+    pub tags: u32,
+    /// Of a read, the write that it reads from.
+    pub source: Option<Index>,
+}
+
+#[derive(Clone, Default)]
+pub struct View {
+    /// Those of a thread in program order.
+    pub events: Vec<Seen>,
+    /// Each location's writes in coherence order, the initial one first, one location after the
+    /// other.
+    pub orders: Vec<Index>,
+    /// Where the location of each starts in `orders`.
+    pub starts: Vec<u32>,
+    index: Vec<Index>,
+    /// The plain writes that frees are, with their locations.
+    freed: Vec<(u32, Index)>,
+    joins: Vec<Slot>,
+    begins: Vec<Begin>,
+}
+
+/// What is known of the start of a thread.
+#[derive(Clone, Copy)]
+enum Begin {
+    /// Nothing comes before it, or it has begun.
+    Free,
+    /// After this write, which is of the creator's so-and-so-many-th start.
+    After(Index),
+}
+
+fn order_tag(order: Order) -> u32 {
+    match order {
+        Order::Na => tag::PLAIN,
+        Order::Rlx => tag::RLX | tag::ATOMIC,
+        Order::Acq => tag::ACQ | tag::ATOMIC,
+        Order::Rel => tag::REL | tag::ATOMIC,
+        Order::AcqRel => tag::ACQ_REL | tag::ATOMIC,
+        Order::Sc => tag::SC | tag::ATOMIC,
+    }
+}
+
+impl View {
+    /// Writes the view of a graph over this one. A free that is listed with a location is a plain
+    /// write there, the last one.
+    pub fn fill(&mut self, graph: &Graph, freed: &[(Slot, u32)]) {
+        self.events.clear();
+        self.index.clear();
+        self.freed.clear();
+        self.joins.clear();
+        self.begins.clear();
+        self.begins.resize(graph.threads.len(), Begin::Free);
+        for number in 0..graph.places.len() {
+            self.events.push(Seen {
+                thread: None,
+                location: Some(number as u32),
+                tags: tag::WRITE | tag::INITIAL | tag::PLAIN,
+                source: None,
+            });
+        }
+        let mut hidden = graph.places.len() as u32;
+        for (slot, event) in graph.events.iter().enumerate() {
+            self.see(graph, slot as Slot, event, &mut hidden);
+            for (_, location) in freed.iter().filter(|(free, _)| *free == slot as Slot) {
+                self.free(graph, event.thread, *location, &mut hidden);
+            }
+        }
+        for (slot, event) in graph.events.iter().enumerate() {
+            if event.is_read() {
+                let source = match event.source {
+                    NONE => event.location,
+                    write => self.index[write as usize],
+                };
+                self.events[self.index[slot] as usize].source = Some(source);
+            }
+        }
+        self.orders.clear();
+        self.starts.clear();
+        for number in 0..graph.places.len() as u32 {
+            self.starts.push(self.orders.len() as u32);
+            self.orders.push(number);
+            let index = &self.index;
+            let writes = graph.writes(number).map(|slot| index[slot as usize]);
+            self.orders.extend(writes);
+            let here = self.freed.iter().filter(|(place, _)| *place == number);
+            self.orders.extend(here.map(|(_, index)| *index));
+        }
+        self.starts.push(self.orders.len() as u32);
+    }
+
+    /// The first event of the graph that is this one.
+    pub fn slot(&self, event: usize) -> Option<Slot> {
+        let found = self.index.iter().position(|index| *index as usize == event);
+        found.map(|slot| slot as Slot)
+    }
+
+    /// The tags of an access; of the halves of a read-modify-write, those of the whole.
+    pub fn tags(graph: &Graph, slot: Slot) -> u32 {
+        let event = graph.event(slot);
+        let (whole, kind) = match (event.is_read(), event.pair) {
+            (true, NONE) => (event, tag::READ),
+            (false, NONE) => (event, tag::WRITE),
+            (true, write) => (graph.event(write), tag::READ | tag::WRITE | tag::RMW),
+            (false, _) => (event, tag::READ | tag::WRITE | tag::RMW),
+        };
+        match whole.action {
+            Action::Read { order, .. } | Action::Write { order, .. } => kind | order_tag(order),
+            _ => kind,
+        }
+    }
+
+    fn add(&mut self, seen: Seen) -> Index {
+        self.events.push(seen);
+        self.events.len() as Index - 1
+    }
+
+    fn see(&mut self, graph: &Graph, slot: Slot, event: &Event, hidden: &mut u32) {
+        match event.action {
+            Action::Read { .. } | Action::Write { .. } => {}
+            Action::Fence { order } => {
+                self.order_before(graph, event.thread, hidden);
+                let tags = tag::FENCE | tag::PLAIN | order_tag(order) & !tag::ATOMIC;
+                let seen = self.add(Seen {
+                    thread: Some(event.thread),
+                    location: None,
+                    tags,
+                    source: None,
+                });
+                self.index.push(seen);
+                return;
+            }
+            Action::Create { thread } => {
+                let written = self.create(graph, event, thread, hidden);
+                self.index.push(written);
+                return;
+            }
+            Action::Join { .. } => {
+                self.joins.push(slot);
+                self.index.push(NONE);
+                return;
+            }
+            Action::Choose { .. }
+            | Action::Wait
+            | Action::Allocate { .. }
+            | Action::Free { .. } => {
+                self.index.push(NONE);
+                return;
+            }
+        }
+        if event.is_write() && event.pair != NONE {
+            // the two halves are one event
+            self.index.push(self.index[event.pair as usize]);
+            return;
+        }
+        self.order_before(graph, event.thread, hidden);
+        let seen = self.add(Seen {
+            thread: Some(event.thread),
+            location: Some(event.location),
+            tags: View::tags(graph, slot),
+            source: None,
+        });
+        self.index.push(seen);
+    }
+
+    fn free(&mut self, graph: &Graph, thread: ThreadId, location: u32, hidden: &mut u32) {
+        self.order_before(graph, thread, hidden);
+        let seen = self.add(Seen {
+            thread: Some(thread),
+            location: Some(location),
+            tags: tag::WRITE | tag::PLAIN,
+            source: None,
+        });
+        self.freed.push((location, seen));
+    }
+
+    /// The write that a thread's start is; of starts in a row the first. None when nothing
+    /// comes before it.
+    fn create(
+        &mut self,
+        graph: &Graph,
+        event: &Event,
+        thread: ThreadId,
+        hidden: &mut u32,
+    ) -> Index {
+        let before = match event.before {
+            NONE => None,
+            before => Some(before),
+        };
+        let written = match before {
+            Some(before) if matches!(graph.event(before).action, Action::Create { .. }) => {
+                self.index[before as usize]
+            }
+            _ => {
+                self.order_before(graph, event.thread, hidden);
+                match self.nothing_before(event.thread) {
+                    true => NONE,
+                    false => self.hidden_write(event.thread, hidden),
+                }
+            }
+        };
+        self.begins[thread] = match written {
+            NONE => Begin::Free,
+            written => Begin::After(written),
+        };
+        written
+    }
+
+    fn nothing_before(&self, thread: ThreadId) -> bool {
+        !self.events.iter().any(|seen| seen.thread == Some(thread))
+    }
+
+    fn hidden_write(&mut self, thread: ThreadId, hidden: &mut u32) -> Index {
+        let location = *hidden;
+        *hidden += 1;
+        self.add(Seen {
+            thread: Some(thread),
+            location: Some(location),
+            tags: tag::WRITE | tag::REL | tag::ATOMIC,
+            source: None,
+        })
+    }
+
+    fn hidden_read(&mut self, thread: ThreadId, write: Index) {
+        let location = self.events[write as usize].location;
+        self.add(Seen {
+            thread: Some(thread),
+            location,
+            tags: tag::READ | tag::ACQ | tag::ATOMIC,
+            source: Some(write),
+        });
+    }
+
+    /// Before a thread's event: what orders it after its creator, and after the threads that it
+    /// has joined.
+    fn order_before(&mut self, graph: &Graph, thread: ThreadId, hidden: &mut u32) {
+        if let Begin::After(write) = self.begins[thread] {
+            self.begins[thread] = Begin::Free;
+            self.hidden_read(thread, write);
+        }
+        let mut at = 0;
+        while at < self.joins.len() {
+            let join = graph.event(self.joins[at]);
+            let Action::Join { thread: joined } = join.action else {
+                at += 1;
+                continue;
+            };
+            if join.thread != thread {
+                at += 1;
+                continue;
+            }
+            self.joins.remove(at);
+            // what the joined thread itself has joined comes before its end
+            self.order_before(graph, joined, hidden);
+            if !self.nothing_before(joined) {
+                let end = self.hidden_write(joined, hidden);
+                self.hidden_read(thread, end);
+            }
+            at = 0;
+        }
+    }
+}

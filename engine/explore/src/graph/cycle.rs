@@ -1,0 +1,79 @@
+//! Whether a new event is on a cycle of program order, reads-from, coherence and from-read.
+//!
+//! Nothing that is new leads to an old event but by coherence order and from-read, to the writes
+//! that come after what the event writes or reads from. So it is on a cycle if one of these comes
+//! before it.
+
+use crate::graph::execution_graph::{Graph, Slot, NONE};
+
+/// Memory that is used again.
+#[derive(Clone, Default)]
+pub struct Reach {
+    /// How many events of each thread come before the event.
+    known: Vec<u32>,
+    /// The place of each write in its location's coherence order, from 1.
+    rank: Vec<u32>,
+    /// The place of the last write of each location that comes before the event.
+    last: Vec<u32>,
+}
+
+impl Graph {
+    /// Whether a path leads from an event back to it: a read, with the write that it reads from
+    /// where that was added with it; or a write, with its read where it is exclusive. Starts and
+    /// joins of threads are program order here.
+    pub fn is_on_cycle(&self, slot: Slot, reach: &mut Reach) -> bool {
+        let event = self.event(slot);
+        let own = if event.is_write() { slot } else { event.source };
+        if self.following(event.location, own) == NONE {
+            return false;
+        }
+        reach.known.clear();
+        reach.known.extend_from_slice(self.clock(slot));
+        reach.rank.clear();
+        reach.rank.resize(self.len(), 0);
+        reach.last.clear();
+        reach.last.resize(self.places.len(), 0);
+        for location in 0..self.places.len() as u32 {
+            for (place, write) in self.writes(location).enumerate() {
+                reach.rank[write as usize] = place as u32 + 1;
+            }
+        }
+        let rank = |reach: &Reach, write: Slot| match write {
+            NONE => 0,
+            write => reach.rank[write as usize],
+        };
+        loop {
+            for (location, last) in reach.last.iter_mut().enumerate() {
+                for write in self.writes(location as u32) {
+                    let event = self.event(write);
+                    if reach.known[event.thread] > event.index {
+                        *last = reach.rank[write as usize];
+                    }
+                }
+            }
+            if reach.last[event.location as usize] > rank(reach, own) {
+                return true;
+            }
+            let mut more = false;
+            for (other, event) in self.events.iter().enumerate() {
+                if event.location == NONE || reach.known[event.thread] > event.index {
+                    continue;
+                }
+                let write = match event.is_write() {
+                    true => other as Slot,
+                    false => event.source,
+                };
+                if rank(reach, write) < reach.last[event.location as usize] {
+                    let clock = self.clock(other as Slot);
+                    for (known, more) in reach.known.iter_mut().zip(clock) {
+                        *known = (*known).max(*more);
+                    }
+                    more = true;
+                }
+            }
+            if !more {
+                return false;
+            }
+        }
+    }
+}

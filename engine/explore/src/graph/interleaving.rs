@@ -1,0 +1,79 @@
+//! Whether an execution is an interleaving: its threads take turns, and each read sees the last
+//! write (Lamport, "How to make a multiprocessor computer that correctly executes multiprocess
+//! programs", IEEE TC 1979).
+
+use crate::graph::execution_graph::{Graph, Slot, NONE};
+use crate::source::Action;
+
+/// A read-modify-write is one node, that of its read.
+pub fn node(graph: &Graph, slot: Slot) -> Slot {
+    let event = graph.event(slot);
+    match event.is_write() && event.pair != NONE {
+        true => event.pair,
+        false => slot,
+    }
+}
+
+/// Whether program order, the start and the end of threads, rf, co and fr together have no cycle.
+pub fn takes_turns(graph: &Graph) -> bool {
+    let n = graph.len();
+    let mut edges: Vec<(usize, usize)> = Vec::with_capacity(4 * n);
+    let mut add = |from: Slot, to: Slot| {
+        let (from, to) = (node(graph, from), node(graph, to));
+        if from != to {
+            edges.push((from as usize, to as usize));
+        }
+    };
+    for slot in 0..n as Slot {
+        let event = graph.event(slot);
+        match event.before {
+            NONE if graph.threads[event.thread].creator == NONE => {}
+            NONE => add(graph.threads[event.thread].creator, slot),
+            before => add(before, slot),
+        }
+        match event.action {
+            Action::Join { thread } if graph.threads[thread].last != NONE => {
+                add(graph.threads[thread].last, slot);
+            }
+            Action::Write { .. } if event.after != NONE => add(slot, event.after),
+            Action::Read { .. } => {
+                if event.source != NONE {
+                    add(event.source, slot);
+                }
+                let next = graph.following(event.location, event.source);
+                if next != NONE {
+                    add(slot, next);
+                }
+            }
+            _ => {}
+        }
+    }
+    // what nothing comes before is taken away as long as there is something
+    let mut before = vec![0u32; n];
+    let mut starts = vec![0usize; n + 1];
+    for (from, to) in &edges {
+        before[*to] += 1;
+        starts[*from + 1] += 1;
+    }
+    for at in 0..n {
+        starts[at + 1] += starts[at];
+    }
+    let mut after = vec![0usize; edges.len()];
+    let mut next = starts.clone();
+    for (from, to) in &edges {
+        after[next[*from]] = *to;
+        next[*from] += 1;
+    }
+    let mut free: Vec<usize> = (0..n).filter(|at| before[*at] == 0).collect();
+    let mut taken = 0;
+    while let Some(at) = free.pop() {
+        taken += 1;
+        for to in &after[starts[at]..starts[at + 1]] {
+            before[*to] -= 1;
+            if before[*to] == 0 {
+                free.push(*to);
+            }
+        }
+    }
+    taken == n
+}

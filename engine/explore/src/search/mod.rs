@@ -1,0 +1,12 @@
+//! The search for all consistent executions (TruSt): a [`Source`](crate::Source) and a model enter,
+//! an [`Exploration`](crate::Exploration) leaves.
+
+pub mod execution;
+mod findings;
+mod queue;
+pub mod run;
+mod thread_states;
+mod worker;
+
+pub use execution::Ended;
+pub use run::{explore, explore_each, unsuitable};

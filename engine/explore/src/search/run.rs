@@ -1,0 +1,101 @@
+//! Runs the workers of a search, and merges what they found. It does not depend on which worker
+//! explores which branch.
+
+use super::findings::Findings;
+use super::queue::Shared;
+use super::worker::Worker;
+use crate::consistency::judge::Judge;
+use crate::exploration::{End, Exploration, ExploreError, Options};
+use crate::search::execution::Ended;
+use crate::source::Source;
+use cat::{CatError, Model};
+
+/// The search goes as deep as an execution has events, times the revisits that follow one
+/// another; only what is used of a stack takes memory.
+const STACK: usize = 1 << 28;
+
+/// Why programs cannot be explored under a model; none if they can.
+pub fn unsuitable(model: &Model, porf_acyclic: bool) -> Result<Option<String>, CatError> {
+    match Judge::new(model, porf_acyclic) {
+        Err(ExploreError::Model(error)) => Err(error),
+        Err(error) => Ok(Some(error.to_string())),
+        Ok(_) => Ok(None),
+    }
+}
+
+/// Explores all executions of a program under a model.
+pub fn explore<S: Source>(
+    source: &S,
+    model: &Model,
+    options: &Options,
+) -> Result<Exploration, ExploreError> {
+    explore_each(source, model, options, |_, _| {})
+}
+
+/// [`explore`], calling `each` with every execution and how it ends.
+pub fn explore_each<S: Source>(
+    source: &S,
+    model: &Model,
+    options: &Options,
+    each: impl Fn(&Ended<S::Thread>, End) + Sync,
+) -> Result<Exploration, ExploreError> {
+    let judge = Judge::new(model, options.porf_acyclic)?;
+    run(Shared::new(source, judge, options, each))
+}
+
+/// Explores branches until none is left; what was found, and how many graphs were judged.
+fn work<S: Source, F>(shared: &Shared<S, F>) -> (Findings, u64)
+where
+    F: Fn(&Ended<S::Thread>, End) + Sync,
+{
+    let mut worker = Worker::new(shared);
+    while let Some((mut execution, sure)) = shared.take() {
+        if let Err(halt) = worker.visit(&mut execution, sure) {
+            shared.end(halt);
+        }
+    }
+    (worker.found, worker.judge.judged)
+}
+
+fn run<S: Source, F>(shared: Shared<S, F>) -> Result<Exploration, ExploreError>
+where
+    F: Fn(&Ended<S::Thread>, End) + Sync,
+{
+    let mut found = Findings::default();
+    let mut judged = 0;
+    std::thread::scope(|scope| {
+        let spawn = |_| {
+            let builder = std::thread::Builder::new().stack_size(STACK);
+            builder.spawn_scoped(scope, || work(&shared))
+        };
+        let workers: Vec<_> = (0..shared.workers).map(spawn).collect();
+        for worker in workers {
+            let worker =
+                worker.unwrap_or_else(|error| panic!("no thread to explore with: {error}"));
+            match worker.join() {
+                Ok((other, count)) => {
+                    found.merge(other);
+                    judged += count;
+                }
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+    });
+    let seconds = shared.start.elapsed().as_secs_f64();
+    let limit = shared.into_limit()?;
+    found.violations.sort_by(|a, b| {
+        (a.fault.kind, a.fault.site, &a.fault.message).cmp(&(
+            b.fault.kind,
+            b.fault.site,
+            &b.fault.message,
+        ))
+    });
+    Ok(Exploration {
+        counts: found.counts,
+        violations: found.violations,
+        cuts: found.cuts,
+        limit,
+        judged,
+        seconds,
+    })
+}

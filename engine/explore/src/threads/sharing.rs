@@ -1,0 +1,255 @@
+//! What threads share: learned while exploring, and fixed within one exploration.
+//!
+//! What a single thread uses needs no events, and accesses that overlap must be told in the same
+//! pieces each time. Neither is known before it is seen. So each exploration begins with what the
+//! ones before it learned; when it sees more, it is given up and begins again.
+use crate::source::ThreadId;
+use program::memory::{scatter, Named};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+#[derive(Debug, Clone, Copy)]
+pub struct Extent {
+    pub size: u64,
+    pub named: Named,
+}
+
+/// Something new was seen: the exploration is to begin again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grown;
+
+#[derive(Default)]
+struct Known {
+    /// Addresses that several threads use: beginning → end, disjoint.
+    shared: BTreeMap<u64, u64>,
+    /// Addresses at which every access is split.
+    cuts: BTreeSet<u64>,
+}
+
+pub struct LearnedSharing {
+    known: Known,
+    /// For each object of the initial memory that one thread may use in silence, which: its
+    /// number plus one.
+    owners: Vec<AtomicU8>,
+    grown: AtomicBool,
+    learned: Mutex<Known>,
+    /// Objects of all threads that were ever seen, by their beginning.
+    extents: Mutex<BTreeMap<u64, Extent>>,
+    /// Pieces that accesses have been told in: beginning → end, disjoint.
+    pieces: Mutex<BTreeMap<u64, u64>>,
+    /// Some of `pieces`, to find without a lock: address · 16 + size, by a hash of the address.
+    near: Box<[AtomicU64]>,
+    /// Numbers of threads by their creator and its count.
+    threads: Mutex<FxHashMap<(ThreadId, u32), ThreadId>>,
+}
+
+const NEAR: usize = 1024;
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Default for LearnedSharing {
+    fn default() -> LearnedSharing {
+        LearnedSharing {
+            known: Known::default(),
+            owners: Vec::new(),
+            grown: AtomicBool::new(false),
+            learned: Mutex::default(),
+            extents: Mutex::default(),
+            pieces: Mutex::default(),
+            near: (0..NEAR).map(|_| AtomicU64::new(0)).collect(),
+            threads: Mutex::default(),
+        }
+    }
+}
+
+impl LearnedSharing {
+    /// Forgets that more is shared: what showed it was no execution.
+    pub fn forget_growth(&self) {
+        self.grown.store(false, Relaxed);
+    }
+
+    pub fn has_grown(&self) -> bool {
+        self.grown.load(Relaxed)
+    }
+
+    /// Takes what was learned for known, and forgets what the last exploration did.
+    pub fn begin_again(&mut self, owned: usize) {
+        let learned = self.learned.get_mut();
+        let learned = std::mem::take(learned.unwrap_or_else(PoisonError::into_inner));
+        for (start, end) in learned.shared {
+            insert(&mut self.known.shared, start, end);
+        }
+        self.known.cuts.extend(learned.cuts);
+        self.owners = (0..owned).map(|_| AtomicU8::new(0)).collect();
+        self.grown = AtomicBool::new(false);
+        *lock(&self.pieces) = BTreeMap::new();
+        self.near.iter().for_each(|n| n.store(0, Relaxed));
+    }
+
+    /// Whether some byte from `start` to before `end` is used by several threads.
+    pub fn is_shared(&self, start: u64, end: u64) -> bool {
+        let before = self.known.shared.range(..end.max(start + 1)).next_back();
+        before.is_some_and(|(_, e)| *e > start)
+    }
+
+    /// The object of that number is this thread's, or nobody's so far.
+    pub fn owns(&self, object: u32, thread: ThreadId) -> bool {
+        let me = thread as u8 + 1;
+        let owner = &self.owners[object as usize];
+        match owner.load(Relaxed) {
+            0 => match owner.compare_exchange(0, me, Relaxed, Relaxed) {
+                Ok(_) => true,
+                Err(other) => other == me,
+            },
+            other => other == me,
+        }
+    }
+
+    pub fn learn_shared(&self, start: u64, end: u64) -> Grown {
+        insert(&mut lock(&self.learned).shared, start, end.max(start + 1));
+        self.grown.store(true, Relaxed);
+        Grown
+    }
+
+    /// As `learn_shared`, for an address in an object of another thread.
+    pub fn learn_foreign(&self, start: u64, end: u64) -> Grown {
+        let (mut start, mut end) = (start, end);
+        if let Some((base, extent)) = self.extent(start) {
+            start = start.min(base);
+            end = end.max(base + extent.size);
+        }
+        self.learn_shared(start, end)
+    }
+
+    pub fn met(&self, base: u64, size: u64, named: Named) {
+        lock(&self.extents).insert(base, Extent { size, named });
+    }
+
+    /// The object at an address, as it was when it was last met.
+    pub fn extent(&self, address: u64) -> Option<(u64, Extent)> {
+        let extents = lock(&self.extents);
+        let (base, extent) = extents.range(..=address).next_back()?;
+        (address - base <= extent.size).then_some((*base, *extent))
+    }
+
+    /// The number of the thread that `creator` starts as its `count`th.
+    pub fn thread(&self, creator: ThreadId, count: u32) -> ThreadId {
+        let mut threads = lock(&self.threads);
+        let next = threads.len() + 1;
+        *threads.entry((creator, count)).or_insert(next)
+    }
+
+    /// How many threads there were so far, main among them.
+    pub fn threads(&self) -> usize {
+        lock(&self.threads).len() + 1
+    }
+
+    /// The pieces of at most 8 bytes that an access is told in: addresses and sizes.
+    pub fn pieces(&self, address: u64, size: u64, out: &mut Vec<(u64, u32)>) -> Result<(), Grown> {
+        out.clear();
+        let key = address << 4 | size;
+        let near = &self.near[scatter(address) as usize % NEAR];
+        if size <= 8 && near.load(Relaxed) == key {
+            out.push((address, size as u32));
+            return Ok(());
+        }
+        let end = address + size;
+        let mut start = address;
+        while start < end {
+            let cut = self.known.cuts.range(start + 1..end).next();
+            let mut stop = cut.map_or(end, |c| *c);
+            if size > 8 {
+                stop = stop.min((start / 8 + 1) * 8);
+            }
+            out.push((start, (stop - start) as u32));
+            start = stop;
+        }
+        let mut told = lock(&self.pieces);
+        for (start, size) in out.iter() {
+            let (start, end) = (*start, start + u64::from(*size));
+            let mut over = told.range(..end).rev().take_while(|(_, e)| **e > start);
+            match over.next().map(|(s, e)| (*s, *e)) {
+                None => {
+                    told.insert(start, end);
+                }
+                Some(other) if other == (start, end) => {}
+                Some(other) => {
+                    let more: Vec<u64> = over.flat_map(|(s, e)| [*s, *e]).collect();
+                    let mut learned = lock(&self.learned);
+                    learned.cuts.extend([start, end, other.0, other.1]);
+                    learned.cuts.extend(more);
+                    self.grown.store(true, Relaxed);
+                    return Err(Grown);
+                }
+            }
+        }
+        if out.len() == 1 && size <= 8 {
+            near.store(key, Relaxed);
+        }
+        Ok(())
+    }
+}
+
+/// Adds a range to disjoint ones, and joins those that it meets.
+fn insert(ranges: &mut BTreeMap<u64, u64>, start: u64, end: u64) {
+    let (mut start, mut end) = (start, end);
+    while let Some((s, e)) = ranges.range(..end).next_back().map(|(s, e)| (*s, *e)) {
+        if e <= start {
+            break;
+        }
+        ranges.remove(&s);
+        start = start.min(s);
+        end = end.max(e);
+    }
+    ranges.insert(start, end);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(sharing: &LearnedSharing, address: u64, size: u64) -> Result<Vec<(u64, u32)>, Grown> {
+        let mut out = Vec::new();
+        sharing.pieces(address, size, &mut out).map(|()| out)
+    }
+
+    #[test]
+    fn what_overlaps_is_split_at_the_same_places_from_then_on() {
+        let mut sharing = LearnedSharing::default();
+        assert_eq!(pieces(&sharing, 64, 8), Ok(vec![(64, 8)]));
+        assert_eq!(pieces(&sharing, 68, 4), Err(Grown));
+        assert!(sharing.has_grown());
+        sharing.begin_again(0);
+        assert_eq!(pieces(&sharing, 64, 8), Ok(vec![(64, 4), (68, 4)]));
+        assert_eq!(pieces(&sharing, 68, 4), Ok(vec![(68, 4)]));
+        assert_eq!(
+            pieces(&sharing, 60, 20),
+            Ok(vec![(60, 4), (64, 4), (68, 4), (72, 8)])
+        );
+        assert!(!sharing.has_grown());
+    }
+
+    #[test]
+    fn ranges_that_meet_are_one() {
+        let mut sharing = LearnedSharing::default();
+        for (start, end) in [(10, 20), (40, 50), (15, 45), (60, 70)] {
+            sharing.learn_shared(start, end);
+        }
+        sharing.begin_again(0);
+        assert!(sharing.is_shared(30, 31) && sharing.is_shared(5, 11));
+        assert!(!sharing.is_shared(50, 60) && !sharing.is_shared(0, 10));
+        assert!(sharing.is_shared(55, 61));
+    }
+
+    #[test]
+    fn an_object_is_the_first_threads_that_uses_it() {
+        let mut sharing = LearnedSharing::default();
+        sharing.begin_again(2);
+        assert!(sharing.owns(1, 3) && sharing.owns(1, 3) && sharing.owns(0, 2));
+        assert!(!sharing.owns(1, 2));
+    }
+}

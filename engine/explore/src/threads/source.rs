@@ -1,0 +1,371 @@
+//! A `Program` as a `Source`: the interpreter, suspended at each event.
+use crate::exploration::{Exploration, ExploreError, Options};
+use crate::search::run::explore;
+use crate::source::*;
+use crate::threads::environment::{thread_start, Stop, World};
+use crate::threads::sharing::LearnedSharing;
+use crate::threads::thread_state::Own;
+use cat::Model;
+use program::interpreter::thread::{State, Thread};
+use program::interpreter::{self, End, Limits, Outcome};
+use program::ir::{FuncId, Program};
+use program::memory::{Memory, Named, Sharing, MAX_THREADS};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+/// Instructions of one thread of one execution.
+const MAX_STEPS: u64 = 2_000_000;
+/// Instructions from a write to where its loop begins again, for the loop to be seen to wait.
+const MAX_AHEAD: u64 = 10_000;
+/// Calls inside one another.
+const MAX_FRAMES: usize = 200;
+
+/// A thread of a program between two events. Copies share all until they go on.
+#[derive(Clone)]
+pub struct ProgramThread(pub Arc<Running>);
+
+#[derive(Clone)]
+pub struct Running {
+    pub thread: Thread,
+    pub own: Own,
+    /// The last event that was told has no answer.
+    open: bool,
+    steps: u64,
+}
+
+impl Running {
+    fn new(program: &Program, id: ThreadId, start: FuncId, memory: Arc<Memory>) -> Running {
+        let mut thread = Thread::new(id, start);
+        thread.enter(program, start, &[], (0, 0), 0);
+        Running {
+            thread,
+            own: Own::new(memory),
+            open: false,
+            steps: 0,
+        }
+    }
+}
+
+/// A program to be explored. What its threads share is learned on the way.
+pub struct ProgramSource<'p> {
+    pub program: &'p Program,
+    pub sharing: LearnedSharing,
+    limits: Limits,
+    /// Main before its first event, and memory there.
+    main: ProgramThread,
+    initial: Arc<Memory>,
+    /// What each thread's memory is before its first instruction: the same as long as nothing is
+    /// learned.
+    memories: Vec<OnceLock<Arc<Memory>>>,
+    refused: Option<&'static str>,
+}
+
+impl<'p> ProgramSource<'p> {
+    /// Runs the global constructors and main up to its first event: it is alone until then.
+    /// `loops`: rounds of a loop that only a shared value can end.
+    pub fn new(program: &'p Program, loops: u32) -> ProgramSource<'p> {
+        let mut memory = Memory::new(program);
+        memory.add_thread(program);
+        let initial = Arc::new(memory);
+        let main = Running::new(program, 0, program.main, initial.clone());
+        let mut source = ProgramSource {
+            program,
+            sharing: LearnedSharing::default(),
+            limits: Limits {
+                loops,
+                frames: MAX_FRAMES,
+            },
+            main: ProgramThread(Arc::new(main)),
+            initial: initial.clone(),
+            memories: Vec::new(),
+            refused: None,
+        };
+        source.prologue(initial);
+        for object in source.initial.objects() {
+            source.sharing.met(object.base, object.size, object.named);
+        }
+        source.settle();
+        source
+    }
+
+    /// Forgets what a thread did that was run with answers of no execution.
+    pub fn forget(&self) {
+        self.sharing.forget_growth();
+    }
+
+    fn prologue(&mut self, memory: Arc<Memory>) {
+        let mut memory = memory;
+        for start in self.program.constructors.iter().chain([&self.program.main]) {
+            let mut run = Running::new(self.program, 0, *start, memory);
+            run.own.alone = true;
+            let end = self.advance(&mut run, MAX_STEPS);
+            memory = run.own.memory.clone();
+            let main = *start == self.program.main;
+            if end.is_none() && !main {
+                self.refused = Some("a global constructor that starts threads");
+            }
+            if main || !matches!(end, Some(Next::Done(_))) {
+                run.steps = 0;
+                self.main = ProgramThread(Arc::new(run));
+                break;
+            }
+        }
+        self.initial = memory;
+    }
+
+    /// Explores the program, as often as it takes to know what its threads share.
+    pub fn explore(
+        &mut self,
+        model: &Model,
+        options: &Options,
+    ) -> Result<Exploration, ExploreError> {
+        let start = Instant::now();
+        loop {
+            let mut options = options.clone();
+            options.limits.time = options.limits.time.saturating_sub(start.elapsed());
+            options.limits.counted.store(0, Relaxed);
+            let found = explore(&*self, model, &options);
+            if !self.sharing.has_grown() {
+                let mut found = found?;
+                found.seconds = start.elapsed().as_secs_f64();
+                return Ok(found);
+            }
+            self.settle();
+        }
+    }
+
+    /// Tells the objects of the initial memory how they are used, as far as is known.
+    fn settle(&mut self) {
+        let mut memory = (*self.initial).clone();
+        let objects: Vec<_> = memory
+            .objects()
+            .map(|o| (o.base, o.size, o.constant || o.private))
+            .collect();
+        self.sharing.begin_again(objects.len());
+        for (k, (base, size, own)) in objects.into_iter().enumerate() {
+            let now = match own {
+                true => Sharing::Own,
+                false if self.sharing.is_shared(base, base + size) => Sharing::Shared,
+                false => Sharing::Alone(k as u32),
+            };
+            memory.share(base, now);
+        }
+        self.initial = Arc::new(memory);
+        Arc::make_mut(&mut self.main.0).own.memory = self.initial.clone();
+        self.memories = (0..MAX_THREADS).map(|_| OnceLock::new()).collect();
+    }
+
+    /// What a thread's memory is before its first instruction.
+    fn memory(&self, thread: ThreadId) -> &Arc<Memory> {
+        self.memories[thread].get_or_init(|| Arc::new(self.laid_out(thread)))
+    }
+
+    fn laid_out(&self, thread: ThreadId) -> Memory {
+        let mut memory = (*self.initial).clone();
+        while memory.threads() <= thread {
+            memory.add_thread(self.program);
+        }
+        let own = |o: &&program::memory::Object| {
+            matches!(o.named, Named::ThreadLocal(_))
+                && self.sharing.is_shared(o.base, o.base + o.size)
+        };
+        let shared: Vec<u64> = memory.objects().filter(own).map(|o| o.base).collect();
+        for base in shared {
+            memory.share(base, Sharing::Shared);
+        }
+        memory
+    }
+
+    /// Runs a thread up to its next event, for at most so many instructions. None: it was alone
+    /// and is no more.
+    fn advance(&self, run: &mut Running, steps: u64) -> Option<Next> {
+        let last = run.steps + steps;
+        loop {
+            match run.thread.state {
+                State::Done => return Some(Next::Done(run.thread.result)),
+                State::Spinning { site, from } => {
+                    let wait = match run.own.failed {
+                        Some((epoch, at)) if epoch == run.thread.epoch && at >= from => {
+                            Wait::Elsewhere
+                        }
+                        _ => Wait::Spin {
+                            reads: run.thread.reads.len() - from,
+                        },
+                    };
+                    return Some(Next::Blocked { wait, site });
+                }
+                _ => {}
+            }
+            run.steps += 1;
+            let dbg = run.thread.inst(self.program).map_or(0, |i| i.dbg);
+            if run.steps > last {
+                let message = format!("a thread of more than {MAX_STEPS} instructions");
+                let end = End::new(Outcome::Bound, message, None);
+                return Some(self.ended(&run.thread, end, dbg));
+            }
+            let mut world = World::new(self.program, &self.sharing, &mut run.own);
+            match interpreter::step(self.program, &self.limits, &mut run.thread, &mut world) {
+                Ok(()) => {
+                    run.own.told += run.own.answers.len();
+                    run.own.answers.clear();
+                }
+                Err(Stop::Asked(told)) => return Some(Next::Event(told)),
+                Err(Stop::Blocked(wait, site)) => return Some(Next::Blocked { wait, site }),
+                Err(Stop::Fault(kind, message, site)) => {
+                    return Some(Next::Fault(Fault {
+                        kind,
+                        message,
+                        site: Some(site),
+                    }))
+                }
+                Err(Stop::Unsupported(message, site)) => {
+                    return Some(Next::Unsupported {
+                        message,
+                        site: Some(site),
+                    })
+                }
+                Err(Stop::Grown) => return Some(grown()),
+                Err(Stop::End(end)) => return Some(self.ended(&run.thread, end, dbg)),
+                Err(Stop::NotAlone) => {
+                    run.own.alone = false;
+                    run.own.answers.clear();
+                    return None;
+                }
+            }
+        }
+    }
+
+    fn ended(&self, thread: &Thread, end: End, dbg: u32) -> Next {
+        let (mut message, site) = (end.message, end.site);
+        if let (None, Some(place)) = (site, self.program.places.get(&dbg)) {
+            message.push_str(&format!(" at {place}"));
+        }
+        let kind = match end.outcome {
+            Outcome::Bound => return Next::Cut { message, site },
+            Outcome::Complete if thread.id == 0 => return Next::Done(0),
+            Outcome::Complete => {
+                let message = "exit in a thread other than main".to_string();
+                return Next::Unsupported { message, site };
+            }
+            Outcome::Assertion => Kind::Assertion,
+            Outcome::Deadlock => Kind::Hang,
+            Outcome::Memory => Kind::Memory,
+        };
+        Next::Fault(Fault {
+            kind,
+            message,
+            site,
+        })
+    }
+
+    /// Whether a thread that is about to write back what it has just read then goes round its
+    /// loop to the same state: it waits, as a test-and-set lock does, and the write is left out.
+    /// What reads from the write could read from what was there before.
+    fn waits(&self, run: &Running) -> Option<Next> {
+        let mut ahead = run.clone();
+        ahead.own.answers.push(0);
+        ahead.own.quiet = true;
+        let next = self.advance(&mut ahead, MAX_AHEAD);
+        next.filter(|n| {
+            matches!(
+                n,
+                Next::Blocked {
+                    wait: Wait::Spin { .. },
+                    ..
+                }
+            )
+        })
+    }
+}
+
+fn grown() -> Next {
+    Next::Unsupported {
+        message: "more is shared than was known".to_string(),
+        site: None,
+    }
+}
+
+impl Source for ProgramSource<'_> {
+    type Thread = ProgramThread;
+
+    fn main(&self) -> ProgramThread {
+        self.main.clone()
+    }
+
+    fn created(&self, creator: &ProgramThread, thread: ThreadId) -> ProgramThread {
+        let memory = self.memory(thread).clone();
+        let (start, argument) = thread_start(self.program, &creator.0.thread)
+            .unwrap_or((self.program.main, Default::default()));
+        let mut run = Running::new(self.program, thread, start, memory);
+        if let Some(slot) = run.thread.slots.first_mut() {
+            slot.bits = argument.bits;
+        }
+        ProgramThread(Arc::new(run))
+    }
+
+    fn next(&self, thread: &mut ProgramThread) -> Next {
+        if self.sharing.has_grown() {
+            return grown();
+        }
+        if let Some(why) = self.refused {
+            return Next::Unsupported {
+                message: why.to_string(),
+                site: None,
+            };
+        }
+        let run = Arc::make_mut(&mut thread.0);
+        if std::mem::take(&mut run.open) {
+            run.own.answers.push(0);
+        }
+        loop {
+            match self.advance(run, MAX_STEPS - run.steps.min(MAX_STEPS)) {
+                None => {}
+                Some(Next::Event(told)) => {
+                    if run.own.unchanged {
+                        if let Some(wait) = self.waits(run) {
+                            return wait;
+                        }
+                    }
+                    run.open = true;
+                    return Next::Event(told);
+                }
+                Some(next) => return next,
+            }
+        }
+    }
+
+    fn answer(&self, thread: &mut ProgramThread, value: u64) {
+        let run = Arc::make_mut(&mut thread.0);
+        run.open = false;
+        run.own.answers.push(value);
+    }
+
+    fn initial(&self, at: Location) -> Initial {
+        let memory = match self.initial.find(at.address, at.size.into()) {
+            Err(_) => match Memory::thread_of(at.address) {
+                thread @ 1..MAX_THREADS => self.memory(thread),
+                _ => &self.initial,
+            },
+            _ => &self.initial,
+        };
+        match memory.find(at.address, at.size.into()) {
+            Ok(place) if memory.written(place, at.size) => {
+                Initial::Value(memory.read(place, at.size, |a, _| a).bits)
+            }
+            Ok(_) => Initial::Unknown,
+            Err(_) => Initial::Outside,
+        }
+    }
+
+    fn ends_with_main(&self) -> bool {
+        true
+    }
+
+    fn extent(&self, base: u64) -> Option<u64> {
+        let found = self.initial.objects().find(|o| o.base == base);
+        found
+            .filter(|o| o.named == Named::Heap && !o.freed)
+            .map(|o| o.size)
+    }
+}

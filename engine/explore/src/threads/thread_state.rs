@@ -1,0 +1,78 @@
+//! What an explored thread has beside its frames.
+use program::ir::SiteId;
+use program::memory::Dep;
+use program::memory::Memory;
+use std::sync::Arc;
+
+#[derive(Clone, Copy)]
+pub struct Held {
+    pub mutex: u64,
+    pub count: u32,
+    /// What it is when it is free.
+    pub free: u64,
+}
+
+#[derive(Clone)]
+pub struct Own {
+    pub memory: Arc<Memory>,
+    /// Answers to the events of the instruction that is under way.
+    pub answers: Vec<u64>,
+    /// Mutexes held, how often, and what they are when they are free.
+    pub held: Vec<Held>,
+    /// Threads created so far.
+    pub created: u32,
+    /// Threads joined so far.
+    pub joined: u64,
+    /// Weak compare-exchanges that have failed for no reason.
+    pub spurious: Vec<SiteId>,
+    /// When the last of them did: the epoch, and how many reads there were in it.
+    pub failed: Option<(u64, usize)>,
+    /// No other thread has been started.
+    pub alone: bool,
+    /// The write that is told leaves what the thread has just read there.
+    pub unchanged: bool,
+    /// A write is to leave no trace: it is being found out whether it does.
+    pub quiet: bool,
+    /// Events of the instructions that are over.
+    pub told: usize,
+    /// The event whose answer is marked.
+    pub mark: Option<usize>,
+    /// What the instruction under way depends on.
+    pub uses: Dep,
+}
+
+impl Own {
+    pub fn new(memory: Arc<Memory>) -> Own {
+        Own {
+            memory,
+            answers: Vec::new(),
+            held: Vec::new(),
+            created: 0,
+            joined: 0,
+            spurious: Vec::new(),
+            failed: None,
+            alone: false,
+            unchanged: false,
+            quiet: false,
+            told: 0,
+            mark: None,
+            uses: 0,
+        }
+    }
+
+    /// How often the thread has taken a mutex that it has not given back.
+    pub fn holds(&self, mutex: u64) -> u32 {
+        self.held
+            .iter()
+            .find(|h| h.mutex == mutex)
+            .map_or(0, |h| h.count)
+    }
+
+    /// What a mutex that the thread holds is when it is free.
+    pub fn free_state(&self, mutex: u64) -> u64 {
+        self.held
+            .iter()
+            .find(|h| h.mutex == mutex)
+            .map_or(0, |h| h.free)
+    }
+}

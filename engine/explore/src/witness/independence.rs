@@ -1,0 +1,168 @@
+//! Whether something is so of a thread of an execution whatever some of its reads read: that an
+//! event comes, or that it writes nothing more to a location.
+//!
+//! The thread is run again: reads that count are answered as in the execution, each other with
+//! every value that its location has there, and with values that it may have in another: what is
+//! written may depend on what is read. An event that comes as it is on all of these ways does not
+//! depend on those reads, be there a branch on them or not. Reads and the event are told
+//! again by their place in the source and how often the thread has been there.
+use crate::graph::execution_graph::{Graph, Slot};
+use crate::source::{Action, Initial, Location, Next, Source, Told};
+use crate::threads::source::{ProgramSource, ProgramThread};
+use program::ir::SiteId;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many steps of threads are made for one execution; then what may matter counts.
+pub const STEPS: usize = 20_000;
+
+/// A thread of an execution, and what is asked about it.
+pub struct Asked<'a> {
+    source: &'a ProgramSource<'a>,
+    graph: &'a Graph,
+    line: &'a [Slot],
+    what: &'a What<'a>,
+    beginning: ProgramThread,
+    /// The thread's events by their site and how often it was there before.
+    events: BTreeMap<(SiteId, usize), Slot>,
+}
+
+/// What is asked.
+pub enum What<'a> {
+    /// Whether an event comes, or the end where the thread does this, by its number.
+    Comes(usize, &'a Next),
+    /// Whether nothing is written there but what is in the execution.
+    Leaves(Location),
+}
+
+/// How often a thread has been at its sites.
+type Visits = BTreeMap<SiteId, usize>;
+
+impl<'a> Asked<'a> {
+    /// `line` are the thread's events, `beginning` is the thread before them.
+    pub fn new(
+        source: &'a ProgramSource<'a>,
+        graph: &'a Graph,
+        line: &'a [Slot],
+        what: &'a What<'a>,
+        beginning: ProgramThread,
+    ) -> Asked<'a> {
+        let mut visits = Visits::new();
+        let place = |slot: &Slot| {
+            let site = graph.event(*slot).site;
+            ((site, visit(&mut visits, site)), *slot)
+        };
+        Asked {
+            source,
+            graph,
+            line,
+            what,
+            beginning,
+            events: line.iter().map(place).collect(),
+        }
+    }
+
+    /// Whether it is so on all ways from the thread's beginning when only the answers of events
+    /// that are `kept` count; false where `steps` end first.
+    pub fn holds(&self, kept: &BTreeSet<Slot>, steps: &mut usize) -> bool {
+        let mut ways = vec![(self.beginning.clone(), Visits::new())];
+        while let Some((mut now, mut visits)) = ways.pop() {
+            loop {
+                if *steps == 0 {
+                    return false;
+                }
+                *steps -= 1;
+                let told = match (self.source.next(&mut now), self.what) {
+                    (Next::Event(told), _) => told,
+                    (Next::Unsupported { .. }, _) => return false,
+                    (_, What::Leaves(_)) => break,
+                    (end, What::Comes(number, it)) if *number == self.line.len() && end == **it => {
+                        break
+                    }
+                    _ => return false,
+                };
+                let place = (told.site, visit(&mut visits, told.site));
+                let there = self.events.get(&place).copied();
+                let same = there.filter(|slot| self.is_it(*slot, told));
+                match *self.what {
+                    What::Comes(number, _)
+                        if there.is_some() && there == self.line.get(number).copied() =>
+                    {
+                        if same.is_some() {
+                            break;
+                        }
+                        return false;
+                    }
+                    What::Leaves(location) if same.is_none() && told.action.writes(location) => {
+                        return false
+                    }
+                    _ => {}
+                }
+                let settled =
+                    |slot: &Slot| !self.graph.event(*slot).is_read() || kept.contains(slot);
+                let answers = match same.filter(settled) {
+                    Some(slot) => vec![self.graph.event(slot).value],
+                    None => match self.answers(told.action) {
+                        Some(answers) => answers,
+                        None => return false,
+                    },
+                };
+                if !told.action.has_answer() {
+                    continue;
+                }
+                let Some((last, others)) = answers.split_last() else {
+                    return false;
+                };
+                for other in others {
+                    let mut way = now.clone();
+                    self.source.answer(&mut way, *other);
+                    ways.push((way, visits.clone()));
+                }
+                self.source.answer(&mut now, *last);
+            }
+        }
+        true
+    }
+
+    /// Whether what the thread tells is an event of the execution as it is there.
+    fn is_it(&self, slot: Slot, told: Told) -> bool {
+        self.graph.event(slot).action == told.action
+    }
+
+    /// What a thread may be told where it does what it does not in the execution, or does not
+    /// matter; none where nobody can say.
+    fn answers(&self, action: Action) -> Option<Vec<u64>> {
+        match action {
+            Action::Read { at, .. } => Some(self.values(at)),
+            Action::Choose { ways } => Some((0..ways.into()).collect()),
+            Action::Write { .. } | Action::Fence { .. } => Some(Vec::new()),
+            _ => None,
+        }
+    }
+
+    /// The values that a location has in the execution, and some that it may have in another:
+    /// false, true and one beyond every bound.
+    fn values(&self, at: Location) -> Vec<u64> {
+        let graph = self.graph;
+        let place = graph.places.iter().position(|place| place.at == at);
+        let initial = match place {
+            Some(place) => graph.places[place].initial,
+            None => self.source.initial(at),
+        };
+        let mut values = BTreeSet::from([0, 1, u64::MAX >> (64 - 8 * at.size.clamp(1, 8))]);
+        if let Initial::Value(value) = initial {
+            values.insert(value);
+        }
+        if let Some(place) = place {
+            let location = place as u32;
+            values.extend(graph.writes(location).map(|w| graph.value_of(location, w)));
+        }
+        values.into_iter().collect()
+    }
+}
+
+/// How often the thread was at the site before.
+fn visit(visits: &mut Visits, site: SiteId) -> usize {
+    let count = visits.entry(site).or_default();
+    *count += 1;
+    *count - 1
+}

@@ -1,0 +1,227 @@
+//! What is kept of an execution, in words of the source.
+use crate::graph::execution_graph::{Event, Slot, NONE};
+use crate::graph::interleaving::node;
+use crate::source::{Action, Initial, Location};
+use crate::threads::source::ProgramSource;
+use crate::witness::minimise::{order, Kept, Nodes, Shown, Witness};
+use crate::witness::slice::Slice;
+use program::ir::arithmetic::sext;
+use program::ir::Order;
+use program::memory::Named;
+use program::trace::report::Names;
+use relation::cycle::{label, Edge};
+use relation::Relation;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub struct Teller<'a> {
+    source: &'a ProgramSource<'a>,
+    slice: &'a Slice<'a>,
+    nodes: &'a Nodes<'a>,
+    kept: Kept,
+    names: Names<'a>,
+}
+
+impl<'a> Teller<'a> {
+    pub fn new(
+        source: &'a ProgramSource<'a>,
+        slice: &'a Slice<'a>,
+        nodes: &'a Nodes<'a>,
+        kept: Kept,
+    ) -> Teller<'a> {
+        let heap = kept.slots.iter().filter_map(|slot| {
+            let at = slice.graph.event(*slot).at()?;
+            let (base, extent) = source.sharing.extent(at.address)?;
+            (extent.named == Named::Heap).then_some(base)
+        });
+        let names = Names::new(source.program, heap.collect::<Vec<u64>>().into_iter());
+        Teller {
+            source,
+            slice,
+            nodes,
+            kept,
+            names,
+        }
+    }
+
+    fn name(&self, at: Location, whole: bool) -> String {
+        match self.source.sharing.extent(at.address) {
+            Some((base, extent)) => {
+                let size = if whole { 1 } else { u64::from(at.size) };
+                self.names.of(extent.named, base, at.address - base, size)
+            }
+            None => format!("{:#x}", at.address),
+        }
+    }
+
+    /// A number as a signed one, or the name of what it points to.
+    fn value(&self, bits: u64, size: u32) -> String {
+        let pointed = match size {
+            8 => self.source.sharing.extent(bits),
+            _ => None,
+        };
+        match pointed {
+            Some((base, extent)) if bits - base < extent.size.max(1) => {
+                format!("&{}", self.names.of(extent.named, base, bits - base, 1))
+            }
+            _ => (sext(bits, 8 * size) as i64).to_string(),
+        }
+    }
+
+    fn shown(&self, slot: Slot, number: usize) -> Option<Shown> {
+        let graph = self.slice.graph;
+        let event: &Event = graph.event(slot);
+        let site = self.source.program.sites.get(event.site as usize);
+        let kind = match (site.map(|s| s.kind), event.action) {
+            // the place of a wait for a condition is also that of its relaxed accesses
+            (Some("lock"), Action::Read { .. })
+                if event.pair != NONE && order(graph, slot) == Order::Acq =>
+            {
+                "LOCK"
+            }
+            (Some("unlock"), Action::Write { .. }) => "UNLOCK",
+            (_, Action::Read { .. }) if event.pair != NONE => "RMW",
+            (_, Action::Read { .. }) => "R",
+            (_, Action::Write { .. }) => "W",
+            (_, Action::Fence { .. }) => "F",
+            (_, Action::Free { .. }) => "FREE",
+            _ => return None,
+        };
+        let at = match event.action {
+            Action::Free { base } => Some(Location {
+                address: base,
+                size: 1,
+            }),
+            _ => event.at(),
+        };
+        let size = at.map_or(8, |a| a.size);
+        let written = |slot: Slot| match graph.event(slot).action {
+            Action::Write { value, .. } => self.value(value, size),
+            _ => String::new(),
+        };
+        Some(Shown {
+            thread: Some(event.thread),
+            label: label(number),
+            kind,
+            order: match kind {
+                "FREE" => "",
+                _ => order(graph, slot).name(),
+            },
+            location: at.map_or(String::new(), |at| {
+                self.name(at, matches!(kind, "LOCK" | "UNLOCK" | "FREE"))
+            }),
+            read: match event.is_read() {
+                true => self.value(event.value, size),
+                false => String::new(),
+            },
+            written: match (event.is_read(), event.pair) {
+                (true, NONE) => String::new(),
+                (true, pair) => written(pair),
+                _ => written(slot),
+            },
+            site: Some(event.site),
+        })
+    }
+
+    pub fn tell(self) -> Witness {
+        let graph = self.slice.graph;
+        let mut events: Vec<Shown> = Vec::new();
+        let mut places: BTreeMap<Slot, usize> = BTreeMap::new();
+        let slots: BTreeSet<Slot> = self.kept.slots.iter().map(|s| node(graph, *s)).collect();
+        // initial values that some kept read reads
+        let mut initial: BTreeMap<u32, usize> = BTreeMap::new();
+        for slot in &slots {
+            let event = graph.event(*slot);
+            if event.is_read() && event.source == NONE && !initial.contains_key(&event.location) {
+                let place = graph.places[event.location as usize];
+                let value = match place.initial {
+                    Initial::Value(value) => self.value(value, place.at.size),
+                    _ => "?".to_owned(),
+                };
+                initial.insert(event.location, events.len());
+                events.push(Shown {
+                    thread: None,
+                    label: String::new(),
+                    kind: "W",
+                    order: "",
+                    location: self.name(place.at, false),
+                    read: String::new(),
+                    written: value,
+                    site: None,
+                });
+            }
+        }
+        let first = events.len();
+        for slot in self
+            .slice
+            .lines
+            .iter()
+            .flatten()
+            .filter(|s| slots.contains(s))
+        {
+            if let Some(shown) = self.shown(*slot, events.len() - first) {
+                places.insert(*slot, events.len());
+                events.push(shown);
+            }
+        }
+        let (mut rf, mut co, mut fr) = (Vec::new(), Vec::new(), Vec::new());
+        let place = |slot: usize| places.get(&(slot as Slot)).copied();
+        for (location, number) in &initial {
+            let next = graph
+                .writes(*location)
+                .find_map(|w| place(node(graph, w) as usize));
+            co.extend(next.map(|next| (*number, next)));
+        }
+        for (slot, number) in &places {
+            let event = graph.event(*slot);
+            let source = |location| initial.get(location).copied();
+            if event.is_read() {
+                rf.extend(
+                    match event.source {
+                        NONE => source(&event.location),
+                        write => place(node(graph, write) as usize),
+                    }
+                    .map(|write| (write, *number)),
+                );
+            }
+            // the first of the writes after it that are kept
+            let first = |relation: &Relation| {
+                let later: Vec<usize> = relation.successors(*slot as usize).collect();
+                let least = later
+                    .iter()
+                    .filter(|w| places.contains_key(&(**w as Slot)))
+                    .find(|w| {
+                        let earlier = |other: &&usize| self.nodes.co.contains(**other, **w);
+                        let kept = later.iter().filter(|o| places.contains_key(&(**o as Slot)));
+                        kept.filter(earlier).count() == 0
+                    });
+                least.and_then(|w| place(*w))
+            };
+            co.extend(first(&self.nodes.co).map(|next| (*number, next)));
+            fr.extend(first(&self.nodes.fr).map(|next| (*number, next)));
+        }
+        co.sort_unstable();
+        rf.sort_unstable();
+        let functions = (0..self.slice.lines.len())
+            .map(|t| self.slice.start(t))
+            .collect();
+        let around = |(a, b, kind): &Edge| Some((place(*a)?, place(*b)?, *kind));
+        let mut round: Vec<Edge> = self.kept.cycle.iter().filter_map(around).collect();
+        // it begins with its first event
+        let first = (0..round.len()).min_by_key(|k| round[*k].0);
+        round.rotate_left(first.unwrap_or(0));
+        let pair = |(a, b): (Slot, Slot)| {
+            let (a, b) = (node(graph, a) as usize, node(graph, b) as usize);
+            Some((place(a)?, place(b)?))
+        };
+        Witness {
+            functions,
+            rf,
+            co,
+            fr,
+            cycle: round,
+            conflict: self.kept.conflict.and_then(pair),
+            waits: self.kept.waits.clone(),
+            events,
+        }
+    }
+}

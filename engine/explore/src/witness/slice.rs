@@ -1,0 +1,198 @@
+//! Which events of an execution another event, or the end of a thread, depends on.
+//!
+//! Threads are run again with the answers of the execution, one of them marked at a time: what
+//! the mark reaches through registers, memory of the thread's own and branches may depend on it. A
+//! branch counts for all that comes after it. Of the reads found that way, those are left out
+//! without which the event comes all the same, whatever they read.
+use crate::graph::execution_graph::{Graph, Slot, NONE};
+use crate::source::{Action, Location, Next, Source, ThreadId};
+use crate::threads::environment::MARKED;
+use crate::threads::source::{ProgramSource, ProgramThread};
+use crate::witness::independence::{Asked, What, STEPS};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+pub struct Slice<'a> {
+    source: &'a ProgramSource<'a>,
+    pub graph: &'a Graph,
+    /// The events of each thread in program order.
+    pub lines: Vec<Vec<Slot>>,
+    /// What the threads do after their last event.
+    pub ends: Vec<Next>,
+    /// For each event that was marked, which events of its thread, and its end, depend on it.
+    reach: FxHashMap<Slot, Vec<bool>>,
+    pub needed: BTreeSet<Slot>,
+    /// Events, or ends, all of whose reasons are needed.
+    met: BTreeSet<(ThreadId, usize)>,
+    /// How many steps may still be made to find out what does not matter.
+    steps: usize,
+}
+
+impl<'a> Slice<'a> {
+    pub fn new(source: &'a ProgramSource<'a>, graph: &'a Graph) -> Slice<'a> {
+        let mut lines = vec![Vec::new(); graph.threads.len()];
+        for slot in 0..graph.len() as Slot {
+            lines[graph.event(slot).thread].push(slot);
+        }
+        for line in &mut lines {
+            line.sort_by_key(|slot| graph.event(*slot).index);
+        }
+        let mut slice = Slice {
+            source,
+            graph,
+            lines,
+            ends: Vec::new(),
+            reach: FxHashMap::default(),
+            needed: BTreeSet::new(),
+            met: BTreeSet::new(),
+            steps: STEPS,
+        };
+        for thread in 0..slice.lines.len() {
+            slice.ends.push(match slice.is_there(thread) {
+                true => slice.run(thread, slice.lines[thread].len(), None).2,
+                false => Next::Done(0),
+            });
+        }
+        slice
+    }
+
+    fn is_there(&self, thread: ThreadId) -> bool {
+        thread == 0 || self.graph.threads[thread].creator != NONE
+    }
+
+    /// A thread before its first event.
+    fn beginning(&self, thread: ThreadId) -> ProgramThread {
+        if thread == 0 {
+            return self.source.main();
+        }
+        let create = self.graph.event(self.graph.threads[thread].creator);
+        let (creator, ..) = self.run(create.thread, create.index as usize, None);
+        self.source.created(&creator, thread)
+    }
+
+    /// Runs a thread up to its event number `stop`; which events the mark reaches, and what the
+    /// thread would do then.
+    fn run(
+        &self,
+        thread: ThreadId,
+        stop: usize,
+        mark: Option<usize>,
+    ) -> (ProgramThread, Vec<bool>, Next) {
+        let mut now = self.beginning(thread);
+        Arc::make_mut(&mut now.0).own.mark = mark;
+        let mut reached = Vec::new();
+        loop {
+            let next = self.source.next(&mut now);
+            let run = &now.0;
+            reached.push((run.own.uses | run.thread.ctrl) & MARKED != 0);
+            let number = reached.len() - 1;
+            if number >= stop || !matches!(next, Next::Event(_)) {
+                return (now, reached, next);
+            }
+            let event = self.graph.event(self.lines[thread][number]);
+            if let Action::Read { .. } | Action::Join { .. } | Action::Choose { .. } = event.action
+            {
+                self.source.answer(&mut now, event.value);
+            }
+        }
+    }
+
+    /// The function that a thread starts with.
+    pub fn start(&self, thread: ThreadId) -> String {
+        if !self.is_there(thread) {
+            return String::new();
+        }
+        let (now, ..) = self.run(thread, 0, None);
+        let program = self.source.program;
+        program.functions[now.0.thread.start as usize].name.clone()
+    }
+
+    fn reaches(&mut self, slot: Slot, to: usize) -> bool {
+        if !self.reach.contains_key(&slot) {
+            let event = self.graph.event(slot);
+            let stop = self.lines[event.thread].len();
+            let (_, reached, _) = self.run(event.thread, stop, Some(event.index as usize));
+            self.reach.insert(slot, reached);
+        }
+        // where a thread went another way, everything may depend on it
+        self.reach[&slot].get(to).copied().unwrap_or(true)
+    }
+
+    /// Keeps what the event of that number, or the end, depends on.
+    pub fn explain(&mut self, thread: ThreadId, number: usize) {
+        if !self.met.insert((thread, number)) {
+            return;
+        }
+        let creator = self.graph.threads[thread].creator;
+        if creator != NONE {
+            let create = self.graph.event(creator);
+            self.explain(create.thread, create.index as usize);
+        }
+        let mut kept = BTreeSet::new();
+        for before in 0..number {
+            let slot = self.lines[thread][before];
+            let answered = matches!(
+                self.graph.event(slot).action,
+                Action::Read { .. } | Action::Join { .. }
+            );
+            if answered && self.reaches(slot, number) {
+                kept.insert(slot);
+            }
+        }
+        let end = self.ends[thread].clone();
+        self.leave_out(thread, &What::Comes(number, &end), &mut kept);
+        kept.into_iter().for_each(|slot| self.need(slot));
+    }
+
+    /// Keeps what keeps a thread from writing anything more to a location, as far as that is
+    /// found out.
+    pub fn explain_silence(&mut self, thread: ThreadId, location: Location) {
+        if !self.is_there(thread) || matches!(self.ends[thread], Next::Unsupported { .. }) {
+            return;
+        }
+        let read = |slot: &&Slot| self.graph.event(**slot).is_read();
+        let mut kept = self.lines[thread].iter().filter(read).copied().collect();
+        self.leave_out(thread, &What::Leaves(location), &mut kept);
+        if self.steps > 0 {
+            kept.into_iter().for_each(|slot| self.need(slot));
+        }
+    }
+
+    /// Leaves out reads without which it is so all the same. The last are tried first: they often
+    /// matter only after others.
+    fn leave_out(&mut self, thread: ThreadId, what: &What, kept: &mut BTreeSet<Slot>) {
+        let line = self.lines[thread].clone();
+        let read = |slot: &Slot| kept.contains(slot) && self.graph.event(*slot).is_read();
+        let reads: Vec<Slot> = line.iter().rev().copied().filter(read).collect();
+        if reads.is_empty() {
+            return;
+        }
+        let beginning = self.beginning(thread);
+        let asked = Asked::new(self.source, self.graph, &line, what, beginning);
+        for slot in reads {
+            kept.remove(&slot);
+            if !asked.holds(kept, &mut self.steps) {
+                kept.insert(slot);
+                self.source.forget();
+            }
+        }
+    }
+
+    /// Keeps an event and what it depends on.
+    pub fn need(&mut self, slot: Slot) {
+        if !self.needed.insert(slot) {
+            return;
+        }
+        let event = *self.graph.event(slot);
+        self.explain(event.thread, event.index as usize);
+        if event.pair != NONE {
+            self.need(event.pair);
+        }
+        match event.action {
+            Action::Read { .. } if event.source != NONE => self.need(event.source),
+            Action::Join { thread } => self.explain(thread, self.lines[thread].len()),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Branches and loops: what a branch depends on, which loops wait, which are bounded.
+use crate::interpreter::step::{End, Limits, Outcome, World};
+use crate::interpreter::thread::{Round, State, Thread};
+use crate::ir::program::{Edge, Program};
+use crate::memory::address_space::scatter;
+use crate::memory::value::{Dep, Val};
+
+/// A branch depends on `dep`; says to the loops that it may leave whether anything shared does.
+pub fn decide<W: World>(thread: &mut Thread, world: &mut W, dep: Dep, exits: &[u32]) {
+    if dep != 0 {
+        thread.ctrl = world.union(thread.ctrl, dep);
+        return;
+    }
+    if let Some(frame) = thread.frames.last() {
+        for exit in exits {
+            if let Some(round) = &mut thread.rounds[frame.rounds + *exit as usize] {
+                round.counted = true;
+            }
+        }
+    }
+}
+
+/// Goes along an edge; where it enters a loop's header, tells apart three kinds of loop. One that
+/// comes back in the same state without having changed anything waits for another thread. One
+/// whose end no shared value decides is left to end by itself. Any other is bounded.
+pub fn take(
+    program: &Program,
+    limits: &Limits,
+    thread: &mut Thread,
+    edge: &Edge,
+) -> Result<(), End> {
+    let (epoch, private, reads) = (thread.epoch, thread.private, thread.reads.len());
+    match &edge.moves[..] {
+        [] => {}
+        [(dst, operand)] => thread.set(*dst, thread.get(*operand)),
+        moves => {
+            let values: Vec<Val> = moves.iter().map(|m| thread.get(m.1)).collect();
+            for ((dst, _), value) in moves.iter().zip(values) {
+                thread.set(*dst, value);
+            }
+        }
+    }
+    let Some(frame) = thread.frames.last_mut() else {
+        return Ok(());
+    };
+    frame.pc = edge.pc;
+    let Some(header) = edge.header else {
+        return Ok(());
+    };
+    let info = &program.functions[frame.function as usize].loops[header as usize];
+    let registers = &thread.slots[frame.slots..];
+    let live = info.live.iter().fold(0, |hash, slot| {
+        scatter(hash ^ registers[*slot as usize].bits)
+    });
+    let round = match &mut thread.rounds[frame.rounds + header as usize] {
+        Some(round) if edge.back => round,
+        slot => {
+            *slot = Some(Round {
+                epoch,
+                private,
+                live,
+                reads,
+                count: 0,
+                counted: false,
+            });
+            return Ok(());
+        }
+    };
+    let same = round.epoch == epoch && round.private == private && round.live == live;
+    let from = round.reads;
+    let counted = std::mem::replace(&mut round.counted, false);
+    round.epoch = epoch;
+    round.private = private;
+    round.live = live;
+    round.reads = reads;
+    if same {
+        let site = info.site;
+        thread.state = State::Spinning { site, from };
+        return Ok(());
+    }
+    if !counted {
+        round.count += 1;
+        if round.count > limits.loops {
+            let message = format!("a loop goes round more than {} times", limits.loops);
+            return Err(End::new(Outcome::Bound, message, Some(info.site)));
+        }
+    }
+    Ok(())
+}

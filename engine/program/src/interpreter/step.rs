@@ -1,0 +1,502 @@
+//! One instruction of one thread. Memory and the library are the world's; control flow,
+//! arithmetic and dependencies are here.
+use crate::interpreter::branch::{decide, take};
+use crate::interpreter::event::Operation;
+use crate::interpreter::thread::{State, Thread};
+use crate::ir::arithmetic;
+use crate::ir::program::*;
+use crate::memory::value::{Dep, Val};
+
+/// How a run ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    Complete,
+    Assertion,
+    Deadlock,
+    Bound,
+    Memory,
+}
+
+impl Outcome {
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Complete => "complete",
+            Outcome::Assertion => "assertion",
+            Outcome::Deadlock => "deadlock",
+            Outcome::Bound => "bound",
+            Outcome::Memory => "memory",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct End {
+    pub outcome: Outcome,
+    pub message: String,
+    pub site: Option<SiteId>,
+    /// For faults without a site of their own: the `DILocation` of the instruction.
+    pub dbg: u32,
+}
+
+impl End {
+    pub fn new(outcome: Outcome, message: impl Into<String>, site: Option<SiteId>) -> End {
+        End {
+            outcome,
+            message: message.into(),
+            site,
+            dbg: 0,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Rounds of a loop that only a shared value can end.
+    pub loops: u32,
+    pub frames: usize,
+}
+
+pub struct Cas {
+    pub address: Val,
+    pub expected: Val,
+    pub desired: Val,
+    pub weak: bool,
+    pub failure: Order,
+}
+
+pub struct ExternCall<'c> {
+    pub function: Extern,
+    pub args: &'c [Val],
+    pub site: SiteId,
+    pub write_site: SiteId,
+    pub private: (bool, bool),
+}
+
+pub struct NewLocal {
+    pub size: u64,
+    pub align: u64,
+    /// Index into `Program::locals`.
+    pub local: u32,
+    pub private: bool,
+    pub site: SiteId,
+}
+
+/// What a library call does to its caller's control flow.
+pub enum Flow {
+    Value(Val),
+    /// Stay: the call is not over.
+    Wait,
+    ExitThread(Val),
+    /// Call this, then set the `call_once` flag.
+    Once(FuncId, u64),
+}
+
+/// Memory, the library and the other threads, as one thread meets them.
+///
+/// An instruction that a world stops is run again from its beginning, so a world changes nothing
+/// of the thread before the last point at which it may stop.
+pub trait World {
+    /// Why an instruction is not over.
+    type Stop: From<End>;
+    fn union(&mut self, a: Dep, b: Dep) -> Dep;
+    fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Result<Val, Self::Stop>;
+    fn store(
+        &mut self,
+        t: &mut Thread,
+        address: Val,
+        value: Val,
+        access: &Access,
+    ) -> Result<(), Self::Stop>;
+    fn rmw(
+        &mut self,
+        t: &mut Thread,
+        address: Val,
+        op: RmwOp,
+        operand: Val,
+        access: &Access,
+    ) -> Result<Val, Self::Stop>;
+    /// The value read, and whether it was exchanged.
+    fn cas(
+        &mut self,
+        t: &mut Thread,
+        cas: &Cas,
+        access: &Access,
+    ) -> Result<(Val, bool), Self::Stop>;
+    fn fence(
+        &mut self,
+        t: &mut Thread,
+        order: Order,
+        signal: bool,
+        site: SiteId,
+    ) -> Result<(), Self::Stop>;
+    fn external(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Stop>;
+    fn once_done(&mut self, t: &mut Thread, flag: u64, site: SiteId) -> Result<(), Self::Stop>;
+    fn alloca(&mut self, t: &mut Thread, local: &NewLocal) -> Result<u64, Self::Stop>;
+    /// How many locals the thread has; leaving a frame drops those from a mark on.
+    fn locals(&self, t: &Thread) -> usize;
+    fn leave(&mut self, t: &mut Thread, mark: usize) -> Result<(), Self::Stop>;
+    fn thread_local(&mut self, t: &Thread, global: u32) -> u64;
+}
+
+/// Runs the instruction that `thread` stands before. On an error the run has ended.
+pub fn step<W: World>(
+    program: &Program,
+    limits: &Limits,
+    thread: &mut Thread,
+    world: &mut W,
+) -> Result<(), W::Stop> {
+    let Some(inst) = thread.inst(program) else {
+        thread.state = State::Done;
+        return Ok(());
+    };
+    thread.follow(inst);
+    run(program, limits, thread, world, inst)
+}
+
+fn run<W: World>(
+    program: &Program,
+    limits: &Limits,
+    thread: &mut Thread,
+    world: &mut W,
+    inst: &Inst,
+) -> Result<(), W::Stop> {
+    let Some(top) = thread.frames.len().checked_sub(1) else {
+        return Ok(());
+    };
+    let base = thread.frames[top].slots;
+    macro_rules! val {
+        ($operand:expr) => {
+            match $operand {
+                Operand::Slot(slot) => thread.slots[base + slot as usize],
+                Operand::Const(bits) => Val::constant(bits),
+            }
+        };
+    }
+    macro_rules! set {
+        ($slot:expr, $val:expr) => {{
+            let value = $val;
+            thread.slots[base + $slot as usize] = value;
+        }};
+    }
+    match &inst.op {
+        Op::Bin {
+            op,
+            bits,
+            dst,
+            a,
+            b,
+        } => {
+            let (a, b) = (val!(*a), val!(*b));
+            let Some(result) = arithmetic::binary(*op, *bits, a.bits, b.bits) else {
+                return Err(End::new(Outcome::Memory, "division by zero", None).into());
+            };
+            // r ^ r keeps its dependency: herd and the hardware see registers, not values
+            let dep = world.union(a.dep, b.dep);
+            set!(*dst, Val { bits: result, dep });
+        }
+        Op::Icmp {
+            predicate,
+            bits,
+            dst,
+            a,
+            b,
+        } => {
+            let (a, b) = (val!(*a), val!(*b));
+            let dep = world.union(a.dep, b.dep);
+            let bits = u64::from(arithmetic::compare(*predicate, *bits, a.bits, b.bits));
+            set!(*dst, Val { bits, dep });
+        }
+        Op::Unary { op, bits, dst, a } => {
+            let a = val!(*a);
+            let bits = arithmetic::unary(*op, *bits, a.bits);
+            set!(*dst, Val { bits, dep: a.dep });
+        }
+        Op::Overflow {
+            op,
+            signed,
+            bits,
+            dst,
+            flag,
+            a,
+            b,
+        } => {
+            let (a, b) = (val!(*a), val!(*b));
+            let dep = world.union(a.dep, b.dep);
+            let over = arithmetic::overflows(*op, *signed, *bits, a.bits, b.bits);
+            let value = arithmetic::binary(*op, *bits, a.bits, b.bits).unwrap_or(0);
+            set!(*dst, Val { bits: value, dep });
+            let bits = u64::from(over);
+            set!(*flag, Val { bits, dep });
+        }
+        Op::Sext { from, to, dst, a } => {
+            let a = val!(*a);
+            let bits = arithmetic::mask(arithmetic::sext(a.bits, *from), *to);
+            set!(*dst, Val { bits, dep: a.dep });
+        }
+        Op::Copy { bits, dst, a } => {
+            let a = val!(*a);
+            let bits = arithmetic::mask(a.bits, *bits);
+            set!(*dst, Val { bits, dep: a.dep });
+        }
+        Op::Select {
+            dst,
+            condition,
+            a,
+            b,
+        } => {
+            let condition = val!(*condition);
+            let chosen = if condition.bits & 1 == 1 {
+                val!(*a)
+            } else {
+                val!(*b)
+            };
+            let dep = world.union(condition.dep, chosen.dep);
+            let bits = chosen.bits;
+            set!(*dst, Val { bits, dep });
+        }
+        Op::Gep {
+            dst,
+            base,
+            offset,
+            scaled,
+        } => {
+            let base = val!(*base);
+            let mut value = Val {
+                bits: base.bits.wrapping_add(*offset),
+                dep: base.dep,
+            };
+            for (index, bits, stride) in scaled {
+                let index = val!(*index);
+                let distance = arithmetic::sext(index.bits, *bits).wrapping_mul(*stride);
+                value.bits = value.bits.wrapping_add(distance);
+                value.dep = world.union(value.dep, index.dep);
+            }
+            set!(*dst, value);
+        }
+        Op::Alloca {
+            dst,
+            size,
+            count,
+            align,
+            local,
+            private,
+            site,
+        } => {
+            let count = count.map_or(1, |c| val!(c).bits);
+            let size = size.saturating_mul(count);
+            if size > crate::llvm::types::MAX_SIZE {
+                return Err(End::new(Outcome::Memory, "a local array too large", None).into());
+            }
+            let local = NewLocal {
+                size,
+                align: *align,
+                local: *local,
+                private: *private,
+                site: *site,
+            };
+            let address = world.alloca(thread, &local)?;
+            set!(*dst, Val::constant(address));
+        }
+        Op::Load {
+            dst,
+            address,
+            access,
+        } => {
+            let mut value = world.load(thread, val!(*address), access)?;
+            value.bits = arithmetic::mask(value.bits, access.bits);
+            set!(*dst, value);
+        }
+        Op::Store {
+            value,
+            address,
+            access,
+        } => world.store(thread, val!(*address), val!(*value), access)?,
+        Op::Rmw {
+            dst,
+            op,
+            address,
+            value,
+            access,
+        } => {
+            let value = world.rmw(thread, val!(*address), *op, val!(*value), access)?;
+            set!(*dst, value);
+        }
+        Op::Cas {
+            dst,
+            flag,
+            weak,
+            address,
+            expected,
+            desired,
+            access,
+            failure,
+        } => {
+            let cas = Cas {
+                address: val!(*address),
+                expected: val!(*expected),
+                desired: val!(*desired),
+                weak: *weak,
+                failure: *failure,
+            };
+            let (value, success) = world.cas(thread, &cas, access)?;
+            set!(*dst, value);
+            // the outcome is decided by the value read against the one expected
+            let dep = world.union(value.dep, cas.expected.dep);
+            let bits = u64::from(success);
+            set!(*flag, Val { bits, dep });
+        }
+        Op::Fence {
+            order: Order::Na, ..
+        } => {}
+        Op::Fence {
+            order,
+            signal,
+            site,
+        } => world.fence(thread, *order, *signal, *site)?,
+        Op::ThreadLocal { dst, global } => {
+            let address = world.thread_local(thread, *global);
+            set!(*dst, Val::constant(address));
+        }
+        Op::Br(edge) => return Ok(take(program, limits, thread, edge)?),
+        Op::CondBr {
+            condition,
+            then,
+            otherwise,
+            exits,
+        } => {
+            let condition = val!(*condition);
+            decide(thread, world, condition.dep, exits);
+            let edge = if condition.bits & 1 == 1 {
+                then
+            } else {
+                otherwise
+            };
+            return Ok(take(program, limits, thread, edge)?);
+        }
+        Op::Switch {
+            value,
+            cases,
+            default,
+            exits,
+        } => {
+            let value = val!(*value);
+            decide(thread, world, value.dep, exits);
+            let edge = cases
+                .iter()
+                .find(|c| c.0 == value.bits)
+                .map_or(default, |c| &c.1);
+            return Ok(take(program, limits, thread, edge)?);
+        }
+        Op::Call {
+            callee,
+            args,
+            dst,
+            results,
+        } => {
+            let args: Vec<Val> = args.iter().map(|a| val!(*a)).collect();
+            let target = match callee {
+                Callee::Direct(id) => *id,
+                Callee::Through(operand) => {
+                    let target = val!(*operand);
+                    thread.ctrl = world.union(thread.ctrl, target.dep);
+                    match program.function_at(target.bits) {
+                        Some(id) if !program.functions[id as usize].code.is_empty() => id,
+                        _ => {
+                            let message = "a call through a pointer to no function of the program";
+                            return Err(End::new(Outcome::Memory, message, None).into());
+                        }
+                    }
+                }
+            };
+            if thread.frames.len() >= limits.frames {
+                let message = format!("more than {} calls inside one another", limits.frames);
+                return Err(End::new(Outcome::Bound, message, None).into());
+            }
+            if top == 0 && thread.operation == Operation::Start {
+                thread.operation = Operation::Called(target);
+                thread.calls += 1;
+                thread.call = thread.calls;
+            }
+            let mark = world.locals(thread);
+            thread.enter(program, target, &args, (*dst, *results), mark);
+            return Ok(());
+        }
+        Op::Extern {
+            function,
+            args,
+            dst,
+            site,
+            write_site,
+            private,
+        } => {
+            let args: Vec<Val> = args.iter().map(|a| val!(*a)).collect();
+            let call = ExternCall {
+                function: *function,
+                args: &args,
+                site: *site,
+                write_site: *write_site,
+                private: *private,
+            };
+            match world.external(thread, &call)? {
+                Flow::Value(value) => {
+                    if let Some(dst) = dst {
+                        set!(*dst, value);
+                    }
+                }
+                Flow::Wait => return Ok(()),
+                Flow::ExitThread(value) => {
+                    world.leave(thread, 0)?;
+                    thread.end(value.bits);
+                    return Ok(());
+                }
+                Flow::Once(target, flag) => {
+                    if let Some(dst) = dst {
+                        set!(*dst, Val::constant(0));
+                    }
+                    let mark = world.locals(thread);
+                    thread.enter(program, target, &[], (0, 0), mark);
+                    if let Some(frame) = thread.frames.last_mut() {
+                        frame.once = Some((flag, *site));
+                    }
+                    return Ok(());
+                }
+            }
+        }
+        Op::Ret(values) => {
+            let values: Vec<Val> = values.iter().map(|v| val!(*v)).collect();
+            return leave(thread, world, &values);
+        }
+        Op::Unreachable => {
+            let message = "a point that the compiler holds to be unreachable is reached";
+            return Err(End::new(Outcome::Memory, message, None).into());
+        }
+    }
+    thread.frames[top].pc += 1;
+    Ok(())
+}
+
+fn leave<W: World>(thread: &mut Thread, world: &mut W, values: &[Val]) -> Result<(), W::Stop> {
+    let Some(frame) = thread.frames.last().copied() else {
+        return Ok(());
+    };
+    if let Some((flag, site)) = frame.once {
+        world.once_done(thread, flag, site)?;
+    }
+    world.leave(thread, frame.mark)?;
+    if thread.frames.len() == 1 {
+        thread.end(values.first().map_or(0, |v| v.bits));
+        return Ok(());
+    }
+    thread.pop();
+    for (k, value) in values.iter().take(frame.results as usize).enumerate() {
+        thread.set(frame.dst + k as Slot, *value);
+    }
+    if let Some(caller) = thread.frames.last_mut() {
+        caller.pc += 1;
+    }
+    if let (1, Operation::Called(_)) = (thread.frames.len(), thread.operation) {
+        thread.operation = Operation::Start;
+        thread.call = 0;
+    }
+    Ok(())
+}

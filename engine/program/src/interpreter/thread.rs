@@ -1,0 +1,236 @@
+//! A thread: its frames, its log, and what tells a spinning loop from one that gets somewhere.
+use crate::interpreter::event::{Log, Operation};
+use crate::ir::program::{FuncId, Inst, Operand, Program, SiteId, Slot, NO_CALL, SAME_CALL};
+use crate::memory::address_space::mixed;
+use crate::memory::value::{Dep, Val};
+
+#[derive(Debug, Clone, Copy)]
+pub struct Frame {
+    pub function: FuncId,
+    pub pc: u32,
+    /// Where the frame's registers and loops begin in the thread's.
+    pub slots: usize,
+    pub rounds: usize,
+    /// Where the caller wants the results.
+    pub dst: Slot,
+    pub results: u32,
+    /// Locals of the thread when the frame was entered.
+    pub mark: usize,
+    /// A `call_once` flag to be set when the frame returns.
+    pub once: Option<(u64, SiteId)>,
+}
+
+/// What was so when a loop's header was last reached.
+#[derive(Debug, Clone, Copy)]
+pub struct Round {
+    pub epoch: u64,
+    pub private: u64,
+    /// Hash of the registers that live across the header.
+    pub live: u64,
+    pub reads: usize,
+    pub count: u32,
+    /// In this round a branch could have left the loop on a value that no shared read decides.
+    pub counted: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seen {
+    pub address: u64,
+    pub size: u32,
+    pub bits: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    Running,
+    /// In a loop that would read the same again: goes on when one of `reads[from..]` differs.
+    Spinning {
+        site: SiteId,
+        from: usize,
+    },
+    /// In a condition variable's queue, or out of it and waiting for the mutex.
+    Waiting {
+        condition: u64,
+        mutex: u64,
+    },
+    AtBarrier {
+        address: u64,
+        generation: u64,
+    },
+    /// Stopped at a bound; the others go on.
+    Cut,
+    Done,
+}
+
+#[derive(Debug, Clone)]
+pub struct Thread {
+    pub id: usize,
+    pub start: FuncId,
+    pub frames: Vec<Frame>,
+    /// Registers and loops of all frames, so that a copy of the thread is a few copies of bytes.
+    pub slots: Vec<Val>,
+    pub rounds: Vec<Option<Round>>,
+    pub log: Log,
+    /// Reads that decided a branch so far.
+    pub ctrl: Dep,
+    pub state: State,
+    pub result: u64,
+    /// Counts what changes the world: writes of new values, allocations, thread creation.
+    pub epoch: u64,
+    /// Hash of the thread's private memory and of the locks that it holds.
+    pub private: u64,
+    /// Values seen in shared memory since the epoch began.
+    pub reads: Vec<Seen>,
+    pub operation: Operation,
+    /// The operation's ordinal; 0 in the start function.
+    pub call: u32,
+    pub calls: u32,
+    /// The ordinal at the last scheduling point.
+    pub last_call: u32,
+}
+
+/// More values than this make a round too long to be taken for a wait.
+const MAX_READS: usize = 512;
+
+impl Thread {
+    pub fn new(id: usize, start: FuncId) -> Thread {
+        Thread {
+            id,
+            start,
+            frames: Vec::new(),
+            slots: Vec::new(),
+            rounds: Vec::new(),
+            log: Log::default(),
+            ctrl: 0,
+            state: State::Running,
+            result: 0,
+            epoch: 0,
+            private: 0,
+            reads: Vec::new(),
+            operation: Operation::Start,
+            call: 0,
+            calls: 0,
+            last_call: 0,
+        }
+    }
+
+    pub fn enter(
+        &mut self,
+        program: &Program,
+        function: FuncId,
+        args: &[Val],
+        dst: (Slot, u32),
+        mark: usize,
+    ) {
+        let target = &program.functions[function as usize];
+        let (slots, rounds) = (self.slots.len(), self.rounds.len());
+        let count = args.len().min(target.params as usize);
+        self.slots.extend_from_slice(&args[..count]);
+        self.slots
+            .resize(slots + target.slots as usize, Val::default());
+        self.rounds.resize(rounds + target.loops.len(), None);
+        self.frames.push(Frame {
+            function,
+            pc: 0,
+            slots,
+            rounds,
+            dst: dst.0,
+            results: dst.1,
+            mark,
+            once: None,
+        });
+    }
+
+    /// Drops the last frame.
+    pub fn pop(&mut self) {
+        if let Some(frame) = self.frames.pop() {
+            self.slots.truncate(frame.slots);
+            self.rounds.truncate(frame.rounds);
+        }
+    }
+
+    /// The thread ends with this result.
+    pub fn end(&mut self, result: u64) {
+        self.frames.clear();
+        self.slots.clear();
+        self.rounds.clear();
+        self.result = result;
+        self.state = State::Done;
+    }
+
+    /// What an operand is in the last frame.
+    pub fn get(&self, operand: Operand) -> Val {
+        match (operand, self.frames.last()) {
+            (Operand::Const(bits), _) => Val::constant(bits),
+            (Operand::Slot(slot), Some(frame)) => self.slots[frame.slots + slot as usize],
+            (Operand::Slot(_), None) => Val::default(),
+        }
+    }
+
+    pub fn set(&mut self, slot: Slot, value: Val) {
+        if let Some(frame) = self.frames.last() {
+            self.slots[frame.slots + slot as usize] = value;
+        }
+    }
+
+    pub fn inst<'p>(&self, program: &'p Program) -> Option<&'p Inst> {
+        let frame = self.frames.last()?;
+        program.functions[frame.function as usize]
+            .code
+            .get(frame.pc as usize)
+    }
+
+    /// Something in the world changed: no loop of this thread waits on what was seen before.
+    pub fn progress(&mut self) {
+        self.epoch += 1;
+        self.reads.clear();
+        for round in self.rounds.iter_mut().flatten() {
+            round.reads = 0;
+        }
+    }
+
+    pub fn saw(&mut self, address: u64, size: u32, bits: u64) {
+        if self.reads.len() >= MAX_READS {
+            self.progress();
+        }
+        self.reads.push(Seen {
+            address,
+            size,
+            bits,
+        });
+    }
+
+    /// Mixes a byte of private memory, or a lock, into or out of the hash.
+    pub fn mix(&mut self, address: u64, byte: u8) {
+        self.private ^= mixed(address, byte);
+    }
+
+    /// The ordinal that an instruction's events would have.
+    pub fn call_of(&self, inst: &Inst) -> u32 {
+        if self.frames.len() > 1 || inst.call == SAME_CALL {
+            return self.call;
+        }
+        match (inst.call, self.operation) {
+            (NO_CALL, _) => 0,
+            (call, Operation::Inlined(now)) if call == now => self.call,
+            _ => self.calls + 1,
+        }
+    }
+
+    /// Follows the text from operation to operation. Calls count in the start function only; a
+    /// call that follows itself without a step of the start function between them is taken for
+    /// the same one.
+    pub fn follow(&mut self, inst: &Inst) {
+        if self.frames.len() > 1 || inst.call == SAME_CALL {
+            return;
+        }
+        if inst.call == NO_CALL {
+            self.operation = Operation::Start;
+            self.call = 0;
+        } else if self.operation != Operation::Inlined(inst.call) {
+            self.operation = Operation::Inlined(inst.call);
+            self.calls += 1;
+            self.call = self.calls;
+        }
+    }
+}

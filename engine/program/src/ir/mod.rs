@@ -1,0 +1,10 @@
+//! The [`Program`] that is interpreted: flat code over numbered registers, the sites of its memory
+//! operations, their memory orders, the names of what is in memory.
+
+pub mod arithmetic;
+pub mod orders;
+pub mod program;
+pub mod shapes;
+pub mod sites;
+
+pub use program::*;

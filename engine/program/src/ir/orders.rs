@@ -1,0 +1,199 @@
+//! The memory orders of a program's operations, and the program with others.
+//!
+//! An order is written `rlx acq rel acq_rel sc`; that of a compare-exchange as those of its success
+//! and of its failure, `acq_rel/rlx` (C11, 7.17.7.4); that of a fence that is not there `none`. What
+//! C allows where: 7.17.7.1 for stores, 7.17.7.2 for loads.
+use crate::error::{Error, Result};
+use crate::ir::program::{Inst, Op, Order, Program, SiteId};
+use rustc_hash::FxHashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+const NONE: &str = "none";
+const OF_A_NEW_FENCE: &str = "of a fence: acq, rel, acq_rel or sc";
+const READS: [Order; 3] = [Order::Rlx, Order::Acq, Order::Sc];
+const WRITES: [Order; 3] = [Order::Rlx, Order::Rel, Order::Sc];
+const ALL: [Order; 5] = [Order::Rlx, Order::Acq, Order::Rel, Order::AcqRel, Order::Sc];
+
+fn parse(text: &str, allowed: &[Order]) -> Option<Order> {
+    allowed.iter().copied().find(|order| order.name() == text)
+}
+
+/// The site of an operation that has an order to choose.
+fn site(op: &Op) -> Option<SiteId> {
+    match op {
+        Op::Load { access, .. }
+        | Op::Store { access, .. }
+        | Op::Rmw { access, .. }
+        | Op::Cas { access, .. } => (access.order != Order::Na).then_some(access.site),
+        Op::Fence {
+            signal: false,
+            site,
+            ..
+        } => Some(*site),
+        _ => None,
+    }
+}
+
+/// The order of an operation, as it is written here.
+fn written(op: &Op) -> String {
+    match op {
+        Op::Cas {
+            access, failure, ..
+        } => format!("{}/{}", access.order.name(), failure.name()),
+        Op::Fence {
+            order: Order::Na, ..
+        } => NONE.to_string(),
+        Op::Fence { order, .. } => order.name().to_string(),
+        Op::Load { access, .. } | Op::Store { access, .. } | Op::Rmw { access, .. } => {
+            access.order.name().to_string()
+        }
+        _ => String::new(),
+    }
+}
+
+/// Gives the operation another order; else says which there are.
+fn set(op: &mut Op, text: &str) -> std::result::Result<Order, &'static str> {
+    match op {
+        Op::Load { access, .. } => {
+            access.order = parse(text, &READS).ok_or("of a load: rlx, acq or sc")?;
+            Ok(access.order)
+        }
+        Op::Store { access, .. } => {
+            access.order = parse(text, &WRITES).ok_or("of a store: rlx, rel or sc")?;
+            Ok(access.order)
+        }
+        Op::Rmw { access, .. } => {
+            access.order =
+                parse(text, &ALL).ok_or("of a read-modify-write: rlx, acq, rel, acq_rel or sc")?;
+            Ok(access.order)
+        }
+        Op::Cas {
+            access, failure, ..
+        } => {
+            let pair = text.split_once('/');
+            let pair =
+                pair.and_then(|(one, other)| Some((parse(one, &ALL)?, parse(other, &READS)?)));
+            let (success, other) = pair.ok_or(
+                "of a compare-exchange: success/failure, as acq_rel/acq; on failure rlx, acq or sc",
+            )?;
+            (access.order, *failure) = (success, other);
+            Ok(success)
+        }
+        Op::Fence { order, .. } => {
+            *order = match text {
+                NONE => Order::Na,
+                text => {
+                    parse(text, &ALL[1..]).ok_or("of a fence: none, acq, rel, acq_rel or sc")?
+                }
+            };
+            Ok(*order)
+        }
+        _ => Err("of this operation: none"),
+    }
+}
+
+/// A fence to put before or after an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewFence<'a> {
+    pub at: SiteId,
+    pub after: bool,
+    pub order: &'a str,
+}
+
+impl Program {
+    /// Equal for programs that do the same, with the same orders, at the same places.
+    pub fn fingerprint(&self) -> u64 {
+        let code = (&self.functions, &self.constructors, self.main);
+        let memory = (&self.globals, &self.locals);
+        let mut hasher = DefaultHasher::new();
+        format!("{code:?}{memory:?}{:?}", self.sites).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// The order of each site as `with_orders` takes it; empty for a site that has none to choose.
+    pub fn orders(&self) -> Vec<String> {
+        let mut orders = vec![String::new(); self.sites.len()];
+        for inst in self.functions.iter().flat_map(|f| &f.code) {
+            if let Some(site) = site(&inst.op) {
+                orders[site as usize] = written(&inst.op);
+            }
+        }
+        orders
+    }
+
+    /// This program with other orders at some sites. Its other sites, and their numbers, stay.
+    pub fn with_orders(&self, orders: &FxHashMap<SiteId, &str>) -> Result<Program> {
+        let mut program = self.clone();
+        let mut left = orders.clone();
+        for inst in program.functions.iter_mut().flat_map(|f| &mut f.code) {
+            let Some(site) = site(&inst.op) else { continue };
+            let Some(text) = left.remove(&site) else {
+                continue;
+            };
+            let known = &mut program.sites[site as usize];
+            known.order = set(&mut inst.op, text).map_err(|allowed| {
+                Error::invalid(format!("no order {text:?} {allowed}")).at(|| known.place())
+            })?;
+        }
+        match left.keys().min() {
+            None => Ok(program),
+            Some(site) => {
+                let place = program.sites.get(*site as usize).map(|s| s.place());
+                let message = format!("site {site} has no memory order to choose");
+                Err(Error::invalid(message).at(|| place.unwrap_or_default()))
+            }
+        }
+    }
+
+    /// This program with more fences. Each is a new site, at the end, at the place of the operation
+    /// that it is put beside.
+    pub fn with_fences(&self, fences: &[NewFence]) -> Result<Program> {
+        let mut program = self.clone();
+        let mut asked: FxHashMap<(SiteId, bool), Order> = FxHashMap::default();
+        for fence in fences {
+            let order = parse(fence.order, &ALL[1..]).ok_or_else(|| {
+                let message = format!("no order {:?} {}", fence.order, OF_A_NEW_FENCE);
+                Error::invalid(message)
+            })?;
+            asked.insert((fence.at, fence.after), order);
+        }
+        for function in &mut program.functions {
+            let code = std::mem::take(&mut function.code);
+            // where what stood at each place stands now, with the fence before it
+            let mut moved: Vec<u32> = Vec::with_capacity(code.len());
+            for inst in code {
+                moved.push(function.code.len() as u32);
+                let (at, dbg, call) = (site(&inst.op), inst.dbg, inst.call);
+                let mut fence = |after: bool, code: &mut Vec<Inst>| {
+                    let Some(order) = at.and_then(|at| asked.remove(&(at, after))) else {
+                        return;
+                    };
+                    let mut made = program.sites[at.unwrap_or_default() as usize].clone();
+                    (made.kind, made.order) = ("F", order);
+                    let site = program.sites.len() as SiteId;
+                    program.sites.push(made);
+                    let op = Op::Fence {
+                        order,
+                        signal: false,
+                        site,
+                    };
+                    code.push(Inst { op, dbg, call });
+                };
+                fence(false, &mut function.code);
+                function.code.push(inst);
+                fence(true, &mut function.code);
+            }
+            for inst in &mut function.code {
+                for edge in inst.op.edges_mut() {
+                    edge.pc = moved[edge.pc as usize];
+                }
+            }
+        }
+        match asked.keys().min() {
+            None => Ok(program),
+            Some((site, _)) => Err(Error::invalid(format!(
+                "site {site} is no operation that a fence can stand beside"
+            ))),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Sites: where in the source a memory operation stands.
+use crate::ir::program::Order;
+use crate::llvm::metadata::{is_system, Metadata, Position};
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Site {
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+    pub function: String,
+    /// The user's calls, innermost first: `function@file:line:column`, the function that contains
+    /// the call.
+    pub chain: Vec<String>,
+    /// R W RMW CAS F SF lock unlock create join loop assert …
+    pub kind: &'static str,
+    pub order: Order,
+}
+
+impl Site {
+    pub fn place(&self) -> String {
+        format!("{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// The site of an instruction. Text of system headers is passed over: the site is where the
+/// user's code calls them.
+pub fn site(
+    metadata: &Metadata,
+    dbg: Option<u32>,
+    function: &str,
+    kind: &'static str,
+    order: Order,
+) -> Site {
+    let chain = dbg.map(|id| metadata.chain(id)).unwrap_or_default();
+    let start = chain
+        .iter()
+        .position(|p| !is_system(&p.file))
+        .unwrap_or_default();
+    let step = |p: &Position| format!("{}@{}:{}:{}", p.function, p.file, p.line, p.column);
+    let calls = chain.iter().skip(start + 1).filter(|p| !is_system(&p.file));
+    match chain.get(start) {
+        Some(p) => Site {
+            file: p.file.clone(),
+            line: p.line,
+            column: p.column,
+            function: p.function.clone(),
+            chain: calls.map(step).collect(),
+            kind,
+            order,
+        },
+        None => Site {
+            file: String::new(),
+            line: 0,
+            column: 0,
+            function: function.to_string(),
+            chain: Vec::new(),
+            kind,
+            order,
+        },
+    }
+}

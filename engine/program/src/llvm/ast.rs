@@ -1,0 +1,194 @@
+//! The IR as parsed: names not yet resolved, nothing judged.
+use crate::llvm::metadata::Metadata;
+use crate::llvm::types::{TypeId, Types};
+
+#[derive(Debug, Default)]
+pub struct Module<'a> {
+    pub types: Types,
+    pub globals: Vec<Global<'a>>,
+    pub functions: Vec<Function<'a>>,
+    /// Declared, not defined.
+    pub externals: Vec<&'a str>,
+    pub metadata: Metadata<'a>,
+}
+
+#[derive(Debug)]
+pub struct Global<'a> {
+    pub name: &'a str,
+    pub ty: TypeId,
+    pub init: Option<Value<'a>>,
+    pub constant: bool,
+    pub thread_local: bool,
+    pub alias: bool,
+    pub align: u64,
+    pub dbg: Option<u32>,
+}
+
+#[derive(Debug)]
+pub struct Function<'a> {
+    pub name: &'a str,
+    pub params: Vec<(TypeId, &'a str)>,
+    pub vararg: bool,
+    pub blocks: Vec<Block<'a>>,
+    pub dbg: Option<u32>,
+    /// alloca → its variable, from `#dbg_declare`
+    pub variables: Vec<(&'a str, u32)>,
+}
+
+#[derive(Debug)]
+pub struct Block<'a> {
+    pub name: String,
+    pub insts: Vec<Inst<'a>>,
+}
+
+#[derive(Debug)]
+pub struct Inst<'a> {
+    pub result: Option<&'a str>,
+    pub kind: Kind<'a>,
+    pub dbg: Option<u32>,
+    pub line: u32,
+}
+
+#[derive(Debug, Clone)]
+pub enum Value<'a> {
+    Local(&'a str),
+    Global(&'a str),
+    Int(i128),
+    Float(&'a str),
+    Null,
+    Undef,
+    Zero,
+    Bytes(Vec<u8>),
+    /// Elements of an array, vector or structure.
+    List(Vec<(TypeId, Value<'a>)>),
+    Expr(Box<Expr<'a>>),
+    Asm {
+        template: &'a str,
+        constraints: &'a str,
+    },
+    /// Metadata operands and what else has no value here.
+    Opaque,
+}
+
+pub type Typed<'a> = (TypeId, Value<'a>);
+
+#[derive(Debug, Clone)]
+pub enum Expr<'a> {
+    Gep {
+        source: TypeId,
+        base: Value<'a>,
+        indices: Vec<Typed<'a>>,
+    },
+    Cast {
+        op: &'a str,
+        value: Typed<'a>,
+    },
+    Bin {
+        op: &'a str,
+        a: Typed<'a>,
+        b: Typed<'a>,
+    },
+    Other(&'a str),
+}
+
+#[derive(Debug)]
+pub enum Kind<'a> {
+    Alloca {
+        ty: TypeId,
+        count: Option<Typed<'a>>,
+        align: u64,
+    },
+    Load {
+        ty: TypeId,
+        address: Value<'a>,
+        order: Option<&'a str>,
+        volatile: bool,
+    },
+    Store {
+        value: Typed<'a>,
+        address: Value<'a>,
+        order: Option<&'a str>,
+        volatile: bool,
+    },
+    Rmw {
+        op: &'a str,
+        address: Value<'a>,
+        value: Typed<'a>,
+        order: &'a str,
+        volatile: bool,
+    },
+    Cas {
+        weak: bool,
+        address: Value<'a>,
+        expected: Typed<'a>,
+        desired: Value<'a>,
+        success: &'a str,
+        failure: &'a str,
+        volatile: bool,
+    },
+    Fence {
+        order: &'a str,
+        signal: bool,
+    },
+    Br(&'a str),
+    CondBr {
+        condition: Value<'a>,
+        then: &'a str,
+        otherwise: &'a str,
+    },
+    Switch {
+        value: Typed<'a>,
+        default: &'a str,
+        cases: Vec<(Value<'a>, &'a str)>,
+    },
+    Phi {
+        ty: TypeId,
+        incoming: Vec<(Value<'a>, &'a str)>,
+    },
+    Select {
+        condition: Typed<'a>,
+        a: Typed<'a>,
+        b: Value<'a>,
+    },
+    Call {
+        result: TypeId,
+        callee: Value<'a>,
+        args: Vec<Typed<'a>>,
+        /// A structure passed by value: the callee gets a copy.
+        byval: bool,
+    },
+    Ret(Option<Typed<'a>>),
+    Unreachable,
+    Gep {
+        source: TypeId,
+        base: Typed<'a>,
+        indices: Vec<Typed<'a>>,
+    },
+    Extract {
+        from: Typed<'a>,
+        path: Vec<u64>,
+    },
+    Insert {
+        into: Typed<'a>,
+        value: Typed<'a>,
+        path: Vec<u64>,
+    },
+    Icmp {
+        predicate: &'a str,
+        a: Typed<'a>,
+        b: Value<'a>,
+    },
+    Bin {
+        op: &'a str,
+        a: Typed<'a>,
+        b: Value<'a>,
+    },
+    Cast {
+        op: &'a str,
+        value: Typed<'a>,
+        to: TypeId,
+    },
+    Freeze(Typed<'a>),
+    /// An instruction that is only refused when something reaches it.
+    Unsupported(&'a str),
+}

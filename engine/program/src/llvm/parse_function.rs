@@ -1,0 +1,435 @@
+//! Function bodies: blocks, instructions, debug records.
+use crate::error::Result;
+use crate::llvm::ast::{Block, Function, Inst, Kind, Typed, Value};
+use crate::llvm::lexer::Token;
+use crate::llvm::parser::Parser;
+
+impl<'a> Parser<'a> {
+    /// A body whose `{` is read.
+    pub fn body(&mut self, function: &mut Function<'a>) -> Result<()> {
+        while !self.eat(b'}') {
+            if let Some(name) = self.label() {
+                function.blocks.push(Block {
+                    name,
+                    insts: Vec::new(),
+                });
+                continue;
+            }
+            if function.blocks.is_empty() {
+                // an unnamed first block takes the number after the unnamed parameters
+                let number = function
+                    .params
+                    .iter()
+                    .filter(|p| p.1.bytes().all(|c| c.is_ascii_digit()))
+                    .count();
+                function.blocks.push(Block {
+                    name: number.to_string(),
+                    insts: Vec::new(),
+                });
+            }
+            match self.peek() {
+                Token::Hash(record) => {
+                    self.next();
+                    self.record(record, function);
+                }
+                Token::Word("uselistorder" | "uselistorder_bb") => {
+                    self.next();
+                    self.finish();
+                }
+                Token::End => return self.fail("`}`"),
+                _ => {
+                    let inst = self.instruction()?;
+                    if let Kind::Call {
+                        callee: Value::Global("llvm.dbg.declare"),
+                        ..
+                    } = inst.kind
+                    {
+                        continue;
+                    }
+                    if let Some(block) = function.blocks.last_mut() {
+                        block.insts.push(inst);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn label(&mut self) -> Option<String> {
+        if self.peek_at(1) != Token::Punct(b':') {
+            return None;
+        }
+        let name = match self.peek() {
+            Token::Word(word) | Token::Str(word) => word.to_string(),
+            Token::Int(number) => number.to_string(),
+            _ => return None,
+        };
+        self.next();
+        self.next();
+        Some(name)
+    }
+
+    /// `#dbg_declare(ptr %x, !12, …)` says which variable an alloca holds.
+    fn record(&mut self, record: &str, function: &mut Function<'a>) {
+        if let ("dbg_declare", Token::Local(name), Token::Meta(variable)) =
+            (record, self.peek_at(2), self.peek_at(4))
+        {
+            if let Ok(variable) = variable.parse() {
+                function.variables.push((name, variable));
+            }
+        }
+        self.finish();
+    }
+
+    fn instruction(&mut self) -> Result<Inst<'a>> {
+        let line = self.line();
+        let mut result = None;
+        if let Token::Local(name) = self.peek() {
+            self.next();
+            self.expect(b'=')?;
+            result = Some(name);
+        }
+        let Token::Word(opcode) = self.next() else {
+            return self.fail("an instruction");
+        };
+        let kind = self.operation(opcode)?;
+        let dbg = self.finish();
+        Ok(Inst {
+            result,
+            kind,
+            dbg,
+            line,
+        })
+    }
+
+    fn operation(&mut self, opcode: &'a str) -> Result<Kind<'a>> {
+        Ok(match opcode {
+            "load" => self.load()?,
+            "store" => self.store()?,
+            "atomicrmw" => self.rmw()?,
+            "cmpxchg" => self.cas()?,
+            "fence" => {
+                let signal = self.syncscope();
+                Kind::Fence {
+                    order: self.order()?,
+                    signal,
+                }
+            }
+            "br" => {
+                if self.peek() == Token::Word("label") {
+                    Kind::Br(self.target()?)
+                } else {
+                    let (_, condition) = self.typed()?;
+                    self.expect(b',')?;
+                    let then = self.target()?;
+                    self.expect(b',')?;
+                    Kind::CondBr {
+                        condition,
+                        then,
+                        otherwise: self.target()?,
+                    }
+                }
+            }
+            "switch" => {
+                let value = self.typed()?;
+                self.expect(b',')?;
+                let default = self.target()?;
+                self.expect(b'[')?;
+                let mut cases = Vec::new();
+                while !self.eat(b']') {
+                    let (_, case) = self.typed()?;
+                    self.expect(b',')?;
+                    cases.push((case, self.target()?));
+                }
+                Kind::Switch {
+                    value,
+                    default,
+                    cases,
+                }
+            }
+            "phi" => {
+                self.flags()?;
+                let ty = self.ty()?;
+                let mut incoming = Vec::new();
+                loop {
+                    self.expect(b'[')?;
+                    let value = self.value()?;
+                    self.expect(b',')?;
+                    let Token::Local(block) = self.next() else {
+                        return self.fail("a block");
+                    };
+                    self.expect(b']')?;
+                    incoming.push((value, block));
+                    if !self.eat(b',') {
+                        break;
+                    }
+                    // `, !dbg !1` comes after the last pair
+                    if self.peek() != Token::Punct(b'[') {
+                        break;
+                    }
+                }
+                Kind::Phi { ty, incoming }
+            }
+            "select" => {
+                self.flags()?;
+                let condition = self.typed()?;
+                self.expect(b',')?;
+                let a = self.typed()?;
+                self.expect(b',')?;
+                let (_, b) = self.typed()?;
+                Kind::Select { condition, a, b }
+            }
+            "call" | "tail" | "musttail" | "notail" => self.call()?,
+            "ret" => {
+                if self.eat_word("void") {
+                    Kind::Ret(None)
+                } else {
+                    Kind::Ret(Some(self.typed()?))
+                }
+            }
+            "unreachable" => Kind::Unreachable,
+            "alloca" => self.alloca()?,
+            "getelementptr" => {
+                self.flags()?;
+                let source = self.ty()?;
+                self.expect(b',')?;
+                let base = self.typed()?;
+                Kind::Gep {
+                    source,
+                    base,
+                    indices: self.more_operands()?,
+                }
+            }
+            "extractvalue" => {
+                let from = self.typed()?;
+                Kind::Extract {
+                    from,
+                    path: self.path()?,
+                }
+            }
+            "insertvalue" => {
+                let into = self.typed()?;
+                self.expect(b',')?;
+                let value = self.typed()?;
+                Kind::Insert {
+                    into,
+                    value,
+                    path: self.path()?,
+                }
+            }
+            "icmp" => {
+                self.flags()?;
+                let Token::Word(predicate) = self.next() else {
+                    return self.fail("a predicate");
+                };
+                let a = self.typed()?;
+                self.expect(b',')?;
+                Kind::Icmp {
+                    predicate,
+                    a,
+                    b: self.value()?,
+                }
+            }
+            "add" | "sub" | "mul" | "udiv" | "sdiv" | "urem" | "srem" | "and" | "or" | "xor"
+            | "shl" | "lshr" | "ashr" => {
+                self.flags()?;
+                let a = self.typed()?;
+                self.expect(b',')?;
+                Kind::Bin {
+                    op: opcode,
+                    a,
+                    b: self.value()?,
+                }
+            }
+            "trunc" | "zext" | "sext" | "ptrtoint" | "ptrtoaddr" | "inttoptr" | "bitcast"
+            | "addrspacecast" => {
+                self.flags()?;
+                let value = self.typed()?;
+                if !self.eat_word("to") {
+                    return self.fail("`to`");
+                }
+                Kind::Cast {
+                    op: opcode,
+                    value,
+                    to: self.ty()?,
+                }
+            }
+            "freeze" => Kind::Freeze(self.typed()?),
+            other => Kind::Unsupported(other),
+        })
+    }
+
+    fn target(&mut self) -> Result<&'a str> {
+        if !self.eat_word("label") {
+            return self.fail("`label`");
+        }
+        match self.next() {
+            Token::Local(name) => Ok(name),
+            _ => self.fail("a block"),
+        }
+    }
+
+    fn order(&mut self) -> Result<&'a str> {
+        match self.peek() {
+            Token::Word(
+                word @ ("unordered" | "monotonic" | "acquire" | "release" | "acq_rel" | "seq_cst"),
+            ) => {
+                self.next();
+                Ok(word)
+            }
+            _ => self.fail("a memory order"),
+        }
+    }
+
+    /// Whether the synchronisation scope is the thread itself.
+    fn syncscope(&mut self) -> bool {
+        if !self.eat_word("syncscope") {
+            return false;
+        }
+        self.next();
+        let single = self.next() == Token::Str("singlethread");
+        self.next();
+        single
+    }
+
+    fn load(&mut self) -> Result<Kind<'a>> {
+        let atomic = self.eat_word("atomic");
+        let volatile = self.eat_word("volatile");
+        let ty = self.ty()?;
+        self.expect(b',')?;
+        let (_, address) = self.typed()?;
+        let order = self.access_order(atomic)?;
+        Ok(Kind::Load {
+            ty,
+            address,
+            order,
+            volatile,
+        })
+    }
+
+    fn access_order(&mut self, atomic: bool) -> Result<Option<&'a str>> {
+        if !atomic {
+            return Ok(None);
+        }
+        self.syncscope();
+        self.order().map(Some)
+    }
+
+    fn store(&mut self) -> Result<Kind<'a>> {
+        let atomic = self.eat_word("atomic");
+        let volatile = self.eat_word("volatile");
+        let value = self.typed()?;
+        self.expect(b',')?;
+        let (_, address) = self.typed()?;
+        let order = self.access_order(atomic)?;
+        Ok(Kind::Store {
+            value,
+            address,
+            order,
+            volatile,
+        })
+    }
+
+    fn rmw(&mut self) -> Result<Kind<'a>> {
+        let volatile = self.eat_word("volatile");
+        let Token::Word(op) = self.next() else {
+            return self.fail("an operation");
+        };
+        let (_, address) = self.typed()?;
+        self.expect(b',')?;
+        let value = self.typed()?;
+        self.syncscope();
+        Ok(Kind::Rmw {
+            op,
+            address,
+            value,
+            order: self.order()?,
+            volatile,
+        })
+    }
+
+    fn cas(&mut self) -> Result<Kind<'a>> {
+        let weak = self.eat_word("weak");
+        let volatile = self.eat_word("volatile");
+        let (_, address) = self.typed()?;
+        self.expect(b',')?;
+        let expected = self.typed()?;
+        self.expect(b',')?;
+        let (_, desired) = self.typed()?;
+        self.syncscope();
+        Ok(Kind::Cas {
+            weak,
+            address,
+            expected,
+            desired,
+            success: self.order()?,
+            failure: self.order()?,
+            volatile,
+        })
+    }
+
+    fn alloca(&mut self) -> Result<Kind<'a>> {
+        self.eat_word("inalloca");
+        let ty = self.ty()?;
+        let (mut count, mut align) = (None, 0);
+        while self.peek() == Token::Punct(b',') {
+            match self.peek_at(1) {
+                Token::Word("align") => {
+                    self.next();
+                    self.next();
+                    align = self.count()?;
+                }
+                Token::Word(word) if word.starts_with('i') => {
+                    self.next();
+                    count = Some(self.typed()?);
+                }
+                _ => break,
+            }
+        }
+        Ok(Kind::Alloca { ty, count, align })
+    }
+
+    fn more_operands(&mut self) -> Result<Vec<Typed<'a>>> {
+        let mut out = Vec::new();
+        while self.peek() == Token::Punct(b',') && !matches!(self.peek_at(1), Token::Meta(_)) {
+            self.next();
+            out.push(self.typed()?);
+        }
+        Ok(out)
+    }
+
+    fn path(&mut self) -> Result<Vec<u64>> {
+        let mut out = Vec::new();
+        while self.peek() == Token::Punct(b',') && matches!(self.peek_at(1), Token::Int(_)) {
+            self.next();
+            out.push(self.count()?);
+        }
+        Ok(out)
+    }
+
+    fn call(&mut self) -> Result<Kind<'a>> {
+        self.eat_word("call");
+        self.skip_to_type()?;
+        let result = self.ty()?;
+        // a variadic callee is called through its whole function type
+        if self.peek() == Token::Punct(b'(') {
+            self.skip_group()?;
+        }
+        let callee = self.value()?;
+        self.expect(b'(')?;
+        let mut args = Vec::new();
+        let mut byval = false;
+        while !self.eat(b')') {
+            let (arg, copied) = self.argument()?;
+            byval |= copied;
+            args.push(arg);
+            self.eat(b',');
+        }
+        Ok(Kind::Call {
+            result,
+            callee,
+            args,
+            byval,
+        })
+    }
+}

@@ -1,0 +1,482 @@
+//! Calls: to the program's own functions, to the library, to LLVM's intrinsics.
+use crate::error::{Error, Result};
+use crate::ir::program::*;
+use crate::llvm::ast::{Inst, Typed, Value};
+use crate::llvm::types::{Type, TypeId};
+use crate::lower::cxx;
+use crate::lower::function::Lower;
+
+/// Library calls without effect on what is checked: they give 0.
+const IGNORED: &[&str] = &[
+    "sched_yield",
+    "thrd_yield",
+    "usleep",
+    "sleep",
+    "nanosleep",
+    "thrd_sleep",
+    "printf",
+    "fprintf",
+    "puts",
+    "putchar",
+    "fputs",
+    "fputc",
+    "fflush",
+    "perror",
+    "pthread_detach",
+    "thrd_detach",
+    "pthread_attr_init",
+    "pthread_attr_destroy",
+    "pthread_attr_setstacksize",
+    "pthread_attr_setdetachstate",
+    "pthread_mutexattr_destroy",
+    "pthread_mutex_destroy",
+    "pthread_spin_destroy",
+    "mtx_destroy",
+    "pthread_cond_init",
+    "pthread_cond_destroy",
+    "cnd_init",
+    "cnd_destroy",
+    "pthread_barrier_destroy",
+    "pthread_setname_np",
+    "pthread_setaffinity_np",
+    "pthread_setconcurrency",
+    "atexit",
+    "__cxa_atexit",
+    "setbuf",
+    "setvbuf",
+];
+
+const IGNORED_INTRINSICS: &[&str] = &[
+    "llvm.lifetime.",
+    "llvm.dbg.",
+    "llvm.assume",
+    "llvm.experimental.noalias.scope.decl",
+    "llvm.invariant.",
+    "llvm.donothing",
+    "llvm.sideeffect",
+    "llvm.prefetch",
+    "llvm.var.annotation",
+    "llvm.pseudoprobe",
+    "llvm.stackrestore",
+    "llvm.stacksave",
+    "llvm.x86.sse2.pause",
+    "llvm.is.constant",
+    "llvm.returnaddress",
+    "llvm.frameaddress",
+];
+
+/// What a library function does, the kind and order of its site, and its arguments.
+pub type Meaning = (Extern, &'static str, Order, Vec<Operand>);
+
+impl<'a> Lower<'_, '_, 'a> {
+    pub fn call_inst(
+        &mut self,
+        inst: &Inst<'a>,
+        result: TypeId,
+        callee: &Value<'a>,
+        args: &[Typed<'a>],
+        byval: bool,
+    ) -> Result<()> {
+        match callee {
+            Value::Asm {
+                template,
+                constraints,
+            } => return self.asm(inst, template, constraints, args),
+            Value::Global(name) => {
+                if let Some(id) = self.l.functions.get(name).copied() {
+                    self.l.reach(id);
+                    return self.own(inst, result, Callee::Direct(id), args, byval);
+                }
+                if name.starts_with("llvm.") {
+                    return self.intrinsic(inst, name, args);
+                }
+                // an alias of a function is a global
+                if self.l.global(callee).is_none() {
+                    return self.library(inst, name, args);
+                }
+            }
+            _ => {}
+        }
+        let target = self.pointer(callee)?;
+        self.own(inst, result, Callee::Through(target), args, byval)
+    }
+
+    fn own(
+        &mut self,
+        inst: &Inst<'a>,
+        result: TypeId,
+        callee: Callee,
+        args: &[Typed<'a>],
+        byval: bool,
+    ) -> Result<()> {
+        if byval {
+            return Err(Error::unsupported(
+                "a structure passed by value to a function that is not inlined",
+            ));
+        }
+        let mut operands = Vec::new();
+        for (ty, value) in args {
+            operands.extend(self.operands(*ty, value)?);
+        }
+        let results = match self.l.module.types.get(result)? {
+            Type::Void => 0,
+            _ => self.l.module.types.scalars(result)?.len() as u32,
+        };
+        let op = Op::Call {
+            callee,
+            args: operands,
+            dst: self.dst(inst),
+            results,
+        };
+        self.emit(inst, op);
+        Ok(())
+    }
+
+    fn asm(
+        &mut self,
+        inst: &Inst<'a>,
+        template: &str,
+        constraints: &str,
+        args: &[Typed<'a>],
+    ) -> Result<()> {
+        let plain = template.trim_matches(|c: char| c.is_whitespace() || c == ';');
+        match plain {
+            "pause" | "yield" | "nop" | "rep; nop" | "rep nop" | "rep;nop" => return Ok(()),
+            "" => {}
+            _ => {
+                return Err(Error::unsupported(format!(
+                    "the inline assembly {template:?}"
+                )))
+            }
+        }
+        if constraints.starts_with("=r,0") && inst.result.is_some() && args.len() == 1 {
+            let a = self.operand(args[0].0, &args[0].1)?;
+            let dst = self.dst(inst);
+            self.copy(inst, dst, a);
+        } else if inst.result.is_some() {
+            return Err(Error::unsupported("inline assembly with results"));
+        }
+        if constraints.contains("~{memory}") {
+            // what the compiler may not move accesses across: a signal fence
+            let site = self.site(inst, "SF", Order::Sc);
+            let op = Op::Fence {
+                order: Order::Sc,
+                signal: true,
+                site,
+            };
+            self.emit(inst, op);
+        }
+        Ok(())
+    }
+
+    /// Arguments by position; what an argument list leaves out is 0.
+    fn values(&mut self, args: &[Typed<'a>]) -> Result<Vec<Operand>> {
+        let mut out = Vec::new();
+        for (ty, value) in args {
+            out.push(match value {
+                Value::Opaque => Operand::Const(0),
+                value => match self.l.module.types.bits(*ty) {
+                    Ok(_) => self.operand(*ty, value)?,
+                    Err(_) => Operand::Const(0),
+                },
+            });
+        }
+        Ok(out)
+    }
+
+    fn external(
+        &mut self,
+        inst: &Inst<'a>,
+        function: Extern,
+        kind: &'static str,
+        order: Order,
+        args: Vec<Operand>,
+    ) {
+        let site = self.site(inst, kind, order);
+        let op = Op::Extern {
+            function,
+            args,
+            dst: inst.result.map(|_| self.dst(inst)),
+            site,
+            write_site: site,
+            private: (false, false),
+        };
+        self.emit(inst, op);
+    }
+
+    fn library(&mut self, inst: &Inst<'a>, name: &str, args: &[Typed<'a>]) -> Result<()> {
+        let given = self.values(args)?;
+        let arg = |k: usize| given.get(k).copied().unwrap_or(Operand::Const(0));
+        let zero = Operand::Const(0);
+        use Extern::*;
+        let (function, kind, order, args): Meaning = match name {
+            "pthread_create" => (
+                ThreadCreate,
+                "create",
+                Order::Rel,
+                vec![arg(0), arg(2), arg(3)],
+            ),
+            "thrd_create" => (
+                ThreadCreate,
+                "create",
+                Order::Rel,
+                vec![arg(0), arg(1), arg(2)],
+            ),
+            "pthread_join" => (
+                ThreadJoin,
+                "join",
+                Order::Acq,
+                vec![arg(0), arg(1), Operand::Const(8)],
+            ),
+            "thrd_join" => (
+                ThreadJoin,
+                "join",
+                Order::Acq,
+                vec![arg(0), arg(1), Operand::Const(4)],
+            ),
+            "pthread_self" | "thrd_current" => (ThreadSelf, "call", Order::Na, vec![]),
+            "pthread_equal" | "thrd_equal" => (ThreadEqual, "call", Order::Na, given),
+            "pthread_exit" | "thrd_exit" => (ThreadExit, "call", Order::Na, given),
+            "pthread_mutex_init" => (MutexInit, "call", Order::Na, vec![arg(0), arg(1), zero]),
+            "mtx_init" => (MutexInit, "call", Order::Na, vec![arg(0), zero, arg(1)]),
+            "pthread_spin_init" => (MutexInit, "call", Order::Na, vec![arg(0), zero, zero]),
+            "pthread_mutexattr_init" => (AttrSetType, "call", Order::Na, vec![arg(0), zero]),
+            "pthread_mutexattr_settype" => (AttrSetType, "call", Order::Na, given),
+            "pthread_mutex_lock" | "mtx_lock" | "pthread_spin_lock" => {
+                (MutexLock, "lock", Order::Acq, given)
+            }
+            // a failure that is tried again tells nobody that the lock was held
+            "pthread_mutex_trylock"
+            | "pthread_spin_trylock"
+            | "mtx_trylock"
+            | "weakspot_trylock_again" => {
+                self.l.program.has_trylock |= name != "weakspot_trylock_again";
+                // EBUSY; C11's thrd_busy
+                let busy = if name.starts_with("mtx") { 1 } else { 16 };
+                let args = vec![arg(0), Operand::Const(busy)];
+                (MutexTrylock, "lock", Order::Acq, args)
+            }
+            "pthread_mutex_unlock" | "mtx_unlock" | "pthread_spin_unlock" => {
+                (MutexUnlock, "unlock", Order::Rel, given)
+            }
+            "pthread_cond_wait" | "cnd_wait" => {
+                let write_site = self.site(inst, "unlock", Order::Rel);
+                let site = self.site(inst, "lock", Order::Acq);
+                let op = Op::Extern {
+                    function: CondWait,
+                    args: given,
+                    dst: inst.result.map(|_| self.dst(inst)),
+                    site,
+                    write_site,
+                    private: (false, false),
+                };
+                self.emit(inst, op);
+                return Ok(());
+            }
+            "pthread_cond_signal" | "cnd_signal" => (CondSignal, "call", Order::Na, given),
+            "pthread_cond_broadcast" | "cnd_broadcast" => (CondBroadcast, "call", Order::Na, given),
+            "pthread_barrier_init" => (BarrierInit, "call", Order::Na, vec![arg(0), arg(2)]),
+            "pthread_barrier_wait" => {
+                let write_site = self.site(inst, "RMW", Order::AcqRel);
+                let site = self.site(inst, "R", Order::Acq);
+                let op = Op::Extern {
+                    function: BarrierWait,
+                    args: given,
+                    dst: inst.result.map(|_| self.dst(inst)),
+                    site,
+                    write_site,
+                    private: (false, false),
+                };
+                self.emit(inst, op);
+                return Ok(());
+            }
+            "pthread_once" | "call_once" => (Once, "lock", Order::Acq, given),
+            "malloc" => (Malloc, "call", Order::Na, given),
+            "calloc" => (Calloc, "call", Order::Na, given),
+            "realloc" => (Realloc, "call", Order::Na, given),
+            "aligned_alloc" | "memalign" => (AlignedAlloc, "call", Order::Na, given),
+            "posix_memalign" => (PosixMemalign, "call", Order::Na, given),
+            "free" => (Free, "call", Order::Na, given),
+            "memcpy" | "memmove" => return self.copy_memory(inst, Memcpy, args, given),
+            "memset" => return self.copy_memory(inst, Memset, args, given),
+            "__assert_fail" => (AssertFail, "assert", Order::Na, given),
+            "abort" => (Abort("abort"), "assert", Order::Na, vec![]),
+            "exit" | "_Exit" | "_exit" | "quick_exit" => (Exit, "call", Order::Na, given),
+            name if IGNORED.contains(&name) => (Ignored(0), "", Order::Na, vec![]),
+            _ => cxx::meaning(name, &given).ok_or_else(|| {
+                let name = cxx::demangled(name);
+                let message = format!("the function {name}, which is called and not defined");
+                Error::unsupported(message)
+            })?,
+        };
+        if let Ignored(value) = function {
+            self.ignored(inst, value);
+            return Ok(());
+        }
+        let needed = match function {
+            ThreadExit | Malloc | Free | MutexLock | MutexUnlock | CondSignal | CondBroadcast
+            | BarrierWait | Exit => 1,
+            ThreadEqual | AttrSetType | Once | Calloc | Realloc | AlignedAlloc => 2,
+            PosixMemalign => 3,
+            _ => 0,
+        };
+        if args.len() < needed {
+            return Err(Error::invalid(format!(
+                "a call of {name} without arguments"
+            )));
+        }
+        self.external(inst, function, kind, order, args);
+        Ok(())
+    }
+
+    fn ignored(&mut self, inst: &Inst<'a>, value: u64) {
+        if inst.result.is_some() {
+            let dst = self.dst(inst);
+            self.copy(inst, dst, Operand::Const(value));
+        }
+    }
+
+    fn copy_memory(
+        &mut self,
+        inst: &Inst<'a>,
+        function: Extern,
+        args: &[Typed<'a>],
+        given: Vec<Operand>,
+    ) -> Result<()> {
+        if given.len() < 3 {
+            return Err(Error::invalid("a memory copy without arguments"));
+        }
+        let private = (self.private(&args[0].1), self.private(&args[1].1));
+        let write_site = self.site(inst, "W", Order::Na);
+        let site = match function {
+            Extern::Memcpy => self.site(inst, "R", Order::Na),
+            _ => write_site,
+        };
+        let op = Op::Extern {
+            function,
+            args: given,
+            dst: inst.result.map(|_| self.dst(inst)),
+            site,
+            write_site,
+            private,
+        };
+        self.emit(inst, op);
+        Ok(())
+    }
+
+    fn intrinsic(&mut self, inst: &Inst<'a>, name: &str, args: &[Typed<'a>]) -> Result<()> {
+        if IGNORED_INTRINSICS.iter().any(|p| name.starts_with(p)) {
+            self.ignored(inst, 0);
+            return Ok(());
+        }
+        if name.starts_with("llvm.threadlocal.address") {
+            let global = args.first().and_then(|a| self.l.global(&a.1));
+            let Some(global) = global else {
+                return Err(Error::invalid("a thread-local that is not defined"));
+            };
+            let dst = self.dst(inst);
+            self.emit(inst, Op::ThreadLocal { dst, global });
+            return Ok(());
+        }
+        let given = self.values(args)?;
+        let arg = |k: usize| given.get(k).copied().unwrap_or(Operand::Const(0));
+        let bits = match args.first() {
+            Some((ty, _)) => self.l.module.types.bits(*ty).unwrap_or(64),
+            None => 64,
+        };
+        let base = name.trim_start_matches("llvm.");
+        let stem = |p: &str| base.starts_with(p) && base[p.len()..].starts_with('.');
+        if base.starts_with("memcpy.") || base.starts_with("memmove.") {
+            return self.copy_memory(inst, Extern::Memcpy, args, given);
+        }
+        if base.starts_with("memset.") {
+            return self.copy_memory(inst, Extern::Memset, args, given);
+        }
+        let dst = self.dst(inst);
+        for prefix in [
+            "expect",
+            "expect.with.probability",
+            "launder.invariant.group",
+            "strip.invariant.group",
+            "ptr.annotation",
+            "annotation",
+            "ssa.copy",
+        ] {
+            if stem(prefix) {
+                self.copy(inst, dst, arg(0));
+                return Ok(());
+            }
+        }
+        for (prefix, op) in [
+            ("umax", BinOp::Umax),
+            ("umin", BinOp::Umin),
+            ("smax", BinOp::Smax),
+            ("smin", BinOp::Smin),
+            ("ptrmask", BinOp::And),
+        ] {
+            if stem(prefix) {
+                let (a, b) = (arg(0), arg(1));
+                let op = Op::Bin {
+                    op,
+                    bits,
+                    dst,
+                    a,
+                    b,
+                };
+                self.emit(inst, op);
+                return Ok(());
+            }
+        }
+        for (prefix, op) in [
+            ("ctpop", Unary::Popcount),
+            ("ctlz", Unary::LeadingZeros),
+            ("cttz", Unary::TrailingZeros),
+            ("bswap", Unary::ByteSwap),
+            ("bitreverse", Unary::BitReverse),
+            ("abs", Unary::Abs),
+        ] {
+            if stem(prefix) {
+                let a = arg(0);
+                self.emit(inst, Op::Unary { op, bits, dst, a });
+                return Ok(());
+            }
+        }
+        for (prefix, op, signed) in [
+            ("uadd.with.overflow", BinOp::Add, false),
+            ("sadd.with.overflow", BinOp::Add, true),
+            ("usub.with.overflow", BinOp::Sub, false),
+            ("ssub.with.overflow", BinOp::Sub, true),
+            ("umul.with.overflow", BinOp::Mul, false),
+            ("smul.with.overflow", BinOp::Mul, true),
+        ] {
+            if stem(prefix) {
+                let op = Op::Overflow {
+                    op,
+                    signed,
+                    bits,
+                    dst,
+                    flag: dst + 1,
+                    a: arg(0),
+                    b: arg(1),
+                };
+                self.emit(inst, op);
+                return Ok(());
+            }
+        }
+        if stem("objectsize") {
+            // "unknown": all ones for the maximum asked, 0 for the minimum
+            let value = if arg(1) == Operand::Const(1) {
+                0
+            } else {
+                u64::MAX
+            };
+            self.ignored(inst, value);
+            return Ok(());
+        }
+        if matches!(base, "trap" | "debugtrap") || base.starts_with("ubsantrap") {
+            self.external(inst, Extern::Trap, "assert", Order::Na, Vec::new());
+            return Ok(());
+        }
+        Err(Error::unsupported(format!("the intrinsic {name}")))
+    }
+}

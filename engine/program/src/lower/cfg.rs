@@ -1,0 +1,111 @@
+//! Control flow of a function: loops, what is live at their headers, which branches leave them.
+use crate::bitset::BitSet;
+
+/// A function's blocks as numbers; `edges[b]` are the targets of block `b`'s terminator.
+pub struct Graph {
+    pub edges: Vec<Vec<usize>>,
+    /// Blocks from which every path ends in `unreachable`: a failed assertion's, say.
+    pub cold: Vec<bool>,
+}
+
+pub struct LoopInfo {
+    pub header: usize,
+    pub body: BitSet,
+}
+
+/// What a block does to registers, for liveness.
+#[derive(Default, Clone)]
+pub struct Usage {
+    /// Read before any write in the block.
+    pub uses: BitSet,
+    pub defs: BitSet,
+    /// For each edge: registers that its phi moves write, then those that they read.
+    pub moves: Vec<(Vec<u32>, Vec<u32>)>,
+}
+
+impl Graph {
+    /// Loops by their headers: the targets of edges that close a cycle in depth-first order.
+    pub fn loops(&self) -> Vec<LoopInfo> {
+        let n = self.edges.len();
+        // 0 new, 1 on the path, 2 done
+        let mut state = vec![0u8; n];
+        let mut back: Vec<(usize, usize)> = Vec::new();
+        let mut stack = vec![(0usize, 0usize)];
+        if n == 0 {
+            return Vec::new();
+        }
+        state[0] = 1;
+        while let Some((block, k)) = stack.pop() {
+            match self.edges[block].get(k) {
+                Some(&to) => {
+                    stack.push((block, k + 1));
+                    match state[to] {
+                        0 => {
+                            state[to] = 1;
+                            stack.push((to, 0));
+                        }
+                        1 => back.push((block, to)),
+                        _ => {}
+                    }
+                }
+                None => state[block] = 2,
+            }
+        }
+        let mut preds = vec![Vec::new(); n];
+        for (from, targets) in self.edges.iter().enumerate() {
+            for to in targets {
+                preds[*to].push(from);
+            }
+        }
+        let mut loops: Vec<LoopInfo> = Vec::new();
+        for (from, header) in back {
+            let index = match loops.iter().position(|l| l.header == header) {
+                Some(index) => index,
+                None => {
+                    let mut body = BitSet::default();
+                    body.insert(header as u32);
+                    loops.push(LoopInfo { header, body });
+                    loops.len() - 1
+                }
+            };
+            let body = &mut loops[index].body;
+            let mut work = vec![from];
+            while let Some(block) = work.pop() {
+                if body.insert(block as u32) {
+                    work.extend(&preds[block]);
+                }
+            }
+        }
+        loops
+    }
+
+    /// Registers live on entry to each block, after the phis.
+    pub fn live(&self, usage: &[Usage]) -> Vec<BitSet> {
+        let n = self.edges.len();
+        let mut live = vec![BitSet::default(); n];
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for block in (0..n).rev() {
+                let mut now = BitSet::default();
+                for (k, to) in self.edges[block].iter().enumerate() {
+                    let mut through = live[*to].clone();
+                    if let Some((writes, reads)) = usage[block].moves.get(k) {
+                        writes.iter().for_each(|s| through.remove(*s));
+                        reads.iter().for_each(|s| {
+                            through.insert(*s);
+                        });
+                    }
+                    now.union(&through);
+                }
+                now.subtract(&usage[block].defs);
+                now.union(&usage[block].uses);
+                if now != live[block] {
+                    live[block] = now;
+                    changed = true;
+                }
+            }
+        }
+        live
+    }
+}

@@ -1,0 +1,68 @@
+//! What C++ calls without saying so, or through headers whose library is not there to be read:
+//! allocation, the ways to end, exceptions.
+//!
+//! An exception that is thrown ends the program: who compiles the text refuses handlers, so
+//! nothing catches it ([except.terminate] in the C++ standard).
+use crate::ir::program::{Extern, Operand, Order};
+use crate::lower::call::Meaning;
+use cpp_demangle::{DemangleOptions, Symbol};
+
+/// Constructors of exceptions, which nobody will look at.
+const EXCEPTIONS: [&str; 4] = [
+    "_ZNSt11logic_errorC",
+    "_ZNSt13runtime_errorC",
+    "_ZNSt9bad_allocC",
+    "_ZNSt20bad_array_new_lengthC",
+];
+
+pub fn meaning(name: &str, given: &[Operand]) -> Option<Meaning> {
+    let arg = |k: usize| given.get(k).copied().unwrap_or(Operand::Const(0));
+    let ends = |message| (Extern::Abort(message), "assert", Order::Na, vec![]);
+    Some(match name {
+        "__cxa_throw" => ends("an exception is thrown, and nothing catches it"),
+        "_ZSt9terminatev" => ends("std::terminate"),
+        "__cxa_pure_virtual" => ends("a call of a pure virtual function"),
+        "__cxa_throw_bad_array_new_length" => ends("a bad length of a new array"),
+        "__cxa_allocate_exception" => (Extern::Malloc, "call", Order::Na, vec![arg(0)]),
+        name if name.starts_with("_ZNSt3__122__libcpp_verbose_abort") => {
+            ends("a check of the C++ library failed")
+        }
+        // operator new, new[], delete, delete[] in all their forms
+        name if name.starts_with("_Znwm") || name.starts_with("_Znam") => {
+            if name.contains("St11align_val_t") {
+                (
+                    Extern::AlignedAlloc,
+                    "call",
+                    Order::Na,
+                    vec![arg(1), arg(0)],
+                )
+            } else {
+                (Extern::Malloc, "call", Order::Na, vec![arg(0)])
+            }
+        }
+        name if name.starts_with("_ZdlPv") || name.starts_with("_ZdaPv") => {
+            (Extern::Free, "call", Order::Na, vec![arg(0)])
+        }
+        // waiting is reading until the value is another one: nobody need be woken
+        name if name.starts_with("_ZNSt3__1") && name.contains("atomic_notify_") => {
+            (Extern::Ignored(0), "", Order::Na, vec![])
+        }
+        name if EXCEPTIONS.iter().any(|e| name.starts_with(e)) => {
+            (Extern::Ignored(0), "", Order::Na, vec![])
+        }
+        _ => return None,
+    })
+}
+
+/// A symbol's name as it stands in the source, without parameters.
+pub fn demangled(symbol: &str) -> String {
+    let options = DemangleOptions::new().no_params().no_return_type();
+    // the reader takes what is no symbol for a type: "x" is long long
+    let name = Some(symbol).filter(|s| s.starts_with("_Z"));
+    let name = name.and_then(|name| Symbol::new(name).ok());
+    let name = name.and_then(|name| name.demangle_with_options(&options).ok());
+    // the library's own inline namespace
+    name.map_or(symbol.to_string(), |name| {
+        name.replace("std::__1::", "std::")
+    })
+}

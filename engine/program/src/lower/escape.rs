@@ -1,0 +1,71 @@
+//! Which local variables other code can see.
+use crate::llvm::ast::{Block, Kind, Value};
+use crate::lower::function::Lower;
+
+impl<'m, 'a> Lower<'_, 'm, 'a> {
+    /// Allocas whose address is only loaded from, stored to, indexed, compared or copied through
+    /// belong to the function alone: no event, no scheduling point.
+    pub fn escapes(&mut self, blocks: &[&'m Block<'a>]) {
+        let insts = || blocks.iter().flat_map(|b| &b.insts);
+        for inst in insts() {
+            if let (Kind::Alloca { .. }, Some(name)) = (&inst.kind, inst.result) {
+                self.roots.insert(name, name);
+            }
+        }
+        // an index may come before its base in the text's order of blocks
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for inst in insts() {
+                if let (Kind::Gep { base, .. }, Some(name)) = (&inst.kind, inst.result) {
+                    if let Some(root) = self.root(&base.1) {
+                        changed |= self.roots.insert(name, root).is_none();
+                    }
+                }
+            }
+        }
+        for inst in insts() {
+            let mut leaks: Vec<&Value<'a>> = Vec::new();
+            match &inst.kind {
+                Kind::Store { value, .. } | Kind::Rmw { value, .. } => leaks.push(&value.1),
+                Kind::Cas {
+                    expected, desired, ..
+                } => leaks.extend([&expected.1, desired]),
+                Kind::Phi { incoming, .. } => leaks.extend(incoming.iter().map(|i| &i.0)),
+                Kind::Select { a, b, .. } => leaks.extend([&a.1, b]),
+                Kind::Call { callee, args, .. } => {
+                    let harmless = matches!(callee, Value::Global(name)
+                        if name.starts_with("llvm.mem") || name.starts_with("llvm.lifetime")
+                            || name.starts_with("llvm.dbg")
+                            || ["memcpy", "memmove", "memset"].contains(name));
+                    // the library's memcpy gives its first argument back
+                    if !harmless || inst.result.is_some() {
+                        leaks.extend(args.iter().map(|a| &a.1));
+                    }
+                }
+                Kind::Ret(Some(value)) => leaks.push(&value.1),
+                Kind::Insert { value, .. } => leaks.push(&value.1),
+                Kind::Cast { value, .. } | Kind::Freeze(value) => leaks.push(&value.1),
+                Kind::Bin { a, b, .. } => leaks.extend([&a.1, b]),
+                _ => {}
+            }
+            for value in leaks {
+                if let Some(root) = self.root(value) {
+                    self.escaped.insert(root);
+                }
+            }
+        }
+    }
+
+    fn root(&self, value: &Value<'a>) -> Option<&'a str> {
+        match value {
+            Value::Local(name) => self.roots.get(name).copied(),
+            _ => None,
+        }
+    }
+
+    pub fn private(&self, address: &Value<'a>) -> bool {
+        self.root(address)
+            .is_some_and(|root| !self.escaped.contains(root))
+    }
+}

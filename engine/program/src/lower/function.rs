@@ -1,0 +1,496 @@
+//! One function: names become registers, blocks become flat code, allocas learn who sees them.
+use crate::error::{Error, Result};
+use crate::ir::program::*;
+use crate::ir::sites;
+use crate::llvm::ast::{Block, Function, Inst, Kind, Typed, Value};
+use crate::llvm::metadata::{is_system, Position};
+use crate::llvm::types::{Type, TypeId};
+use crate::lower::cfg::{Graph, Usage};
+use crate::lower::constants::Folded;
+use crate::lower::liveness::usage;
+use crate::lower::module::Lowering;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The registers of an SSA value: one a scalar.
+#[derive(Clone, Copy)]
+struct Place {
+    slot: Slot,
+    count: u32,
+}
+
+pub struct Lower<'l, 'm, 'a> {
+    pub l: &'l mut Lowering<'m, 'a>,
+    function: &'m Function<'a>,
+    places: FxHashMap<&'a str, Place>,
+    pub slots: u32,
+    /// Names that hold addresses inside an alloca, and whether that alloca is private.
+    pub roots: FxHashMap<&'a str, &'a str>,
+    pub escaped: FxHashSet<&'a str>,
+    blocks: FxHashMap<&'m str, usize>,
+    pub folded: Folded<'m, 'a>,
+    current: usize,
+    code: Vec<crate::ir::program::Inst>,
+    /// Positions of this function's text where an inlined call stands.
+    call_places: FxHashSet<(u32, u32)>,
+}
+
+pub fn lower_function(l: &mut Lowering, id: FuncId) -> Result<()> {
+    let function = &l.module.functions[id as usize];
+    let place = || l.module.metadata.place(function.dbg);
+    if function.vararg {
+        let error = format!("the variadic function {}", function.name);
+        return Err(Error::unsupported(error).at(place));
+    }
+    let name = function.name;
+    let names = function.blocks.iter().enumerate();
+    let blocks = names.map(|(k, block)| (block.name.as_str(), k)).collect();
+    let mut lower = Lower {
+        folded: Folded::new(&l.module.types, function, &blocks)?,
+        blocks,
+        l,
+        function,
+        places: FxHashMap::default(),
+        slots: 0,
+        roots: FxHashMap::default(),
+        escaped: FxHashSet::default(),
+        current: 0,
+        code: Vec::new(),
+        call_places: FxHashSet::default(),
+    };
+    lower.run(id).map_err(|e| {
+        if e.place.is_empty() && e.kind == crate::error::ErrorKind::Invalid {
+            Error::invalid(format!("in {name}: {}", e.message))
+        } else {
+            e
+        }
+    })
+}
+
+impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
+    fn run(&mut self, id: FuncId) -> Result<()> {
+        let function = self.function;
+        let reached: Vec<usize> = self.folded.reached.iter().map(|b| b as usize).collect();
+        for (ty, name) in &function.params {
+            if self.l.module.types.scalars(*ty)?.len() != 1 {
+                return Err(Error::unsupported("a structure as a parameter"));
+            }
+            self.define(name, *ty)?;
+        }
+        let mut library = self.l.module.metadata.is_library(function.dbg);
+        let live_blocks: Vec<&Block> = reached.iter().map(|b| &function.blocks[*b]).collect();
+        for block in &live_blocks {
+            for inst in &block.insts {
+                let module = self.l.module;
+                let at = || module.metadata.place(inst.dbg);
+                let ty = self.result_type(inst).map_err(|e| e.at(at))?;
+                if let (Some(name), Some(ty)) = (inst.result, ty) {
+                    self.define(name, ty).map_err(|e| e.at(at))?;
+                }
+                if let (Some(name), Kind::Cas { .. }) = (inst.result, &inst.kind) {
+                    // the type {T, i1} of the pair need not occur in the text
+                    let slot = self.temporary(2);
+                    self.places.insert(name, Place { slot, count: 2 });
+                }
+                for p in inst.dbg.map(|d| self.l.module.metadata.chain(d)).iter() {
+                    if let Some((outer, inner)) = outermost(p) {
+                        if library && !is_system(&outer.file) {
+                            // what the library calls for the user goes by the user's name
+                            library = false;
+                            self.l.program.functions[id as usize]
+                                .name
+                                .clone_from(&outer.function);
+                        }
+                        if inner.iter().any(|p| !is_system(&p.file)) {
+                            self.call_places.insert((outer.line, outer.column));
+                        }
+                    }
+                }
+            }
+        }
+        self.escapes(&live_blocks);
+        let mut starts = vec![0u32; function.blocks.len()];
+        let mut ranges = vec![(0, 0); function.blocks.len()];
+        for index in &reached {
+            let block = &function.blocks[*index];
+            self.current = *index;
+            let start = self.code.len();
+            starts[*index] = start as u32;
+            for inst in &block.insts {
+                let module = self.l.module;
+                self.instruction(inst).map_err(|mut e| {
+                    let place = module.metadata.place(inst.dbg);
+                    if place.is_empty() {
+                        e.message
+                            .push_str(&format!(", line {} of the IR", inst.line));
+                    }
+                    e.at(|| place)
+                })?;
+            }
+            let ended = self.code[start..].last().is_some_and(|i| {
+                matches!(
+                    i.op,
+                    Op::Br(_)
+                        | Op::CondBr { .. }
+                        | Op::Switch { .. }
+                        | Op::Ret(_)
+                        | Op::Unreachable
+                )
+            });
+            if !ended {
+                return Err(Error::invalid("a block without an end"));
+            }
+            ranges[*index] = (start, self.code.len());
+        }
+        self.finish(id, &reached, &starts, &ranges)
+    }
+
+    fn block(&self, name: &str) -> Result<usize> {
+        match self.blocks.get(name) {
+            Some(index) => Ok(*index),
+            None => Err(Error::invalid(format!("there is no block %{name}"))),
+        }
+    }
+
+    fn define(&mut self, name: &'a str, ty: TypeId) -> Result<()> {
+        let scalars = self.l.module.types.scalars(ty)?;
+        for (_, scalar) in &scalars {
+            self.l.module.types.bits(*scalar)?;
+        }
+        let count = scalars.len() as u32;
+        let slot = self.temporary(count);
+        if self.places.insert(name, Place { slot, count }).is_some() {
+            return Err(Error::invalid(format!("%{name} is defined twice")));
+        }
+        Ok(())
+    }
+
+    pub fn temporary(&mut self, count: u32) -> Slot {
+        let slot = self.slots;
+        self.slots += count;
+        slot
+    }
+
+    fn result_type(&self, inst: &Inst<'a>) -> Result<Option<TypeId>> {
+        let types = &self.l.module.types;
+        Ok(match &inst.kind {
+            Kind::Alloca { .. } | Kind::Gep { .. } => Some(self.l.pointer_type()?),
+            Kind::Load { ty, .. } | Kind::Phi { ty, .. } => Some(*ty),
+            Kind::Rmw { value, .. } => Some(value.0),
+            Kind::Select { a, .. } | Kind::Bin { a, .. } => Some(a.0),
+            Kind::Call { result, .. } => (*types.get(*result)? != Type::Void).then_some(*result),
+            Kind::Extract { from, path } => {
+                let mut ty = from.0;
+                for index in path {
+                    ty = types.element(ty, *index)?.1;
+                }
+                Some(ty)
+            }
+            Kind::Insert { into, .. } => Some(into.0),
+            Kind::Icmp { .. } => types.find(&Type::Int(1)),
+            Kind::Cast { to, .. } => Some(*to),
+            Kind::Freeze(value) => Some(value.0),
+            _ => None,
+        })
+    }
+
+    /// All scalars of a value, in order.
+    pub fn operands(&mut self, ty: TypeId, value: &Value<'a>) -> Result<Vec<Operand>> {
+        match value {
+            Value::Local(name) => match (self.folded.constant(name), self.places.get(name)) {
+                (Some(bits), _) => Ok(vec![Operand::Const(bits)]),
+                (None, Some(place)) => Ok((0..place.count)
+                    .map(|k| Operand::Slot(place.slot + k))
+                    .collect()),
+                (None, None) => Err(Error::invalid(format!("%{name} is not defined"))),
+            },
+            Value::Zero | Value::Undef => {
+                let count = self.l.module.types.scalars(ty)?.len();
+                Ok(vec![Operand::Const(0); count])
+            }
+            Value::List(items) => {
+                let mut out = Vec::new();
+                for (item_ty, item) in items {
+                    out.extend(self.operands(*item_ty, item)?);
+                }
+                Ok(out)
+            }
+            other => {
+                self.l.check_defined(other)?;
+                Ok(vec![Operand::Const(self.l.constant(ty, other)?)])
+            }
+        }
+    }
+
+    pub fn operand(&mut self, ty: TypeId, value: &Value<'a>) -> Result<Operand> {
+        self.operands(ty, value)?
+            .first()
+            .copied()
+            .ok_or_else(|| Error::invalid("a value without parts"))
+    }
+
+    pub fn pointer(&mut self, value: &Value<'a>) -> Result<Operand> {
+        let ptr = self.l.pointer_type()?;
+        self.operand(ptr, value)
+    }
+
+    fn result(&mut self, inst: &Inst<'a>) -> Place {
+        match inst.result.and_then(|name| self.places.get(name)) {
+            Some(place) => *place,
+            None => Place {
+                slot: self.temporary(2),
+                count: 1,
+            },
+        }
+    }
+
+    pub fn dst(&mut self, inst: &Inst<'a>) -> Slot {
+        self.result(inst).slot
+    }
+
+    pub fn emit(&mut self, inst: &Inst<'a>, op: Op) {
+        let mut call = SAME_CALL;
+        if let (Some(dbg), false) = (inst.dbg, matches!(inst.kind, Kind::Phi { .. })) {
+            call = self.call(dbg);
+            if !self.l.program.places.contains_key(&dbg) {
+                let place = self.l.module.metadata.place(Some(dbg));
+                self.l.program.places.insert(dbg, place);
+            }
+        }
+        self.code.push(crate::ir::program::Inst {
+            op,
+            dbg: inst.dbg.unwrap_or(0),
+            call,
+        });
+    }
+
+    /// The outermost inlined call around a position: the operation that its events belong to.
+    fn call(&mut self, dbg: u32) -> u32 {
+        let chain = self.l.module.metadata.chain(dbg);
+        let Some((outer, inner)) = outermost(&chain) else {
+            return SAME_CALL;
+        };
+        match inner.iter().rev().find(|p| !is_system(&p.file)) {
+            Some(p) => {
+                if let Some(known) = self.l.calls.get(&p.inlined_at) {
+                    return *known;
+                }
+                let index = self.l.program.calls.len() as u32;
+                self.l.program.calls.push(Call {
+                    function: p.function.clone(),
+                    location: p.inlined_at,
+                });
+                self.l.calls.insert(p.inlined_at, index);
+                index
+            }
+            None if !inner.is_empty() => NO_CALL,
+            // the inliner gives the call's own position to what had none
+            None if self.call_places.contains(&(outer.line, outer.column)) => SAME_CALL,
+            None if outer.line == 0 => SAME_CALL,
+            None => NO_CALL,
+        }
+    }
+
+    pub fn site(&mut self, inst: &Inst<'a>, kind: &'static str, order: Order) -> SiteId {
+        let name = &self.l.program.functions[self.l.functions[self.function.name] as usize].name;
+        let site = sites::site(&self.l.module.metadata, inst.dbg, name, kind, order);
+        self.l.program.sites.push(site);
+        self.l.program.sites.len() as SiteId - 1
+    }
+
+    pub fn variable(&self, name: &str) -> Option<u32> {
+        let found = self.function.variables.iter().find(|v| v.0 == name);
+        found.map(|v| v.1)
+    }
+
+    pub fn edge(&mut self, name: &str) -> Result<Edge> {
+        let to = self.block(name)?;
+        let function = self.function;
+        let from = &function.blocks[self.current].name;
+        let mut moves = Vec::new();
+        for inst in &function.blocks[to].insts {
+            let Kind::Phi { ty, incoming } = &inst.kind else {
+                break;
+            };
+            let Some((value, _)) = incoming.iter().find(|i| i.1 == from) else {
+                return Err(Error::invalid(format!("a phi of %{name} without %{from}")));
+            };
+            if inst
+                .result
+                .is_some_and(|name| self.folded.constant(name).is_some())
+            {
+                continue;
+            }
+            let place = self.result(inst);
+            for (k, operand) in self.operands(*ty, value)?.into_iter().enumerate() {
+                moves.push((place.slot + k as u32, operand));
+            }
+        }
+        Ok(Edge {
+            to: to as u32,
+            pc: 0,
+            moves,
+            header: None,
+            back: false,
+        })
+    }
+
+    pub fn indices(&mut self, source: TypeId, indices: &[Typed<'a>]) -> Result<(u64, Vec<Scaled>)> {
+        let (mut offset, mut scaled) = (0u64, Vec::new());
+        let mut ty = source;
+        for (k, (index_ty, index)) in indices.iter().enumerate() {
+            let bits = self.l.module.types.bits(*index_ty)?;
+            let operand = self.operand(*index_ty, index)?;
+            let stride = match (k, self.l.module.types.get(ty)?) {
+                (0, _) => self.l.module.types.stride(ty)?,
+                (_, Type::Array(_, item)) => {
+                    ty = *item;
+                    self.l.module.types.stride(ty)?
+                }
+                _ => {
+                    let Operand::Const(index) = operand else {
+                        return Err(Error::unsupported("an index into a structure or vector"));
+                    };
+                    let (at, item) = self.l.step(ty, index)?;
+                    offset = offset.wrapping_add(at);
+                    ty = item;
+                    continue;
+                }
+            };
+            match operand {
+                Operand::Const(index) => {
+                    let index = crate::ir::arithmetic::sext(index, bits);
+                    offset = offset.wrapping_add(index.wrapping_mul(stride));
+                }
+                operand => scaled.push((operand, bits, stride)),
+            }
+        }
+        Ok((offset, scaled))
+    }
+
+    /// Where the scalars that a path leads to start among those of the whole, and how many.
+    pub fn part(&self, ty: TypeId, path: &[u64]) -> Result<(u32, u32)> {
+        let types = &self.l.module.types;
+        let (mut start, mut ty) = (0, ty);
+        for index in path {
+            for before in 0..*index {
+                start += types.scalars(types.element(ty, before)?.1)?.len() as u32;
+            }
+            ty = types.element(ty, *index)?.1;
+        }
+        Ok((start, types.scalars(ty)?.len() as u32))
+    }
+
+    /// Resolves the edges, finds the loops.
+    fn finish(
+        &mut self,
+        id: FuncId,
+        reached: &[usize],
+        starts: &[u32],
+        ranges: &[(usize, usize)],
+    ) -> Result<()> {
+        let n = self.function.blocks.len();
+        let mut graph = Graph {
+            edges: vec![Vec::new(); n],
+            cold: vec![false; n],
+        };
+        let mut usages = vec![Usage::default(); n];
+        for block in reached {
+            let (start, end) = ranges[*block];
+            usages[*block] = usage(&self.code[start..end]);
+            graph.edges[*block] = self.code[end - 1]
+                .op
+                .edges_mut()
+                .iter()
+                .map(|e| e.to as usize)
+                .collect();
+            graph.cold[*block] = matches!(self.code[end - 1].op, Op::Unreachable);
+        }
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for block in reached {
+                let targets = &graph.edges[*block];
+                if !graph.cold[*block] && !targets.is_empty() {
+                    graph.cold[*block] = targets.iter().all(|t| graph.cold[*t]);
+                    changed |= graph.cold[*block];
+                }
+            }
+        }
+        let loops = graph.loops();
+        let live = if loops.is_empty() {
+            Vec::new()
+        } else {
+            graph.live(&usages)
+        };
+        let mut found = Vec::new();
+        for info in &loops {
+            let (start, end) = ranges[info.header];
+            // the branch that leaves or goes round is what the reader sees as the loop
+            let dbg = self.code[start..end]
+                .iter()
+                .rev()
+                .map(|i| i.dbg)
+                .find(|d| *d != 0);
+            let name = self.l.program.functions[id as usize].name.clone();
+            let site = sites::site(&self.l.module.metadata, dbg, &name, "loop", Order::Na);
+            self.l.program.sites.push(site);
+            found.push(Loop {
+                site: self.l.program.sites.len() as SiteId - 1,
+                live: live[info.header].iter().collect(),
+            });
+        }
+        for block in reached {
+            let end = ranges[*block].1;
+            let inside = |l: &crate::lower::cfg::LoopInfo, b: usize| l.body.contains(b as u32);
+            let leaves: Vec<u32> = (0..loops.len())
+                .filter(|k| inside(&loops[*k], *block))
+                .filter(|k| {
+                    let out = |t: &&usize| !inside(&loops[*k], **t) && !graph.cold[**t];
+                    graph.edges[*block].iter().any(|t| out(&t))
+                })
+                .map(|k| k as u32)
+                .collect();
+            match &mut self.code[end - 1].op {
+                Op::CondBr { exits, .. } | Op::Switch { exits, .. } => *exits = leaves,
+                _ => {}
+            }
+            for edge in self.code[end - 1].op.edges_mut() {
+                edge.pc = starts[edge.to as usize];
+                let header = loops.iter().position(|l| l.header == edge.to as usize);
+                edge.header = header.map(|k| k as u32);
+                edge.back = header.is_some_and(|k| inside(&loops[k], *block));
+            }
+        }
+        let function = &mut self.l.program.functions[id as usize];
+        function.slots = self.slots;
+        function.code = std::mem::take(&mut self.code);
+        function.loops = found;
+        Ok(())
+    }
+}
+
+/// The outermost of the user's positions, and those inside it. A thread's function may be inlined
+/// into the library's that starts it.
+fn outermost(chain: &[Position]) -> Option<(&Position, &[Position])> {
+    let users = chain.iter().rposition(|p| !is_system(&p.file));
+    chain[..users.map_or(chain.len(), |k| k + 1)].split_last()
+}
+
+pub fn binary_op(name: &str) -> Option<BinOp> {
+    Some(match name {
+        "add" => BinOp::Add,
+        "sub" => BinOp::Sub,
+        "mul" => BinOp::Mul,
+        "udiv" => BinOp::Udiv,
+        "sdiv" => BinOp::Sdiv,
+        "urem" => BinOp::Urem,
+        "srem" => BinOp::Srem,
+        "and" => BinOp::And,
+        "or" => BinOp::Or,
+        "xor" => BinOp::Xor,
+        "shl" => BinOp::Shl,
+        "lshr" => BinOp::Lshr,
+        "ashr" => BinOp::Ashr,
+        _ => return None,
+    })
+}

@@ -1,0 +1,457 @@
+//! Instructions to operations.
+use crate::error::{Error, Result};
+use crate::ir::program::*;
+use crate::llvm::ast::{Inst, Kind, Typed, Value};
+use crate::llvm::types::{Type, TypeId, MAX_SIZE};
+use crate::lower::function::{binary_op, Lower};
+
+impl<'a> Lower<'_, '_, 'a> {
+    pub fn instruction(&mut self, inst: &Inst<'a>) -> Result<()> {
+        if inst
+            .result
+            .is_some_and(|name| self.folded.constant(name).is_some())
+        {
+            return Ok(());
+        }
+        if let [to] = self.folded.targets(inst)[..] {
+            let edge = self.edge(to)?;
+            self.emit(inst, Op::Br(edge));
+            return Ok(());
+        }
+        match &inst.kind {
+            Kind::Phi { .. } => Ok(()),
+            Kind::Alloca { ty, count, align } => self.alloca(inst, *ty, count.as_ref(), *align),
+            Kind::Load {
+                ty,
+                address,
+                order,
+                volatile,
+            } => self.load(inst, *ty, address, *order, *volatile),
+            Kind::Store {
+                value,
+                address,
+                order,
+                volatile,
+            } => self.store(inst, value, address, *order, *volatile),
+            Kind::Rmw {
+                op,
+                address,
+                value,
+                order,
+                volatile,
+            } => {
+                let rmw = rmw_op(op)
+                    .ok_or_else(|| Error::unsupported(format!("the instruction atomicrmw {op}")))?;
+                self.integer(value.0, "atomicrmw")?;
+                let access = self.access(inst, "RMW", value.0, address, Some(order), *volatile)?;
+                let op = Op::Rmw {
+                    dst: self.dst(inst),
+                    op: rmw,
+                    address: self.pointer(address)?,
+                    value: self.operand(value.0, &value.1)?,
+                    access,
+                };
+                self.emit(inst, op);
+                Ok(())
+            }
+            Kind::Cas {
+                weak,
+                address,
+                expected,
+                desired,
+                success,
+                failure,
+                volatile,
+            } => {
+                let access =
+                    self.access(inst, "CAS", expected.0, address, Some(success), *volatile)?;
+                let dst = self.dst(inst);
+                let op = Op::Cas {
+                    dst,
+                    flag: dst + 1,
+                    weak: *weak,
+                    address: self.pointer(address)?,
+                    expected: self.operand(expected.0, &expected.1)?,
+                    desired: self.operand(expected.0, desired)?,
+                    access,
+                    failure: order_of(Some(failure)),
+                };
+                self.emit(inst, op);
+                Ok(())
+            }
+            Kind::Fence { order, signal } => {
+                let order = order_of(Some(order));
+                let site = self.site(inst, if *signal { "SF" } else { "F" }, order);
+                let op = Op::Fence {
+                    order,
+                    signal: *signal,
+                    site,
+                };
+                self.emit(inst, op);
+                Ok(())
+            }
+            Kind::CondBr {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let ty = self.bit()?;
+                let op = Op::CondBr {
+                    condition: self.operand(ty, condition)?,
+                    then: self.edge(then)?,
+                    otherwise: self.edge(otherwise)?,
+                    exits: Vec::new(),
+                };
+                self.emit(inst, op);
+                Ok(())
+            }
+            Kind::Switch {
+                value,
+                default,
+                cases,
+            } => {
+                let mut edges = Vec::new();
+                for (case, to) in cases {
+                    edges.push((self.l.constant(value.0, case)?, self.edge(to)?));
+                }
+                let op = Op::Switch {
+                    value: self.operand(value.0, &value.1)?,
+                    cases: edges,
+                    default: self.edge(default)?,
+                    exits: Vec::new(),
+                };
+                self.emit(inst, op);
+                Ok(())
+            }
+            Kind::Call {
+                result,
+                callee,
+                args,
+                byval,
+            } => self.call_inst(inst, *result, callee, args, *byval),
+            Kind::Ret(value) => {
+                let values = match value {
+                    Some((ty, value)) => self.operands(*ty, value)?,
+                    None => Vec::new(),
+                };
+                self.emit(inst, Op::Ret(values));
+                Ok(())
+            }
+            Kind::Unreachable => {
+                self.emit(inst, Op::Unreachable);
+                Ok(())
+            }
+            Kind::Unsupported(opcode) => {
+                Err(Error::unsupported(format!("the instruction {opcode}")))
+            }
+            _ => self.value_inst(inst),
+        }
+    }
+
+    /// Instructions that only compute.
+    fn value_inst(&mut self, inst: &Inst<'a>) -> Result<()> {
+        let dst = self.dst(inst);
+        match &inst.kind {
+            Kind::Select { condition, a, b } => {
+                if matches!(self.l.module.types.get(condition.0)?, Type::Vector(..)) {
+                    return Err(Error::unsupported("a vector"));
+                }
+                let condition = self.operand(condition.0, &condition.1)?;
+                let x = self.operands(a.0, &a.1)?;
+                let y = self.operands(a.0, b)?;
+                for (k, (a, b)) in x.into_iter().zip(y).enumerate() {
+                    let op = Op::Select {
+                        dst: dst + k as Slot,
+                        condition,
+                        a,
+                        b,
+                    };
+                    self.emit(inst, op);
+                }
+            }
+            Kind::Gep {
+                source,
+                base,
+                indices,
+            } => {
+                let base = self.operand(base.0, &base.1)?;
+                let (offset, scaled) = self.indices(*source, indices)?;
+                let op = Op::Gep {
+                    dst,
+                    base,
+                    offset,
+                    scaled,
+                };
+                self.emit(inst, op);
+            }
+            Kind::Extract { from, path } => {
+                let (start, count) = self.part(from.0, path)?;
+                let parts = self.operands(from.0, &from.1)?;
+                for k in 0..count {
+                    let a = *parts
+                        .get((start + k) as usize)
+                        .ok_or_else(|| Error::invalid("a part that is not there"))?;
+                    self.copy(inst, dst + k, a);
+                }
+            }
+            Kind::Insert { into, value, path } => {
+                let (start, count) = self.part(into.0, path)?;
+                let mut parts = self.operands(into.0, &into.1)?;
+                let new = self.operands(value.0, &value.1)?;
+                for k in 0..count as usize {
+                    match (parts.get_mut(start as usize + k), new.get(k)) {
+                        (Some(part), Some(value)) => *part = *value,
+                        _ => return Err(Error::invalid("a part that is not there")),
+                    }
+                }
+                for (k, a) in parts.into_iter().enumerate() {
+                    self.copy(inst, dst + k as Slot, a);
+                }
+            }
+            Kind::Icmp { predicate, a, b } => {
+                let op = Op::Icmp {
+                    predicate: predicate_of(predicate)
+                        .ok_or_else(|| Error::invalid(format!("the predicate {predicate}")))?,
+                    bits: self.l.module.types.bits(a.0)?,
+                    dst,
+                    a: self.operand(a.0, &a.1)?,
+                    b: self.operand(a.0, b)?,
+                };
+                self.emit(inst, op);
+            }
+            Kind::Bin { op, a, b } => {
+                self.integer(a.0, op)?;
+                let op = Op::Bin {
+                    op: binary_op(op).ok_or_else(|| Error::invalid("an operation"))?,
+                    bits: self.l.module.types.bits(a.0)?,
+                    dst,
+                    a: self.operand(a.0, &a.1)?,
+                    b: self.operand(a.0, b)?,
+                };
+                self.emit(inst, op);
+            }
+            Kind::Cast { op, value, to } => {
+                let from = self.l.module.types.bits(value.0)?;
+                let bits = self.l.module.types.bits(*to)?;
+                let a = self.operand(value.0, &value.1)?;
+                let op = match *op {
+                    "sext" => Op::Sext {
+                        from,
+                        to: bits,
+                        dst,
+                        a,
+                    },
+                    _ => Op::Copy { bits, dst, a },
+                };
+                self.emit(inst, op);
+            }
+            Kind::Freeze(value) => {
+                for (k, a) in self.operands(value.0, &value.1)?.into_iter().enumerate() {
+                    self.copy(inst, dst + k as Slot, a);
+                }
+            }
+            _ => return Err(Error::invalid("an instruction")),
+        }
+        Ok(())
+    }
+
+    pub fn copy(&mut self, inst: &Inst<'a>, dst: Slot, a: Operand) {
+        self.emit(inst, Op::Copy { bits: 64, dst, a });
+    }
+
+    fn bit(&self) -> Result<TypeId> {
+        self.l
+            .module
+            .types
+            .find(&Type::Int(1))
+            .ok_or_else(|| Error::invalid("a condition"))
+    }
+
+    fn integer(&self, ty: TypeId, what: &str) -> Result<()> {
+        match self.l.module.types.get(ty)? {
+            Type::Int(1..=64) | Type::Ptr => Ok(()),
+            // an exchange of a float moves bits only
+            Type::Float(_) if what == "atomicrmw" => Ok(()),
+            _ => Err(Error::unsupported(format!(
+                "the instruction {what} on {}",
+                self.l.module.types.describe(ty)
+            ))),
+        }
+    }
+
+    fn access(
+        &mut self,
+        inst: &Inst<'a>,
+        kind: &'static str,
+        ty: TypeId,
+        address: &Value<'a>,
+        order: Option<&str>,
+        volatile: bool,
+    ) -> Result<Access> {
+        self.l.check_defined(address)?;
+        let bits = self.l.module.types.bits(ty)?;
+        let order = order_of(order);
+        Ok(Access {
+            site: self.site(inst, kind, order),
+            order,
+            size: bits.div_ceil(8),
+            bits,
+            volatile,
+            private: self.private(address),
+        })
+    }
+
+    /// `address + offset`, in a register of its own where there is an offset.
+    fn offset(&mut self, inst: &Inst<'a>, base: Operand, offset: u64) -> Operand {
+        if offset == 0 {
+            return base;
+        }
+        let dst = self.temporary(1);
+        let op = Op::Gep {
+            dst,
+            base,
+            offset,
+            scaled: Vec::new(),
+        };
+        self.emit(inst, op);
+        Operand::Slot(dst)
+    }
+
+    fn load(
+        &mut self,
+        inst: &Inst<'a>,
+        ty: TypeId,
+        address: &Value<'a>,
+        order: Option<&str>,
+        volatile: bool,
+    ) -> Result<()> {
+        let scalars = self.l.module.types.scalars(ty)?;
+        let base = self.pointer(address)?;
+        let dst = self.dst(inst);
+        for (k, (offset, scalar)) in scalars.into_iter().enumerate() {
+            let access = self.access(inst, "R", scalar, address, order, volatile)?;
+            let address = self.offset(inst, base, offset);
+            let op = Op::Load {
+                dst: dst + k as Slot,
+                address,
+                access,
+            };
+            self.emit(inst, op);
+        }
+        Ok(())
+    }
+
+    fn store(
+        &mut self,
+        inst: &Inst<'a>,
+        value: &Typed<'a>,
+        address: &Value<'a>,
+        order: Option<&str>,
+        volatile: bool,
+    ) -> Result<()> {
+        let scalars = self.l.module.types.scalars(value.0)?;
+        let values = self.operands(value.0, &value.1)?;
+        let base = self.pointer(address)?;
+        for ((offset, scalar), value) in scalars.into_iter().zip(values) {
+            let access = self.access(inst, "W", scalar, address, order, volatile)?;
+            let address = self.offset(inst, base, offset);
+            let op = Op::Store {
+                value,
+                address,
+                access,
+            };
+            self.emit(inst, op);
+        }
+        Ok(())
+    }
+
+    fn alloca(
+        &mut self,
+        inst: &Inst<'a>,
+        ty: TypeId,
+        count: Option<&Typed<'a>>,
+        align: u64,
+    ) -> Result<()> {
+        let name = inst.result.unwrap_or_default();
+        let metadata = &self.l.module.metadata;
+        let variable = self.variable(name).and_then(|id| metadata.get(id));
+        let shape = variable.and_then(|v| v.node("type"));
+        let local = Local {
+            name: variable
+                .map(|v| v.text("name"))
+                .unwrap_or_default()
+                .to_string(),
+            shape: shape.map(|t| self.l.program.shapes.read(metadata, t)),
+        };
+        self.l.program.locals.push(local);
+        let own = self.l.module.types.align(ty)?;
+        let align = align.max(own).max(1);
+        if !align.is_power_of_two() || align > MAX_SIZE {
+            return Err(Error::invalid("an alignment"));
+        }
+        let private = self.private(&Value::Local(name));
+        // where it begins and ends matters only to those who see it
+        let site = match private {
+            true => 0,
+            false => self.site(inst, "call", Order::Na),
+        };
+        let op = Op::Alloca {
+            dst: self.dst(inst),
+            size: self.l.module.types.size(ty)?,
+            count: match count {
+                Some((ty, count)) => Some(self.operand(*ty, count)?),
+                None => None,
+            },
+            align,
+            local: self.l.program.locals.len() as u32 - 1,
+            private,
+            site,
+        };
+        self.emit(inst, op);
+        Ok(())
+    }
+}
+
+pub fn order_of(name: Option<&str>) -> Order {
+    match name {
+        None => Order::Na,
+        Some("acquire") => Order::Acq,
+        Some("release") => Order::Rel,
+        Some("acq_rel") => Order::AcqRel,
+        Some("seq_cst") => Order::Sc,
+        Some(_) => Order::Rlx,
+    }
+}
+
+fn rmw_op(name: &str) -> Option<RmwOp> {
+    Some(match name {
+        "xchg" => RmwOp::Xchg,
+        "add" => RmwOp::Add,
+        "sub" => RmwOp::Sub,
+        "and" => RmwOp::And,
+        "nand" => RmwOp::Nand,
+        "or" => RmwOp::Or,
+        "xor" => RmwOp::Xor,
+        "max" => RmwOp::Max,
+        "min" => RmwOp::Min,
+        "umax" => RmwOp::Umax,
+        "umin" => RmwOp::Umin,
+        _ => return None,
+    })
+}
+
+pub fn predicate_of(name: &str) -> Option<Predicate> {
+    Some(match name {
+        "eq" => Predicate::Eq,
+        "ne" => Predicate::Ne,
+        "ugt" => Predicate::Ugt,
+        "uge" => Predicate::Uge,
+        "ult" => Predicate::Ult,
+        "ule" => Predicate::Ule,
+        "sgt" => Predicate::Sgt,
+        "sge" => Predicate::Sge,
+        "slt" => Predicate::Slt,
+        "sle" => Predicate::Sle,
+        _ => return None,
+    })
+}

@@ -1,0 +1,140 @@
+//! Which registers an instruction reads and writes.
+use crate::ir::program::{Callee, Edge, Inst, Op, Operand, Slot};
+use crate::lower::cfg::Usage;
+
+/// Reads and writes of a block, for liveness.
+pub fn usage(code: &[Inst]) -> Usage {
+    let mut out = Usage::default();
+    for inst in code {
+        visit(&inst.op, &mut |slot, write| {
+            if write {
+                out.defs.insert(slot);
+            } else if !out.defs.contains(slot) {
+                out.uses.insert(slot);
+            }
+        });
+    }
+    let mut edge = |edge: &Edge| {
+        let writes = edge.moves.iter().map(|m| m.0).collect();
+        let reads = edge.moves.iter().filter_map(|m| slot(m.1)).collect();
+        out.moves.push((writes, reads));
+    };
+    match code.last().map(|i| &i.op) {
+        Some(Op::Br(to)) => edge(to),
+        Some(Op::CondBr {
+            then, otherwise, ..
+        }) => {
+            edge(then);
+            edge(otherwise);
+        }
+        Some(Op::Switch { cases, default, .. }) => {
+            cases.iter().for_each(|c| edge(&c.1));
+            edge(default);
+        }
+        _ => {}
+    }
+    out
+}
+
+fn slot(operand: Operand) -> Option<Slot> {
+    match operand {
+        Operand::Slot(slot) => Some(slot),
+        Operand::Const(_) => None,
+    }
+}
+
+/// Calls `f` with each register read (false), then each written (true); phi moves left out.
+fn visit(op: &Op, f: &mut impl FnMut(Slot, bool)) {
+    let mut reads: Vec<Operand> = Vec::new();
+    let mut writes: Vec<Slot> = Vec::new();
+    match op {
+        Op::Bin { dst, a, b, .. } | Op::Icmp { dst, a, b, .. } => {
+            reads.extend([*a, *b]);
+            writes.push(*dst);
+        }
+        Op::Unary { dst, a, .. } | Op::Sext { dst, a, .. } | Op::Copy { dst, a, .. } => {
+            reads.push(*a);
+            writes.push(*dst);
+        }
+        Op::Overflow {
+            dst, flag, a, b, ..
+        } => {
+            reads.extend([*a, *b]);
+            writes.extend([*dst, *flag]);
+        }
+        Op::Select {
+            dst,
+            condition,
+            a,
+            b,
+        } => {
+            reads.extend([*condition, *a, *b]);
+            writes.push(*dst);
+        }
+        Op::Gep {
+            dst, base, scaled, ..
+        } => {
+            reads.push(*base);
+            reads.extend(scaled.iter().map(|s| s.0));
+            writes.push(*dst);
+        }
+        Op::Alloca { dst, count, .. } => {
+            reads.extend(count);
+            writes.push(*dst);
+        }
+        Op::Load { dst, address, .. } => {
+            reads.push(*address);
+            writes.push(*dst);
+        }
+        Op::Store { value, address, .. } => reads.extend([*value, *address]),
+        Op::Rmw {
+            dst,
+            address,
+            value,
+            ..
+        } => {
+            reads.extend([*address, *value]);
+            writes.push(*dst);
+        }
+        Op::Cas {
+            dst,
+            flag,
+            address,
+            expected,
+            desired,
+            ..
+        } => {
+            reads.extend([*address, *expected, *desired]);
+            writes.extend([*dst, *flag]);
+        }
+        Op::ThreadLocal { dst, .. } => writes.push(*dst),
+        Op::CondBr { condition, .. } => reads.push(*condition),
+        Op::Switch { value, .. } => reads.push(*value),
+        Op::Call {
+            callee,
+            args,
+            dst,
+            results,
+        } => {
+            if let Callee::Through(operand) = callee {
+                reads.push(*operand);
+            }
+            reads.extend(args);
+            writes.extend((0..*results).map(|k| dst + k));
+        }
+        Op::Extern { args, dst, .. } => {
+            reads.extend(args);
+            writes.extend(dst);
+        }
+        Op::Ret(values) => reads.extend(values),
+        Op::Fence { .. } | Op::Br(_) | Op::Unreachable => {}
+    }
+    for operand in reads {
+        if let Some(slot) = slot(operand) {
+            f(slot, false);
+        }
+    }
+    for slot in writes {
+        f(slot, true);
+    }
+}

@@ -1,0 +1,13 @@
+//! [`ast::Module`](crate::llvm::ast::Module) → [`Program`](crate::ir::Program): addresses are
+//! assigned, constants folded, SSA names become registers, calls of known library functions become
+//! operations. What the interpreter cannot run is refused here, with its place in the source.
+
+mod call;
+mod cfg;
+mod constants;
+mod cxx;
+mod escape;
+mod function;
+mod instruction;
+mod liveness;
+mod module;

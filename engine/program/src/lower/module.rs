@@ -1,0 +1,382 @@
+//! `ast::Module` → `ir::Program`: addresses, constants, what is reachable.
+use crate::error::{Error, Result};
+use crate::ir::arithmetic;
+use crate::ir::program::{FuncId, Function, Global, Program, FUNCTION_BASE};
+use crate::ir::shapes::Shapes;
+use crate::llvm::ast::{Expr, Module, Typed, Value};
+use crate::llvm::types::{Type, TypeId, MAX_SIZE};
+use crate::lower::cxx::demangled;
+use crate::lower::function::lower_function;
+use rustc_hash::FxHashMap;
+
+const GLOBAL_BASE: u64 = 0x1_0000;
+const EXTERNAL_BASE: u64 = 0x5000_0000;
+
+/// What lowering knows while it goes through the functions.
+pub struct Lowering<'m, 'a> {
+    pub module: &'m Module<'a>,
+    pub program: Program,
+    pub functions: FxHashMap<&'a str, FuncId>,
+    externals: FxHashMap<&'a str, u64>,
+    globals: FxHashMap<&'a str, usize>,
+    /// Functions met so far; their code is still to be lowered from `done` on.
+    work: Vec<FuncId>,
+    met: Vec<bool>,
+    pub calls: FxHashMap<u32, u32>,
+}
+
+impl<'a> Module<'a> {
+    /// Lowers what `main` and the global constructors reach.
+    pub fn lower(&self) -> Result<Program> {
+        let mut lowering = Lowering {
+            module: self,
+            program: Program::default(),
+            functions: FxHashMap::default(),
+            externals: FxHashMap::default(),
+            globals: FxHashMap::default(),
+            work: Vec::new(),
+            met: vec![false; self.functions.len()],
+            calls: FxHashMap::default(),
+        };
+        lowering.run()?;
+        Ok(lowering.program)
+    }
+}
+
+impl<'m, 'a> Lowering<'m, 'a> {
+    fn run(&mut self) -> Result<()> {
+        for (k, function) in self.module.functions.iter().enumerate() {
+            self.functions.insert(function.name, k as FuncId);
+            let name = function
+                .dbg
+                .and_then(|d| self.module.metadata.get(d))
+                .map(|n| self.module.metadata.name(n))
+                .filter(|n| !n.is_empty())
+                .unwrap_or_else(|| function.name.to_string());
+            self.program.functions.push(Function {
+                name,
+                params: function.params.len() as u32,
+                slots: 0,
+                code: Vec::new(),
+                loops: Vec::new(),
+            });
+        }
+        for (k, name) in self.module.externals.iter().enumerate() {
+            self.externals.insert(name, EXTERNAL_BASE + 16 * k as u64);
+        }
+        self.place_globals()?;
+        let Some(main) = self.functions.get("main") else {
+            return Err(Error::invalid("the program has no function main"));
+        };
+        self.program.main = *main;
+        self.reach(self.program.main);
+        self.images()?;
+        while let Some(id) = self.work.pop() {
+            lower_function(self, id)?;
+        }
+        Ok(())
+    }
+
+    /// Puts a function on the list of those to lower.
+    pub fn reach(&mut self, id: FuncId) {
+        if !std::mem::replace(&mut self.met[id as usize], true) {
+            self.work.push(id);
+        }
+    }
+
+    fn place_globals(&mut self) -> Result<()> {
+        let mut at = GLOBAL_BASE;
+        let mut shapes = Shapes::default();
+        for (k, global) in self.module.globals.iter().enumerate() {
+            self.globals.insert(global.name, k);
+            let metadata = &self.module.metadata;
+            let variable = global
+                .dbg
+                .and_then(|id| metadata.get(id))
+                .and_then(|n| n.node("var").or(global.dbg))
+                .and_then(|id| metadata.get(id));
+            let name = variable.map(|v| v.text("name")).unwrap_or_default();
+            let shape = variable
+                .filter(|_| !name.is_empty())
+                .and_then(|v| v.node("type"))
+                .map(|t| shapes.read(metadata, t));
+            let size = match self.module.types.size(global.ty) {
+                Ok(size) => size,
+                // an opaque or huge thing that only a declaration mentions
+                Err(_) if global.init.is_none() => 0,
+                Err(error) => return Err(error),
+            };
+            let align = global.align.max(16);
+            if !align.is_power_of_two() || align > 1 << 20 {
+                return Err(Error::invalid(format!("the alignment of @{}", global.name)));
+            }
+            at = at.div_ceil(align) * align;
+            let address = at;
+            if !global.thread_local && !global.alias {
+                // the gap makes one past the end no object
+                at += size + 16;
+            }
+            if at > FUNCTION_BASE {
+                return Err(Error::unsupported(format!(
+                    "more than {} MiB of globals",
+                    FUNCTION_BASE >> 20
+                )));
+            }
+            self.program.globals.push(Global {
+                name: match name {
+                    "" => demangled(global.name),
+                    name => name.to_string(),
+                },
+                shape,
+                address,
+                size,
+                align,
+                image: Vec::new(),
+                constant: global.constant,
+                thread_local: global.thread_local,
+            });
+        }
+        self.program.shapes = shapes;
+        for k in 0..self.module.globals.len() {
+            let global = &self.module.globals[k];
+            if let (true, Some(target)) = (global.alias, &global.init) {
+                let ty = global.ty;
+                self.program.globals[k].address = self.constant(ty, target)?;
+                self.program.globals[k].size = 0;
+            }
+        }
+        Ok(())
+    }
+
+    fn images(&mut self) -> Result<()> {
+        for k in 0..self.module.globals.len() {
+            let global = &self.module.globals[k];
+            let Some(init) = &global.init else { continue };
+            if global.alias {
+                continue;
+            }
+            match global.name {
+                "llvm.global_ctors" => {
+                    self.constructors(init)?;
+                    continue;
+                }
+                name if name.starts_with("llvm.") => continue,
+                _ => {}
+            }
+            let mut image = Vec::new();
+            self.write(global.ty, init, 0, &mut image)?;
+            self.program.globals[k].image = image;
+        }
+        Ok(())
+    }
+
+    fn constructors(&mut self, init: &Value<'a>) -> Result<()> {
+        let Value::List(entries) = init else {
+            return Ok(());
+        };
+        let mut found = Vec::new();
+        for (_, entry) in entries {
+            if let Value::List(fields) = entry {
+                if let [(_, Value::Int(priority)), (_, Value::Global(name)), ..] = &fields[..] {
+                    if let Some(id) = self.functions.get(name) {
+                        found.push((*priority, *id));
+                    }
+                }
+            }
+        }
+        found.sort_by_key(|f| f.0);
+        for (_, id) in found {
+            self.reach(id);
+            self.program.constructors.push(id);
+        }
+        Ok(())
+    }
+
+    /// Writes a constant into an image that grows as far as it is not zero.
+    fn write(&mut self, ty: TypeId, value: &Value<'a>, at: u64, image: &mut Vec<u8>) -> Result<()> {
+        match value {
+            Value::Zero | Value::Undef | Value::Null => Ok(()),
+            Value::Bytes(bytes) => {
+                put(image, at, bytes);
+                Ok(())
+            }
+            Value::List(items) => {
+                for (k, (ty_item, item)) in items.iter().enumerate() {
+                    let (offset, _) = self.module.types.element(ty, k as u64)?;
+                    self.write(*ty_item, item, at.saturating_add(offset), image)?;
+                }
+                Ok(())
+            }
+            Value::Int(value) => {
+                let size = self.module.types.size(ty)?.min(16) as usize;
+                if at < MAX_SIZE {
+                    put(image, at, &value.to_le_bytes()[..size]);
+                }
+                Ok(())
+            }
+            Value::Float(_)
+                if matches!(self.module.types.get(ty)?, Type::Float(name)
+                    if !matches!(*name, "float" | "double" | "half" | "bfloat")) =>
+            {
+                Ok(())
+            }
+            other => {
+                let bits = self.constant(ty, other)?;
+                let size = self.module.types.size(ty)?.min(8) as usize;
+                put(image, at, &bits.to_le_bytes()[..size]);
+                Ok(())
+            }
+        }
+    }
+
+    /// The bits of a scalar constant.
+    pub fn constant(&mut self, ty: TypeId, value: &Value<'a>) -> Result<u64> {
+        let bits = self.module.types.bits(ty)?;
+        Ok(match value {
+            Value::Int(value) => arithmetic::mask(*value as u64, bits),
+            Value::Null | Value::Zero | Value::Undef => 0,
+            Value::Global(name) => self.address(name)?,
+            Value::Float(text) => float_bits(text, bits)?,
+            Value::Expr(expr) => arithmetic::mask(self.expression(expr)?, bits),
+            _ => return Err(Error::invalid("a constant of this type")),
+        })
+    }
+
+    fn address(&mut self, name: &'a str) -> Result<u64> {
+        if let Some(id) = self.functions.get(name) {
+            let id = *id;
+            self.reach(id);
+            return Ok(FUNCTION_BASE + 16 * u64::from(id));
+        }
+        if let Some(k) = self.globals.get(name) {
+            if self.module.globals[*k].thread_local {
+                return Err(Error::unsupported(format!(
+                    "the address of the thread-local @{name} as a constant"
+                )));
+            }
+            return Ok(self.program.globals[*k].address);
+        }
+        if let Some(address) = self.externals.get(name) {
+            return Ok(*address);
+        }
+        Err(Error::invalid(format!("@{name} is not defined")))
+    }
+
+    /// The global that a value names.
+    pub fn global(&self, value: &Value<'a>) -> Option<u32> {
+        match value {
+            Value::Global(name) => self.globals.get(name).map(|k| *k as u32),
+            _ => None,
+        }
+    }
+
+    /// Refuses a variable that no initialiser gives a value, but for the library's own.
+    pub fn check_defined(&self, value: &Value<'a>) -> Result<()> {
+        if let Value::Global(name) = value {
+            if let Some(k) = self.globals.get(name) {
+                let known = ["stdin", "stdout", "stderr", "environ"].contains(name);
+                if self.module.globals[*k].init.is_none() && !known && !name.starts_with('_') {
+                    return Err(Error::unsupported(format!(
+                        "the variable {name}, which is declared and not defined"
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn expression(&mut self, expr: &Expr<'a>) -> Result<u64> {
+        match expr {
+            Expr::Gep {
+                source,
+                base,
+                indices,
+            } => {
+                let ptr = self.pointer_type()?;
+                let mut address = self.constant(ptr, base)?;
+                let mut ty = *source;
+                for (k, (index_ty, index)) in indices.iter().enumerate() {
+                    let bits = self.module.types.bits(*index_ty)?;
+                    let index = arithmetic::sext(self.constant(*index_ty, index)?, bits);
+                    let offset = if k == 0 {
+                        self.module.types.stride(ty)?.wrapping_mul(index)
+                    } else {
+                        let (offset, item) = self.step(ty, index)?;
+                        ty = item;
+                        offset
+                    };
+                    address = address.wrapping_add(offset);
+                }
+                Ok(address)
+            }
+            Expr::Cast { op, value } => {
+                let from = self.module.types.bits(value.0)?;
+                let bits = self.constant(value.0, &value.1)?;
+                match *op {
+                    "sext" => Ok(arithmetic::sext(bits, from)),
+                    "trunc" | "zext" | "ptrtoint" | "ptrtoaddr" | "inttoptr" | "bitcast"
+                    | "addrspacecast" => Ok(bits),
+                    op => Err(Error::unsupported(format!("the constant expression {op}"))),
+                }
+            }
+            Expr::Bin { op, a, b } => self.binary(op, a, b),
+            Expr::Other(op) => Err(Error::unsupported(format!("the constant expression {op}"))),
+        }
+    }
+
+    fn binary(&mut self, op: &str, a: &Typed<'a>, b: &Typed<'a>) -> Result<u64> {
+        let bits = self.module.types.bits(a.0)?;
+        let (x, y) = (self.constant(a.0, &a.1)?, self.constant(b.0, &b.1)?);
+        let op = crate::lower::function::binary_op(op)
+            .ok_or_else(|| Error::unsupported(format!("the constant expression {op}")))?;
+        arithmetic::binary(op, bits, x, y)
+            .ok_or_else(|| Error::invalid("a constant division by zero"))
+    }
+
+    pub fn pointer_type(&self) -> Result<TypeId> {
+        self.module
+            .types
+            .find(&Type::Ptr)
+            .ok_or_else(|| Error::invalid("a pointer in a text without pointers"))
+    }
+
+    /// One index into an aggregate: array indices may be anything, fields must exist.
+    pub fn step(&self, ty: TypeId, index: u64) -> Result<(u64, TypeId)> {
+        let types = &self.module.types;
+        match types.get(ty)? {
+            Type::Array(_, item) | Type::Vector(_, item) => {
+                Ok((types.stride(*item)?.wrapping_mul(index), *item))
+            }
+            _ => types.element(ty, index),
+        }
+    }
+}
+
+fn put(image: &mut Vec<u8>, at: u64, bytes: &[u8]) {
+    let used = bytes.iter().rposition(|b| *b != 0).map_or(0, |k| k + 1);
+    if used == 0 || at.saturating_add(used as u64) > MAX_SIZE {
+        return;
+    }
+    let (start, end) = (at as usize, at as usize + used);
+    if image.len() < end {
+        image.resize(end, 0);
+    }
+    image[start..end].copy_from_slice(&bytes[..used]);
+}
+
+fn float_bits(text: &str, bits: u32) -> Result<u64> {
+    let wide = match text.strip_prefix("0x") {
+        Some(hex) => match u64::from_str_radix(hex, 16) {
+            Ok(value) => f64::from_bits(value),
+            Err(_) => return Err(Error::unsupported(format!("the constant {text}"))),
+        },
+        None => text
+            .parse()
+            .map_err(|_| Error::invalid(format!("the constant {text}")))?,
+    };
+    match bits {
+        64 => Ok(wide.to_bits()),
+        32 => Ok(u64::from((wide as f32).to_bits())),
+        _ => Err(Error::unsupported(format!("the constant {text}"))),
+    }
+}

@@ -1,0 +1,508 @@
+//! Memory: objects at fixed addresses, bytes with what they depend on.
+//!
+//! An address says which thread allocated the object and is the same in every run that allocates
+//! in the same order; heap addresses are never used twice, so a use after free is always found
+//! (and an ABA by reuse never happens). Cloning shares everything until it is written.
+use crate::interpreter::step::NewLocal;
+use crate::ir::program::{Program, SiteId};
+use crate::memory::value::{Dep, Val};
+use std::sync::Arc;
+
+const CHUNK: usize = 128;
+
+#[derive(Debug, Clone)]
+struct Chunk {
+    bytes: [u8; CHUNK],
+    written: u128,
+    deps: Option<Box<[Dep; CHUNK]>>,
+}
+
+/// What an object is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Named {
+    Nothing,
+    Global(u32),
+    Heap,
+    Local(u32),
+    ThreadLocal(u32),
+}
+
+/// Who else may use an object, as far as exploring needs to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sharing {
+    /// Nobody but the thread whose memory this is.
+    Own,
+    /// At most one thread; the number says which object it is.
+    Alone(u32),
+    Shared,
+}
+
+#[derive(Debug, Clone)]
+pub struct Object {
+    pub base: u64,
+    pub size: u64,
+    pub named: Named,
+    pub freed: bool,
+    pub constant: bool,
+    /// A local variable that no other code sees.
+    pub private: bool,
+    pub sharing: Sharing,
+    /// Where a local variable begins.
+    pub site: SiteId,
+    /// Bytes that were never written count as written zeros.
+    zeroed: bool,
+    chunks: Vec<Option<Arc<Chunk>>>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Arena {
+    next: u64,
+    objects: Vec<Arc<Object>>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Memory {
+    /// Globals, then heap, stack and thread-locals of each thread.
+    arenas: Vec<Arc<Arena>>,
+    /// Hash of all bytes.
+    pub hash: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Area {
+    Heap = 1,
+    Stack = 2,
+    ThreadLocal = 3,
+}
+
+/// Threads are part of an address.
+pub const MAX_THREADS: usize = 64;
+const SHIFT: u32 = 36;
+
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    arena: usize,
+    object: usize,
+    offset: u64,
+}
+
+type Fault = String;
+
+impl Memory {
+    pub fn new(program: &Program) -> Memory {
+        let mut globals = Arena::default();
+        for (k, global) in program.globals.iter().enumerate() {
+            if global.size == 0 || global.thread_local {
+                continue;
+            }
+            globals.objects.push(Arc::new(Object {
+                base: global.address,
+                size: global.size,
+                named: Named::Global(k as u32),
+                freed: false,
+                constant: global.constant,
+                private: false,
+                sharing: Sharing::Own,
+                site: 0,
+                zeroed: true,
+                chunks: chunks(&global.image),
+            }));
+        }
+        Memory {
+            arenas: vec![Arc::new(globals)],
+            hash: 0,
+        }
+    }
+
+    pub fn add_thread(&mut self, program: &Program) {
+        let thread = (self.arenas.len() - 1) / 3;
+        for area in [Area::Heap, Area::Stack, Area::ThreadLocal] {
+            let base = ((area as u64) << 8 | thread as u64) << SHIFT;
+            self.arenas.push(Arc::new(Arena {
+                next: base,
+                objects: Vec::new(),
+            }));
+        }
+        for (k, global) in program.globals.iter().enumerate() {
+            if global.thread_local {
+                let named = Named::ThreadLocal(k as u32);
+                let index = 3 + 3 * thread;
+                let base = self.add(index, global.size, global.align, named, true, false);
+                if let Ok(place) = self.find(base, 1) {
+                    self.object_mut(place).chunks = chunks(&global.image);
+                }
+            }
+        }
+    }
+
+    fn add(
+        &mut self,
+        arena: usize,
+        size: u64,
+        align: u64,
+        named: Named,
+        zeroed: bool,
+        private: bool,
+    ) -> u64 {
+        let base = self.next(arena, align);
+        let arena = Arc::make_mut(&mut self.arenas[arena]);
+        // no object begins where another ends
+        arena.next = base + size + 16;
+        arena.objects.push(Arc::new(Object {
+            base,
+            size,
+            named,
+            freed: false,
+            constant: false,
+            private,
+            sharing: Sharing::Own,
+            site: 0,
+            zeroed,
+            chunks: Vec::new(),
+        }));
+        base
+    }
+
+    /// Where the next object of an arena will begin.
+    fn next(&self, arena: usize, align: u64) -> u64 {
+        let align = align.max(16);
+        self.arenas[arena].next.div_ceil(align) * align
+    }
+
+    pub fn next_allocation(&self, thread: usize, align: u64) -> u64 {
+        self.next(1 + 3 * thread, align)
+    }
+
+    pub fn next_local(&self, thread: usize, align: u64) -> u64 {
+        self.next(2 + 3 * thread, align)
+    }
+
+    pub fn share(&mut self, base: u64, sharing: Sharing) {
+        if let Ok(place) = self.locate(base) {
+            self.object_mut(place).sharing = sharing;
+        }
+    }
+
+    pub fn objects(&self) -> impl Iterator<Item = &Object> {
+        self.arenas
+            .iter()
+            .flat_map(|a| a.objects.iter().map(|o| &**o))
+    }
+
+    /// The thread's locals from number `mark` on.
+    pub fn locals_from(&self, thread: usize, mark: usize) -> impl Iterator<Item = &Object> {
+        let locals = &self.arenas[2 + 3 * thread].objects;
+        locals[mark.min(locals.len())..].iter().map(|o| &**o)
+    }
+
+    /// How many threads there is room for.
+    pub fn threads(&self) -> usize {
+        self.arenas.len() / 3
+    }
+
+    pub fn allocate(&mut self, thread: usize, size: u64, align: u64, zeroed: bool) -> u64 {
+        self.add(1 + 3 * thread, size, align, Named::Heap, zeroed, false)
+    }
+
+    pub fn push_local(&mut self, thread: usize, local: &NewLocal) -> u64 {
+        let named = Named::Local(local.local);
+        let arena = 2 + 3 * thread;
+        let base = self.add(arena, local.size, local.align, named, false, local.private);
+        if let Ok(place) = self.locate(base) {
+            self.object_mut(place).site = local.site;
+        }
+        base
+    }
+
+    /// How many locals the thread's frames hold now.
+    pub fn locals(&self, thread: usize) -> usize {
+        self.arenas[2 + 3 * thread].objects.len()
+    }
+
+    /// Drops the locals from number `mark` on; `each` sees the bytes of the private ones.
+    pub fn pop_locals(&mut self, thread: usize, mark: usize, mut each: impl FnMut(u64, u8)) {
+        if self.locals(thread) <= mark {
+            return;
+        }
+        let arena = Arc::make_mut(&mut self.arenas[2 + 3 * thread]);
+        let mut known = false;
+        for object in arena.objects.drain(mark..).rev() {
+            // addresses that others may still know of are not used again
+            known |= object.sharing == Sharing::Shared;
+            if !known {
+                arena.next = object.base;
+            }
+            for (k, chunk) in object.chunks.iter().enumerate() {
+                for (offset, byte) in chunk.iter().flat_map(|c| c.bytes.iter().enumerate()) {
+                    let address = object.base + (k * CHUNK + offset) as u64;
+                    self.hash ^= mixed(address, *byte);
+                    if object.private {
+                        each(address, *byte);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Where a thread's own copy of a thread-local lies.
+    pub fn thread_local(&self, thread: usize, global: u32) -> u64 {
+        let named = Named::ThreadLocal(global);
+        let objects = self.arenas.get(3 + 3 * thread).map(|a| &a.objects[..]);
+        let found = objects
+            .unwrap_or_default()
+            .iter()
+            .find(|o| o.named == named);
+        found.map_or(0, |o| o.base)
+    }
+
+    /// Ends a heap object's life.
+    pub fn free(&mut self, address: u64) -> Result<(), Fault> {
+        let place = self.locate(address)?;
+        let object = self.object(place);
+        if !matches!(object.named, Named::Heap) || object.base != address {
+            return Err("free of what malloc did not give".to_string());
+        }
+        if object.freed {
+            return Err("double free".to_string());
+        }
+        self.object_mut(place).freed = true;
+        Ok(())
+    }
+
+    pub fn object(&self, place: Place) -> &Object {
+        &self.arenas[place.arena].objects[place.object]
+    }
+
+    fn object_mut(&mut self, place: Place) -> &mut Object {
+        let arena = Arc::make_mut(&mut self.arenas[place.arena]);
+        Arc::make_mut(&mut arena.objects[place.object])
+    }
+
+    /// The object at an address, or just before it; also one that has ended.
+    pub fn object_at(&self, address: u64) -> Option<&Object> {
+        Some(self.object(self.locate(address).ok()?))
+    }
+
+    /// The zero-terminated text at an address.
+    pub fn text(&self, address: u64) -> String {
+        let bytes = (address..address.saturating_add(4096)).map(|at| self.word(at, 1) as u8);
+        let text: Vec<u8> = bytes.take_while(|byte| *byte != 0).collect();
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
+    /// Whether an address is in some thread's heap, stack or thread-local variables, and whose.
+    pub fn is_of_thread(address: u64) -> bool {
+        matches!(address >> SHIFT >> 8, 1..=3)
+    }
+
+    pub fn thread_of(address: u64) -> usize {
+        (address >> SHIFT & 0xff) as usize
+    }
+
+    /// Base and size of the object at an address.
+    pub fn extent(&self, address: u64) -> Option<(u64, u32)> {
+        let object = self.object(self.locate(address).ok()?);
+        Some((object.base, object.size as u32))
+    }
+
+    fn locate(&self, address: u64) -> Result<Place, Fault> {
+        let high = address >> SHIFT;
+        let (area, thread) = ((high >> 8) as usize, (high & 0xff) as usize);
+        let arena = match area {
+            0 if thread == 0 => 0,
+            1..=3 => area + 3 * thread,
+            _ => usize::MAX,
+        };
+        if address < 4096 {
+            return Err("access through a null pointer".to_string());
+        }
+        let outside = || format!("access to {address:#x}, where no object is");
+        let Some(objects) = self.arenas.get(arena).map(|a| &a.objects) else {
+            return Err(outside());
+        };
+        let after = objects.partition_point(|o| o.base <= address);
+        match after.checked_sub(1).map(|k| (k, &objects[k])) {
+            Some((k, object)) if address - object.base <= object.size => Ok(Place {
+                arena,
+                object: k,
+                offset: address - object.base,
+            }),
+            _ => Err(outside()),
+        }
+    }
+
+    pub fn find(&self, address: u64, size: u64) -> Result<Place, Fault> {
+        let place = self.locate(address)?;
+        let object = self.object(place);
+        if object.freed {
+            return Err("use after free".to_string());
+        }
+        if place.offset + size > object.size {
+            return Err(format!(
+                "access to bytes {} to {} of an object of {} bytes",
+                place.offset,
+                place.offset + size,
+                object.size
+            ));
+        }
+        Ok(place)
+    }
+
+    fn byte(object: &Object, offset: u64) -> (u8, Dep) {
+        let (chunk, at) = (offset as usize / CHUNK, offset as usize % CHUNK);
+        match object.chunks.get(chunk) {
+            Some(Some(chunk)) => (
+                chunk.bytes[at],
+                chunk.deps.as_ref().map_or(0, |deps| deps[at]),
+            ),
+            _ => (0, 0),
+        }
+    }
+
+    /// Finds what the program accesses; what is wrong with it, in words.
+    pub fn access(
+        &self,
+        program: &Program,
+        address: u64,
+        size: u64,
+        write: bool,
+    ) -> Result<Place, Fault> {
+        let place = self.find(address, size).map_err(|message| {
+            // say whose object it is where that is known
+            match self.find(address, 0).map(|p| self.object(p).named) {
+                Ok(Named::Global(k)) => {
+                    format!("{message}, {}", program.globals[k as usize].name)
+                }
+                _ => message,
+            }
+        })?;
+        if write && self.object(place).constant {
+            return Err("write to a constant".to_string());
+        }
+        Ok(place)
+    }
+
+    /// Up to 8 bytes as a number. Bytes that were never written are zeros.
+    pub fn read(&self, place: Place, size: u32, mut union: impl FnMut(Dep, Dep) -> Dep) -> Val {
+        let object = self.object(place);
+        let mut value = Val::default();
+        let (mut last, mut bits) = (0, 0u64);
+        for k in (0..u64::from(size.min(8))).rev() {
+            let (byte, dep) = Memory::byte(object, place.offset + k);
+            bits = bits << 8 | u64::from(byte);
+            if dep != last {
+                last = dep;
+                value.dep = union(value.dep, dep);
+            }
+        }
+        value.bits = bits;
+        value
+    }
+
+    /// The number at an address, 0 where there is none: for the library's own fields.
+    pub fn word(&self, address: u64, size: u32) -> u64 {
+        match self.find(address, u64::from(size)) {
+            Ok(place) => {
+                let object = self.object(place);
+                (0..u64::from(size.min(8))).rev().fold(0, |bits, k| {
+                    bits << 8 | u64::from(Memory::byte(object, place.offset + k).0)
+                })
+            }
+            Err(_) => 0,
+        }
+    }
+
+    /// Whether some of the bytes were ever written: a structure that is read as one number may
+    /// have padding.
+    pub fn written(&self, place: Place, size: u32) -> bool {
+        let object = self.object(place);
+        object.zeroed
+            || (place.offset..place.offset + u64::from(size)).any(|offset| {
+                let (chunk, at) = (offset as usize / CHUNK, offset as usize % CHUNK);
+                matches!(object.chunks.get(chunk), Some(Some(c)) if c.written >> at & 1 == 1)
+            })
+    }
+
+    pub fn write(&mut self, place: Place, size: u32, value: Val) {
+        let object = self.object_mut(place);
+        let mut changed = 0;
+        for k in 0..u64::from(size.min(8)) {
+            let byte = (value.bits >> (8 * k)) as u8;
+            changed ^= set_byte(object, place.offset + k, byte, value.dep);
+        }
+        self.hash ^= changed;
+    }
+
+    pub fn bytes(&self, place: Place, size: u64) -> Vec<(u8, Dep)> {
+        let object = self.object(place);
+        (0..size)
+            .map(|k| Memory::byte(object, place.offset + k))
+            .collect()
+    }
+
+    pub fn write_bytes(&mut self, place: Place, bytes: &[(u8, Dep)]) {
+        let object = self.object_mut(place);
+        let mut changed = 0;
+        for (k, (byte, dep)) in bytes.iter().enumerate() {
+            changed ^= set_byte(object, place.offset + k as u64, *byte, *dep);
+        }
+        self.hash ^= changed;
+    }
+}
+
+/// How memory's hash changes by it.
+fn set_byte(object: &mut Object, offset: u64, byte: u8, dep: Dep) -> u64 {
+    let (chunk, at) = (offset as usize / CHUNK, offset as usize % CHUNK);
+    if object.chunks.len() <= chunk {
+        object.chunks.resize(chunk + 1, None);
+    }
+    let slot = object.chunks[chunk].get_or_insert_with(|| {
+        Arc::new(Chunk {
+            bytes: [0; CHUNK],
+            written: 0,
+            deps: None,
+        })
+    });
+    let chunk = Arc::make_mut(slot);
+    let address = object.base + offset;
+    let changed = mixed(address, chunk.bytes[at]) ^ mixed(address, byte);
+    chunk.bytes[at] = byte;
+    chunk.written |= 1 << at;
+    if dep != 0 {
+        chunk.deps.get_or_insert_with(|| Box::new([0; CHUNK]))[at] = dep;
+    } else if let Some(deps) = &mut chunk.deps {
+        deps[at] = 0;
+    }
+    changed
+}
+
+/// Zobrist hashing: a byte's part does not depend on the others, and a zero has none.
+pub fn mixed(address: u64, byte: u8) -> u64 {
+    if byte == 0 {
+        return 0;
+    }
+    scatter(address ^ (u64::from(byte) << 56))
+}
+
+/// Splitmix64's finaliser: every bit of the result depends on every bit of the argument.
+pub fn scatter(x: u64) -> u64 {
+    let mut x = x ^ 0x9e37_79b9_7f4a_7c15;
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+fn chunks(image: &[u8]) -> Vec<Option<Arc<Chunk>>> {
+    image
+        .chunks(CHUNK)
+        .map(|part| {
+            let mut bytes = [0; CHUNK];
+            bytes[..part.len()].copy_from_slice(part);
+            Some(Arc::new(Chunk {
+                bytes,
+                written: u128::MAX,
+                deps: None,
+            }))
+        })
+        .collect()
+}

@@ -1,0 +1,90 @@
+//! Register values and the reads that they depend on.
+use crate::bitset::BitSet;
+use rustc_hash::FxHashMap;
+
+/// A set of a thread's events, in a `Deps` table; 0 is the empty set.
+pub type Dep = u32;
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Val {
+    pub bits: u64,
+    /// The reads of its own thread that the value is computed from.
+    pub dep: Dep,
+}
+
+impl Val {
+    pub fn constant(bits: u64) -> Val {
+        Val { bits, dep: 0 }
+    }
+}
+
+/// Sets of event numbers, each once, so that a set is a number and a union is mostly a look-up.
+#[derive(Debug)]
+pub struct Deps {
+    sets: Vec<BitSet>,
+    ids: FxHashMap<BitSet, Dep>,
+    unions: FxHashMap<(Dep, Dep), Dep>,
+    singles: Vec<Dep>,
+}
+
+impl Default for Deps {
+    fn default() -> Deps {
+        let mut ids = FxHashMap::default();
+        ids.insert(BitSet::default(), 0);
+        Deps {
+            sets: vec![BitSet::default()],
+            ids,
+            unions: FxHashMap::default(),
+            singles: Vec::new(),
+        }
+    }
+}
+
+impl Deps {
+    fn intern(&mut self, set: BitSet) -> Dep {
+        if let Some(id) = self.ids.get(&set) {
+            return *id;
+        }
+        let id = self.sets.len() as Dep;
+        self.sets.push(set.clone());
+        self.ids.insert(set, id);
+        id
+    }
+
+    pub fn single(&mut self, event: u32) -> Dep {
+        while self.singles.len() <= event as usize {
+            let mut set = BitSet::default();
+            set.insert(self.singles.len() as u32);
+            let id = self.intern(set);
+            self.singles.push(id);
+        }
+        self.singles[event as usize]
+    }
+
+    pub fn union(&mut self, a: Dep, b: Dep) -> Dep {
+        if a == b || b == 0 {
+            return a;
+        }
+        if a == 0 {
+            return b;
+        }
+        let key = (a.min(b), a.max(b));
+        if let Some(known) = self.unions.get(&key) {
+            return *known;
+        }
+        let mut set = self.sets[a as usize].clone();
+        set.union(&self.sets[b as usize]);
+        let id = self.intern(set);
+        self.unions.insert(key, id);
+        id
+    }
+
+    pub fn get(&self, dep: Dep) -> &BitSet {
+        &self.sets[dep as usize]
+    }
+
+    /// How many sets there are: a measure of the memory that they take.
+    pub fn count(&self) -> usize {
+        self.sets.len()
+    }
+}

@@ -1,0 +1,259 @@
+//! Accesses on sequentially consistent memory, and the events that they leave.
+use crate::interpreter::event::{Kind, Update};
+use crate::interpreter::step::{Cas, End, ExternCall, Flow, NewLocal, Outcome, World};
+use crate::interpreter::thread::Thread;
+use crate::ir::arithmetic;
+use crate::ir::program::*;
+use crate::memory::address_space::Place;
+use crate::memory::value::{Dep, Val};
+use crate::sc::machine::{event, View};
+
+impl View<'_, '_> {
+    pub fn find(&self, address: u64, size: u64, site: SiteId, write: bool) -> Result<Place, End> {
+        let memory = &self.shared.memory;
+        let found = memory.access(self.context.program, address, size, write);
+        found.map_err(|message| End::new(Outcome::Memory, message, Some(site)))
+    }
+
+    /// Finds what an access is to; one that fails is noted here, as its order may be what is wrong.
+    pub fn access(
+        &mut self,
+        t: &Thread,
+        address: u64,
+        size: u32,
+        site: SiteId,
+        write: bool,
+    ) -> Result<Place, End> {
+        let found = self.find(address, size.into(), site, write);
+        if found.is_err() {
+            self.touch(t, address, size, write);
+        }
+        found
+    }
+
+    /// Notes an access that no join orders after all others: another thread that has ended could
+    /// have come later.
+    pub fn touch(&mut self, thread: &Thread, address: u64, size: u32, write: bool) {
+        let joined = self.shared.joined.count_ones() as usize;
+        if self.shared.done.len() - joined.min(self.shared.done.len()) > 1 {
+            self.context
+                .footprint
+                .touch(address, size, thread.id, write);
+        }
+    }
+
+    /// Writes, and says to the thread whether that changed anything.
+    fn put(&mut self, t: &mut Thread, place: Place, address: u64, size: u32, value: Val) {
+        let old = self.shared.memory.word(address, size);
+        if self.shared.memory.object(place).private {
+            for k in 0..size.min(8) {
+                t.mix(address + u64::from(k), (old >> (8 * k)) as u8);
+                t.mix(address + u64::from(k), (value.bits >> (8 * k)) as u8);
+            }
+        } else if old == arithmetic::mask(value.bits, 8 * size) {
+            // a write of the value that is there is no step forward, until another changes it
+            t.saw(address, size, old);
+        } else {
+            t.progress();
+        }
+        self.shared.memory.write(place, size, value);
+    }
+
+    /// Whether accesses to this object leave events.
+    fn silent(&self, place: Place, access: &Access) -> bool {
+        let object = self.shared.memory.object(place);
+        access.private || object.private || object.constant
+    }
+
+    fn log_access(
+        &mut self,
+        t: &mut Thread,
+        place: Place,
+        address: Val,
+        access: &Access,
+        mut e: crate::interpreter::event::Event,
+    ) -> u32 {
+        let object = self.shared.memory.object(place);
+        e.object = object.base;
+        e.named = object.named;
+        e.address = address.bits;
+        e.size = access.size;
+        e.volatile = access.volatile;
+        e.addr = address.dep;
+        t.log.push(e);
+        t.log.len() as u32 - 1
+    }
+}
+
+impl World for View<'_, '_> {
+    type Stop = End;
+
+    fn union(&mut self, a: Dep, b: Dep) -> Dep {
+        self.context.deps.union(a, b)
+    }
+
+    fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Result<Val, End> {
+        let place = self.access(t, address.bits, access.size, access.site, false)?;
+        let mut value = self
+            .shared
+            .memory
+            .read(place, access.size, |a, b| self.context.deps.union(a, b));
+        if self.silent(place, access) {
+            value.dep = self.context.deps.union(value.dep, address.dep);
+            return Ok(value);
+        }
+        self.touch(t, address.bits, access.size, false);
+        t.saw(address.bits, access.size, value.bits);
+        let mut e = event(t, access.site, Kind::Read, access.order);
+        e.read = Some(value.bits);
+        e.via = value.dep;
+        let index = self.log_access(t, place, address, access, e);
+        value.dep = self.context.deps.single(index);
+        Ok(value)
+    }
+
+    fn store(
+        &mut self,
+        t: &mut Thread,
+        address: Val,
+        value: Val,
+        access: &Access,
+    ) -> Result<(), End> {
+        let place = self.access(t, address.bits, access.size, access.site, true)?;
+        if !self.silent(place, access) {
+            self.touch(t, address.bits, access.size, true);
+            let mut e = event(t, access.site, Kind::Write, access.order);
+            e.written = Some(value.bits);
+            e.data = value.dep;
+            self.log_access(t, place, address, access, e);
+        }
+        self.put(t, place, address.bits, access.size, value);
+        Ok(())
+    }
+
+    fn rmw(
+        &mut self,
+        t: &mut Thread,
+        address: Val,
+        op: RmwOp,
+        operand: Val,
+        access: &Access,
+    ) -> Result<Val, End> {
+        let place = self.access(t, address.bits, access.size, access.site, true)?;
+        let mut old = self
+            .shared
+            .memory
+            .read(place, access.size, |a, b| self.context.deps.union(a, b));
+        old.bits = arithmetic::mask(old.bits, access.bits);
+        let new = arithmetic::rmw(op, access.bits, old.bits, operand.bits);
+        if self.silent(place, access) {
+            old.dep = self.context.deps.union(old.dep, address.dep);
+        } else {
+            self.touch(t, address.bits, access.size, true);
+            let mut e = event(t, access.site, Kind::Rmw, access.order);
+            e.update = Update::Rmw(op);
+            e.read = Some(old.bits);
+            e.written = Some(new);
+            e.operand = Some(operand.bits);
+            e.data = operand.dep;
+            e.via = old.dep;
+            let index = self.log_access(t, place, address, access, e);
+            old.dep = self.context.deps.single(index);
+        }
+        let dep = match op {
+            RmwOp::Xchg => operand.dep,
+            _ => self.context.deps.union(old.dep, operand.dep),
+        };
+        let new = Val { bits: new, dep };
+        self.put(t, place, address.bits, access.size, new);
+        Ok(old)
+    }
+
+    fn cas(&mut self, t: &mut Thread, cas: &Cas, access: &Access) -> Result<(Val, bool), End> {
+        let address = cas.address;
+        let place = self.access(t, address.bits, access.size, access.site, true)?;
+        let mut old = self
+            .shared
+            .memory
+            .read(place, access.size, |a, b| self.context.deps.union(a, b));
+        old.bits = arithmetic::mask(old.bits, access.bits);
+        let equal = old.bits == cas.expected.bits;
+        let spurious = equal && cas.weak && self.context.variant == 1;
+        if spurious {
+            self.shared.spurious.push(access.site);
+        }
+        let success = equal && !spurious;
+        if self.silent(place, access) {
+            old.dep = self.context.deps.union(old.dep, address.dep);
+        } else {
+            self.touch(t, address.bits, access.size, success);
+            let (kind, order) = match success {
+                true => (Kind::Rmw, access.order),
+                false => (Kind::CasFailed, cas.failure),
+            };
+            let mut e = event(t, access.site, kind, order);
+            e.update = match cas.weak {
+                true => Update::CasWeak,
+                false => Update::Cas,
+            };
+            e.read = Some(old.bits);
+            e.written = success.then_some(cas.desired.bits);
+            e.operand = Some(cas.expected.bits);
+            e.data = self.context.deps.union(cas.expected.dep, cas.desired.dep);
+            e.via = old.dep;
+            let index = self.log_access(t, place, address, access, e);
+            old.dep = self.context.deps.single(index);
+        }
+        if success {
+            self.put(t, place, address.bits, access.size, cas.desired);
+        } else if spurious {
+            t.progress();
+        } else {
+            t.saw(address.bits, access.size, old.bits);
+        }
+        Ok((old, success))
+    }
+
+    fn fence(
+        &mut self,
+        t: &mut Thread,
+        order: Order,
+        signal: bool,
+        site: SiteId,
+    ) -> Result<(), End> {
+        let kind = if signal {
+            Kind::SignalFence
+        } else {
+            Kind::Fence
+        };
+        let e = event(t, site, kind, order);
+        t.log.push(e);
+        Ok(())
+    }
+
+    fn external(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
+        self.library(t, call)
+    }
+
+    fn once_done(&mut self, t: &mut Thread, flag: u64, site: SiteId) -> Result<(), End> {
+        self.finish_once(t, flag, site)
+    }
+
+    fn alloca(&mut self, t: &mut Thread, local: &NewLocal) -> Result<u64, End> {
+        Ok(self.shared.memory.push_local(t.id, local))
+    }
+
+    fn locals(&self, t: &Thread) -> usize {
+        self.shared.memory.locals(t.id)
+    }
+
+    fn leave(&mut self, t: &mut Thread, mark: usize) -> Result<(), End> {
+        let memory = &mut self.shared.memory;
+        memory.pop_locals(t.id, mark, |address, byte| t.mix(address, byte));
+        Ok(())
+    }
+
+    fn thread_local(&mut self, t: &Thread, global: u32) -> u64 {
+        self.shared.memory.thread_local(t.id, global)
+    }
+}

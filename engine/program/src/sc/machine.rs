@@ -1,0 +1,465 @@
+//! All threads on one sequentially consistent memory; cloneable, so that a search can branch.
+use crate::interpreter::event::{Event, Kind, Operation, Update};
+use crate::interpreter::step::{self, End, Limits, Outcome};
+use crate::interpreter::thread::{State, Thread};
+use crate::ir::program::*;
+use crate::memory::address_space::{Memory, Named, MAX_THREADS};
+use crate::memory::value::{Deps, Val};
+use crate::sc::footprint::Footprint;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
+
+/// What all runs of one program share.
+pub struct Context<'p> {
+    pub program: &'p Program,
+    pub limits: Limits,
+    pub spurious: bool,
+    pub deps: Deps,
+    pub footprint: Footprint,
+    /// Which alternative the next step takes: a CAS that fails spuriously, the waiter to wake.
+    pub variant: u32,
+    pub steps: u64,
+    pub events: u64,
+}
+
+/// Instructions of one run; a loop without shared accesses ends here.
+pub const MAX_STEPS: u64 = 2_000_000;
+/// Events of one run.
+pub const MAX_EVENTS: u64 = 20_000;
+
+/// Memory and what the library keeps beside it.
+#[derive(Clone)]
+pub struct Shared {
+    pub memory: Memory,
+    /// (condition variable, thread) in the order of arrival.
+    pub waiters: Vec<(u64, usize)>,
+    /// Results of the threads that have ended.
+    pub done: Vec<Option<u64>>,
+    pub live: usize,
+    /// A bit for each thread that another has joined.
+    pub joined: u64,
+    /// Threads created by the current step.
+    pub born: Vec<(FuncId, Val)>,
+    /// Weak CASes that have failed spuriously in this run.
+    pub spurious: Vec<SiteId>,
+}
+
+#[derive(Clone)]
+pub struct Machine {
+    pub threads: Vec<Rc<Thread>>,
+    pub shared: Shared,
+    pub end: Option<End>,
+    /// Threads that a bound stopped.
+    pub cut: Vec<End>,
+    pub steps: u64,
+}
+
+/// A thread that goes on, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Choice {
+    pub thread: usize,
+    pub variant: u32,
+}
+
+/// One thread's view of the shared state while it runs a step.
+pub struct View<'v, 'p> {
+    pub shared: &'v mut Shared,
+    pub context: &'v mut Context<'p>,
+}
+
+impl Machine {
+    /// Main before its first instruction, the global constructors above it.
+    pub fn new(program: &Program) -> Machine {
+        let mut shared = Shared {
+            memory: Memory::new(program),
+            waiters: Vec::new(),
+            done: vec![None],
+            live: 1,
+            joined: 0,
+            born: Vec::new(),
+            spurious: Vec::new(),
+        };
+        shared.memory.add_thread(program);
+        let mut main = Thread::new(0, program.main);
+        main.enter(program, program.main, &[], (0, 0), 0);
+        Machine {
+            threads: vec![Rc::new(main)],
+            shared,
+            end: None,
+            cut: Vec::new(),
+            steps: 0,
+        }
+    }
+
+    /// Runs the global constructors, as the loader does, before main.
+    pub fn construct(&mut self, context: &mut Context) {
+        let program = context.program;
+        for constructor in program.constructors.clone() {
+            let mut thread = Thread::new(0, constructor);
+            thread.enter(program, constructor, &[], (0, 0), 0);
+            let main = std::mem::replace(&mut self.threads[0], Rc::new(thread));
+            while self.end.is_none() && self.threads[0].state == State::Running {
+                if !self.enabled(context, 0) {
+                    break;
+                }
+                self.step(
+                    context,
+                    Choice {
+                        thread: 0,
+                        variant: 0,
+                    },
+                );
+            }
+            self.threads[0] = main;
+            self.shared.done[0] = None;
+            self.shared.live = 1;
+        }
+    }
+
+    fn value(&self, t: usize, operand: Operand) -> u64 {
+        self.threads[t].get(operand).bits
+    }
+
+    pub fn is_done(&self, t: usize) -> bool {
+        self.shared.done.get(t).is_some_and(|d| d.is_some())
+    }
+
+    /// Whether the thread's next step can be taken now.
+    pub fn enabled(&self, context: &Context, t: usize) -> bool {
+        let thread = &self.threads[t];
+        match &thread.state {
+            State::Done | State::Cut => return false,
+            State::Spinning { from, .. } => {
+                let seen = thread.reads.get(*from..).unwrap_or_default();
+                return seen
+                    .iter()
+                    .any(|s| self.shared.memory.word(s.address, s.size) != s.bits);
+            }
+            State::Waiting { condition, mutex } => {
+                let queued = self.shared.waiters.contains(&(*condition, t));
+                return !queued && self.free_mutex(*mutex, t);
+            }
+            State::AtBarrier {
+                address,
+                generation,
+            } => return self.shared.memory.word(address + 8, 4) != *generation,
+            State::Running => {}
+        }
+        let Some(Op::Extern { function, args, .. }) = thread.inst(context.program).map(|i| &i.op)
+        else {
+            return true;
+        };
+        let arg = |k: usize| args.get(k).map_or(0, |a| self.value(t, *a));
+        match function {
+            Extern::MutexLock => self.free_mutex(arg(0), t),
+            Extern::ThreadJoin => match thread_index(arg(0)) {
+                Some(other) if other < self.threads.len() => self.is_done(other),
+                _ => true,
+            },
+            // 1 while another thread runs the function
+            Extern::Once => self.shared.memory.word(arg(0), 4) != 1,
+            _ => true,
+        }
+    }
+
+    fn free_mutex(&self, mutex: u64, t: usize) -> bool {
+        let owner = self.shared.memory.word(mutex, 4);
+        let recursive = self.shared.memory.word(mutex + 8, 4) == 1;
+        owner == 0 || (recursive && owner == t as u64 + 1)
+    }
+
+    /// How many ways the next step of an enabled thread has to be tried in at this point; 0 if it
+    /// commutes with the other threads and need not wait for a decision.
+    pub fn alternatives(&self, context: &Context, t: usize) -> u32 {
+        if self.shared.live < 2 {
+            return 0;
+        }
+        let thread = &self.threads[t];
+        let hot = |address: Operand, size: u32| {
+            let address = self.value(t, address);
+            u32::from(context.footprint.hot(address, size))
+        };
+        let Some(inst) = thread.inst(context.program) else {
+            return 0;
+        };
+        match &inst.op {
+            Op::Load {
+                address, access, ..
+            }
+            | Op::Store {
+                address, access, ..
+            }
+            | Op::Rmw {
+                address, access, ..
+            } if !access.private => hot(*address, access.size),
+            Op::Cas {
+                address,
+                access,
+                weak,
+                expected,
+                ..
+            } if !access.private => {
+                let now = self
+                    .shared
+                    .memory
+                    .word(self.value(t, *address), access.size);
+                let fails = *weak
+                    && context.spurious
+                    && now == self.value(t, *expected)
+                    && !self.shared.spurious.contains(&access.site);
+                if fails {
+                    2
+                } else {
+                    hot(*address, access.size)
+                }
+            }
+            Op::Extern {
+                function,
+                args,
+                private,
+                ..
+            } => {
+                let lock = |k: usize| args.get(k).map_or(0, |a| hot(*a, LOCK_SIZE));
+                let range = |k: usize, private: bool| match (args.get(k), args.get(2)) {
+                    (Some(a), Some(n)) if !private => hot(*a, self.value(t, *n) as u32),
+                    _ => 0,
+                };
+                match function {
+                    Extern::MutexLock | Extern::MutexTrylock | Extern::Once => lock(0),
+                    Extern::MutexUnlock if context.program.has_trylock => lock(0),
+                    Extern::BarrierWait if thread.state == State::Running => lock(0),
+                    Extern::CondWait if thread.state == State::Running => {
+                        let seen = context.program.has_trylock && lock(1) > 0;
+                        lock(0).max(u32::from(seen))
+                    }
+                    Extern::CondWait => lock(1),
+                    Extern::CondSignal => {
+                        let condition = args.first().map_or(0, |a| self.value(t, *a));
+                        let waiting = self.shared.waiters.iter().filter(|w| w.0 == condition);
+                        lock(0).max(waiting.count() as u32)
+                    }
+                    Extern::CondBroadcast => lock(0),
+                    // the end of an object conflicts with every access to it
+                    Extern::Free | Extern::Realloc => {
+                        let object = args.first().map(|a| self.value(t, *a));
+                        let extent = object.and_then(|a| self.shared.memory.extent(a));
+                        extent.map_or(0, |(base, size)| {
+                            u32::from(context.footprint.hot(base, size))
+                        })
+                    }
+                    Extern::Memcpy => range(0, private.0).max(range(1, private.1)),
+                    Extern::Memset => range(0, private.0),
+                    _ => 0,
+                }
+            }
+            _ => 0,
+        }
+    }
+
+    /// Takes one step of a thread.
+    pub fn step(&mut self, context: &mut Context, choice: Choice) {
+        let t = choice.thread;
+        context.variant = choice.variant;
+        context.steps += 1;
+        self.steps += 1;
+        let thread = Rc::make_mut(&mut self.threads[t]);
+        if matches!(thread.state, State::Spinning { .. }) {
+            thread.state = State::Running;
+        }
+        let before = thread.log.len();
+        let (program, limits) = (context.program, context.limits);
+        let mut view = View {
+            shared: &mut self.shared,
+            context,
+        };
+        let dbg = thread.inst(program).map_or(0, |i| i.dbg);
+        let result = step::step(program, &limits, thread, &mut view).map_err(|end| match end.dbg {
+            0 => End { dbg, ..end },
+            _ => end,
+        });
+        context.events += (thread.log.len() - before) as u64;
+        if thread.state == State::Done && self.shared.done[t].is_none() {
+            self.shared.done[t] = Some(thread.result);
+            self.shared.live -= 1;
+        }
+        let length = thread.log.len() as u64;
+        if let Err(end) = result {
+            if end.outcome == Outcome::Bound {
+                thread.state = State::Cut;
+                self.cut.push(end);
+            } else {
+                self.end = Some(end);
+            }
+        } else if self.steps > MAX_STEPS || length > MAX_EVENTS {
+            let message = format!("a run of more than {MAX_STEPS} steps or {MAX_EVENTS} events");
+            let dbg = thread.inst(program).map_or(0, |i| i.dbg);
+            let mut end = End::new(Outcome::Bound, message, None);
+            end.dbg = dbg;
+            self.end = Some(end);
+        }
+        for (function, argument) in std::mem::take(&mut self.shared.born) {
+            let mut thread = Thread::new(self.threads.len(), function);
+            thread.enter(program, function, &[argument], (0, 0), 0);
+            self.threads.push(Rc::new(thread));
+        }
+    }
+
+    /// Says what the machine's future depends on, and what it has told so far: machines with equal
+    /// keys have equal threads, memory and logs, whatever order of independent steps led there.
+    pub fn key(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for thread in &self.threads {
+            let tag = std::mem::discriminant(&thread.state);
+            let pc = thread.frames.last().map(|f| f.pc);
+            (thread.log.history, thread.log.len(), tag, pc).hash(&mut hasher);
+        }
+        self.shared.memory.hash.hash(&mut hasher);
+        self.shared.waiters.hash(&mut hasher);
+        let mut spurious = self.shared.spurious.clone();
+        spurious.sort_unstable();
+        spurious.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// Runs every thread up to its next decision. Empty when none is left: the run has ended.
+    pub fn settle(&mut self, context: &mut Context) -> Vec<Choice> {
+        loop {
+            let mut moved = false;
+            let mut choices = Vec::new();
+            let mut t = 0;
+            while t < self.threads.len() {
+                while self.enabled(context, t) {
+                    let ways = self.alternatives(context, t);
+                    if ways > 0 {
+                        choices.extend((0..ways).map(|variant| Choice { thread: t, variant }));
+                        break;
+                    }
+                    self.step(
+                        context,
+                        Choice {
+                            thread: t,
+                            variant: 0,
+                        },
+                    );
+                    moved = true;
+                    if self.end.is_some() {
+                        return Vec::new();
+                    }
+                }
+                t += 1;
+            }
+            if !moved {
+                return choices;
+            }
+        }
+    }
+
+    /// The end of a run that has no choice left.
+    pub fn finish(&mut self, context: &Context) -> End {
+        if let Some(end) = self.end.clone() {
+            return end;
+        }
+        if let Some(cut) = self.cut.first() {
+            return cut.clone();
+        }
+        // main's return ends the process, whoever still waits
+        if self.is_done(0) {
+            return End::new(Outcome::Complete, "", None);
+        }
+        let mut site = None;
+        let mut waits = Vec::new();
+        let mut worst = 0;
+        for thread in self.threads.iter().filter(|t| t.state != State::Done) {
+            let inst = thread.inst(context.program);
+            let own = match inst.map(|i| &i.op) {
+                Some(Op::Extern { site, .. }) => Some(*site),
+                _ => None,
+            };
+            let (rank, what, at) = match &thread.state {
+                State::Spinning { site, .. } => (3, "goes round a loop", Some(*site)),
+                State::Waiting { .. } => (2, "waits for a condition", own),
+                State::AtBarrier { .. } => (2, "waits at a barrier", own),
+                _ => match inst.map(|i| &i.op) {
+                    Some(Op::Extern {
+                        function: Extern::ThreadJoin,
+                        ..
+                    }) => (1, "joins a thread", own),
+                    _ => (2, "waits for a lock", own),
+                },
+            };
+            let place = at.map(|s| context.program.sites[s as usize].place());
+            waits.push(format!(
+                "thread {} {what} at {}",
+                thread.id,
+                place.unwrap_or_default()
+            ));
+            if rank > worst {
+                worst = rank;
+                site = at;
+            }
+        }
+        End::new(Outcome::Deadlock, waits.join("; "), site)
+    }
+}
+
+/// Locks, condition variables and barriers are touched as wholes of this many bytes.
+pub const LOCK_SIZE: u32 = 4;
+
+const THREAD_BASE: u64 = 0x7468_0000;
+
+/// What `pthread_create` gives out for a thread.
+pub fn thread_handle(index: usize) -> u64 {
+    THREAD_BASE + index as u64
+}
+
+pub fn thread_index(handle: u64) -> Option<usize> {
+    let index = handle.checked_sub(THREAD_BASE)?;
+    (index < MAX_THREADS as u64).then_some(index as usize)
+}
+
+/// An event of `thread` with the dependencies that stand for all kinds.
+pub fn event(thread: &Thread, site: SiteId, kind: Kind, order: Order) -> Event {
+    Event {
+        site,
+        kind,
+        order,
+        update: Update::None,
+        volatile: false,
+        size: 0,
+        address: 0,
+        object: 0,
+        named: Named::Nothing,
+        read: None,
+        written: None,
+        operand: None,
+        call: thread.call,
+        operation: if thread.call == 0 {
+            Operation::Start
+        } else {
+            thread.operation
+        },
+        addr: 0,
+        data: 0,
+        ctrl: thread.ctrl,
+        via: 0,
+        other: None,
+    }
+}
+
+impl Machine {
+    /// Remembers which operation a thread is in when it is chosen.
+    pub fn mark_call(&mut self, context: &Context, t: usize) {
+        let call = match self.threads[t].inst(context.program) {
+            Some(inst) => self.threads[t].call_of(inst),
+            None => 0,
+        };
+        Rc::make_mut(&mut self.threads[t]).last_call = call;
+    }
+
+    /// Whether a thread's next step belongs to the operation of its last decision.
+    pub fn inside(&self, context: &Context, t: usize) -> bool {
+        let thread = &self.threads[t];
+        let call = thread.inst(context.program).map(|i| thread.call_of(i));
+        call.is_some_and(|c| c != 0 && c == thread.last_call)
+    }
+}

@@ -1,0 +1,7 @@
+//! All threads of a program on one sequentially consistent memory: a machine that takes one step of
+//! one thread at a time, and the events that these steps leave.
+
+mod accesses;
+pub mod footprint;
+mod library;
+pub mod machine;

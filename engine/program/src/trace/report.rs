@@ -1,0 +1,200 @@
+//! How runs are told: what only one thread uses is left out, locations get names, dependencies
+//! become indices, and runs that look the same are merged again.
+use crate::interpreter::event::{Event, Kind};
+use crate::ir::program::Program;
+use crate::memory::address_space::Named;
+use crate::memory::value::Deps;
+use crate::trace::search::{sequence_key, RawRun, Run, TracedEvent};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+pub struct Teller<'p> {
+    shared_only: bool,
+    shared: FxHashSet<u64>,
+    names: Names<'p>,
+}
+
+impl<'p> Teller<'p> {
+    pub fn new(program: &'p Program, runs: &[RawRun], shared_only: bool) -> Teller<'p> {
+        Teller {
+            shared_only,
+            shared: shared_objects(runs),
+            // by the thread that allocated them, then by order
+            names: Names::new(
+                program,
+                runs.iter()
+                    .flat_map(|r| r.threads.iter().flatten())
+                    .filter(|e| e.named == Named::Heap)
+                    .map(|e| e.object),
+            ),
+        }
+    }
+
+    pub fn runs(&mut self, raw: &[RawRun], deps: &Deps) -> Vec<Run> {
+        let (shared_only, shared) = (self.shared_only, &self.shared);
+        let kept = |e: &Event| !shared_only || e.size == 0 || shared.contains(&e.object);
+        let mut runs: Vec<Run> = Vec::new();
+        let mut index: FxHashMap<u64, usize> = FxHashMap::default();
+        for raw in raw {
+            let logs = raw.threads.iter();
+            let key = sequence_key(logs.map(|l| l.iter().filter(|e| kept(e))), &raw.end);
+            if let Some(index) = index.get(&key) {
+                runs[*index].count += raw.count;
+                continue;
+            }
+            index.insert(key, runs.len());
+            let mut message = raw.end.message.clone();
+            let place = self.names.program.places.get(&raw.end.dbg);
+            if let (None, Some(place), false) = (raw.end.site, place, message.is_empty()) {
+                message.push_str(&format!(" at {place}"));
+            }
+            let names = &mut self.names;
+            runs.push(Run {
+                threads: raw
+                    .threads
+                    .iter()
+                    .map(|events| tell_thread(events, kept, deps, names))
+                    .collect(),
+                outcome: raw.end.outcome,
+                message,
+                site: raw.end.site,
+                count: raw.count,
+            });
+        }
+        runs
+    }
+}
+
+/// Objects that two threads use in some run.
+fn shared_objects(runs: &[RawRun]) -> FxHashSet<u64> {
+    let mut users: FxHashMap<u64, u64> = FxHashMap::default();
+    for run in runs {
+        for (t, events) in run.threads.iter().enumerate() {
+            for e in events.iter().filter(|e| e.size > 0) {
+                *users.entry(e.object).or_default() |= 1 << (t % 64);
+            }
+        }
+    }
+    let shared = |(object, threads): (u64, u64)| (threads.count_ones() > 1).then_some(object);
+    users.into_iter().filter_map(shared).collect()
+}
+
+/// Names of locations, as the source has them.
+pub struct Names<'p> {
+    program: &'p Program,
+    heap: FxHashMap<u64, usize>,
+    known: FxHashMap<(u64, u32, Named), String>,
+}
+
+impl<'p> Names<'p> {
+    /// `heap`: the objects from the heap that are to be numbered, by where they begin.
+    pub fn new(program: &'p Program, heap: impl Iterator<Item = u64>) -> Names<'p> {
+        let mut objects: Vec<u64> = heap.collect();
+        objects.sort_unstable();
+        objects.dedup();
+        Names {
+            program,
+            heap: objects
+                .into_iter()
+                .enumerate()
+                .map(|(k, o)| (o, k))
+                .collect(),
+            known: FxHashMap::default(),
+        }
+    }
+
+    fn name(&mut self, e: &Event) -> String {
+        let key = (e.address, e.size, e.named);
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        // a lock is its mutex: asked for as one byte it is named like any part
+        let size = match e.kind {
+            Kind::Lock | Kind::Unlock => 1,
+            _ => u64::from(e.size),
+        };
+        let name = self.of(e.named, e.object, e.address - e.object, size);
+        self.known.insert(key, name.clone());
+        name
+    }
+
+    /// The name of `size` bytes at `offset` of the object that begins at `object`.
+    pub fn of(&self, named: Named, object: u64, offset: u64, size: u64) -> String {
+        let program = self.program;
+        match named {
+            Named::Nothing => String::new(),
+            Named::Global(k) => {
+                let global = &program.globals[k as usize];
+                program
+                    .shapes
+                    .name(&global.name, global.shape, offset, size)
+            }
+            Named::ThreadLocal(k) => {
+                let global = &program.globals[k as usize];
+                let name = program
+                    .shapes
+                    .name(&global.name, global.shape, offset, size);
+                format!("{name}@{}", object >> 36 & 0xff)
+            }
+            Named::Local(k) => {
+                let local = &program.locals[k as usize];
+                let thread = object >> 36 & 0xff;
+                let root = match (thread, local.name.as_str()) {
+                    (0, "") => format!("main.local{k}"),
+                    (0, name) => name.to_string(),
+                    (t, "") => format!("thread{t}.local{k}"),
+                    (t, name) => format!("{name}@{t}"),
+                };
+                program.shapes.name(&root, local.shape, offset, size)
+            }
+            Named::Heap => {
+                let root = format!("heap{}", self.heap.get(&object).copied().unwrap_or(0));
+                program.shapes.name(&root, None, offset, size)
+            }
+        }
+    }
+}
+
+fn tell_thread(
+    events: &[Event],
+    kept: impl Fn(&Event) -> bool,
+    deps: &Deps,
+    names: &mut Names,
+) -> Vec<TracedEvent> {
+    // where each event ends up; a read that is left out is replaced by what it read through
+    let mut through: Vec<Result<u32, Vec<u32>>> = Vec::with_capacity(events.len());
+    let mut out: Vec<TracedEvent> = Vec::new();
+    for e in events {
+        let resolve = |dep: u32| {
+            let mut found: Vec<u32> = Vec::new();
+            for index in deps.get(dep).iter() {
+                match through.get(index as usize) {
+                    Some(Ok(index)) => found.push(*index),
+                    Some(Err(more)) => found.extend(more),
+                    None => {}
+                }
+            }
+            found.sort_unstable();
+            found.dedup();
+            found
+        };
+        let (addr, data) = (resolve(e.addr), resolve(e.data));
+        if kept(e) {
+            let ctrl = resolve(e.ctrl);
+            through.push(Ok(out.len() as u32));
+            out.push(TracedEvent {
+                loc: names.name(e),
+                event: e.clone(),
+                addr,
+                data,
+                ctrl,
+            });
+        } else {
+            let mut all = resolve(e.via);
+            all.extend(addr);
+            all.sort_unstable();
+            all.dedup();
+            through.push(Err(all));
+        }
+    }
+    out
+}

@@ -1,0 +1,368 @@
+//! The interleavings of a program, and the event sequences that they give.
+//!
+//! Depth-first over the decisions of `machine`, which are only where threads conflict. When a run
+//! shows a conflict that earlier runs passed over, the search begins again with it; at the fixed
+//! point every interleaving is equivalent to one that was run. Too many interleavings are tried
+//! again state by state, then drawn.
+use crate::interpreter::event::Event;
+use crate::interpreter::step::{End, Limits, Outcome};
+use crate::ir::program::{Program, SiteId};
+use crate::memory::value::Deps;
+use crate::sc::footprint::Footprint;
+use crate::sc::machine::{Choice, Context, Machine};
+use crate::trace::report::Teller;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+#[derive(Debug, Clone)]
+pub struct Options {
+    pub loops: u32,
+    pub interleavings: u64,
+    pub seed: u64,
+    pub shared_only: bool,
+    pub spurious: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            loops: 4,
+            interleavings: 4000,
+            seed: 0,
+            shared_only: true,
+            spurious: true,
+        }
+    }
+}
+
+/// An event as it is told: dependencies are indices in its thread's list.
+#[derive(Debug, Clone)]
+pub struct TracedEvent {
+    pub event: Event,
+    pub loc: String,
+    pub addr: Vec<u32>,
+    pub data: Vec<u32>,
+    pub ctrl: Vec<u32>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Run {
+    pub threads: Vec<Vec<TracedEvent>>,
+    pub outcome: Outcome,
+    pub message: String,
+    pub site: Option<SiteId>,
+    pub count: u64,
+}
+
+#[derive(Debug, Clone)]
+pub struct Trace {
+    pub runs: Vec<Run>,
+    pub interleavings: u64,
+    pub exhaustive: bool,
+    pub how: String,
+    pub bound_sites: Vec<SiteId>,
+    pub functions: Vec<String>,
+}
+
+pub struct RawRun {
+    pub threads: Vec<Vec<Event>>,
+    pub end: End,
+    /// Loops that a bound cut, and whether any bound did.
+    cut: Vec<SiteId>,
+    bounded: bool,
+    pub count: u64,
+}
+
+/// What makes two runs one: equal sequences of sites, kinds, locations and orders, equal ends.
+pub fn sequence_key<'e, L: Iterator<Item = &'e Event>>(
+    logs: impl Iterator<Item = L>,
+    end: &End,
+) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for log in logs {
+        u32::MAX.hash(&mut hasher);
+        for e in log {
+            (e.site, e.kind, e.address, e.size, e.order, e.other).hash(&mut hasher);
+        }
+    }
+    (end.outcome, end.site).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Splitmix64: small, seeded, good enough to draw schedules.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = self.0;
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((x ^ (x >> 31)) % n.max(1) as u64) as usize
+    }
+}
+
+struct Explorer<'p> {
+    context: Context<'p>,
+    options: Options,
+    base: Machine,
+    runs: Vec<RawRun>,
+    index: FxHashMap<u64, usize>,
+    starts: Vec<String>,
+}
+
+/// Where the search branches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Branch {
+    /// At every decision, so that every interleaving is run.
+    Each,
+    /// At every decision of a machine that was not met before: the same states by another order
+    /// of independent steps have the same runs before them.
+    States,
+    /// Only between whole operations.
+    Operations,
+}
+
+/// States that a search may meet for each run that it may make.
+const STATES_PER_RUN: u64 = 25;
+
+/// Steps after which a search gives up, and as many again after which drawing ends: seconds.
+const MAX_TOTAL_STEPS: u64 = 100_000_000;
+
+/// Sets of dependencies that one trace may hold before it ends early.
+const MAX_SETS: usize = 4_000_000;
+
+impl Program {
+    pub fn trace(&self, options: &Options) -> Trace {
+        self.explorer(options).run()
+    }
+
+    fn explorer(&self, options: &Options) -> Explorer<'_> {
+        let mut explorer = Explorer {
+            context: Context {
+                program: self,
+                limits: Limits {
+                    loops: options.loops,
+                    frames: 200,
+                },
+                spurious: options.spurious,
+                deps: Deps::default(),
+                footprint: Footprint::default(),
+                variant: 0,
+                steps: 0,
+                events: 0,
+            },
+            options: options.clone(),
+            base: Machine::new(self),
+            runs: Vec::new(),
+            index: FxHashMap::default(),
+            starts: Vec::new(),
+        };
+        explorer.base.construct(&mut explorer.context);
+        explorer
+    }
+}
+
+impl Explorer<'_> {
+    fn run(mut self) -> Trace {
+        let budget = self.options.interleavings.max(1);
+        if let Some(count) = self.every(budget, Branch::Each) {
+            return self.tell(count, true, String::new());
+        }
+        if let Some(count) = self.every(budget, Branch::States) {
+            let how = format!(
+                "{count} interleavings that lead through every state, of more than {budget} in all"
+            );
+            return self.tell(count, true, how);
+        }
+        let mut random = Random(self.options.seed);
+        let half = budget / 2;
+        let (orders, drawn) = match self.every(half, Branch::Operations) {
+            Some(count) => (count, "all"),
+            None => {
+                self.clear();
+                (self.sample(half, true, &mut random), "drawn:")
+            }
+        };
+        let more = self.sample(budget - orders, false, &mut random);
+        let how = format!(
+            "{drawn} {orders} orders of whole operations and {more} drawn interleavings, of more \
+             than {budget} in all"
+        );
+        self.tell(orders + more, false, how)
+    }
+
+    fn clear(&mut self) {
+        self.runs.clear();
+        self.index.clear();
+    }
+
+    /// Depth-first over all decisions. None when there are more than `budget` runs.
+    fn every(&mut self, budget: u64, branch: Branch) -> Option<u64> {
+        loop {
+            self.context.footprint.grown = false;
+            self.clear();
+            let mut count = 0;
+            let mut met: FxHashSet<u64> = FxHashSet::default();
+            let mut work: Vec<(Machine, Option<Choice>)> = vec![(self.base.clone(), None)];
+            'runs: while let Some((mut machine, mut next)) = work.pop() {
+                let mut last = next.map(|c| c.thread);
+                loop {
+                    if let Some(choice) = next {
+                        self.apply(&mut machine, choice);
+                        last = Some(choice.thread);
+                    }
+                    let whole = branch == Branch::Operations;
+                    let choices = self.choices(&mut machine, whole, last);
+                    let Some((first, rest)) = choices.split_first() else {
+                        break;
+                    };
+                    if branch == Branch::States && !met.insert(machine.key()) {
+                        continue 'runs;
+                    }
+                    for choice in rest.iter().rev() {
+                        work.push((machine.clone(), Some(*choice)));
+                    }
+                    // what is left over is at least one run each, unless it meets known states
+                    let least = match branch {
+                        Branch::States => count + 1,
+                        _ => count + 1 + work.len() as u64,
+                    };
+                    let many = met.len() as u64 > STATES_PER_RUN.saturating_mul(budget);
+                    if least > budget || many || self.context.steps > MAX_TOTAL_STEPS {
+                        return None;
+                    }
+                    next = Some(*first);
+                }
+                count += 1;
+                self.keep(machine);
+            }
+            if !self.context.footprint.grown {
+                return Some(count);
+            }
+        }
+    }
+
+    fn sample(&mut self, budget: u64, whole: bool, random: &mut Random) -> u64 {
+        for drawn in 0..budget {
+            let spent = self.context.steps > 2 * MAX_TOTAL_STEPS && drawn > 0;
+            if spent || self.context.deps.count() > MAX_SETS {
+                return drawn;
+            }
+            let mut machine = self.base.clone();
+            let mut last = None;
+            loop {
+                let choices = self.choices(&mut machine, whole, last);
+                if choices.is_empty() {
+                    break;
+                }
+                let choice = choices[random.below(choices.len())];
+                self.apply(&mut machine, choice);
+                last = Some(choice.thread);
+            }
+            self.keep(machine);
+        }
+        budget
+    }
+
+    fn apply(&mut self, machine: &mut Machine, choice: Choice) {
+        if machine.end.is_none() {
+            machine.mark_call(&self.context, choice.thread);
+            machine.step(&mut self.context, choice);
+        }
+    }
+
+    /// The decisions open now. Within an operation the thread that is in it goes on, if it can.
+    fn choices(&mut self, machine: &mut Machine, whole: bool, last: Option<usize>) -> Vec<Choice> {
+        if machine.end.is_some() {
+            return Vec::new();
+        }
+        let mut choices = machine.settle(&mut self.context);
+        if let (true, Some(last)) = (whole, last) {
+            if machine.inside(&self.context, last) && choices.iter().any(|c| c.thread == last) {
+                choices.retain(|c| c.thread == last);
+            }
+        }
+        choices
+    }
+
+    fn keep(&mut self, mut machine: Machine) {
+        let end = machine.finish(&self.context);
+        let logs = machine.threads.iter().map(|t| t.log.iter());
+        let key = sequence_key(logs, &end);
+        if let Some(index) = self.index.get(&key) {
+            self.runs[*index].count += 1;
+            return;
+        }
+        self.index.insert(key, self.runs.len());
+        for thread in machine.threads.iter().skip(self.starts.len()) {
+            let function = &self.context.program.functions[thread.start as usize];
+            self.starts.push(function.name.clone());
+        }
+        self.runs.push(RawRun {
+            threads: machine
+                .threads
+                .iter()
+                .map(|t| t.log.iter().cloned().collect())
+                .collect(),
+            bounded: end.outcome == Outcome::Bound || !machine.cut.is_empty(),
+            end,
+            cut: machine.cut.iter().filter_map(|c| c.site).collect(),
+            count: 1,
+        });
+    }
+
+    fn tell(self, count: u64, all: bool, how: String) -> Trace {
+        let mut teller = Teller::new(self.context.program, &self.runs, self.options.shared_only);
+        let runs = teller.runs(&self.runs, &self.context.deps);
+        let mut bound_sites: Vec<SiteId> = self.runs.iter().flat_map(|r| r.cut.clone()).collect();
+        bound_sites.sort_unstable();
+        bound_sites.dedup();
+        let cut = self.runs.iter().any(|r| r.bounded);
+        Trace {
+            runs,
+            interleavings: count,
+            exhaustive: all && !cut,
+            how: match (how.is_empty(), cut) {
+                (true, true) => format!("all {count} interleavings, some cut by a bound"),
+                (false, true) => format!("{how}; some cut by a bound"),
+                _ => how,
+            },
+            bound_sites,
+            functions: self.starts,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn keys(runs: &[RawRun]) -> BTreeSet<u64> {
+        let key = |r: &RawRun| sequence_key(r.threads.iter().map(|t| t.iter()), &r.end);
+        runs.iter().map(key).collect()
+    }
+
+    /// Branching only where threads conflict finds what branching everywhere finds.
+    #[test]
+    fn the_reduction_loses_no_sequence() {
+        for text in [
+            include_str!("../../tests/fixtures/sb.ll"),
+            include_str!("../../tests/fixtures/deps.ll"),
+            include_str!("../../tests/fixtures/locks.ll"),
+            include_str!("../../tests/fixtures/stack.ll"),
+            include_str!("../../tests/fixtures/ticket.ll"),
+            include_str!("../../tests/fixtures/waiting.ll"),
+        ] {
+            let program = Program::from_ir(text).expect("a fixture");
+            let options = Options::default();
+            let mut reduced = program.explorer(&options);
+            assert!(reduced.every(10_000, Branch::States).is_some());
+            let mut whole = program.explorer(&options);
+            whole.context.footprint.everything = true;
+            assert!(whole.every(100_000, Branch::States).is_some());
+            assert_eq!(keys(&reduced.runs), keys(&whole.runs));
+        }
+    }
+}
