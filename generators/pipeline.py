@@ -9,7 +9,8 @@ import msgspec
 
 from weakspot.generators.cycles.critical import cycles
 from weakspot.generators.cycles.patterns import Habits, habits, pattern
-from weakspot.generators.cycles.tests import build, merge
+from weakspot.generators.cycles.tests import build
+from weakspot.generators.emit.merge import merge
 from weakspot.generators.litmus import Site, Test
 from weakspot.generators.source.program import Program, read_program
 

@@ -7,9 +7,7 @@ is left out. So a Test may allow what the program forbids, never the other way r
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Sequence
-
-import msgspec
+from collections.abc import Callable, Sequence
 
 from weakspot.generators.cycles import shapes
 from weakspot.generators.cycles.critical import Cycle
@@ -33,29 +31,6 @@ from weakspot.generators.litmus import (
 
 #: the names that locations take, in the order of the cycle
 LOCATIONS = "xyzabcdf"
-
-
-def merge(tests: Iterable[Test]) -> tuple[Test, ...]:
-    """Tests of one name become one, with the origins of all; sorted by name."""
-    named: dict[str, tuple[Test, dict[str, Origin]]] = {}
-    for test in tests:
-        _, origins = named.setdefault(test.name, (test, {}))
-        origins.update((str(origin), origin) for origin in test.origins)
-    return tuple(
-        _described(test, tuple(origins[key] for key in sorted(origins)))
-        for _, (test, origins) in sorted(named.items())
-    )
-
-
-def _described(test: Test, origins: tuple[Origin, ...]) -> Test:
-    """The test with these origins, its text made anew to name them."""
-    if test.body is None:
-        return msgspec.structs.replace(test, origins=origins)
-    # herd7 wants the keys of metadata distinct
-    named = ((f"Origin{number}", str(origin)) for number, origin in enumerate(origins, 1))
-    metadata = [("Shape", test.shape), *named]
-    text = litmus_text(test.name, test.cycle, test.body, metadata)
-    return msgspec.structs.replace(test, origins=origins, text=text)
 
 
 def build(cycle: Cycle, *, structure: str, scenario: str) -> Test:

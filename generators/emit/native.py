@@ -19,14 +19,17 @@ import itertools
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from weakspot.errors import Unsupported
 from weakspot.generators.emit.c11 import UNREACHED
 from weakspot.generators.emit.threads import Place, ThreadText, places, statements, thread_text
 from weakspot.generators.litmus import Body, Cas, Fence, Load, Rmw, Store, Test
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 _LARGEST = 1 << 12  # a stamped value is less: an int holds the bases of half a million batches
 
@@ -169,6 +172,8 @@ def native_source(test: Test, *siblings: Test) -> str:
 @lru_cache
 def template(name: str) -> Template:
     """A template of C."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         undefined=StrictUndefined,

@@ -12,11 +12,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 import msgspec
 
-from weakspot.generators.cycles.patterns import Habits
-from weakspot.generators.cycles.witness import cycle_test
 from weakspot.generators.litmus import Site, Test
-from weakspot.generators.pipeline import Generated
-from weakspot.generators.source.program import Program
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.exploration import Exploration, Result, Violation, ViolationKind
@@ -26,6 +22,9 @@ from weakspot.system import tools
 
 if TYPE_CHECKING:
     from weakspot._engine import ExecutionDict, ExplorationDict, ViolationDict
+    from weakspot.generators.cycles.patterns import Habits
+    from weakspot.generators.pipeline import Generated
+    from weakspot.generators.source.program import Program
 
 Done = Callable[[int], object]
 """Told from time to time how many executions there were so far."""
@@ -149,6 +148,8 @@ def explored(
     done: Done | None = None,
 ) -> Exploration:
     """Explore a program, which has these habits; see Explorer."""
+    from weakspot.generators.cycles.witness import cycle_test
+
     found = asked(program, model, bounds, jobs=jobs, stop_at_first=stop_at_first, done=done)
     sites = program.sites
     violations: dict[tuple[str, str, tuple[str, ...]], Violation] = {}

@@ -102,7 +102,7 @@ def check(
     Every execution of a program is explored: it is Safe, Violated, or Unknown where a limit cut
     something. Of a test the answer is Never, Sometimes or Always, of the proposition in its
     condition, or Undefined, where the model sees a data race."""
-    from weakspot.generators.cycles.tests import merge
+    from weakspot.generators.emit.merge import merge
     from weakspot.harness.campaign import answers as once
     from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
     from weakspot.harness.corpus import golden

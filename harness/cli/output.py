@@ -43,10 +43,10 @@ def watched() -> Iterator[Progress]:
     from weakspot.harness.campaign import campaign
 
     if sys.stderr.isatty():
-        from weakspot.harness.report import terminal
+        from weakspot.harness.report import progress
 
-        with terminal.progress() as progress:
-            yield progress
+        with progress.progress() as bar:
+            yield bar
     else:
         yield campaign.Quiet()
 

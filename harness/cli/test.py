@@ -108,6 +108,7 @@ def test(
     from weakspot.harness.campaign import answers, campaign
     from weakspot.harness.judge import findings
     from weakspot.harness.report import html, terminal, text
+    from weakspot.harness.report import progress as bars
     from weakspot.harness.values.record import Plan
 
     plan = Plan(
@@ -128,7 +129,7 @@ def test(
     )
     folder = answers.new_campaign(output, fresh=fresh, root=results_folder())
     try:
-        with terminal.progress() as progress:
+        with bars.progress() as progress:
             folder, record = campaign.run(
                 plan, folder=folder, root=results_folder(), tools=tools, progress=progress
             )

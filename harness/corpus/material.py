@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
 from weakspot.errors import BadInput, Unsupported
-from weakspot.generators.cycles.tests import merge
-from weakspot.generators.emit.isa import mapped, target, targets
+from weakspot.generators.emit.merge import merge
 from weakspot.generators.litmus import Site, Test, read_test
-from weakspot.generators.pipeline import Generated, generate
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus import structures as corpus
 from weakspot.harness.corpus.structures import Structure
@@ -33,12 +32,15 @@ from weakspot.harness.values.record import (
 )
 from weakspot.system.files import file_names
 
+if TYPE_CHECKING:
+    from weakspot.generators.pipeline import Generated
+
 #: the models of a C test that comes from no structure; of another architecture's, see below
 LANGUAGE_MODELS = ("sc", "tso", "rc11")
 
 _DESCRIPTION = re.compile(r"^(?:Origin|Shape|Cycle|Orig|Com|Generator)\d*=.*\n", re.M)
 
-Generator = Callable[[Structure, Scenario], Generated]
+Generator: TypeAlias = "Callable[[Structure, Scenario], Generated]"
 Report = Callable[[str], None]
 
 
@@ -73,6 +75,8 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
 
 def from_source(structure: Structure, scenario: Scenario) -> Generated:
     """The real generator, of a scenario of the corpus or of a user's own program."""
+    from weakspot.generators.pipeline import generate
+
     return generate(
         structure.path(scenario),
         structure=structure.name,
@@ -270,6 +274,8 @@ def compiled(material: Material, isa: Sequence[str]) -> tuple[Material, tuple[st
 
     Raises BadInput for the name of a target that there is not.
     """
+    from weakspot.generators.emit.isa import mapped, target, targets
+
     chosen = [target(name) for name in (targets() if "all" in isa else isa)]
     found: list[_Placed] = []
     left_out: list[str] = []

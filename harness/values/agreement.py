@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from weakspot.generators.emit.c11 import UNREACHED
-from weakspot.generators.emit.isa import Mapped
 from weakspot.generators.litmus import Atom
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.record import Record
 from weakspot.harness.values.state import State, normalized, within
 from weakspot.harness.values.verdict import Observation, Verdict
+
+if TYPE_CHECKING:
+    from weakspot.generators.emit.isa import Mapped
 
 
 def conclusive(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
@@ -85,7 +90,7 @@ def states_beyond(
     told = {name for state in found for name in state}
     allowed = [
         {name: value for name, value in state.items() if name in told}
-        for state in in_source_names(Mapped(made.test, {}), language)
+        for state in in_source_names(msgspec.structs.replace(made, registers={}), language)
     ]
     return [state for state in found if state not in allowed]
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from weakspot.generators.litmus import Site
-from weakspot.generators.source.program import Program
 from weakspot.harness.values.strength import Assignment, split
+
+if TYPE_CHECKING:
+    from weakspot.generators.source.program import Program
 
 _WORDS = {"R": "load", "W": "store", "RMW": "update", "CAS": "compare-exchange", "F": "fence"}
 

@@ -13,7 +13,8 @@ from events import trace_of
 
 import weakspot.models
 from weakspot.generators.cycles.critical import cycles
-from weakspot.generators.cycles.tests import build, merge
+from weakspot.generators.cycles.tests import build
+from weakspot.generators.emit.merge import merge
 from weakspot.generators.litmus import Test
 from weakspot.system.tools import Tool
 

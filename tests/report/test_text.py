@@ -17,6 +17,7 @@ from rich.console import Console
 from weakspot.harness.cli.output import json_lines
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.report import tables, terminal, text
+from weakspot.harness.report.progress import PlainProgress, RichProgress
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import ControlTest
 from weakspot.harness.values.record import MachineInfo, Record
@@ -290,11 +291,9 @@ class Tty(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize(
-    ("out", "kind"), [(io.StringIO(), terminal.PlainProgress), (Tty(), terminal.RichProgress)]
-)
+@pytest.mark.parametrize(("out", "kind"), [(io.StringIO(), PlainProgress), (Tty(), RichProgress)])
 def test_a_machines_name_is_printed_as_it_is(
-    out: io.StringIO, kind: type[terminal.PlainProgress | terminal.RichProgress]
+    out: io.StringIO, kind: type[PlainProgress | RichProgress]
 ) -> None:
     """`ssh:loop:` is no picture."""
     with kind(terminal.console(out)) as progress:

@@ -1,0 +1,83 @@
+"""Progress on stderr: a bar for a person, one line per phase for a log."""
+
+from __future__ import annotations
+
+import sys
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from weakspot.harness.report.terminal import console
+
+
+class RichProgress:
+    """Progress as a bar that vanishes when it is done; a context manager."""
+
+    def __init__(self, out: Console) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=32),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+            TextColumn("{task.fields[detail]}", style="dim", markup=False),
+            console=out,
+            transient=True,
+        )
+        self._task = (
+            None if not out.is_terminal else self._progress.add_task("", visible=False, detail="")
+        )
+
+    def __enter__(self) -> RichProgress:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def start(self, total: int, what: str) -> None:
+        if self._task is not None:
+            # a new task: reset() takes a total of None for the one there was
+            self._progress.remove_task(self._task)
+            self._task = self._progress.add_task(what, total=total or None, detail="")
+
+    def advance(self, count: int = 1) -> None:
+        if self._task is not None:
+            self._progress.advance(self._task, count)
+
+    def at(self, text: str) -> None:
+        if self._task is not None:
+            self._progress.update(self._task, detail=text)
+
+    def message(self, text: str) -> None:
+        self._progress.console.print(text, style="dim", markup=False)
+
+
+class PlainProgress:
+    """Progress for a log: a line a phase, and the messages. A context manager like the other."""
+
+    def __init__(self, out: Console) -> None:
+        self._out = out
+
+    def __enter__(self) -> PlainProgress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def start(self, total: int, what: str) -> None:
+        self._out.print(f"{what}: {total:,}" if total else what, markup=False)
+
+    def advance(self, count: int = 1) -> None:
+        pass
+
+    def at(self, text: str) -> None:
+        pass
+
+    def message(self, text: str) -> None:
+        self._out.print(text, markup=False)
+
+
+def progress() -> RichProgress | PlainProgress:
+    """The progress that fits stderr, so that what is piped stays clean."""
+    out = console(sys.stderr)
+    return RichProgress(out) if out.is_terminal else PlainProgress(out)
