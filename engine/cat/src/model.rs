@@ -2,12 +2,12 @@
 use crate::error::CatError;
 use crate::evaluation::consistency::{Complete, Consistency};
 use crate::evaluation::input::Input;
-use crate::evaluation::layouts::{Layouts, Planned};
+use crate::evaluation::plan_cache::{CachedPlan, PlanCache};
 use crate::evaluation::prepare::prepare;
 use crate::evaluation::prepared::Prepared;
 use crate::plan::statements;
 use crate::syntax::ast::Block;
-use crate::syntax::files::{self, Files, Find};
+use crate::syntax::files::{self, Files, FindFile};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub struct Model {
     files: Arc<Files>,
     prelude: Block,
     main: Block,
-    layouts: Layouts,
+    plans: PlanCache,
 }
 
 impl Model {
@@ -57,7 +57,7 @@ impl Model {
         })
     }
 
-    fn build(path: &Path, text: String, find: &Find) -> Result<Model, CatError> {
+    fn build(path: &Path, text: String, find: &FindFile) -> Result<Model, CatError> {
         let mut files = Files::new();
         let prelude = files.add(Path::new(PRELUDE_NAME), PRELUDE.to_owned(), &|_, _| None)?;
         let main = files.add(path, text, &|name, including| {
@@ -74,16 +74,19 @@ impl Model {
             files: Arc::new(files),
             prelude: Arc::new(prelude.statements),
             main: Arc::new(main.statements),
-            layouts: Layouts::default(),
+            plans: PlanCache::default(),
         })
     }
 
     /// The model's plan for these variants.
-    pub(crate) fn plan(&self, variants: &dyn Fn(&str) -> bool) -> Result<Arc<Planned>, CatError> {
+    pub(crate) fn plan(
+        &self,
+        variants: &dyn Fn(&str) -> bool,
+    ) -> Result<Arc<CachedPlan>, CatError> {
         let on = self.files.variants.iter().map(|name| variants(name));
         let blocks = [&self.prelude, &self.main];
         let lay_out = || statements::plan(&self.files, &blocks, variants);
-        self.layouts
+        self.plans
             .plan(on.collect(), lay_out)
             .map_err(|(at, fault)| fault.error(&self.files, &self.files.names, at))
     }

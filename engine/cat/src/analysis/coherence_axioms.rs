@@ -23,9 +23,9 @@
 //! **`irreflexive [U]; eco`** holds just if all of `U` are tight: one before what it reads from
 //! leads there by `co`, and back by `rf`; for a write between see *Steps*; and where all are
 //! tight, nothing leads to its own place. Where `M` is part of the identity, `irreflexive M; eco`
-//! says the same, and `empty M & (fr; co)` follows.
+//! says the same, and `empty M & (fr; co)` is_computed.
 //!
-//! **`acyclic S | C` with any part `C` of `co | fr`** follows, where `S` has no cycle and no pair
+//! **`acyclic S | C` with any part `C` of `co | fr`** is_computed, where `S` has no cycle and no pair
 //! of `S+` can lead to an earlier place: again a cycle never goes to a later place.
 //!
 //! With several locations of which the order is open, the pairs of `S+` must not lead from one
@@ -34,79 +34,84 @@
 //!
 //! So what the axioms say is a partial order of each location's writes, some of which come
 //! right after one another; its linear extensions are what the search would find.
-use crate::plan::operation::{Id, Op};
+use crate::plan::operation::{Op, OpId};
 use crate::plan::steps::CheckStep;
 use crate::syntax::ast::*;
-use crate::types::form::Form;
-use crate::types::typed::Typed;
+use crate::types::typed::TypedPlan;
+use crate::types::value_type::Type;
 
 /// A form of axiom whose meaning for a coherence order is known; see the module's text.
 #[derive(Clone, Debug)]
-pub enum Shape {
+pub enum AxiomShape {
     /// `acyclic parts | co | fr`, `rf` among the parts
-    Whole(Vec<Id>),
+    Whole(Vec<OpId>),
     /// `acyclic parts | …`, where the rest is part of `co | fr`
-    Partly(Vec<Id>),
+    Partly(Vec<OpId>),
     /// `irreflexive H; eco?`
-    Before(Id),
+    Before(OpId),
     /// `irreflexive [U]; eco`
-    Tight(Id),
+    Tight(OpId),
     /// `irreflexive M; eco`
-    TightPairs(Id),
+    TightPairs(OpId),
     /// `empty M & (fr; co)`
-    Between(Id),
+    Between(OpId),
 }
 
 /// Axioms that are known in this way, of one choice of orders.
 #[derive(Clone, Debug)]
-pub struct Tame {
-    pub shapes: Vec<Shape>,
+pub struct CoherenceAxioms {
+    pub shapes: Vec<AxiomShape>,
 }
 
 /// Tells forms of axioms.
-pub struct Forms<'t> {
-    pub typed: &'t Typed,
+pub struct AxiomMatcher<'t> {
+    pub typed: &'t TypedPlan,
     /// The choice of orders.
-    pub choice: Id,
+    pub choice: OpId,
     /// Whether a value depends on it.
-    pub depends: &'t dyn Fn(Id) -> bool,
+    pub depends: &'t dyn Fn(OpId) -> bool,
 }
 
-impl Forms<'_> {
+impl AxiomMatcher<'_> {
     /// What the axioms say, where all are of known form.
-    pub fn tame<'c>(&self, checks: impl Iterator<Item = &'c CheckStep>) -> Option<Tame> {
-        let shapes: Option<Vec<Shape>> = checks.map(|check| self.shape(check)).collect();
-        shapes.map(|shapes| Tame { shapes })
+    pub fn coherence_axioms<'c>(
+        &self,
+        checks: impl Iterator<Item = &'c CheckStep>,
+    ) -> Option<CoherenceAxioms> {
+        let shapes: Option<Vec<AxiomShape>> = checks.map(|check| self.shape(check)).collect();
+        shapes.map(|shapes| CoherenceAxioms { shapes })
     }
 
-    fn op(&self, id: Id) -> &Op {
-        self.typed.plan.nodes.op(self.typed.root(id))
+    fn op(&self, id: OpId) -> &Op {
+        self.typed.plan.operations.op(self.typed.root(id))
     }
 
-    fn shape(&self, check: &CheckStep) -> Option<Shape> {
+    fn shape(&self, check: &CheckStep) -> Option<AxiomShape> {
         if check.negated || check.role != Role::Axiom {
             return None;
         }
-        let known = |id: Id| !(self.depends)(id) && self.typed.form(id) == Form::Relation;
+        let known = |id: OpId| !(self.depends)(id) && self.typed.type_of(id) == Type::Relation;
         match (check.claim, self.op(check.value)) {
             (Claim::Acyclic, _) => self.acyclic(check.value),
             (Claim::Irreflexive, Op::Sequence(before, back)) if known(*before) => {
                 match self.op(*back) {
                     Op::Unary(Unary::Optional, eco) if self.is_eco(*eco) => {
-                        Some(Shape::Before(*before))
+                        Some(AxiomShape::Before(*before))
                     }
-                    _ => self.is_eco(*back).then_some(Shape::TightPairs(*before)),
+                    _ => self
+                        .is_eco(*back)
+                        .then_some(AxiomShape::TightPairs(*before)),
                 }
             }
             (Claim::Irreflexive, Op::Restrict(Some(set), eco, None)) => {
-                let set_known = !(self.depends)(*set) && self.typed.form(*set) == Form::Set;
-                (set_known && self.is_eco(*eco)).then_some(Shape::Tight(*set))
+                let set_known = !(self.depends)(*set) && self.typed.type_of(*set) == Type::Set;
+                (set_known && self.is_eco(*eco)).then_some(AxiomShape::Tight(*set))
             }
             (Claim::Empty, Op::Binary(Binary::Intersection, a, b)) => {
                 let (pairs, path) = if known(*a) { (*a, *b) } else { (*b, *a) };
                 match self.op(path) {
                     Op::Sequence(fr, co) if known(pairs) => {
-                        (self.is_fr(*fr) && self.is_co(*co)).then_some(Shape::Between(pairs))
+                        (self.is_fr(*fr) && self.is_co(*co)).then_some(AxiomShape::Between(pairs))
                     }
                     _ => None,
                 }
@@ -116,42 +121,42 @@ impl Forms<'_> {
     }
 
     /// The operands of a union, of unions in it too.
-    fn parts(&self, id: Id, found: &mut Vec<Id>) {
+    fn parts(&self, id: OpId, found: &mut Vec<OpId>) {
         match self.op(id) {
             Op::Union(items) => items.iter().for_each(|item| self.parts(*item, found)),
             _ => found.push(self.typed.root(id)),
         }
     }
 
-    fn acyclic(&self, value: Id) -> Option<Shape> {
+    fn acyclic(&self, value: OpId) -> Option<AxiomShape> {
         let mut parts = Vec::new();
         self.parts(value, &mut parts);
-        let (open, below): (Vec<Id>, Vec<Id>) =
+        let (open, below): (Vec<OpId>, Vec<OpId>) =
             parts.into_iter().partition(|part| (self.depends)(*part));
         if below
             .iter()
-            .any(|id| !matches!(self.typed.form(*id), Form::Relation | Form::Nothing))
+            .any(|id| !matches!(self.typed.type_of(*id), Type::Relation | Type::Nothing))
         {
             return None;
         }
-        let whole = |is: &dyn Fn(Id) -> bool| open.iter().any(|part| is(*part));
+        let whole = |is: &dyn Fn(OpId) -> bool| open.iter().any(|part| is(*part));
         let rf = below.iter().any(|part| *self.op(*part) == Op::ReadsFrom);
-        let part = |id: &Id| self.is_part(*id);
+        let part = |id: &OpId| self.is_part(*id);
         match open.iter().all(part) {
             false => None,
             true if rf && whole(&|id| self.is_co(id)) && whole(&|id| self.is_fr(id)) => {
-                Some(Shape::Whole(below))
+                Some(AxiomShape::Whole(below))
             }
-            true => Some(Shape::Partly(below)),
+            true => Some(AxiomShape::Partly(below)),
         }
     }
 
-    fn is_co(&self, id: Id) -> bool {
+    fn is_co(&self, id: OpId) -> bool {
         self.typed.root(id) == self.choice
     }
 
     /// `(rf^-1; co) \ id`
-    fn is_fr(&self, id: Id) -> bool {
+    fn is_fr(&self, id: OpId) -> bool {
         let Op::Binary(Binary::Difference, path, identity) = self.op(id) else {
             return false;
         };
@@ -165,7 +170,7 @@ impl Forms<'_> {
     }
 
     /// Whether a value is part of `co | fr`.
-    fn is_part(&self, id: Id) -> bool {
+    fn is_part(&self, id: OpId) -> bool {
         if self.is_co(id) || self.is_fr(id) {
             return true;
         }
@@ -178,14 +183,14 @@ impl Forms<'_> {
     }
 
     /// `(rf | co | fr)+`
-    fn is_eco(&self, id: Id) -> bool {
+    fn is_eco(&self, id: OpId) -> bool {
         let Op::Unary(Unary::Plus, union) = self.op(id) else {
             return false;
         };
         let mut parts = Vec::new();
         self.parts(*union, &mut parts);
-        let is_rf = |id: &Id| *self.op(*id) == Op::ReadsFrom;
-        let some = |is: &dyn Fn(&Id) -> bool| parts.iter().any(is);
+        let is_rf = |id: &OpId| *self.op(*id) == Op::ReadsFrom;
+        let some = |is: &dyn Fn(&OpId) -> bool| parts.iter().any(is);
         parts.len() == 3
             && some(&is_rf)
             && some(&|id| self.is_co(*id))
@@ -193,13 +198,13 @@ impl Forms<'_> {
     }
 }
 
-impl Tame {
+impl CoherenceAxioms {
     /// The operations whose values say what the axioms say.
-    pub fn operands(&self) -> Vec<Id> {
-        let each = |shape: &Shape| match shape {
-            Shape::Whole(parts) | Shape::Partly(parts) => parts.clone(),
-            Shape::Before(id) | Shape::Tight(id) => vec![*id],
-            Shape::TightPairs(id) | Shape::Between(id) => vec![*id],
+    pub fn operands(&self) -> Vec<OpId> {
+        let each = |shape: &AxiomShape| match shape {
+            AxiomShape::Whole(parts) | AxiomShape::Partly(parts) => parts.clone(),
+            AxiomShape::Before(id) | AxiomShape::Tight(id) => vec![*id],
+            AxiomShape::TightPairs(id) | AxiomShape::Between(id) => vec![*id],
         };
         self.shapes.iter().flat_map(each).collect()
     }

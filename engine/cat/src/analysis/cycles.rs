@@ -8,11 +8,11 @@
 //! new event. Where an axiom says that such an operation has no cycle, a graph that fails it, and
 //! did not before it grew, has a cycle by a new event.
 use super::growth;
-use crate::plan::builtin::Prim;
-use crate::plan::operation::{Id, Op};
+use crate::plan::builtin::Builtin;
+use crate::plan::operation::{Op, OpId};
 use crate::plan::steps::CheckStep;
 use crate::syntax::ast::*;
-use crate::types::typed::Typed;
+use crate::types::typed::TypedPlan;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Paths {
@@ -37,13 +37,13 @@ const UNKNOWN: Paths = Paths {
 
 /// Tells of checks whether a graph that fails them has a cycle by one of the events that came
 /// last, where it did not fail them before.
-pub fn are_cycles(typed: &Typed) -> impl Fn(&CheckStep) -> bool + '_ {
+pub fn are_cycles(typed: &TypedPlan) -> impl Fn(&CheckStep) -> bool + '_ {
     let mut found: Vec<Paths> = Vec::with_capacity(typed.same.len());
     for id in 0..typed.same.len() {
-        let root = typed.root(id as Id) as usize;
+        let root = typed.root(id as OpId) as usize;
         let paths = match root < id {
             true => found[root],
-            false => of(typed, id as Id, &found),
+            false => of(typed, id as OpId, &found),
         };
         found.push(paths);
     }
@@ -54,18 +54,18 @@ pub fn are_cycles(typed: &Typed) -> impl Fn(&CheckStep) -> bool + '_ {
     }
 }
 
-fn of(typed: &Typed, id: Id, found: &[Paths]) -> Paths {
-    let nodes = &typed.plan.nodes;
-    let get = |id: Id| found[typed.root(id) as usize];
-    let op = |id: Id| nodes.op(typed.root(id));
-    let given = |id: Id, name: &str| matches!(op(id), Op::Given(found) if typed.plan.names.text(*found) == name);
+fn of(typed: &TypedPlan, id: OpId, found: &[Paths]) -> Paths {
+    let operations = &typed.plan.operations;
+    let get = |id: OpId| found[typed.root(id) as usize];
+    let op = |id: OpId| operations.op(typed.root(id));
+    let given = |id: OpId, name: &str| matches!(op(id), Op::Given(found) if typed.plan.names.text(*found) == name);
     let stays = |walks: Walks| Paths { stays: true, walks };
-    let is_co = |id: Id| growth::is_coherence(typed, op(id));
-    let is_inverse_rf = |id: Id| matches!(op(id), Op::Unary(Unary::Inverse, rf) if matches!(op(*rf), Op::ReadsFrom));
+    let is_co = |id: OpId| growth::is_coherence(typed, op(id));
+    let is_inverse_rf = |id: OpId| matches!(op(id), Op::Unary(Unary::Inverse, rf) if matches!(op(*rf), Op::ReadsFrom));
     if typed.is_nothing(id) {
         return stays(Walks::Always);
     }
-    match nodes.op(id) {
+    match operations.op(id) {
         Op::ReadsFrom | Op::EmptyRelation => stays(Walks::Always),
         Op::Choice(_) if is_co(id) => stays(Walks::Always),
         Op::Given(name) if typed.plan.names.text(*name) == "po" => stays(Walks::Always),
@@ -84,7 +84,7 @@ fn of(typed: &Typed, id: Id, found: &[Paths]) -> Paths {
             walks: get(*a).walks.min(Walks::Perhaps),
             ..get(*a)
         },
-        Op::Unary(Unary::Plus, a) | Op::Call(Prim::AsTransitive, a) => Paths {
+        Op::Unary(Unary::Plus, a) | Op::Call(Builtin::AsTransitive, a) => Paths {
             stays: false,
             ..get(*a)
         },

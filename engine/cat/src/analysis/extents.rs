@@ -3,12 +3,12 @@
 //!
 //! An abstract interpretation (Cousot and Cousot, POPL 1977): of each operation's value one knows
 //! which sorts' events may be in it, and which all are; of a relation, the same of pairs.
-use crate::plan::builtin::Prim;
-use crate::plan::operation::{Id, Op};
+use crate::plan::builtin::Builtin;
+use crate::plan::operation::{Op, OpId};
 use crate::plan::steps::CheckStep;
 use crate::syntax::ast::*;
-use crate::types::form::Form;
-use crate::types::typed::Typed;
+use crate::types::typed::TypedPlan;
+use crate::types::value_type::Type;
 
 /// A bit a sort; of a relation, a bit for each sort that leads and each that it leads to: those
 /// that lead from sort `a` to `b` are bit `a · MAX_SORTS + b`.
@@ -89,19 +89,19 @@ fn close(relation: u16) -> u16 {
 
 /// Tells of checks whether they have nothing to say of any graph whose events are as `given` says
 /// of what the graph gives.
-pub fn silent<'t>(
-    typed: &'t Typed,
+pub fn never_reported<'t>(
+    typed: &'t TypedPlan,
     given: &dyn Fn(&str) -> Extent,
 ) -> impl Fn(&CheckStep) -> bool + 't {
     let mut found: Vec<Extent> = Vec::with_capacity(typed.same.len());
     for id in 0..typed.same.len() {
-        let root = typed.root(id as Id) as usize;
-        let extent = match typed.form(id as Id) {
+        let root = typed.root(id as OpId) as usize;
+        let extent = match typed.type_of(id as OpId) {
             _ if root < id => found[root],
-            Form::Nothing => Extent::NOTHING,
-            Form::Universe => Extent::ALL,
-            Form::Any => Extent::UNKNOWN,
-            _ => of(typed, id as Id, &found, given),
+            Type::Nothing => Extent::NOTHING,
+            Type::Universe => Extent::ALL,
+            Type::Dynamic => Extent::UNKNOWN,
+            _ => of(typed, id as OpId, &found, given),
         };
         found.push(extent);
     }
@@ -117,11 +117,11 @@ pub fn silent<'t>(
     }
 }
 
-fn of(typed: &Typed, id: Id, found: &[Extent], given: &dyn Fn(&str) -> Extent) -> Extent {
+fn of(typed: &TypedPlan, id: OpId, found: &[Extent], given: &dyn Fn(&str) -> Extent) -> Extent {
     let names = &typed.plan.names;
-    let get = |id: Id| found[typed.root(id) as usize];
+    let get = |id: OpId| found[typed.root(id) as usize];
     let known = |may: u16, must: u16| Extent { may, must };
-    match typed.plan.nodes.op(id) {
+    match typed.plan.operations.op(id) {
         Op::Given(name) => given(names.text(*name)),
         Op::ReadsFrom => given("rf"),
         Op::Choice(index) => {
@@ -143,14 +143,14 @@ fn of(typed: &Typed, id: Id, found: &[Extent], given: &dyn Fn(&str) -> Extent) -
         Op::Unary(Unary::Complement, a) => get(*a).complement(),
         Op::Unary(Unary::Inverse, a) => get(*a).map(|all| pairs(|a, b| has(all, b, a))),
         Op::Unary(Unary::Identity, a) => known(product(get(*a).may, get(*a).may) & DIAGONAL, 0),
-        Op::Unary(Unary::Plus, a) | Op::Call(Prim::AsTransitive, a) => {
+        Op::Unary(Unary::Plus, a) | Op::Call(Builtin::AsTransitive, a) => {
             known(close(get(*a).may), get(*a).must)
         }
         Op::Unary(Unary::Optional, a) => known(get(*a).may | DIAGONAL, get(*a).must),
         Op::Unary(Unary::Star, a) => known(close(get(*a).may) | DIAGONAL, get(*a).must),
         Op::Sequence(a, b) => known(sequence(get(*a).may, get(*b).may), 0),
         Op::Restrict(from, inner, to) => {
-            let side = |side: &Option<Id>| side.map_or(Extent::ALL, get);
+            let side = |side: &Option<OpId>| side.map_or(Extent::ALL, get);
             let (from, to) = (side(from), side(to));
             let sides = known(product(from.may, to.may), product(from.must, to.must));
             get(*inner).intersection(sides)

@@ -6,11 +6,11 @@
 //! new event comes in a coherence order is free. Then each operation's value, looked at on the
 //! old events, stays, only grows, or may change in any way. Where the new event comes last in
 //! coherence order too, nothing given leads from it.
-use crate::plan::builtin::Prim;
-use crate::plan::operation::{Id, Nodes, Op};
+use crate::plan::builtin::Builtin;
+use crate::plan::operation::{Op, OpId, Operations};
 use crate::plan::steps::CheckStep;
 use crate::syntax::ast::*;
-use crate::types::typed::Typed;
+use crate::types::typed::TypedPlan;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Growth {
@@ -39,7 +39,7 @@ const UNKNOWN: Growth = Growth {
 
 /// Where the new event comes in the coherence order of what it writes or reads from.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Position {
     Anywhere,
     Last,
     /// And so is the event in its thread, which may read from it; it may be an initial write.
@@ -47,22 +47,22 @@ enum Place {
 }
 
 /// Of each operation, whether its value on old events only grows with the graph.
-pub fn only_grows(typed: &Typed) -> Vec<bool> {
-    let found = growths(typed, Place::Anywhere);
+pub fn only_grows(typed: &TypedPlan) -> Vec<bool> {
+    let found = growths(typed, Position::Anywhere);
     found.iter().map(|growth| growth.up).collect()
 }
 
 /// Of each operation, whether its value on the events that were there only grows when events come
 /// anywhere, at the end of a thread or not.
-pub fn grows_with_more(typed: &Typed) -> Vec<bool> {
-    let found = growths(typed, Place::AnywhereInThread);
+pub fn grows_with_more(typed: &TypedPlan) -> Vec<bool> {
+    let found = growths(typed, Position::AnywhereInThread);
     found.iter().map(|growth| growth.up).collect()
 }
 
 /// Tells of checks whether they still hold when an event is added that comes last: where no pair
 /// comes between old events and none leads from the new one, no cycle comes about.
-pub fn keeps_maximal(typed: &Typed) -> impl Fn(&CheckStep) -> bool + '_ {
-    let found = growths(typed, Place::Last);
+pub fn keeps_maximal(typed: &TypedPlan) -> impl Fn(&CheckStep) -> bool + '_ {
+    let found = growths(typed, Position::Last);
     move |check| {
         let growth = found[check.value as usize];
         let empty = typed.is_nothing(check.value);
@@ -70,23 +70,29 @@ pub fn keeps_maximal(typed: &Typed) -> impl Fn(&CheckStep) -> bool + '_ {
     }
 }
 
-fn growths(typed: &Typed, place: Place) -> Vec<Growth> {
-    let nodes = &typed.plan.nodes;
-    let mut found: Vec<Growth> = Vec::with_capacity(nodes.all.len());
-    for (id, node) in nodes.all.iter().enumerate() {
-        let root = typed.root(id as Id) as usize;
-        let growth = match typed.form(id as Id) {
+fn growths(typed: &TypedPlan, position: Position) -> Vec<Growth> {
+    let operations = &typed.plan.operations;
+    let mut found: Vec<Growth> = Vec::with_capacity(operations.all.len());
+    for (id, node) in operations.all.iter().enumerate() {
+        let root = typed.root(id as OpId) as usize;
+        let growth = match typed.type_of(id as OpId) {
             _ if root < id => found[root],
-            _ if typed.is_nothing(id as Id) => STAYS,
-            _ => of(nodes, typed, &node.op, &found, place),
+            _ if typed.is_nothing(id as OpId) => STAYS,
+            _ => of(operations, typed, &node.op, &found, position),
         };
         found.push(growth);
     }
     found
 }
 
-fn of(nodes: &Nodes, typed: &Typed, op: &Op, found: &[Growth], place: Place) -> Growth {
-    let get = |id: Id| found[typed.root(id) as usize];
+fn of(
+    operations: &Operations,
+    typed: &TypedPlan,
+    op: &Op,
+    found: &[Growth],
+    position: Position,
+) -> Growth {
+    let get = |id: OpId| found[typed.root(id) as usize];
     let meet = |a: Growth, b: Growth| Growth {
         up: a.up && b.up,
         down: a.down && b.down,
@@ -98,16 +104,16 @@ fn of(nodes: &Nodes, typed: &Typed, op: &Op, found: &[Growth], place: Place) -> 
         sink: closed,
         ..STAYS
     };
-    let last = |id: Id| {
-        let op = nodes.op(typed.root(id));
-        place == Place::Last && matches!(op, Op::Choice(_)) && is_coherence(typed, op)
+    let last = |id: OpId| {
+        let op = operations.op(typed.root(id));
+        position == Position::Last && matches!(op, Op::Choice(_)) && is_coherence(typed, op)
     };
-    let inverse_rf = |id: Id| match nodes.op(typed.root(id)) {
-        Op::Unary(Unary::Inverse, rf) => *nodes.op(typed.root(*rf)) == Op::ReadsFrom,
+    let inverse_rf = |id: OpId| match operations.op(typed.root(id)) {
+        Op::Unary(Unary::Inverse, rf) => *operations.op(typed.root(*rf)) == Op::ReadsFrom,
         _ => false,
     };
     match op {
-        Op::Given(_) | Op::ReadsFrom if place == Place::AnywhereInThread => given(false),
+        Op::Given(_) | Op::ReadsFrom if position == Position::AnywhereInThread => given(false),
         Op::Given(name) => match typed.plan.names.text(*name) {
             "po" | "addr" | "data" | "ctrl" | "rmw" | "amo" => given(true),
             // The new event is no initial write.
@@ -122,7 +128,7 @@ fn of(nodes: &Nodes, typed: &Typed, op: &Op, found: &[Growth], place: Place) -> 
             ..STAYS
         },
         Op::ReadsFrom | Op::EmptyRelation => STAYS,
-        Op::Choice(_) if place == Place::Last && is_coherence(typed, op) => STAYS,
+        Op::Choice(_) if position == Position::Last && is_coherence(typed, op) => STAYS,
         // From-read: what the new event reads from is the last, or the last but itself.
         Op::Sequence(a, b) if inverse_rf(*a) && last(*b) => Growth {
             sink: false,
@@ -161,7 +167,7 @@ fn of(nodes: &Nodes, typed: &Typed, op: &Op, found: &[Growth], place: Place) -> 
             sink: get(*a).sink && *closure == Unary::Plus,
             ..get(*a)
         },
-        Op::Call(Prim::AsTransitive, a) => Growth {
+        Op::Call(Builtin::AsTransitive, a) => Growth {
             down: get(*a).down && get(*a).closed,
             ..get(*a)
         },
@@ -179,7 +185,7 @@ fn of(nodes: &Nodes, typed: &Typed, op: &Op, found: &[Growth], place: Place) -> 
             up: get(*a).up && get(*b).down,
             down: get(*a).down && get(*b).up,
             closed: get(*a).closed,
-            sink: get(*a).sink || get(*a).closed && *nodes.op(typed.root(*b)) == Op::Identity,
+            sink: get(*a).sink || get(*a).closed && *operations.op(typed.root(*b)) == Op::Identity,
         },
         // A path by a new event is one more, unless only old events lead to old ones.
         Op::Sequence(a, b) => {
@@ -199,20 +205,20 @@ fn of(nodes: &Nodes, typed: &Typed, op: &Op, found: &[Growth], place: Place) -> 
                 ..sides.fold(get(*inner), meet)
             }
         }
-        Op::Call(Prim::Range, a) => Growth {
+        Op::Call(Builtin::Range, a) => Growth {
             down: get(*a).down && get(*a).closed,
             closed: false,
             sink: false,
             ..get(*a)
         },
-        Op::Call(Prim::Domain, a) => Growth {
+        Op::Call(Builtin::Domain, a) => Growth {
             down: false,
             closed: false,
             sink: false,
             ..get(*a)
         },
         Op::Fix(group) => {
-            let mut bodies = nodes.groups[*group as usize].bodies.iter();
+            let mut bodies = operations.groups[*group as usize].bodies.iter();
             Growth {
                 up: bodies.all(|body| get(*body).up),
                 ..UNKNOWN
@@ -224,9 +230,9 @@ fn of(nodes: &Nodes, typed: &Typed, op: &Op, found: &[Growth], place: Place) -> 
 }
 
 /// Whether a relation holds every pair of another, as far as the operations show.
-pub fn covers(typed: &Typed, id: Id, part: &dyn Fn(&Op) -> bool) -> bool {
-    let nodes = &typed.plan.nodes;
-    let op = nodes.op(typed.root(id));
+pub fn covers(typed: &TypedPlan, id: OpId, part: &dyn Fn(&Op) -> bool) -> bool {
+    let operations = &typed.plan.operations;
+    let op = operations.op(typed.root(id));
     part(op)
         || match op {
             Op::Union(items) => items.iter().any(|item| covers(typed, *item, part)),
@@ -241,7 +247,7 @@ pub fn covers(typed: &Typed, id: Id, part: &dyn Fn(&Op) -> bool) -> bool {
 }
 
 /// Whether an operation is the coherence order that the model chooses.
-pub fn is_coherence(typed: &Typed, op: &Op) -> bool {
+pub fn is_coherence(typed: &TypedPlan, op: &Op) -> bool {
     match op {
         Op::Choice(index) => {
             let step = &typed.plan.choices[*index as usize];
@@ -254,9 +260,9 @@ pub fn is_coherence(typed: &Typed, op: &Op) -> bool {
 /// Whether an axiom says, in so many words, that each thread sees each location change in
 /// coherence order: `acyclic` of a union, or `irreflexive` of a path of program order and then
 /// `(rf | co | fr)+`.
-pub fn states_coherence(typed: &Typed, check: &CheckStep) -> bool {
-    let op = |id: Id| typed.plan.nodes.op(typed.root(id));
-    let given = |id: Id, name: &str| matches!(op(id), Op::Given(found) if typed.plan.names.text(*found) == name);
+pub fn states_coherence(typed: &TypedPlan, check: &CheckStep) -> bool {
+    let op = |id: OpId| typed.plan.operations.op(typed.root(id));
+    let given = |id: OpId, name: &str| matches!(op(id), Op::Given(found) if typed.plan.names.text(*found) == name);
     let is_po = |found: &Op| match found {
         Op::Given(name) => typed.plan.names.text(*name) == "po",
         Op::Binary(Binary::Intersection, a, b) => {
@@ -280,11 +286,11 @@ pub fn states_coherence(typed: &Typed, check: &CheckStep) -> bool {
         }
         path => is_path(path),
     };
-    let communicates = |id: Id| {
+    let communicates = |id: OpId| {
         covers(typed, id, &is_rf) && covers(typed, id, &is_co) && covers(typed, id, &is_fr)
     };
-    let closed = |id: Id| matches!(op(id), Op::Unary(Unary::Plus | Unary::Star, _));
-    let whole = |id: Id| covers(typed, id, &is_po) && communicates(id);
+    let closed = |id: OpId| matches!(op(id), Op::Unary(Unary::Plus | Unary::Star, _));
+    let whole = |id: OpId| covers(typed, id, &is_po) && communicates(id);
     if check.negated || check.role != Role::Axiom {
         return false;
     }
@@ -303,8 +309,8 @@ pub fn states_coherence(typed: &Typed, check: &CheckStep) -> bool {
 }
 
 /// Whether each event leads to itself.
-fn optional(typed: &Typed, id: Id) -> bool {
-    match typed.plan.nodes.op(typed.root(id)) {
+fn optional(typed: &TypedPlan, id: OpId) -> bool {
+    match typed.plan.operations.op(typed.root(id)) {
         Op::Unary(Unary::Optional | Unary::Star, _) | Op::Identity => true,
         Op::Union(items) => items.iter().any(|item| optional(typed, *item)),
         Op::Sequence(a, b) => optional(typed, *a) && optional(typed, *b),

@@ -1,18 +1,18 @@
 //! The orders of a location's writes that axioms of coherence leave, counted instead of listed.
 use super::graph_values::GraphValues;
-use crate::analysis::coherence_axioms::{Shape, Tame};
-use crate::plan::operation::Id;
-use crate::types::form::Form;
-use crate::types::typed::Typed;
+use crate::analysis::coherence_axioms::{AxiomShape, CoherenceAxioms};
+use crate::plan::operation::OpId;
+use crate::types::typed::TypedPlan;
+use crate::types::value_type::Type;
 use relation::{rows, Set};
 use smallvec::{smallvec, SmallVec};
 
 /// What the axioms say of a candidate, as far as it is made.
-pub enum Said {
+pub enum OrderConstraints {
     /// None of the orders is consistent.
     Impossible,
     /// This cannot be told in the form of partial orders.
-    Unclear,
+    Unknown,
     /// The writes of each class, to be ordered.
     Orders(Vec<Blocks>),
 }
@@ -40,7 +40,7 @@ fn bits(mut word: u64) -> impl Iterator<Item = usize> {
 }
 
 /// A candidate's events as the axioms look at them.
-struct Places<'a> {
+struct Positions<'a> {
     n: usize,
     classes: &'a [u64],
     /// Of each event that has a place, the write whose place it is.
@@ -62,20 +62,20 @@ struct Places<'a> {
     tight: u64,
 }
 
-impl Tame {
+impl CoherenceAxioms {
     /// What the axioms say of the orders of `classes` that extend `base`, `rf` being what is
     /// known of what is read from where.
-    pub fn say(
+    pub fn constraints(
         &self,
-        typed: &Typed,
+        typed: &TypedPlan,
         values: &GraphValues,
         rf: &[u64],
         base: &[u64],
         classes: &[Set],
-    ) -> Said {
+    ) -> OrderConstraints {
         let n = values.rows.n;
         if values.rows.stride != 1 || classes.len() > 64 {
-            return Said::Unclear;
+            return OrderConstraints::Unknown;
         }
         let classes: SmallVec<[u64; 4]> = classes
             .iter()
@@ -85,49 +85,49 @@ impl Tame {
                 row[0]
             })
             .collect();
-        let Some(mut places) = Places::new(n, &classes, rf, base) else {
-            return Said::Unclear;
+        let Some(mut positions) = Positions::new(n, &classes, rf, base) else {
+            return OrderConstraints::Unknown;
         };
         for shape in &self.shapes {
-            let said = match shape {
-                Shape::Whole(parts) => places.whole(typed, values, parts),
-                Shape::Partly(parts) => places.partly(typed, values, parts),
-                Shape::Before(before) => places.before(&matrix(typed, values, *before)),
-                Shape::Tight(set) => {
-                    places.tight |= values.rows.word(typed.slot(*set));
+            let constraints = match shape {
+                AxiomShape::Whole(parts) => positions.whole(typed, values, parts),
+                AxiomShape::Partly(parts) => positions.partly(typed, values, parts),
+                AxiomShape::Before(before) => positions.before(&matrix(typed, values, *before)),
+                AxiomShape::Tight(set) => {
+                    positions.tight |= values.rows.word(typed.slot(*set));
                     None
                 }
-                Shape::TightPairs(pairs) => {
+                AxiomShape::TightPairs(pairs) => {
                     let pairs = matrix(typed, values, *pairs);
                     let tight = diagonal(&pairs, n);
-                    places.tight |= tight.unwrap_or(0);
-                    tight.is_none().then_some(Said::Unclear)
+                    positions.tight |= tight.unwrap_or(0);
+                    tight.is_none().then_some(OrderConstraints::Unknown)
                 }
-                Shape::Between(_) => None,
+                AxiomShape::Between(_) => None,
             };
-            if let Some(said) = said {
-                return said;
+            if let Some(constraints) = constraints {
+                return constraints;
             }
         }
         let modified = bits(classes.iter().fold(0, |all, class| all | class));
-        let modified = modified.filter(|write| places.source[*write] != NONE);
+        let modified = modified.filter(|write| positions.source[*write] != NONE);
         let modified = modified.fold(0, |all, write| all | 1 << write);
         let between = self.shapes.iter().all(|shape| match shape {
             // Those that read from elsewhere are looked at when it is known from where.
-            Shape::Between(pairs) => diagonal(&matrix(typed, values, *pairs), n).is_some(),
+            AxiomShape::Between(pairs) => diagonal(&matrix(typed, values, *pairs), n).is_some(),
             _ => true,
         });
-        if modified & !places.tight != 0 || !between {
-            return Said::Unclear;
+        if modified & !positions.tight != 0 || !between {
+            return OrderConstraints::Unknown;
         }
-        places.conclude()
+        positions.conclude()
     }
 }
 
 /// The rows of an operation's value.
-fn matrix(typed: &Typed, values: &GraphValues, id: Id) -> Matrix {
+fn matrix(typed: &TypedPlan, values: &GraphValues, id: OpId) -> Matrix {
     let mut matrix = [0; 64];
-    if typed.form(id) == Form::Relation && !values.rows.has_no_pairs(typed.slot(id)) {
+    if typed.type_of(id) == Type::Relation && !values.rows.has_no_pairs(typed.slot(id)) {
         let rows = values.rows.relation(typed.slot(id));
         matrix[..rows.len()].copy_from_slice(rows);
     }
@@ -146,9 +146,9 @@ fn diagonal(pairs: &Matrix, n: usize) -> Option<u64> {
     Some(events)
 }
 
-impl<'a> Places<'a> {
-    fn new(n: usize, classes: &'a [u64], rf: &[u64], base: &[u64]) -> Option<Places<'a>> {
-        let mut places = Places {
+impl<'a> Positions<'a> {
+    fn new(n: usize, classes: &'a [u64], rf: &[u64], base: &[u64]) -> Option<Positions<'a>> {
+        let mut positions = Positions {
             n,
             classes,
             write: [NONE; 64],
@@ -163,38 +163,38 @@ impl<'a> Places<'a> {
         };
         for (number, class) in classes.iter().enumerate() {
             for write in bits(*class) {
-                places.write[write] = write as u8;
-                places.class[write] = number as u8;
-                places.base[write] = base[write] & class;
+                positions.write[write] = write as u8;
+                positions.class[write] = number as u8;
+                positions.base[write] = base[write] & class;
             }
         }
-        rows::close(1, &mut places.base[..n]);
+        rows::close(1, &mut positions.base[..n]);
         for (number, class) in classes.iter().enumerate() {
-            let ordered: u32 = bits(*class).map(|w| places.base[w].count_ones()).sum();
+            let ordered: u32 = bits(*class).map(|w| positions.base[w].count_ones()).sum();
             let size = class.count_ones();
-            places.open |= u64::from(ordered < size * size.saturating_sub(1) / 2) << number;
+            positions.open |= u64::from(ordered < size * size.saturating_sub(1) / 2) << number;
         }
         for (from, row) in rf.iter().enumerate() {
-            if *row != 0 && places.class[from] == NONE {
+            if *row != 0 && positions.class[from] == NONE {
                 return None;
             }
             for read in bits(*row) {
-                places.early[read] = places.base[from] & !(1 << read);
-                if places.class[read] == NONE {
-                    places.write[read] = from as u8;
-                } else if places.class[read] == places.class[from] {
-                    places.source[read] = from as u8;
+                positions.early[read] = positions.base[from] & !(1 << read);
+                if positions.class[read] == NONE {
+                    positions.write[read] = from as u8;
+                } else if positions.class[read] == positions.class[from] {
+                    positions.source[read] = from as u8;
                 } else {
                     return None;
                 }
             }
         }
-        places.order = places.base;
-        Some(places)
+        positions.order = positions.base;
+        Some(positions)
     }
 
     /// The pairs of `parts` and what is known of `co` and `fr`, closed.
-    fn closed(&self, typed: &Typed, values: &GraphValues, parts: &[Id]) -> Matrix {
+    fn closed(&self, typed: &TypedPlan, values: &GraphValues, parts: &[OpId]) -> Matrix {
         let mut all = self.base;
         rows::unite(&self.early, &mut all);
         for part in parts {
@@ -209,7 +209,7 @@ impl<'a> Places<'a> {
         rows.any(|(event, row)| row >> event & 1 == 1)
     }
 
-    /// Calls `each` for the writes of the places that pairs of a class lead from and to, where
+    /// Calls `each` for the writes of the positions that pairs of a class lead from and to, where
     /// they are two; false when pairs lead from an open class round by others to it.
     fn steps(&self, pairs: &Matrix, each: &mut dyn FnMut(usize, usize)) -> bool {
         let mut across = [0u64; 64];
@@ -233,32 +233,42 @@ impl<'a> Places<'a> {
         rows::is_acyclic(1, &across[..self.classes.len()])
     }
 
-    fn whole(&mut self, typed: &Typed, values: &GraphValues, parts: &[Id]) -> Option<Said> {
+    fn whole(
+        &mut self,
+        typed: &TypedPlan,
+        values: &GraphValues,
+        parts: &[OpId],
+    ) -> Option<OrderConstraints> {
         let closed = self.closed(typed, values, parts);
         if self.has_cycle(&closed) {
-            return Some(Said::Impossible);
+            return Some(OrderConstraints::Impossible);
         }
         self.tight = u64::MAX;
         let mut order = self.order;
         let apart = self.steps(&closed, &mut |from, to| order[from] |= 1 << to);
         self.order = order;
-        (!apart).then_some(Said::Unclear)
+        (!apart).then_some(OrderConstraints::Unknown)
     }
 
-    fn partly(&mut self, typed: &Typed, values: &GraphValues, parts: &[Id]) -> Option<Said> {
+    fn partly(
+        &mut self,
+        typed: &TypedPlan,
+        values: &GraphValues,
+        parts: &[OpId],
+    ) -> Option<OrderConstraints> {
         let closed = self.closed(typed, values, parts);
         let mut needed = std::mem::take(&mut self.needed);
         let apart = self.steps(&closed, &mut |from, to| needed.push((from, to)));
         self.needed = needed;
         // What is known of co and fr may be more than the axiom looks at.
-        (self.has_cycle(&closed) || !apart).then_some(Said::Unclear)
+        (self.has_cycle(&closed) || !apart).then_some(OrderConstraints::Unknown)
     }
 
-    fn before(&mut self, before: &Matrix) -> Option<Said> {
+    fn before(&mut self, before: &Matrix) -> Option<OrderConstraints> {
         let mut order = self.order;
         for (from, row) in before.iter().enumerate().take(self.n) {
             if row >> from & 1 == 1 {
-                return Some(Said::Impossible);
+                return Some(OrderConstraints::Impossible);
             }
             let own = self.write[from];
             if own == NONE {
@@ -266,7 +276,7 @@ impl<'a> Places<'a> {
             }
             // It leads from a read to what that reads from.
             if usize::from(own) != from && row >> own & 1 == 1 {
-                return Some(Said::Impossible);
+                return Some(OrderConstraints::Impossible);
             }
             for to in bits(*row) {
                 let to = self.write[to];
@@ -281,7 +291,7 @@ impl<'a> Places<'a> {
     }
 
     /// Closes the order, with what follows from writes that come right after others.
-    fn conclude(mut self) -> Said {
+    fn conclude(mut self) -> OrderConstraints {
         let n = self.n;
         loop {
             rows::close(1, &mut self.order[..n]);
@@ -301,7 +311,7 @@ impl<'a> Places<'a> {
                 }
             }
             if self.has_cycle(&self.order) {
-                return Said::Impossible;
+                return OrderConstraints::Impossible;
             }
             if self.order == before {
                 break;
@@ -309,9 +319,9 @@ impl<'a> Places<'a> {
         }
         let ordered = |(from, to): &(usize, usize)| self.order[*from] >> to & 1 == 1;
         if !self.needed.iter().all(ordered) {
-            return Said::Unclear;
+            return OrderConstraints::Unknown;
         }
-        Said::Orders(
+        OrderConstraints::Orders(
             self.classes
                 .iter()
                 .map(|class| self.blocks(*class))
@@ -336,8 +346,8 @@ impl<'a> Places<'a> {
         // What comes before a block comes before its first write.
         let before = |first: usize| {
             let earlier = |(_, last, _): &(usize, usize, u64)| self.order[*last] >> first & 1 == 1;
-            let places = blocks.iter().enumerate();
-            places
+            let positions = blocks.iter().enumerate();
+            positions
                 .filter(|(_, block)| earlier(block))
                 .fold(0, |all, (place, _)| all | 1 << place)
         };

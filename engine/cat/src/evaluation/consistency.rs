@@ -6,14 +6,14 @@ use crate::analysis::extents::{self, Extent};
 use crate::analysis::{cycles, growth};
 use crate::error::CatError;
 use crate::plan::fault::Fault;
-use crate::plan::operation::{Id, Op};
+use crate::plan::operation::{Op, OpId};
 use crate::plan::steps::{CheckStep, Plan, Step};
 use crate::syntax::ast::*;
 use crate::syntax::files::Files;
-use crate::types::form::{Form, GivenForm};
 use crate::types::inference::infer;
-use crate::types::instruction::Instr;
-use crate::types::typed::Typed;
+use crate::types::instruction::Instruction;
+use crate::types::typed::TypedPlan;
+use crate::types::value_type::{InputType, Type};
 use relation::rows;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -48,21 +48,21 @@ pub struct Consistency {
 }
 
 /// A check, and the operations to compute before it that none before needed.
-struct Due {
+struct ScheduledCheck {
     check: CheckStep,
-    nodes: Vec<Id>,
+    operations: Vec<OpId>,
 }
 
 struct Code {
     files: Arc<Files>,
-    typed: Typed,
+    typed: TypedPlan,
     /// The axioms, what is cheap first.
-    axioms: Vec<Due>,
+    axioms: Vec<ScheduledCheck>,
     /// Flags, `undefined_unless` and assertions, in the model's order; what they need that no
     /// axiom does.
-    others: Vec<Due>,
+    others: Vec<ScheduledCheck>,
     /// What they need, of what axioms need too.
-    shared: Vec<Id>,
+    shared: Vec<OpId>,
     /// Of each set and relation that may be given, where it goes and whether it is read.
     sets: Vec<Entry>,
     relations: Vec<Entry>,
@@ -101,7 +101,7 @@ pub struct Remarks {
 }
 
 impl Code {
-    fn new(files: Arc<Files>, typed: Typed, complete: &Complete) -> Code {
+    fn new(files: Arc<Files>, typed: TypedPlan, complete: &Complete) -> Code {
         let plan = typed.plan.clone();
         let (mut axioms, mut others) = (Vec::new(), Vec::new());
         for step in &plan.steps {
@@ -112,41 +112,44 @@ impl Code {
             }
         }
         let cost = |check: &CheckStep| -> u32 {
-            let nodes = typed.needed(check.value, &mut HashSet::new());
-            nodes.iter().map(|id| typed.cost(*id)).sum()
+            let operations = typed.needed(check.value, &mut HashSet::new());
+            operations.iter().map(|id| typed.cost(*id)).sum()
         };
         axioms.sort_by_cached_key(cost);
         let mut seen = HashSet::new();
-        let mut due = |check: CheckStep| Due {
-            nodes: typed.needed(check.value, &mut seen),
+        let mut due = |check: CheckStep| ScheduledCheck {
+            operations: typed.needed(check.value, &mut seen),
             check,
         };
-        let axioms: Vec<Due> = axioms.into_iter().map(&mut due).collect();
+        let axioms: Vec<ScheduledCheck> = axioms.into_iter().map(&mut due).collect();
         let mut for_others = HashSet::new();
         let needed = others.iter();
-        let shared: Vec<Id> = needed
+        let shared: Vec<OpId> = needed
             .flat_map(|check| typed.needed(check.value, &mut for_others))
             .collect();
-        let others: Vec<Due> = others.into_iter().map(&mut due).collect();
-        let own: HashSet<Id> = others.iter().flat_map(|due| due.nodes.clone()).collect();
+        let others: Vec<ScheduledCheck> = others.into_iter().map(&mut due).collect();
+        let own: HashSet<OpId> = others
+            .iter()
+            .flat_map(|due| due.operations.clone())
+            .collect();
         let shared = shared.into_iter().filter(|id| !own.contains(id)).collect();
-        let place = |name: &&str, form: Form| {
-            let mut found = typed.taken.iter();
+        let place = |name: &&str, form: Type| {
+            let mut found = typed.inputs.iter();
             let found = found.find(|taken| taken.name == *name && taken.form == form);
             Entry {
                 slot: found.map_or(0, |taken| taken.slot),
                 taken: found.is_some_and(|taken| seen.contains(&taken.id)),
             }
         };
-        let sets = complete.sets.iter().map(|name| place(name, Form::Set));
+        let sets = complete.sets.iter().map(|name| place(name, Type::Set));
         let relations = complete.relations.iter();
-        let relations = relations.map(|name| place(name, Form::Relation));
+        let relations = relations.map(|name| place(name, Type::Relation));
         Code {
             sets: sets.collect(),
             relations: relations.collect(),
             by_location: seen
                 .iter()
-                .any(|id| matches!(typed.instrs[*id as usize], Instr::Any)),
+                .any(|id| matches!(typed.instructions[*id as usize], Instruction::OnValues)),
             files,
             axioms,
             others,
@@ -175,9 +178,9 @@ impl Consistency {
             &|name| {
                 let is = |names: &[&str]| names.contains(&name);
                 match (is(complete.sets), is(complete.relations)) {
-                    _ if is(complete.empty) => Some(GivenForm::Nothing),
-                    (true, _) => Some(GivenForm::Set),
-                    (_, true) => Some(GivenForm::Relation),
+                    _ if is(complete.empty) => Some(InputType::Nothing),
+                    (true, _) => Some(InputType::Set),
+                    (_, true) => Some(InputType::Relation),
                     _ => None,
                 }
             },
@@ -198,12 +201,12 @@ impl Consistency {
         let code = &self.code;
         let (typed, plan) = (&code.typed, &code.typed.plan);
         for due in code.axioms.iter().chain(&code.others) {
-            for id in due.nodes.iter().chain([&due.check.value]) {
-                let Op::Choice(index) = plan.nodes.op(*id) else {
+            for id in due.operations.iter().chain([&due.check.value]) {
+                let Op::Choice(index) = plan.operations.op(*id) else {
                     continue;
                 };
-                let given = typed.taken.iter().any(|taken| taken.id == *id);
-                if !given && typed.form(*id) != Form::Nothing {
+                let given = typed.inputs.iter().any(|taken| taken.id == *id);
+                if !given && typed.type_of(*id) != Type::Nothing {
                     let step = &plan.choices[*index as usize];
                     let name = plan.names.text(step.name);
                     let message = format!("the model chooses {name} itself");
@@ -335,7 +338,7 @@ impl Consistency {
     pub fn axioms(&self) -> Vec<Axiom> {
         let typed = &self.code.typed;
         let grows = growth::only_grows(typed);
-        let axiom = |due: &Due| Axiom {
+        let axiom = |due: &ScheduledCheck| Axiom {
             name: self.code.name(&due.check),
             claim: due.check.claim_text(),
             fails_for_good: !due.check.negated && grows[due.check.value as usize],
@@ -350,7 +353,7 @@ impl Consistency {
         let names = &typed.plan.names;
         self.code.axioms.iter().any(|due| {
             let check = &due.check;
-            let value = typed.plan.nodes.op(typed.root(check.value));
+            let value = typed.plan.operations.op(typed.root(check.value));
             let no_cycle = match check.claim {
                 Claim::Acyclic => true,
                 Claim::Irreflexive => matches!(value, Op::Unary(Unary::Plus, _)),
@@ -373,7 +376,7 @@ impl Consistency {
     /// Whether the model says nothing beside its axioms of any graph whose events are of sorts
     /// for which `given` tells what a graph gives.
     pub fn is_silent(&self, given: &dyn Fn(&str) -> Extent) -> bool {
-        let silent = extents::silent(&self.code.typed, given);
+        let silent = extents::never_reported(&self.code.typed, given);
         self.code.others.iter().all(|due| silent(&due.check))
     }
 
@@ -419,7 +422,7 @@ impl Consistency {
 
     /// The location of each event, as the relation `loc` says.
     fn locations(&self, code: &Code) -> Vec<Option<u32>> {
-        let mut taken = code.typed.taken.iter();
+        let mut taken = code.typed.inputs.iter();
         let loc = taken.find(|taken| taken.name == "loc");
         let Some(loc) = loc.map(|loc| self.values.rows.relation(loc.slot)) else {
             return vec![None; self.values.rows.n];
@@ -431,8 +434,8 @@ impl Consistency {
             .collect()
     }
 
-    fn check(&mut self, code: &Code, due: &Due) -> Result<bool, CatError> {
-        for id in &due.nodes {
+    fn check(&mut self, code: &Code, due: &ScheduledCheck) -> Result<bool, CatError> {
+        for id in &due.operations {
             self.values.compute(&code.typed, *id);
         }
         let holds = self.values.holds(&code.typed, &due.check);

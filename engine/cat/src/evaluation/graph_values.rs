@@ -3,14 +3,14 @@
 use super::rows::Rows;
 use crate::error::CatError;
 use crate::plan::fault::Fault;
-use crate::plan::operation::Id;
+use crate::plan::operation::OpId;
 use crate::plan::steps::CheckStep;
 use crate::syntax::ast::Claim;
 use crate::syntax::files::Files;
-use crate::syntax::names::Place;
-use crate::types::form::Form;
-use crate::types::instruction::Instr;
-use crate::types::typed::Typed;
+use crate::syntax::names::SourcePosition;
+use crate::types::instruction::Instruction;
+use crate::types::typed::TypedPlan;
+use crate::types::value_type::Type;
 use crate::values::operators;
 use crate::values::store::Store;
 use crate::values::value::Value;
@@ -23,7 +23,7 @@ pub struct GraphValues {
 }
 
 impl GraphValues {
-    pub fn new(typed: &Typed) -> GraphValues {
+    pub fn new(typed: &TypedPlan) -> GraphValues {
         GraphValues {
             rows: Rows::default(),
             store: Store::new(typed.plan.clone(), typed.fixed.clone(), typed.same.clone()),
@@ -31,18 +31,18 @@ impl GraphValues {
     }
 
     /// Starts a graph of `n` events: what is given is empty. Events have no locations.
-    pub fn begin(&mut self, typed: &Typed, n: usize) {
+    pub fn begin(&mut self, typed: &TypedPlan, n: usize) {
         self.rows.begin(typed, n);
         self.store.n = n;
         self.store.refuel();
     }
 
     /// Computes an operation's value from those of its operands.
-    pub fn compute(&mut self, typed: &Typed, id: Id) {
-        match typed.instrs[id as usize] {
-            Instr::Any => {
-                let nodes = &typed.plan.nodes;
-                nodes.operands(nodes.op(id), &mut |operand| self.take(typed, operand));
+    pub fn compute(&mut self, typed: &TypedPlan, id: OpId) {
+        match typed.instructions[id as usize] {
+            Instruction::OnValues => {
+                let operations = &typed.plan.operations;
+                operations.operands(operations.op(id), &mut |operand| self.take(typed, operand));
                 self.store.compute(id);
             }
             _ => self.rows.run(typed, id),
@@ -50,39 +50,39 @@ impl GraphValues {
     }
 
     /// Makes a value of what stands in an operation's slot.
-    fn take(&mut self, typed: &Typed, id: Id) {
-        if typed.form(id) != Form::Any {
+    fn take(&mut self, typed: &TypedPlan, id: OpId) {
+        if typed.type_of(id) != Type::Dynamic {
             self.store.put(typed.root(id), self.value(typed, id));
         }
     }
 
     /// The value of an operation.
-    pub fn value(&self, typed: &Typed, id: Id) -> Value {
-        match typed.form(id) {
-            Form::Any => self.store.value(id).clone(),
-            Form::Nothing => Value::Nothing,
-            Form::Universe => Value::Universe,
-            Form::Set => Value::Set(self.rows.to_set(typed.slot(id))),
-            Form::Relation => Value::Relation(self.rows.to_relation(typed.slot(id))),
+    pub fn value(&self, typed: &TypedPlan, id: OpId) -> Value {
+        match typed.type_of(id) {
+            Type::Dynamic => self.store.value(id).clone(),
+            Type::Nothing => Value::Nothing,
+            Type::Universe => Value::Universe,
+            Type::Set => Value::Set(self.rows.to_set(typed.slot(id))),
+            Type::Relation => Value::Relation(self.rows.to_relation(typed.slot(id))),
         }
     }
 
     /// The pairs of an operation's value, as a relation.
-    pub fn relation(&self, typed: &Typed, id: Id) -> Result<Relation, Fault> {
-        match typed.form(id) {
-            Form::Relation => Ok(self.rows.to_relation(typed.slot(id))),
+    pub fn relation(&self, typed: &TypedPlan, id: OpId) -> Result<Relation, Fault> {
+        match typed.type_of(id) {
+            Type::Relation => Ok(self.rows.to_relation(typed.slot(id))),
             _ => operators::as_relation(&self.value(typed, id), self.rows.n),
         }
     }
 
     /// Whether a check's claim holds of its value as it is.
-    pub fn holds(&self, typed: &Typed, check: &CheckStep) -> Result<bool, Fault> {
+    pub fn holds(&self, typed: &TypedPlan, check: &CheckStep) -> Result<bool, Fault> {
         let id = check.value;
-        let holds = match typed.form(id) {
-            Form::Nothing => true,
-            Form::Universe => self.rows.n == 0,
-            Form::Any => operators::holds(check.claim, self.store.value(id), self.rows.n)?,
-            Form::Set if check.claim != Claim::Empty => {
+        let holds = match typed.type_of(id) {
+            Type::Nothing => true,
+            Type::Universe => self.rows.n == 0,
+            Type::Dynamic => operators::holds(check.claim, self.store.value(id), self.rows.n)?,
+            Type::Set if check.claim != Claim::Empty => {
                 operators::holds(check.claim, &self.value(typed, id), self.rows.n)?
             }
             form => self.rows.holds(check.claim, form, typed.slot(id)),
@@ -91,7 +91,7 @@ impl GraphValues {
     }
 
     /// The error of a fault in the value of `root`, at the operation it comes from.
-    pub fn error(&self, files: &Files, root: Id, at: Place, fault: Fault) -> CatError {
+    pub fn error(&self, files: &Files, root: OpId, at: SourcePosition, fault: Fault) -> CatError {
         let place = self.store.origin(root, at, &fault);
         fault.error(files, &self.store.plan.names, place)
     }

@@ -1,19 +1,19 @@
 //! A typed plan over one graph of events: what is fixed is computed, and the rest is cut down
-//! to what can still matter and put into stages.
+//! to what can still matter and put into schedule.
 use super::graph_values::GraphValues;
 use super::input::{Given, Input};
-use super::layouts::{Planned, Relations};
 use super::order_classes::Classes;
+use super::plan_cache::{CachedPlan, Relations};
 use super::prepared::Prepared;
 use crate::error::CatError;
 use crate::plan::fault::Fault;
-use crate::plan::operation::{Id, Op};
-use crate::plan::steps::{source_parts, ChoiceStep};
+use crate::plan::operation::{Op, OpId};
+use crate::plan::steps::{order_operands, ChoiceStep};
 use crate::syntax::ast::*;
 use crate::syntax::files::Files;
-use crate::types::form::Form;
-use crate::types::instruction::Instr;
-use crate::types::typed::Typed;
+use crate::types::instruction::Instruction;
+use crate::types::typed::TypedPlan;
+use crate::types::value_type::Type;
 use crate::values::operators;
 use crate::values::value::Value;
 use relation::Relation;
@@ -22,21 +22,21 @@ use std::sync::Arc;
 /// Evaluates what depends on the graph alone.
 pub fn prepare(
     files: &Arc<Files>,
-    planned: &Planned,
+    cached: &CachedPlan,
     input: &Input,
 ) -> Result<Prepared, Box<CatError>> {
-    let given: Vec<Option<Given>> = planned
+    let given: Vec<Option<Given>> = cached
         .given
         .iter()
         .map(|(_, name)| (input.given)(name))
         .collect();
-    let (assumed, mut layout) = planned.typed(&given, None);
-    let mut typed = layout.typed.clone();
-    let mut settled = Settled::new(planned, &typed, &given, input);
+    let (assumed, mut types) = cached.typed(&given, None);
+    let mut typed = types.typed.clone();
+    let mut settled = Settled::new(cached, &typed, &given, input);
     if settled.relations != assumed {
-        layout = planned.typed(&given, Some(&settled.relations)).1;
-        typed = layout.typed.clone();
-        settled = Settled::new(planned, &typed, &given, input);
+        types = cached.typed(&given, Some(&settled.relations)).1;
+        typed = types.typed.clone();
+        settled = Settled::new(cached, &typed, &given, input);
     }
     let Settled {
         known,
@@ -47,7 +47,7 @@ pub fn prepare(
     } = settled;
     let never = never.map(|choice| typed.plan.names.text(choice.name).to_owned());
     let mut prepared = Prepared {
-        stages: layout.stages(&known),
+        schedule: types.schedule(&known),
         chosen: vec![Relation::default(); typed.plan.choices.len()],
         typed,
         values,
@@ -76,11 +76,16 @@ struct Settled {
 }
 
 impl Settled {
-    fn new(planned: &Planned, typed: &Typed, given: &[Option<Given>], input: &Input) -> Settled {
+    fn new(
+        cached: &CachedPlan,
+        typed: &TypedPlan,
+        given: &[Option<Given>],
+        input: &Input,
+    ) -> Settled {
         let mut values = GraphValues::new(typed);
         values.begin(typed, input.n);
         values.store.locations.extend_from_slice(input.locations);
-        for ((id, _), given) in planned.given.iter().zip(given) {
+        for ((id, _), given) in cached.given.iter().zip(given) {
             match given {
                 Some(Given::Set(set)) => values.rows.put_set(typed.slot(*id), set),
                 Some(Given::Relation(relation)) => {
@@ -103,23 +108,23 @@ impl Settled {
 }
 
 struct Settling<'t> {
-    typed: &'t Typed,
+    typed: &'t TypedPlan,
     settled: Settled,
 }
 
 impl Settling<'_> {
     /// Finds out what is known of an operation, those before it being settled.
-    fn settle(&mut self, id: Id) {
+    fn settle(&mut self, id: OpId) {
         let (typed, index) = (self.typed, id as usize);
-        self.settled.known[index] = if typed.follows[index] {
+        self.settled.known[index] = if typed.is_computed[index] {
             let mut operands = typed.operands[index].iter();
             let known = operands.all(|operand| self.settled.known[*operand as usize]);
             if known {
                 self.settled.values.compute(typed, id);
             }
-            known || self.settled.values.rows.comes_to_nothing(typed, id) || self.fails(id)
+            known || self.settled.values.rows.yields_empty(typed, id) || self.fails(id)
         } else {
-            match typed.plan.nodes.op(id) {
+            match typed.plan.operations.op(id) {
                 Op::ReadsFrom => false,
                 Op::Finals => !typed.plan.needs_finals,
                 Op::Choice(choice) => self.choose(id, *choice as usize),
@@ -127,20 +132,20 @@ impl Settling<'_> {
             }
         };
         if !self.settled.known[index] {
-            let form = typed.forms[index];
+            let form = typed.types[index];
             self.settled.values.rows.open(form, typed.slots[index]);
         }
     }
 
     /// Whether an operation on values has none, since one of its operands has none. If so,
     /// notes why.
-    fn fails(&mut self, id: Id) -> bool {
+    fn fails(&mut self, id: OpId) -> bool {
         let typed = self.typed;
-        if !matches!(typed.instrs[id as usize], Instr::Any) {
+        if !matches!(typed.instructions[id as usize], Instruction::OnValues) {
             return false;
         }
         let strict = !matches!(
-            typed.plan.nodes.op(id),
+            typed.plan.operations.op(id),
             Op::Try(..) | Op::If(..) | Op::Tuple(_) | Op::Eval(_) | Op::Closure(_)
         );
         if !strict {
@@ -148,7 +153,8 @@ impl Settling<'_> {
         }
         let mut operands = typed.operands[id as usize].iter();
         let fault = operands.find_map(|operand| {
-            let known = self.settled.known[*operand as usize] && typed.form(*operand) == Form::Any;
+            let known =
+                self.settled.known[*operand as usize] && typed.type_of(*operand) == Type::Dynamic;
             match self.settled.values.store.value(*operand) {
                 Value::Fault(fault) if known => Some(fault.clone()),
                 _ => None,
@@ -160,14 +166,15 @@ impl Settling<'_> {
     }
 
     /// Whether a choice is none: its only value is put in, or the empty set of values.
-    fn choose(&mut self, id: Id, choice: usize) -> bool {
+    fn choose(&mut self, id: OpId, choice: usize) -> bool {
         let typed = self.typed;
-        let known = |id: Id| self.settled.known[typed.root(id) as usize];
+        let known = |id: OpId| self.settled.known[typed.root(id) as usize];
         let step = &typed.plan.choices[choice];
-        let Some((by_location, set, base)) = source_parts(&typed.plan.nodes, step.source) else {
+        let Some((by_location, set, base)) = order_operands(&typed.plan.operations, step.source)
+        else {
             return known(step.source) && self.only_value(id, step);
         };
-        if typed.form(id) == Form::Nothing {
+        if typed.type_of(id) == Type::Nothing {
             return true;
         }
         if !known(set) {
@@ -201,7 +208,7 @@ impl Settling<'_> {
     }
 
     /// Whether a choice among listed values, which are known, has at most one.
-    fn only_value(&mut self, id: Id, step: &ChoiceStep) -> bool {
+    fn only_value(&mut self, id: OpId, step: &ChoiceStep) -> bool {
         let settled = &mut self.settled;
         let only = match settled.values.value(self.typed, step.source) {
             Value::Values(values) if values.items.len() > 1 => return false,
@@ -211,13 +218,16 @@ impl Settling<'_> {
                 Value::Nothing
             }
             Value::Fault(fault) => Value::Fault(fault),
-            other => Value::Fault(Fault::Type("a set of values to choose from", other.kind())),
+            other => Value::Fault(Fault::Type(
+                "a set of values to choose from",
+                other.type_name(),
+            )),
         };
         if let (Value::Relation(relation), Op::Choice(index)) =
-            (&only, self.typed.plan.nodes.op(id))
+            (&only, self.typed.plan.operations.op(id))
         {
             settled.relations.push(*index);
-            if self.typed.form(id) == Form::Relation {
+            if self.typed.type_of(id) == Type::Relation {
                 settled
                     .values
                     .rows
@@ -236,16 +246,16 @@ impl Prepared {
         let typed = self.typed.clone();
         for choice in &typed.plan.choices {
             let root = typed.root(choice.choice) as usize;
-            if let (Form::Any, true, Value::Fault(fault)) = (
-                typed.forms[root],
+            if let (Type::Dynamic, true, Value::Fault(fault)) = (
+                typed.types[root],
                 known[root],
-                self.values.store.value(root as Id),
+                self.values.store.value(root as OpId),
             ) {
                 return Err(self.error(choice.source, choice.at, fault.clone()));
             }
         }
-        let stages = self.stages.clone();
-        for check in &stages.decided {
+        let schedule = self.schedule.clone();
+        for check in &schedule.decided {
             if self.never.is_some() {
                 return Ok(());
             }

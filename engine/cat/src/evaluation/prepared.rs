@@ -2,28 +2,28 @@
 use super::graph_values::GraphValues;
 use super::input::Over;
 use super::order_classes::Classes;
-use super::schedule::Stages;
+use super::schedule::Schedule;
 use crate::error::CatError;
 use crate::plan::fault::Fault;
-use crate::plan::operation::{Id, Op};
+use crate::plan::operation::{Op, OpId};
 use crate::plan::steps::CheckStep;
 use crate::syntax::files::Files;
-use crate::syntax::names::Place;
-use crate::types::typed::Typed;
+use crate::syntax::names::SourcePosition;
+use crate::types::typed::TypedPlan;
 use relation::Relation;
 use std::sync::Arc;
 
-pub type Found<T> = Result<T, Box<CatError>>;
+pub type SearchResult<T> = Result<T, Box<CatError>>;
 
 /// How many steps go by between two looks at the clock.
 const WATCH: u64 = 64;
 
 /// A model with all that depends on the graph alone evaluated.
 pub struct Prepared {
-    pub(super) typed: Arc<Typed>,
+    pub(super) typed: Arc<TypedPlan>,
     pub(super) values: GraphValues,
     pub(super) files: Arc<Files>,
-    pub(super) stages: Arc<Stages>,
+    pub(super) schedule: Arc<Schedule>,
     /// Of each choice among orders of a known set, what is ordered one by one.
     pub(super) classes: Vec<Option<Classes>>,
     /// The relations chosen in the solution that is told.
@@ -61,14 +61,14 @@ impl Prepared {
         self.over = Some(over);
     }
 
-    pub(super) fn choice_index(&self, choice: Id) -> usize {
-        match self.typed.plan.nodes.op(choice) {
+    pub(super) fn choice_index(&self, choice: OpId) -> usize {
+        match self.typed.plan.operations.op(choice) {
             Op::Choice(index) => *index as usize,
             _ => 0,
         }
     }
 
-    pub(super) fn spend(&mut self) -> Found<()> {
+    pub(super) fn spend(&mut self) -> SearchResult<()> {
         self.steps += 1;
         if self.steps % WATCH == 0 && self.over.as_ref().is_some_and(|over| over()) {
             let mut error = CatError::placeless("the search was ended", "");
@@ -87,21 +87,22 @@ impl Prepared {
     }
 
     /// Whether a check's claim holds of its value as it is.
-    pub(super) fn holds(&self, check: &CheckStep) -> Found<bool> {
+    pub(super) fn holds(&self, check: &CheckStep) -> SearchResult<bool> {
         self.values
             .holds(&self.typed, check)
             .map_err(|fault| self.error(check.value, check.value_at, fault))
     }
 
-    pub(super) fn compute(&mut self, nodes: &[Id]) {
-        for id in nodes {
+    pub(super) fn compute(&mut self, operations: &[OpId]) {
+        for id in operations {
             self.values.compute(&self.typed, *id);
         }
     }
 
-    pub(super) fn relation(&self, id: Id) -> Found<Relation> {
+    pub(super) fn relation(&self, id: OpId) -> SearchResult<Relation> {
         let relation = self.values.relation(&self.typed, id);
-        relation.map_err(|fault| self.error(id, self.typed.plan.nodes.all[id as usize].at, fault))
+        relation
+            .map_err(|fault| self.error(id, self.typed.plan.operations.all[id as usize].at, fault))
     }
 
     pub(super) fn name_of(&self, check: &CheckStep) -> String {
@@ -110,7 +111,7 @@ impl Prepared {
     }
 
     /// The error of a fault in the value of `root`, at the operation it comes from.
-    pub(super) fn error(&self, root: Id, at: Place, fault: Fault) -> Box<CatError> {
+    pub(super) fn error(&self, root: OpId, at: SourcePosition, fault: Fault) -> Box<CatError> {
         Box::new(self.values.error(&self.files, root, at, fault))
     }
 }

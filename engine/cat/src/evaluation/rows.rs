@@ -1,10 +1,10 @@
 //! The sets and relations of a typed plan over one graph, in one piece of memory each, and the
 //! instructions on them.
-use crate::plan::operation::Id;
+use crate::plan::operation::OpId;
 use crate::syntax::ast::Claim;
-use crate::types::form::Form;
-use crate::types::instruction::{Instr, Slot, ALL_EVENTS, ALL_PAIRS, IDENTITY};
-use crate::types::typed::Typed;
+use crate::types::instruction::{Instruction, Slot, ALL_EVENTS, ALL_PAIRS, IDENTITY};
+use crate::types::typed::TypedPlan;
+use crate::types::value_type::Type;
 use relation::rows;
 use relation::{Relation, Set};
 
@@ -23,7 +23,7 @@ pub struct Rows {
 
 impl Rows {
     /// Makes room for a graph of `n` events. What is given and chosen is empty then.
-    pub fn begin(&mut self, typed: &Typed, n: usize) {
+    pub fn begin(&mut self, typed: &TypedPlan, n: usize) {
         let stride = rows::stride(n);
         if (self.n, self.sets.len()) != (n, typed.sets * stride) {
             (self.n, self.stride) = (n, stride);
@@ -37,9 +37,9 @@ impl Rows {
             }
             rows::add_identity(stride, self.relation_mut(IDENTITY));
         }
-        for taken in &typed.taken {
+        for taken in &typed.inputs {
             match taken.form {
-                Form::Set => self.set_mut(taken.slot).fill(0),
+                Type::Set => self.set_mut(taken.slot).fill(0),
                 _ => self.relation_mut(taken.slot).fill(0),
             }
         }
@@ -104,25 +104,25 @@ impl Rows {
     }
 
     /// Notes that nothing is known of a slot.
-    pub fn open(&mut self, form: Form, slot: Slot) {
+    pub fn open(&mut self, form: Type, slot: Slot) {
         match form {
-            Form::Set => self.no_events[slot as usize] = false,
-            Form::Relation => self.no_pairs[slot as usize] = false,
+            Type::Set => self.no_events[slot as usize] = false,
+            Type::Relation => self.no_pairs[slot as usize] = false,
             _ => {}
         }
     }
 
     /// Whether an instruction gives nothing, given the operands that are known to be empty.
     /// If so, notes that of its slot.
-    pub fn comes_to_nothing(&mut self, typed: &Typed, id: Id) -> bool {
-        let nothing = typed.instrs[id as usize]
-            .comes_to_nothing(&|slot| self.no_events[slot as usize], &|slot| {
+    pub fn yields_empty(&mut self, typed: &TypedPlan, id: OpId) -> bool {
+        let nothing = typed.instructions[id as usize]
+            .yields_empty(&|slot| self.no_events[slot as usize], &|slot| {
                 self.no_pairs[slot as usize]
             });
         if nothing {
             let slot = typed.slots[id as usize] as usize;
-            match typed.forms[id as usize] {
-                Form::Set => self.no_events[slot] = true,
+            match typed.types[id as usize] {
+                Type::Set => self.no_events[slot] = true,
                 _ => self.no_pairs[slot] = true,
             }
         }
@@ -130,11 +130,11 @@ impl Rows {
     }
 
     /// Notes whether what was given is empty.
-    pub fn given(&mut self, typed: &Typed) {
-        for taken in &typed.taken {
+    pub fn given(&mut self, typed: &TypedPlan) {
+        for taken in &typed.inputs {
             let slot = taken.slot as usize;
             match taken.form {
-                Form::Set => self.no_events[slot] = !rows::some(self.set(taken.slot)),
+                Type::Set => self.no_events[slot] = !rows::some(self.set(taken.slot)),
                 _ => self.no_pairs[slot] = !rows::some(self.relation(taken.slot)),
             }
         }
@@ -155,8 +155,8 @@ impl Rows {
     }
 
     /// Whether a claim holds of a relation, or that a set is empty.
-    pub fn holds(&self, claim: Claim, form: Form, slot: Slot) -> bool {
-        if form == Form::Set {
+    pub fn holds(&self, claim: Claim, form: Type, slot: Slot) -> bool {
+        if form == Type::Set {
             return self.no_events[slot as usize] || !rows::some(self.set(slot));
         }
         if self.no_pairs[slot as usize] {
@@ -171,18 +171,18 @@ impl Rows {
     }
 
     /// Computes an operation's value.
-    pub fn run(&mut self, typed: &Typed, id: Id) {
-        match &typed.instrs[id as usize] {
-            Instr::None | Instr::Any | Instr::Item => {}
-            Instr::Fix(group) => self.fixpoint(typed, *group),
-            instr => match typed.forms[id as usize] {
-                Form::Set => self.run_set(instr, typed.slots[id as usize]),
+    pub fn run(&mut self, typed: &TypedPlan, id: OpId) {
+        match &typed.instructions[id as usize] {
+            Instruction::None | Instruction::OnValues | Instruction::Item => {}
+            Instruction::Fix(group) => self.fixpoint(typed, *group),
+            instr => match typed.types[id as usize] {
+                Type::Set => self.run_set(instr, typed.slots[id as usize]),
                 _ => self.run_relation(instr, typed.slots[id as usize]),
             },
         }
     }
 
-    fn run_set(&mut self, instr: &Instr, slot: Slot) {
+    fn run_set(&mut self, instr: &Instruction, slot: Slot) {
         let stride = self.stride;
         let (before, out) = self.sets.split_at_mut(slot as usize * stride);
         let out = &mut out[..stride];
@@ -191,7 +191,7 @@ impl Rows {
         let (n, size) = (self.n, self.n * stride);
         let relation = |slot: Slot| &self.relations[slot as usize * size..][..size];
         let any = match instr {
-            Instr::SetUnion(items) => {
+            Instruction::SetUnion(items) => {
                 out.fill(0);
                 let mut any = false;
                 for item in items.iter().filter(|item| !empty(**item)) {
@@ -200,10 +200,10 @@ impl Rows {
                 }
                 any
             }
-            Instr::SetIntersection(a, b) => {
+            Instruction::SetIntersection(a, b) => {
                 !empty(*a) && !empty(*b) && rows::intersection(set(*a), set(*b), out)
             }
-            Instr::SetDifference(a, b) => match (empty(*a), empty(*b)) {
+            Instruction::SetDifference(a, b) => match (empty(*a), empty(*b)) {
                 (true, _) => false,
                 (false, true) => {
                     out.copy_from_slice(set(*a));
@@ -211,15 +211,15 @@ impl Rows {
                 }
                 (false, false) => rows::difference(set(*a), set(*b), out),
             },
-            Instr::SetComplement(a) => {
+            Instruction::SetComplement(a) => {
                 let a = if empty(*a) { 0 } else { *a };
                 rows::complement(n, stride, set(a), out)
             }
-            Instr::Domain(a) if !self.no_pairs[*a as usize] => {
+            Instruction::Domain(a) if !self.no_pairs[*a as usize] => {
                 rows::domain(stride, relation(*a), out);
                 true
             }
-            Instr::Range(a) if !self.no_pairs[*a as usize] => {
+            Instruction::Range(a) if !self.no_pairs[*a as usize] => {
                 rows::range(stride, relation(*a), out);
                 true
             }
@@ -228,7 +228,7 @@ impl Rows {
         self.no_events[slot as usize] = !any;
     }
 
-    fn run_relation(&mut self, instr: &Instr, slot: Slot) {
+    fn run_relation(&mut self, instr: &Instruction, slot: Slot) {
         let (stride, size) = (self.stride, self.n * self.stride);
         let (before, out) = self.relations.split_at_mut(slot as usize * size);
         let out = &mut out[..size];
@@ -237,7 +237,7 @@ impl Rows {
         let set = |slot: Slot| &self.sets[slot as usize * stride..][..stride];
         let no_events = |slot: Slot| self.no_events[slot as usize];
         let any = match instr {
-            Instr::Union(items) => {
+            Instruction::Union(items) => {
                 let mut live = items.iter().filter(|item| !empty(**item));
                 match live.next() {
                     None => false,
@@ -248,10 +248,10 @@ impl Rows {
                     }
                 }
             }
-            Instr::Intersection(a, b) => {
+            Instruction::Intersection(a, b) => {
                 !empty(*a) && !empty(*b) && rows::intersection(relation(*a), relation(*b), out)
             }
-            Instr::Difference(a, b) => match (empty(*a), empty(*b)) {
+            Instruction::Difference(a, b) => match (empty(*a), empty(*b)) {
                 (true, _) => false,
                 (false, true) => {
                     out.copy_from_slice(relation(*a));
@@ -259,39 +259,39 @@ impl Rows {
                 }
                 (false, false) => rows::difference(relation(*a), relation(*b), out),
             },
-            Instr::Complement(a) => {
+            Instruction::Complement(a) => {
                 let a = if empty(*a) { 0 } else { *a };
                 rows::complement(self.n, stride, relation(a), out)
             }
-            Instr::Product(a, b) => {
+            Instruction::Product(a, b) => {
                 !no_events(*a) && !no_events(*b) && rows::product(stride, set(*a), set(*b), out)
             }
-            Instr::Sequence(a, b) => {
+            Instruction::Sequence(a, b) => {
                 !empty(*a) && !empty(*b) && rows::sequence(stride, relation(*a), relation(*b), out)
             }
-            Instr::Restrict(from, inner, to) => {
+            Instruction::Restrict(from, inner, to) => {
                 let mut sides = from.iter().chain(to);
                 !empty(*inner)
                     && !sides.any(|side| no_events(*side))
                     && rows::restrict(stride, from.map(set), relation(*inner), to.map(set), out)
             }
-            Instr::Identity(a) => !no_events(*a) && rows::identity(stride, set(*a), out),
-            Instr::Inverse(a) | Instr::Plus(a) if empty(*a) => false,
-            Instr::Inverse(a) => {
+            Instruction::Identity(a) => !no_events(*a) && rows::identity(stride, set(*a), out),
+            Instruction::Inverse(a) | Instruction::Plus(a) if empty(*a) => false,
+            Instruction::Inverse(a) => {
                 rows::inverse(stride, relation(*a), out);
                 true
             }
-            Instr::Plus(a) => {
+            Instruction::Plus(a) => {
                 out.copy_from_slice(relation(*a));
                 rows::close(stride, out);
                 true
             }
-            Instr::Star(a) | Instr::Optional(a) => {
+            Instruction::Star(a) | Instruction::Optional(a) => {
                 if empty(*a) {
                     out.fill(0);
                 } else {
                     out.copy_from_slice(relation(*a));
-                    if matches!(instr, Instr::Star(_)) {
+                    if matches!(instr, Instruction::Star(_)) {
                         rows::close(stride, out);
                     }
                 }
@@ -305,12 +305,12 @@ impl Rows {
 
     /// Computes the names of a `let rec`, from nothing until they grow no more, each from the
     /// latest values of the others. They only grow, so that this ends.
-    fn fixpoint(&mut self, typed: &Typed, group: u32) {
-        let group = &typed.plan.nodes.groups[group as usize];
+    fn fixpoint(&mut self, typed: &TypedPlan, group: u32) {
+        let group = &typed.plan.operations.groups[group as usize];
         for variable in &group.variables {
-            match typed.form(*variable) {
-                Form::Set => self.no_events[typed.slot(*variable) as usize] = true,
-                Form::Relation => self.no_pairs[typed.slot(*variable) as usize] = true,
+            match typed.type_of(*variable) {
+                Type::Set => self.no_events[typed.slot(*variable) as usize] = true,
+                Type::Relation => self.no_pairs[typed.slot(*variable) as usize] = true,
                 _ => {}
             }
         }
@@ -321,9 +321,9 @@ impl Rows {
                     self.run(typed, *inner);
                 }
                 let (from, to) = (group.bodies[index], typed.slot(*variable));
-                over &= match typed.form(*variable) {
-                    Form::Set => self.keep_set(typed.slot(from), to),
-                    Form::Relation => self.keep_relation(typed.slot(from), to),
+                over &= match typed.type_of(*variable) {
+                    Type::Set => self.keep_set(typed.slot(from), to),
+                    Type::Relation => self.keep_relation(typed.slot(from), to),
                     _ => true,
                 };
             }

@@ -2,20 +2,20 @@
 //!
 //! A stage is what a choice (first, reads-from) makes known: its checks, cheapest first,
 //! each with the operations that none before needed; then the operations that only later
-//! stages need; then the next choice.
-use crate::analysis::coherence_axioms::{Forms, Tame};
-use crate::plan::operation::{Id, Op};
+//! schedule need; then the next choice.
+use crate::analysis::coherence_axioms::{AxiomMatcher, CoherenceAxioms};
+use crate::plan::operation::{Op, OpId};
 use crate::plan::polarity::{polarities, Polarity};
-use crate::plan::steps::{source_parts, CheckStep, ChoiceStep, Step};
+use crate::plan::steps::{order_operands, CheckStep, ChoiceStep, Step};
 use crate::syntax::ast::*;
-use crate::types::instruction::Instr;
-use crate::types::typed::Typed;
+use crate::types::instruction::Instruction;
+use crate::types::typed::TypedPlan;
 
 /// A check, and the operations to compute before it.
 #[derive(Clone, Debug)]
-pub struct Due {
+pub struct ScheduledCheck {
     pub check: CheckStep,
-    pub nodes: Vec<Id>,
+    pub operations: Vec<OpId>,
 }
 
 /// Where a choice's values come from.
@@ -24,10 +24,10 @@ pub enum Source {
     /// Orders of a set that extend a relation, location by location or as a whole.
     Orders {
         by_location: bool,
-        set: Id,
-        base: Id,
+        set: OpId,
+        base: OpId,
     },
-    Values(Id),
+    Values(OpId),
 }
 
 #[derive(Clone, Debug)]
@@ -36,63 +36,63 @@ pub struct Choice {
     pub source: Source,
     /// The checks that no more pairs of this choice can repair, to look at while it is
     /// made.
-    pub prune: Vec<Due>,
+    pub prune: Vec<ScheduledCheck>,
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct Stage {
     pub level: u32,
-    pub checks: Vec<Due>,
-    pub rest: Vec<Id>,
+    pub checks: Vec<ScheduledCheck>,
+    pub rest: Vec<OpId>,
     pub choice: Option<Choice>,
 }
 
 /// What to do about parts of a candidate: lower bounds of the choices, and the checks that
 /// nothing more can repair.
 #[derive(Clone, Debug, Default)]
-pub struct Joint {
-    pub bounds: Vec<(Vec<Id>, ChoiceStep, Option<Source>)>,
-    pub checks: Vec<Due>,
+pub struct PartialChecks {
+    pub bounds: Vec<(Vec<OpId>, ChoiceStep, Option<Source>)>,
+    pub checks: Vec<ScheduledCheck>,
     /// What the axioms on the last choice say of its orders, where that only ever grows, with
     /// the operations that say it; and the checks that are left then.
-    pub tame: Option<(Tame, Vec<Id>)>,
-    pub others: Vec<Due>,
+    pub coherence: Option<(CoherenceAxioms, Vec<OpId>)>,
+    pub others: Vec<ScheduledCheck>,
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Stages {
+pub struct Schedule {
     /// The checks whose outcome is fixed.
     pub decided: Vec<CheckStep>,
-    pub all: Vec<Stage>,
+    pub stages: Vec<Stage>,
     /// What the axioms on the last choice say of its orders, where nothing else depends on it.
-    pub tame: Option<Tame>,
+    pub coherence: Option<CoherenceAxioms>,
     /// What flags and `undefined_unless` need after the last stage.
-    pub flag_nodes: Vec<Id>,
+    pub flag_operations: Vec<OpId>,
     /// Flags and `undefined_unless`, in the model's order.
     pub flags: Vec<CheckStep>,
     pub asserts: Vec<CheckStep>,
     /// Every axiom, in the model's order.
     pub axioms: Vec<CheckStep>,
-    pub joint: Joint,
+    pub partial: PartialChecks,
 }
 
-struct Layout<'t> {
-    typed: &'t Typed,
+struct Scheduler<'t> {
+    typed: &'t TypedPlan,
     /// Whether an operation's value is known.
     known: &'t [bool],
-    /// What an operation depends on that is not known, as `Node::level` has it.
+    /// What an operation depends on that is not known, as `Operation::level` has it.
     levels: Vec<u32>,
 }
 
-/// Lays the stages of a typed plan over graphs of which so much is known.
-pub fn lay(typed: &Typed, known: &[bool]) -> Stages {
+/// Lays the schedule of a typed plan over graphs of which so much is known.
+pub fn schedule(typed: &TypedPlan, known: &[bool]) -> Schedule {
     let mut levels = vec![0; known.len()];
     for id in &typed.live {
         let index = *id as usize;
         if known[index] {
             continue;
         }
-        let own = match typed.plan.nodes.op(*id) {
+        let own = match typed.plan.operations.op(*id) {
             Op::ReadsFrom | Op::Finals => 1,
             Op::Choice(index) => index + 2,
             _ => 0,
@@ -100,45 +100,45 @@ pub fn lay(typed: &Typed, known: &[bool]) -> Stages {
         let operands = typed.operands[index].iter();
         levels[index] = operands.fold(own, |level, id| level.max(levels[*id as usize]));
     }
-    let layout = Layout {
+    let scheduler = Scheduler {
         typed,
         known,
         levels,
     };
-    let mut stages = Stages::default();
+    let mut schedule = Schedule::default();
     let mut live = Vec::new();
     for step in &typed.plan.steps {
         let Step::Check(check) = step else { continue };
         match check.role {
-            Role::Axiom => stages.axioms.push(*check),
-            Role::Assert => stages.asserts.push(*check),
-            Role::Flag | Role::UndefinedUnless => stages.flags.push(*check),
+            Role::Axiom => schedule.axioms.push(*check),
+            Role::Assert => schedule.asserts.push(*check),
+            Role::Flag | Role::UndefinedUnless => schedule.flags.push(*check),
         }
-        if layout.is_known(check.value) {
-            stages.decided.push(*check);
+        if scheduler.is_known(check.value) {
+            schedule.decided.push(*check);
         } else if check.role == Role::Axiom {
             live.push(*check);
         }
     }
-    layout.lay_stages(&live, &mut stages);
-    stages.tame = layout.tame(&live, &stages);
-    layout.lay_joint(&live, &mut stages);
-    stages
+    scheduler.schedule_stages(&live, &mut schedule);
+    schedule.coherence = scheduler.coherence(&live, &schedule);
+    scheduler.schedule_partial(&live, &mut schedule);
+    schedule
 }
 
-impl Layout<'_> {
+impl Scheduler<'_> {
     /// Whether a value is known, or the same whatever the graph.
-    fn is_known(&self, id: Id) -> bool {
+    fn is_known(&self, id: OpId) -> bool {
         let root = self.typed.root(id);
         self.known[root as usize]
     }
 
-    fn level(&self, id: Id) -> u32 {
+    fn level(&self, id: OpId) -> u32 {
         self.levels[self.typed.root(id) as usize]
     }
 
     /// The operations that `root` needs and that are not done, in order; they are then.
-    fn collect(&self, root: Id, done: &mut [bool]) -> Vec<Id> {
+    fn collect(&self, root: OpId, done: &mut [bool]) -> Vec<OpId> {
         let mut found = Vec::new();
         let mut waiting = vec![self.typed.root(root)];
         while let Some(id) = waiting.pop() {
@@ -146,7 +146,7 @@ impl Layout<'_> {
             if self.known[index] || std::mem::replace(&mut done[index], true) {
                 continue;
             }
-            if !matches!(self.typed.instrs[index], Instr::None) {
+            if !matches!(self.typed.instructions[index], Instruction::None) {
                 found.push(id);
             }
             waiting.extend(self.typed.operands[index].iter());
@@ -160,12 +160,12 @@ impl Layout<'_> {
     }
 
     fn cost(&self, check: &CheckStep) -> u32 {
-        let nodes = self.collect(check.value, &mut self.fresh());
-        nodes.iter().map(|id| self.typed.cost(*id)).sum()
+        let operations = self.collect(check.value, &mut self.fresh());
+        operations.iter().map(|id| self.typed.cost(*id)).sum()
     }
 
     fn source(&self, step: &ChoiceStep) -> Source {
-        match source_parts(&self.typed.plan.nodes, step.source) {
+        match order_operands(&self.typed.plan.operations, step.source) {
             None => Source::Values(step.source),
             Some((by_location, set, base)) => Source::Orders {
                 by_location,
@@ -175,7 +175,7 @@ impl Layout<'_> {
         }
     }
 
-    fn lay_stages(&self, live: &[CheckStep], stages: &mut Stages) {
+    fn schedule_stages(&self, live: &[CheckStep], schedule: &mut Schedule) {
         let choices = &self.typed.plan.choices;
         let open: Vec<usize> = (0..choices.len())
             .filter(|index| !self.is_known(choices[*index].choice))
@@ -201,15 +201,15 @@ impl Layout<'_> {
                 let needed = self.collect(check.value, &mut done);
                 let (now, before) = needed.into_iter().partition(|id| self.level(*id) == *level);
                 early.push(before);
-                stage.checks.push(Due {
+                stage.checks.push(ScheduledCheck {
                     check: *check,
-                    nodes: now,
+                    operations: now,
                 });
             }
-            stages.all.push(stage);
+            schedule.stages.push(stage);
             early
                 .into_iter()
-                .for_each(|nodes| self.put(nodes, &mut stages.all));
+                .for_each(|operations| self.put(operations, &mut schedule.stages));
             if let Some(index) = open.get(place) {
                 let step = choices[*index];
                 let source = self.source(&step);
@@ -218,36 +218,38 @@ impl Layout<'_> {
                     Source::Orders { set, base, .. } => vec![*set, *base],
                 };
                 for id in needs {
-                    let nodes = self.collect(id, &mut done);
-                    self.put(nodes, &mut stages.all);
+                    let operations = self.collect(id, &mut done);
+                    self.put(operations, &mut schedule.stages);
                 }
                 let prune = self.prunable(&costs, *index as u32 + 2);
-                stages.all[place].choice = Some(Choice {
+                schedule.stages[place].choice = Some(Choice {
                     step,
                     source,
                     prune,
                 });
             }
         }
-        for check in stages.flags.iter().chain(&stages.asserts) {
-            let nodes = self.collect(check.value, &mut done);
+        for check in schedule.flags.iter().chain(&schedule.asserts) {
+            let operations = self.collect(check.value, &mut done);
             let last = levels[levels.len() - 1];
-            let (now, before) = nodes.into_iter().partition(|id| self.level(*id) == last);
-            stages.flag_nodes.extend::<Vec<Id>>(now);
-            self.put(before, &mut stages.all);
+            let (now, before) = operations
+                .into_iter()
+                .partition(|id| self.level(*id) == last);
+            schedule.flag_operations.extend::<Vec<OpId>>(now);
+            self.put(before, &mut schedule.stages);
         }
         // What is computed in the middle of making a choice stands before it.
-        for stage in &mut stages.all {
+        for stage in &mut schedule.stages {
             stage.rest.sort_unstable();
             stage.rest.dedup();
         }
     }
 
-    /// Puts operations into the latest stages that know all they depend on.
-    fn put(&self, nodes: Vec<Id>, stages: &mut [Stage]) {
-        for id in nodes {
+    /// Puts operations into the latest schedule that know all they depend on.
+    fn put(&self, operations: Vec<OpId>, schedule: &mut [Stage]) {
+        for id in operations {
             let level = self.level(id);
-            let stage = stages.iter_mut().rev().find(|stage| stage.level <= level);
+            let stage = schedule.iter_mut().rev().find(|stage| stage.level <= level);
             if let Some(stage) = stage {
                 stage.rest.push(id);
             }
@@ -255,12 +257,12 @@ impl Layout<'_> {
     }
 
     fn polarities(&self, open_from: u32) -> Vec<Polarity> {
-        let fixed = |id: Id| self.level(id) < open_from;
-        polarities(&self.typed.plan.nodes, &fixed)
+        let fixed = |id: OpId| self.level(id) < open_from;
+        polarities(&self.typed.plan.operations, &fixed)
     }
 
     /// The checks of a level that fail for good once they fail.
-    fn prunable(&self, costs: &[(u32, CheckStep)], level: u32) -> Vec<Due> {
+    fn prunable(&self, costs: &[(u32, CheckStep)], level: u32) -> Vec<ScheduledCheck> {
         let polarity = self.polarities(level);
         let mut done = self.fresh();
         let mut prune = Vec::new();
@@ -269,11 +271,11 @@ impl Layout<'_> {
             .filter(|(_, check)| self.level(check.value) == level)
         {
             if fails_for_good(check, polarity[self.typed.root(check.value) as usize]) {
-                let mut nodes = self.collect(check.value, &mut done);
-                nodes.retain(|id| self.level(*id) == level);
-                prune.push(Due {
+                let mut operations = self.collect(check.value, &mut done);
+                operations.retain(|id| self.level(*id) == level);
+                prune.push(ScheduledCheck {
                     check: *check,
-                    nodes,
+                    operations,
                 });
             }
         }
@@ -281,28 +283,28 @@ impl Layout<'_> {
     }
 
     /// What the axioms on the last choice say of its orders, if nothing else depends on it.
-    fn tame(&self, live: &[CheckStep], stages: &Stages) -> Option<Tame> {
-        let choice = stages
-            .all
+    fn coherence(&self, live: &[CheckStep], schedule: &Schedule) -> Option<CoherenceAxioms> {
+        let choice = schedule
+            .stages
             .iter()
             .rev()
             .find_map(|stage| stage.choice.as_ref())?;
         let last = self.level(choice.step.choice);
-        let depends = |id: Id| self.level(id) >= last;
-        let mut others = stages.flags.iter().chain(&stages.asserts);
+        let depends = |id: OpId| self.level(id) >= last;
+        let mut others = schedule.flags.iter().chain(&schedule.asserts);
         let orders = matches!(choice.source, Source::Orders { .. });
         if !orders || others.any(|check| depends(check.value)) {
             return None;
         }
-        let forms = Forms {
+        let matcher = AxiomMatcher {
             typed: self.typed,
             choice: self.typed.root(choice.step.choice),
             depends: &depends,
         };
-        forms.tame(live.iter().filter(|check| depends(check.value)))
+        matcher.coherence_axioms(live.iter().filter(|check| depends(check.value)))
     }
 
-    fn lay_joint(&self, live: &[CheckStep], stages: &mut Stages) {
+    fn schedule_partial(&self, live: &[CheckStep], schedule: &mut Schedule) {
         let polarity = self.polarities(1);
         let choices = &self.typed.plan.choices;
         let mut picked: Vec<(u32, CheckStep)> = Vec::new();
@@ -312,8 +314,8 @@ impl Layout<'_> {
                 continue;
             }
             let mut seen = self.fresh();
-            let nodes = self.collect(check.value, &mut seen);
-            let cost = nodes.iter().map(|id| self.typed.cost(*id)).sum();
+            let operations = self.collect(check.value, &mut seen);
+            let cost = operations.iter().map(|id| self.typed.cost(*id)).sum();
             let of = |step: &ChoiceStep| seen[step.choice as usize];
             // A choice among listed values has no parts.
             let whole = |step: &ChoiceStep| matches!(self.source(step), Source::Values(_));
@@ -357,37 +359,40 @@ impl Layout<'_> {
             bounds.push((step, usable));
         }
         for (step, usable) in bounds.into_iter().rev() {
-            let (nodes, source) = match usable {
+            let (operations, source) = match usable {
                 Some((source, base)) => (self.collect(base, &mut done), Some(source)),
                 None => (Vec::new(), None),
             };
-            stages.joint.bounds.push((nodes, step, source));
+            schedule.partial.bounds.push((operations, step, source));
         }
-        let grows = |id: &Id| polarity[self.typed.root(*id) as usize].up;
-        if let Some(tame) = &stages.tame {
-            let operands = tame.operands();
+        let grows = |id: &OpId| polarity[self.typed.root(*id) as usize].up;
+        if let Some(coherence) = &schedule.coherence {
+            let operands = coherence.operands();
             if operands.iter().all(grows) {
                 let mut done = done.clone();
-                let mut nodes: Vec<Id> = Vec::new();
+                let mut operations: Vec<OpId> = Vec::new();
                 for id in operands {
-                    nodes.extend(self.collect(id, &mut done));
+                    operations.extend(self.collect(id, &mut done));
                 }
                 let last = choices.iter().map(|step| self.level(step.choice)).max();
                 let others = picked
                     .iter()
                     .filter(|(_, check)| Some(self.level(check.value)) < last);
-                stages.joint.others = others
-                    .map(|(_, check)| Due {
+                schedule.partial.others = others
+                    .map(|(_, check)| ScheduledCheck {
                         check: *check,
-                        nodes: self.collect(check.value, &mut done),
+                        operations: self.collect(check.value, &mut done),
                     })
                     .collect();
-                stages.joint.tame = Some((tame.clone(), nodes));
+                schedule.partial.coherence = Some((coherence.clone(), operations));
             }
         }
         for (_, check) in picked {
-            let nodes = self.collect(check.value, &mut done);
-            stages.joint.checks.push(Due { check, nodes });
+            let operations = self.collect(check.value, &mut done);
+            schedule
+                .partial
+                .checks
+                .push(ScheduledCheck { check, operations });
         }
     }
 }

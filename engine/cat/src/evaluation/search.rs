@@ -1,16 +1,16 @@
 //! The search over choices.
-use super::coherence_orders::{Said, TooMany};
+use super::coherence_orders::{OrderConstraints, TooMany};
 use super::input::{Solution, Visit};
 use super::order_classes::Classes;
-use super::prepared::{Found, Prepared};
-use super::schedule::{Choice, Due, Source, Stages};
-use crate::analysis::coherence_axioms::Tame;
+use super::prepared::{Prepared, SearchResult};
+use super::schedule::{Choice, Schedule, ScheduledCheck, Source};
+use crate::analysis::coherence_axioms::CoherenceAxioms;
 use crate::error::CatError;
 use crate::plan::fault::Fault;
-use crate::plan::operation::{Id, Op};
+use crate::plan::operation::{Op, OpId};
 use crate::syntax::ast::*;
-use crate::types::form::Form;
 use crate::types::instruction::Slot;
+use crate::types::value_type::Type;
 use crate::values::operators;
 use crate::values::value::Value;
 use relation::{Relation, Set};
@@ -21,17 +21,17 @@ use std::sync::Arc;
 /// What a search does with what it finds.
 enum Goal<'g, 'v> {
     /// Every solution; where it is enough to know the last of these writes in each order,
-    /// solutions may be told together.
+    /// solutions may be counted together.
     Solve(&'g mut Visit<'v>, Option<&'g Set>),
     /// Every way to choose that some axiom fails: which fails it first.
     Explain(&'g mut dyn FnMut(&str, &Solution)),
 }
 
 /// Last writes, and in how many ways they are.
-type Way = (SmallVec<[usize; 4]>, u64);
+type CountedWrites = (SmallVec<[usize; 4]>, u64);
 
 /// The orders of classes, one after another.
-struct Chains {
+struct OrderSearch {
     /// Where the order stands.
     slot: Slot,
     classes: Vec<Set>,
@@ -53,7 +53,7 @@ impl Prepared {
 
     /// As [`Prepared::solutions`], for those who need not see the choices, but for which of the
     /// writes in `observed` are the last in a coherence order. Solutions that do not differ in
-    /// that are told together where they can be counted without being listed: these have `lasts`
+    /// that are counted together where they can be counted without being listed: these have `lasts`
     /// instead of choices.
     pub fn tally(
         &mut self,
@@ -112,14 +112,14 @@ impl Prepared {
         finals: Option<&Set>,
         observed: Option<&Set>,
         visit: &mut Visit,
-    ) -> Found<()> {
+    ) -> SearchResult<()> {
         if self.never.is_some() {
             return Ok(());
         }
-        self.open(rf, finals);
-        let stages = self.stages.clone();
+        self.begin_candidate(rf, finals);
+        let schedule = self.schedule.clone();
         let goal = &mut Goal::Solve(visit, observed);
-        self.stage(&stages, 0, goal).map(|_| ())
+        self.stage(&schedule, 0, goal).map(|_| ())
     }
 
     fn explain(
@@ -127,22 +127,22 @@ impl Prepared {
         rf: &Relation,
         finals: Option<&Set>,
         visit: &mut dyn FnMut(&str, &Solution),
-    ) -> Found<()> {
-        self.open(rf, finals);
-        let stages = self.stages.clone();
-        self.stage(&stages, 0, &mut Goal::Explain(visit))
+    ) -> SearchResult<()> {
+        self.begin_candidate(rf, finals);
+        let schedule = self.schedule.clone();
+        self.stage(&schedule, 0, &mut Goal::Explain(visit))
             .map(|_| ())
     }
 
     /// Whether nothing fails for good of this part of a candidate.
-    fn may_hold(&mut self, rf: &Relation, co: Option<&Relation>) -> Found<bool> {
+    fn may_hold(&mut self, rf: &Relation, co: Option<&Relation>) -> SearchResult<bool> {
         if self.never.is_some() {
             return Ok(false);
         }
-        self.open(rf, None);
-        let stages = self.stages.clone();
-        for (nodes, step, source) in &stages.joint.bounds {
-            self.compute(nodes);
+        self.begin_candidate(rf, None);
+        let schedule = self.schedule.clone();
+        for (operations, step, source) in &schedule.partial.bounds {
+            self.compute(operations);
             let typed = self.typed.clone();
             let named = matches!(typed.plan.names.text(step.name), "co" | "mo");
             let index = self.choice_index(step.choice);
@@ -160,30 +160,34 @@ impl Prepared {
                 }
                 _ => Relation::new(self.values.rows.n),
             };
-            match typed.form(step.choice) {
-                Form::Relation => {
+            match typed.type_of(step.choice) {
+                Type::Relation => {
                     let slot = typed.slot(step.choice);
                     self.values.rows.put_relation(slot, &bound);
                 }
                 _ => self.values.store.put(step.choice, Value::Relation(bound)),
             }
         }
-        if let (Some((tame, nodes)), None) = (&stages.joint.tame, co) {
-            self.compute(nodes);
-            let said = self.say(&stages, tame)?;
-            match said {
-                Said::Impossible => return Ok(false),
-                Said::Orders(_) => return self.hold(&stages.joint.others),
-                Said::Unclear => {}
+        if let (Some((coherence, operations)), None) = (&schedule.partial.coherence, co) {
+            self.compute(operations);
+            let constraints = self.constraints(&schedule, coherence)?;
+            match constraints {
+                OrderConstraints::Impossible => return Ok(false),
+                OrderConstraints::Orders(_) => return self.all_hold(&schedule.partial.others),
+                OrderConstraints::Unknown => {}
             }
         }
-        self.hold(&stages.joint.checks)
+        self.all_hold(&schedule.partial.checks)
     }
 
     /// What the axioms on the last choice say of its orders.
-    fn say(&self, stages: &Stages, tame: &Tame) -> Found<Said> {
-        let choice = stages
-            .all
+    fn constraints(
+        &self,
+        schedule: &Schedule,
+        coherence: &CoherenceAxioms,
+    ) -> SearchResult<OrderConstraints> {
+        let choice = schedule
+            .stages
             .iter()
             .rev()
             .find_map(|stage| stage.choice.as_ref());
@@ -193,51 +197,51 @@ impl Prepared {
             ..
         }) = choice
         else {
-            return Ok(Said::Unclear);
+            return Ok(OrderConstraints::Unknown);
         };
         let Some(classes) = &self.classes[self.choice_index(step.choice)] else {
-            return Ok(Said::Unclear);
+            return Ok(OrderConstraints::Unknown);
         };
         let (typed, rows) = (&self.typed, &self.values.rows);
         let base = self.relation(*base)?;
-        let is_rf = |id: &&Id| *typed.plan.nodes.op(**id) == Op::ReadsFrom;
+        let is_rf = |id: &&OpId| *typed.plan.operations.op(**id) == Op::ReadsFrom;
         let rf = match typed.candidates.iter().find(is_rf) {
             Some(id) => rows.relation(typed.slot(*id)),
             None => &[],
         };
-        Ok(tame.say(typed, &self.values, rf, base.rows(), &classes.0))
+        Ok(coherence.constraints(typed, &self.values, rf, base.rows(), &classes.0))
     }
 
     /// Tells the orders of the last choice together, by the last writes that matter; none where
     /// they are to be listed.
     fn count(
         &mut self,
-        stages: &Arc<Stages>,
+        schedule: &Arc<Schedule>,
         observed: &Set,
         visit: &mut Visit,
-    ) -> Found<Option<ControlFlow<()>>> {
-        let Some(tame) = &stages.tame else {
+    ) -> SearchResult<Option<ControlFlow<()>>> {
+        let Some(coherence) = &schedule.coherence else {
             return Ok(None);
         };
-        let classes = match self.say(stages, tame)? {
-            Said::Unclear => return Ok(None),
-            Said::Impossible => return Ok(Some(ControlFlow::Continue(()))),
-            Said::Orders(classes) => classes,
+        let classes = match self.constraints(schedule, coherence)? {
+            OrderConstraints::Unknown => return Ok(None),
+            OrderConstraints::Impossible => return Ok(Some(ControlFlow::Continue(()))),
+            OrderConstraints::Orders(classes) => classes,
         };
         // The last writes so far, and in how many ways.
-        let mut ways: SmallVec<[Way; 2]> = smallvec![(SmallVec::new(), 1)];
+        let mut ways: SmallVec<[CountedWrites; 2]> = smallvec![(SmallVec::new(), 1)];
         for blocks in &classes {
             let ends = blocks.ends(&mut || self.spend())?;
             let ends = ends
                 .iter()
                 .zip(&blocks.last)
                 .filter(|(count, _)| **count > 0);
-            let mut told: SmallVec<[(Option<usize>, u64); 2]> = SmallVec::new();
+            let mut counted: SmallVec<[(Option<usize>, u64); 2]> = SmallVec::new();
             for (count, last) in ends {
                 let last = observed.contains(*last).then_some(*last);
-                match told.iter_mut().find(|(known, _)| *known == last) {
+                match counted.iter_mut().find(|(known, _)| *known == last) {
                     Some((_, sum)) => *sum = sum.checked_add(*count).ok_or(TooMany)?,
-                    None => told.push((last, *count)),
+                    None => counted.push((last, *count)),
                 }
             }
             if blocks.last.is_empty() {
@@ -245,7 +249,7 @@ impl Prepared {
             }
             let mut longer = SmallVec::new();
             for (lasts, count) in &ways {
-                for (last, more) in &told {
+                for (last, more) in &counted {
                     self.spend()?;
                     let mut lasts = lasts.clone();
                     lasts.extend(*last);
@@ -254,7 +258,7 @@ impl Prepared {
             }
             ways = longer;
         }
-        let (flags, undefined) = self.remarks(stages)?;
+        let (flags, undefined) = self.flags_raised(schedule)?;
         for (lasts, count) in &ways {
             let solution = Solution {
                 co: None,
@@ -272,13 +276,13 @@ impl Prepared {
     }
 
     /// Sets what comes with a candidate.
-    fn open(&mut self, rf: &Relation, finals: Option<&Set>) {
+    fn begin_candidate(&mut self, rf: &Relation, finals: Option<&Set>) {
         self.values.store.refuel();
         let typed = self.typed.clone();
         let rows = &mut self.values.rows;
         for id in &typed.candidates {
             let slot = typed.slot(*id);
-            match typed.plan.nodes.op(*id) {
+            match typed.plan.operations.op(*id) {
                 Op::ReadsFrom => rows.put_relation(slot, rf),
                 _ if typed.plan.needs_finals => match finals {
                     Some(finals) => rows.put_set(slot, finals),
@@ -289,9 +293,9 @@ impl Prepared {
         }
     }
 
-    fn hold(&mut self, checks: &[Due]) -> Found<bool> {
+    fn all_hold(&mut self, checks: &[ScheduledCheck]) -> SearchResult<bool> {
         for due in checks {
-            self.compute(&due.nodes);
+            self.compute(&due.operations);
             if !self.holds(&due.check)? {
                 return Ok(false);
             }
@@ -301,41 +305,45 @@ impl Prepared {
 
     fn stage(
         &mut self,
-        stages: &Arc<Stages>,
+        schedule: &Arc<Schedule>,
         index: usize,
         goal: &mut Goal,
-    ) -> Found<ControlFlow<()>> {
+    ) -> SearchResult<ControlFlow<()>> {
         self.spend()?;
-        let stage = &stages.all[index];
+        let stage = &schedule.stages[index];
         match goal {
             Goal::Solve(..) => {
-                if !self.hold(&stage.checks)? {
+                if !self.all_hold(&stage.checks)? {
                     return Ok(ControlFlow::Continue(()));
                 }
             }
             Goal::Explain(_) => {
-                stage.checks.iter().for_each(|due| self.compute(&due.nodes));
+                stage
+                    .checks
+                    .iter()
+                    .for_each(|due| self.compute(&due.operations));
             }
         }
         self.compute(&stage.rest);
         let Some(choice) = &stage.choice else {
-            return self.leaf(stages, goal);
+            return self.report(schedule, goal);
         };
-        if let (Goal::Solve(visit, Some(observed)), 2) = (&mut *goal, stages.all.len() - index) {
-            if let Some(flow) = self.count(stages, observed, visit)? {
+        if let (Goal::Solve(visit, Some(observed)), 2) = (&mut *goal, schedule.stages.len() - index)
+        {
+            if let Some(flow) = self.count(schedule, observed, visit)? {
                 return Ok(flow);
             }
         }
-        self.choose(stages, index, choice, goal)
+        self.choose(schedule, index, choice, goal)
     }
 
     fn choose(
         &mut self,
-        stages: &Arc<Stages>,
+        schedule: &Arc<Schedule>,
         index: usize,
         choice: &Choice,
         goal: &mut Goal,
-    ) -> Found<ControlFlow<()>> {
+    ) -> SearchResult<ControlFlow<()>> {
         let node = choice.step.choice;
         let n = self.values.rows.n;
         match choice.source {
@@ -362,14 +370,14 @@ impl Prepared {
                 }
                 let slot = self.typed.slot(node);
                 self.values.rows.relation_mut(slot).fill(0);
-                let chains = Chains {
+                let chains = OrderSearch {
                     slot,
                     classes: classes.0,
                     before,
                 };
                 let first = chains.classes.first().cloned();
                 let first = first.unwrap_or_else(|| Set::new(n));
-                self.place(stages, index, &chains, 0, first, goal)
+                self.place(schedule, index, &chains, 0, first, goal)
             }
             Source::Values(source) => {
                 let items = match self.values.value(&self.typed, source) {
@@ -377,13 +385,14 @@ impl Prepared {
                     Value::Values(values) => values.items.clone(),
                     Value::Fault(fault) => return Err(self.error(source, choice.step.at, fault)),
                     other => {
-                        let fault = Fault::Type("a set of values to choose from", other.kind());
+                        let fault =
+                            Fault::Type("a set of values to choose from", other.type_name());
                         return Err(self.error(source, choice.step.at, fault));
                     }
                 };
                 for item in items {
                     self.values.store.put(node, item);
-                    if self.stage(stages, index + 1, goal)?.is_break() {
+                    if self.stage(schedule, index + 1, goal)?.is_break() {
                         return Ok(ControlFlow::Break(()));
                     }
                 }
@@ -395,17 +404,17 @@ impl Prepared {
     /// Places the rest of a class, and the classes after it, in every way.
     fn place(
         &mut self,
-        stages: &Arc<Stages>,
+        schedule: &Arc<Schedule>,
         index: usize,
-        chains: &Chains,
+        chains: &OrderSearch,
         class: usize,
         left: Set,
         goal: &mut Goal,
-    ) -> Found<ControlFlow<()>> {
+    ) -> SearchResult<ControlFlow<()>> {
         if left.is_empty() {
             return match chains.classes.get(class + 1) {
-                Some(next) => self.place(stages, index, chains, class + 1, next.clone(), goal),
-                None => self.stage(stages, index + 1, goal),
+                Some(next) => self.place(schedule, index, chains, class + 1, next.clone(), goal),
+                None => self.stage(schedule, index + 1, goal),
             };
         }
         let last = class + 1 >= chains.classes.len();
@@ -422,10 +431,10 @@ impl Prepared {
             let over = last && rest.count() < 2;
             let prune = matches!(goal, Goal::Solve(..)) && !over && (several || rest.is_empty());
             let mut flow = ControlFlow::Continue(());
-            let choice = stages.all[index].choice.as_ref();
+            let choice = schedule.stages[index].choice.as_ref();
             let due = choice.map_or(&[][..], |choice| &choice.prune);
-            if !prune || self.hold(due)? {
-                flow = self.place(stages, index, chains, class, rest.clone(), goal)?;
+            if !prune || self.all_hold(due)? {
+                flow = self.place(schedule, index, chains, class, rest.clone(), goal)?;
             }
             self.values.rows.remove_all(chains.slot, event, &rest);
             if flow.is_break() {
@@ -435,12 +444,16 @@ impl Prepared {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn leaf(&mut self, stages: &Arc<Stages>, goal: &mut Goal) -> Found<ControlFlow<()>> {
-        self.compute(&stages.flag_nodes);
-        self.note_choices();
+    fn report(
+        &mut self,
+        schedule: &Arc<Schedule>,
+        goal: &mut Goal,
+    ) -> SearchResult<ControlFlow<()>> {
+        self.compute(&schedule.flag_operations);
+        self.store_choices();
         match goal {
             Goal::Explain(visit) => {
-                for axiom in &stages.axioms {
+                for axiom in &schedule.axioms {
                     if !self.holds(axiom)? {
                         let choices = self.choices();
                         visit(
@@ -460,7 +473,7 @@ impl Prepared {
                 Ok(ControlFlow::Continue(()))
             }
             Goal::Solve(visit, _) => {
-                let (flags, undefined) = self.remarks(stages)?;
+                let (flags, undefined) = self.flags_raised(schedule)?;
                 let choices = self.choices();
                 Ok(visit(&Solution {
                     co: order_of(&choices),
@@ -476,15 +489,15 @@ impl Prepared {
 
     /// The flags raised, and whether the program has no meaning; an assertion that fails is an
     /// error.
-    fn remarks(&self, stages: &Stages) -> Found<(Vec<&str>, bool)> {
-        for check in &stages.asserts {
+    fn flags_raised(&self, schedule: &Schedule) -> SearchResult<(Vec<&str>, bool)> {
+        for check in &schedule.asserts {
             if !self.holds(check)? {
                 let names = &self.typed.plan.names;
                 return Err(Box::new(self.files.assertion(names, check.name, check.at)));
             }
         }
         let (mut flags, mut undefined) = (Vec::new(), false);
-        for check in &stages.flags {
+        for check in &schedule.flags {
             let holds = self.holds(check)?;
             match (check.role, check.name) {
                 (Role::UndefinedUnless, _) => undefined |= !holds,
@@ -497,20 +510,20 @@ impl Prepared {
         Ok((flags, undefined))
     }
 
-    /// Notes the relations chosen, as they are told.
-    fn note_choices(&mut self) {
+    /// Notes the relations chosen, as they are counted.
+    fn store_choices(&mut self) {
         let typed = &self.typed;
         for (step, chosen) in typed.plan.choices.iter().zip(&mut self.chosen) {
             let n = self.values.rows.n;
-            match typed.form(step.choice) {
-                Form::Relation => {
+            match typed.type_of(step.choice) {
+                Type::Relation => {
                     let slot = typed.slot(step.choice);
                     match self.values.rows.has_no_pairs(slot) {
                         true => chosen.clear(n),
                         false => chosen.copy_rows(n, self.values.rows.relation(slot)),
                     }
                 }
-                Form::Any => {
+                Type::Dynamic => {
                     if let Value::Relation(relation) = self.values.store.value(step.choice) {
                         chosen.copy_from(relation);
                     }
@@ -527,7 +540,7 @@ impl Prepared {
         steps
             .filter(|(step, _)| {
                 let value = self.values.store.value(step.choice);
-                typed.form(step.choice) != Form::Any || matches!(value, Value::Relation(_))
+                typed.type_of(step.choice) != Type::Dynamic || matches!(value, Value::Relation(_))
             })
             .map(|(step, relation)| (typed.plan.names.text(step.name), relation))
             .collect()

@@ -2,7 +2,7 @@
 
 /// A function that is not written in cat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Prim {
+pub enum Builtin {
     Domain,
     Range,
     /// `classes-loc`: a set of events, parted by location
@@ -19,32 +19,32 @@ pub enum Prim {
     /// `tag2scope 'a`: the scope relation of the tag
     TagScope,
     /// Those that need more of events than the engine gives: values, labels, page tables.
-    Missing(&'static str),
+    Unsupported(&'static str),
 }
 
-impl Prim {
-    pub fn named(name: &str) -> Option<Prim> {
+impl Builtin {
+    pub fn named(name: &str) -> Option<Builtin> {
         Some(match name {
-            "domain" => Prim::Domain,
-            "range" => Prim::Range,
-            "classes-loc" => Prim::ClassesLoc,
-            "classes" => Prim::Classes,
-            "linearisations" => Prim::Linearisations,
-            "fail" => Prim::Fail,
-            "as_transitive" => Prim::AsTransitive,
-            "tag2events" => Prim::TagEvents,
-            "tag2scope" | "tag2level" => Prim::TagScope,
-            "at-least-one-writable" => Prim::Missing("at-least-one-writable"),
-            "oa-changes" => Prim::Missing("oa-changes"),
-            "same-oa" => Prim::Missing("same-oa"),
-            "different-values" => Prim::Missing("different-values"),
-            "fromto" => Prim::Missing("fromto"),
-            "lift" => Prim::Missing("lift"),
-            "delift" => Prim::Missing("delift"),
-            "deliftinter" => Prim::Missing("deliftinter"),
-            "bisimulation" => Prim::Missing("bisimulation"),
-            "tag2fenced" => Prim::Missing("tag2fenced"),
-            "loc2events" => Prim::Missing("loc2events"),
+            "domain" => Builtin::Domain,
+            "range" => Builtin::Range,
+            "classes-loc" => Builtin::ClassesLoc,
+            "classes" => Builtin::Classes,
+            "linearisations" => Builtin::Linearisations,
+            "fail" => Builtin::Fail,
+            "as_transitive" => Builtin::AsTransitive,
+            "tag2events" => Builtin::TagEvents,
+            "tag2scope" | "tag2level" => Builtin::TagScope,
+            "at-least-one-writable" => Builtin::Unsupported("at-least-one-writable"),
+            "oa-changes" => Builtin::Unsupported("oa-changes"),
+            "same-oa" => Builtin::Unsupported("same-oa"),
+            "different-values" => Builtin::Unsupported("different-values"),
+            "fromto" => Builtin::Unsupported("fromto"),
+            "lift" => Builtin::Unsupported("lift"),
+            "delift" => Builtin::Unsupported("delift"),
+            "deliftinter" => Builtin::Unsupported("deliftinter"),
+            "bisimulation" => Builtin::Unsupported("bisimulation"),
+            "tag2fenced" => Builtin::Unsupported("tag2fenced"),
+            "loc2events" => Builtin::Unsupported("loc2events"),
             _ => return None,
         })
     }
@@ -52,12 +52,12 @@ impl Prim {
 
 /// Whether a function that is missing is known of nothing: without page tables and values no event
 /// differs from another in them.
-pub fn takes_nothing(name: &str) -> bool {
-    gives_a_set(name) || matches!(name, "same-oa" | "different-values")
+pub fn is_known_on_empty(name: &str) -> bool {
+    returns_set(name) || matches!(name, "same-oa" | "different-values")
 }
 
 /// Whether such a function takes a set and what else it looks at, and gives those of the set; the
 /// others take a relation and give of it.
-pub fn gives_a_set(name: &str) -> bool {
+pub fn returns_set(name: &str) -> bool {
     matches!(name, "oa-changes" | "at-least-one-writable")
 }

@@ -1,50 +1,55 @@
 //! A plan without the operations that nothing needs.
-use super::operation::{Code, Group, Id, Node, Nodes, Op};
+use super::operation::{Deferred, Group, Op, OpId, Operation, Operations};
 use super::steps::{CheckStep, ChoiceStep, Step};
 
 /// Numbers the operations that `steps` need anew, in the same order, and drops the others.
 /// The source of a choice among orders is kept, though its value is not needed.
-pub fn compact(nodes: &mut Nodes, steps: &mut [Step], choices: &mut [ChoiceStep], roots: &[Id]) {
-    let mut seen = vec![false; nodes.all.len()];
-    let mut needed = vec![false; nodes.groups.len()];
+pub fn compact(
+    operations: &mut Operations,
+    steps: &mut [Step],
+    choices: &mut [ChoiceStep],
+    roots: &[OpId],
+) {
+    let mut seen = vec![false; operations.all.len()];
+    let mut needed = vec![false; operations.groups.len()];
     let mut waiting = roots.to_vec();
     while let Some(id) = waiting.pop() {
         if std::mem::replace(&mut seen[id as usize], true) {
             continue;
         }
-        nodes.operands(nodes.op(id), &mut |operand| waiting.push(operand));
+        operations.operands(operations.op(id), &mut |operand| waiting.push(operand));
         // What a fixpoint repeats stands inside it.
-        if let Op::Fix(group) = *nodes.op(id) {
+        if let Op::Fix(group) = *operations.op(id) {
             needed[group as usize] = true;
-            let group = &nodes.groups[group as usize];
+            let group = &operations.groups[group as usize];
             waiting.extend(group.variables.iter().chain(group.inner.iter().flatten()));
         }
     }
-    let mut numbers: Vec<Id> = Vec::with_capacity(seen.len());
+    let mut numbers: Vec<OpId> = Vec::with_capacity(seen.len());
     let mut next = 0;
     for seen in &seen {
         numbers.push(next);
-        next += Id::from(*seen);
+        next += OpId::from(*seen);
     }
-    let number = |id: Id| numbers[id as usize];
-    let all = std::mem::take(&mut nodes.all);
+    let number = |id: OpId| numbers[id as usize];
+    let all = std::mem::take(&mut operations.all);
     let kept = all
         .into_iter()
         .zip(&seen)
         .filter(|(_, seen)| **seen)
         .map(|(node, _)| node);
-    nodes.all = kept
-        .map(|node| Node {
+    operations.all = kept
+        .map(|node| Operation {
             op: renumbered(&node.op, &number),
             ..node
         })
         .collect();
-    let is_kept = |id: &Id| seen[*id as usize];
-    for Code { captured, .. } in &mut nodes.codes {
+    let is_kept = |id: &OpId| seen[*id as usize];
+    for Deferred { captured, .. } in &mut operations.deferred {
         captured.retain(|(_, id)| is_kept(id));
         captured.iter_mut().for_each(|(_, id)| *id = number(*id));
     }
-    for (group, needed) in nodes.groups.iter_mut().zip(needed) {
+    for (group, needed) in operations.groups.iter_mut().zip(needed) {
         let Group {
             variables,
             bodies,
@@ -73,20 +78,20 @@ pub fn compact(nodes: &mut Nodes, steps: &mut [Step], choices: &mut [ChoiceStep]
         .for_each(|choice| renumber_choice(choice, &number));
 }
 
-fn renumber_choice(choice: &mut ChoiceStep, number: &dyn Fn(Id) -> Id) {
+fn renumber_choice(choice: &mut ChoiceStep, number: &dyn Fn(OpId) -> OpId) {
     choice.source = number(choice.source);
     choice.choice = number(choice.choice);
 }
 
-fn renumbered(op: &Op, number: &dyn Fn(Id) -> Id) -> Op {
-    let several = |items: &[Id]| items.iter().map(|id| number(*id)).collect();
+fn renumbered(op: &Op, number: &dyn Fn(OpId) -> OpId) -> Op {
+    let several = |items: &[OpId]| items.iter().map(|id| number(*id)).collect();
     match op {
         Op::Union(items) => Op::Union(several(items)),
         Op::Explicit(items) => Op::Explicit(several(items)),
         Op::Tuple(items) => Op::Tuple(several(items)),
         Op::Unary(op, a) => Op::Unary(*op, number(*a)),
         Op::Item(a, index, count) => Op::Item(number(*a), *index, *count),
-        Op::Call(prim, a) => Op::Call(*prim, number(*a)),
+        Op::Call(builtin, a) => Op::Call(*builtin, number(*a)),
         Op::Binary(op, a, b) => Op::Binary(*op, number(*a), number(*b)),
         Op::Sequence(a, b) => Op::Sequence(number(*a), number(*b)),
         Op::Apply(a, b) => Op::Apply(number(*a), number(*b)),

@@ -1,8 +1,8 @@
 //! What names stand for while a model is laid out.
-use super::builtin::Prim;
-use super::operation::Id;
+use super::builtin::Builtin;
+use super::operation::OpId;
 use crate::syntax::ast::*;
-use crate::syntax::names::Sym;
+use crate::syntax::names::Symbol;
 use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use std::sync::Arc;
 /// What an expression stands for: an operation whose value is known later, or what is
 /// known already.
 #[derive(Clone)]
-pub enum Known {
-    Node(Id),
-    Closure(Rc<KnownClosure>),
-    Prim(Prim),
-    Tuple(Rc<[Known]>),
-    Tag(Sym, Sym),
+pub enum StaticValue {
+    Operation(OpId),
+    Function(Rc<StaticFunction>),
+    Builtin(Builtin),
+    Tuple(Rc<[StaticValue]>),
+    Tag(Symbol, Symbol),
     Procedure(Rc<Procedure>),
 }
 
-pub struct KnownClosure {
+pub struct StaticFunction {
     pub function: Arc<Function>,
     /// What the names in it stand for, those of `group` aside.
     pub env: Env,
@@ -29,7 +29,7 @@ pub struct KnownClosure {
 }
 
 pub struct Procedure {
-    pub name: Sym,
+    pub name: Symbol,
     pub parameter: Pattern,
     pub body: Block,
     pub env: Env,
@@ -41,13 +41,13 @@ pub struct Procedure {
 pub struct Env(Option<Rc<Entry>>);
 
 struct Entry {
-    name: Sym,
-    known: Known,
+    name: Symbol,
+    known: StaticValue,
     outer: Env,
 }
 
 impl Env {
-    pub fn with(&self, name: Option<Sym>, known: Known) -> Env {
+    pub fn with(&self, name: Option<Symbol>, known: StaticValue) -> Env {
         match name {
             None => self.clone(),
             Some(name) => Env(Some(Rc::new(Entry {
@@ -58,7 +58,7 @@ impl Env {
         }
     }
 
-    pub fn find(&self, name: Sym) -> Option<&Known> {
+    pub fn find(&self, name: Symbol) -> Option<&StaticValue> {
         let mut env = self;
         while let Some(entry) = &env.0 {
             if entry.name == name {
@@ -73,13 +73,13 @@ impl Env {
     pub fn with_group(&self, group: &Functions) -> Env {
         let mut env = self.clone();
         for (name, function) in group.iter() {
-            let closure = KnownClosure {
+            let closure = StaticFunction {
                 function: function.clone(),
                 env: self.clone(),
                 group: Some(group.clone()),
                 shape: OnceCell::new(),
             };
-            env = env.with(*name, Known::Closure(Rc::new(closure)));
+            env = env.with(*name, StaticValue::Function(Rc::new(closure)));
         }
         env
     }

@@ -1,15 +1,15 @@
 //! Laying out a model: expressions become operations, functions are put in where they are
 //! called, and only what depends on sets of values is left to the interpreter.
-use super::builtin::Prim;
+use super::builtin::Builtin;
 use super::environment::*;
 use super::fault::Fault;
 use super::free_names::{free_names, free_of_functions};
 use super::operation::*;
-use super::operators::Laid;
+use super::operators::PlanResult;
 use super::shapes;
 use crate::syntax::ast::*;
 use crate::syntax::files::Files;
-use crate::syntax::names::{Names, Place, Sym};
+use crate::syntax::names::{Names, SourcePosition, Symbol};
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -25,27 +25,27 @@ pub const TOO_DEEP: &str = "expressions stand too deep in one another";
 /// How many calls and operations a model may come to.
 const MAX_CALLS: usize = 50_000;
 
-pub struct Compiler<'m> {
+pub struct ExpressionPlanner<'m> {
     pub files: &'m Files,
     pub names: Names,
     pub variants: &'m dyn Fn(&str) -> bool,
-    pub nodes: Nodes,
+    pub operations: Operations,
     depth: usize,
     nested: usize,
     deepest: usize,
     calls: usize,
-    reified: HashMap<*const KnownClosure, (Rc<KnownClosure>, Id)>,
+    reified: HashMap<*const StaticFunction, (Rc<StaticFunction>, OpId)>,
 }
 
-impl<'m> Compiler<'m> {
+impl<'m> ExpressionPlanner<'m> {
     pub fn new(files: &'m Files, variants: &'m dyn Fn(&str) -> bool, deepest: usize) -> Self {
         let names = files.names.clone();
-        let nodes = Nodes::default();
-        Compiler {
+        let operations = Operations::default();
+        ExpressionPlanner {
             files,
             names,
             variants,
-            nodes,
+            operations,
             depth: 0,
             nested: 0,
             deepest,
@@ -54,19 +54,19 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    fn node(&mut self, op: Op, at: Place) -> Laid<Known> {
-        self.nodes.add(op, at).map(Known::Node)
+    fn node(&mut self, op: Op, at: SourcePosition) -> PlanResult<StaticValue> {
+        self.operations.add(op, at).map(StaticValue::Operation)
     }
 
     /// What a name stands for that the model does not define.
-    pub fn given(&mut self, name: Sym, at: Place) -> Laid<Known> {
+    pub fn given(&mut self, name: Symbol, at: SourcePosition) -> PlanResult<StaticValue> {
         let text = self.names.text(name);
         if text.starts_with('\'') {
-            let fault = Fault::Said(format!("the tag {text} belongs to no enumeration").into());
-            return Ok(Known::Node(self.nodes.fault(fault, at)));
+            let fault = Fault::Message(format!("the tag {text} belongs to no enumeration").into());
+            return Ok(StaticValue::Operation(self.operations.fault(fault, at)));
         }
-        if let Some(prim) = Prim::named(text) {
-            return Ok(Known::Prim(prim));
+        if let Some(builtin) = Builtin::named(text) {
+            return Ok(StaticValue::Builtin(builtin));
         }
         let op = match text {
             "rf" => Op::ReadsFrom,
@@ -77,7 +77,7 @@ impl<'m> Compiler<'m> {
         self.node(op, at)
     }
 
-    fn lookup(&mut self, name: Sym, env: &Env, at: Place) -> Laid<Known> {
+    fn lookup(&mut self, name: Symbol, env: &Env, at: SourcePosition) -> PlanResult<StaticValue> {
         let found = if self.names.is_defined(name) {
             env.find(name)
         } else {
@@ -90,31 +90,31 @@ impl<'m> Compiler<'m> {
     }
 
     /// The operation for an expression.
-    pub fn id(&mut self, exp: &ExpRef, env: &Env) -> Laid<Id> {
+    pub fn id(&mut self, exp: &ExpRef, env: &Env) -> PlanResult<OpId> {
         let known = self.exp(exp, env)?;
         self.reify(&known, exp.at)
     }
 
-    fn ids(&mut self, items: &[ExpRef], env: &Env) -> Laid<Box<[Id]>> {
+    fn ids(&mut self, items: &[ExpRef], env: &Env) -> PlanResult<Box<[OpId]>> {
         items.iter().map(|item| self.id(item, env)).collect()
     }
 
     /// The operation whose value is what is known.
-    pub fn reify(&mut self, known: &Known, at: Place) -> Laid<Id> {
+    pub fn reify(&mut self, known: &StaticValue, at: SourcePosition) -> PlanResult<OpId> {
         match known {
-            Known::Node(id) => Ok(*id),
-            Known::Prim(prim) => self.nodes.add(Op::Prim(*prim), at),
-            Known::Tag(tags, name) => self.nodes.add(Op::Tag(*tags, *name), at),
-            Known::Tuple(items) => {
-                let items: Laid<Box<[Id]>> =
+            StaticValue::Operation(id) => Ok(*id),
+            StaticValue::Builtin(builtin) => self.operations.add(Op::Builtin(*builtin), at),
+            StaticValue::Tag(tags, name) => self.operations.add(Op::Tag(*tags, *name), at),
+            StaticValue::Tuple(items) => {
+                let items: PlanResult<Box<[OpId]>> =
                     items.iter().map(|item| self.reify(item, at)).collect();
-                self.nodes.add(Op::Tuple(items?), at)
+                self.operations.add(Op::Tuple(items?), at)
             }
-            Known::Procedure(_) => {
-                let fault = Fault::Said("a procedure is no value".into());
-                Ok(self.nodes.fault(fault, at))
+            StaticValue::Procedure(_) => {
+                let fault = Fault::Message("a procedure is no value".into());
+                Ok(self.operations.fault(fault, at))
             }
-            Known::Closure(closure) => {
+            StaticValue::Function(closure) => {
                 if let Some((_, id)) = self.reified.get(&Rc::as_ptr(closure)) {
                     return Ok(*id);
                 }
@@ -123,13 +123,13 @@ impl<'m> Compiler<'m> {
                     None => free_of_functions(&[(None, closure.function.clone())]),
                 };
                 let captured = self.captured(&names, &closure.env, at)?;
-                let exp = Arc::new(Exp::new(at, Kind::Fun(closure.function.clone())));
-                let code = self.nodes.code(Code {
+                let exp = Arc::new(Exp::new(at, ExpKind::Fun(closure.function.clone())));
+                let code = self.operations.defer(Deferred {
                     exp,
                     captured,
                     group: closure.group.clone(),
                 });
-                let id = self.nodes.add(Op::Closure(code), at)?;
+                let id = self.operations.add(Op::Closure(code), at)?;
                 self.reified
                     .insert(Rc::as_ptr(closure), (closure.clone(), id));
                 Ok(id)
@@ -137,7 +137,12 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    fn captured(&mut self, names: &[Sym], env: &Env, at: Place) -> Laid<Vec<(Sym, Id)>> {
+    fn captured(
+        &mut self,
+        names: &[Symbol],
+        env: &Env,
+        at: SourcePosition,
+    ) -> PlanResult<Vec<(Symbol, OpId)>> {
         self.nested += 1;
         if self.nested > self.deepest {
             return Err((at, Fault::Limit(TOO_DEEP)));
@@ -152,9 +157,9 @@ impl<'m> Compiler<'m> {
     }
 
     /// Leaves an expression to the interpreter.
-    fn leave(&mut self, exp: &ExpRef, env: &Env) -> Laid<Known> {
+    fn defer(&mut self, exp: &ExpRef, env: &Env) -> PlanResult<StaticValue> {
         let captured = self.captured(&free_names(exp), env, exp.at)?;
-        let code = self.nodes.code(Code {
+        let code = self.operations.defer(Deferred {
             exp: exp.clone(),
             captured,
             group: None,
@@ -162,7 +167,7 @@ impl<'m> Compiler<'m> {
         self.node(Op::Eval(code), exp.at)
     }
 
-    pub fn exp(&mut self, exp: &ExpRef, env: &Env) -> Laid<Known> {
+    pub fn exp(&mut self, exp: &ExpRef, env: &Env) -> PlanResult<StaticValue> {
         self.nested += 1;
         if self.nested > self.deepest {
             return Err((exp.at, Fault::Limit(TOO_DEEP)));
@@ -172,75 +177,84 @@ impl<'m> Compiler<'m> {
         known
     }
 
-    fn exp_here(&mut self, exp: &ExpRef, env: &Env) -> Laid<Known> {
+    fn exp_here(&mut self, exp: &ExpRef, env: &Env) -> PlanResult<StaticValue> {
         let at = exp.at;
         let op = match &exp.kind {
-            Kind::EmptyRelation => Op::EmptyRelation,
-            Kind::Universe => Op::Universe,
-            Kind::Var(name) | Kind::Tag(name) => return self.lookup(*name, env, at),
-            Kind::Explicit(items) if items.is_empty() => Op::Nothing,
-            Kind::Explicit(items) => Op::Explicit(self.ids(items, env)?),
-            Kind::Tuple(items) => {
-                let items: Laid<Rc<[Known]>> =
+            ExpKind::EmptyRelation => Op::EmptyRelation,
+            ExpKind::Universe => Op::Universe,
+            ExpKind::Var(name) | ExpKind::Tag(name) => return self.lookup(*name, env, at),
+            ExpKind::Explicit(items) if items.is_empty() => Op::Nothing,
+            ExpKind::Explicit(items) => Op::Explicit(self.ids(items, env)?),
+            ExpKind::Tuple(items) => {
+                let items: PlanResult<Rc<[StaticValue]>> =
                     items.iter().map(|item| self.exp(item, env)).collect();
-                return items.map(Known::Tuple);
+                return items.map(StaticValue::Tuple);
             }
-            Kind::Unary(op, inner) => Op::Unary(*op, self.id(inner, env)?),
-            Kind::Binary(op, a, b) => {
+            ExpKind::Unary(op, inner) => Op::Unary(*op, self.id(inner, env)?),
+            ExpKind::Binary(op, a, b) => {
                 let (a, b) = (self.id(a, env)?, self.id(b, env)?);
-                return self.nodes.binary(*op, a, b, at).map(Known::Node);
+                return self
+                    .operations
+                    .binary(*op, a, b, at)
+                    .map(StaticValue::Operation);
             }
-            Kind::Union(items) => {
+            ExpKind::Union(items) => {
                 let items = self.ids(items, env)?;
-                return self.nodes.union(items.into_vec(), at).map(Known::Node);
+                return self
+                    .operations
+                    .union(items.into_vec(), at)
+                    .map(StaticValue::Operation);
             }
-            Kind::Sequence(items) => {
+            ExpKind::Sequence(items) => {
                 let items = self.ids(items, env)?;
-                return self.nodes.sequence(&items, at).map(Known::Node);
+                return self
+                    .operations
+                    .sequence(&items, at)
+                    .map(StaticValue::Operation);
             }
-            Kind::Apply(function, argument) => {
+            ExpKind::Apply(function, argument) => {
                 let function = self.exp(function, env)?;
                 let argument = self.exp(argument, env)?;
                 return self.apply(&function, argument, at);
             }
-            Kind::Fun(function) => {
+            ExpKind::Fun(function) => {
                 let function = function.clone();
-                return Ok(Known::Closure(Rc::new(KnownClosure {
+                return Ok(StaticValue::Function(Rc::new(StaticFunction {
                     function,
                     env: env.clone(),
                     group: None,
                     shape: OnceCell::new(),
                 })));
             }
-            Kind::Let(bindings, body) => {
+            ExpKind::Let(bindings, body) => {
                 let env = self.bindings(bindings, env)?;
                 return self.exp(body, &env);
             }
-            Kind::LetRec(bindings, body) => {
+            ExpKind::LetRec(bindings, body) => {
                 let env = self.recursion(bindings, env)?;
                 return self.exp(body, &env);
             }
-            Kind::MatchTag(value, clauses, otherwise) => {
-                let Known::Tag(_, name) = self.exp(value, env)? else {
-                    return self.leave(exp, env);
+            ExpKind::MatchTag(value, clauses, otherwise) => {
+                let StaticValue::Tag(_, name) = self.exp(value, env)? else {
+                    return self.defer(exp, env);
                 };
                 let clause = clauses.iter().find(|(tag, _)| *tag == name);
                 let Some(body) = clause.map(|(_, body)| body).or(otherwise.as_ref()) else {
-                    let fault = Fault::Said("no clause of match fits the tag".into());
-                    return Ok(Known::Node(self.nodes.fault(fault, at)));
+                    let fault = Fault::Message("no clause of match fits the tag".into());
+                    return Ok(StaticValue::Operation(self.operations.fault(fault, at)));
                 };
                 return self.exp(body, env);
             }
-            Kind::MatchSet(..) => return self.leave(exp, env),
-            Kind::Try(first, second) => match self.exp(first, env)? {
-                Known::Node(first) => Op::Try(first, self.id(second, env)?),
+            ExpKind::MatchSet(..) => return self.defer(exp, env),
+            ExpKind::Try(first, second) => match self.exp(first, env)? {
+                StaticValue::Operation(first) => Op::Try(first, self.id(second, env)?),
                 known => return Ok(known),
             },
-            Kind::If(Condition::Variant(variant), yes, no) => {
+            ExpKind::If(Condition::Variant(variant), yes, no) => {
                 let on = variant.holds(self.variants);
                 return self.exp(if on { yes } else { no }, env);
             }
-            Kind::If(condition, yes, no) => {
+            ExpKind::If(condition, yes, no) => {
                 let (test, a, b) = match condition {
                     Condition::Subset(a, b) => (Test::Subset, a, b),
                     Condition::In(a, b) => (Test::In, a, b),
@@ -255,14 +269,19 @@ impl<'m> Compiler<'m> {
     }
 
     /// Applies a function: puts in its body, unless it is recursive.
-    fn apply(&mut self, function: &Known, argument: Known, at: Place) -> Laid<Known> {
+    fn apply(
+        &mut self,
+        function: &StaticValue,
+        argument: StaticValue,
+        at: SourcePosition,
+    ) -> PlanResult<StaticValue> {
         self.calls += 1;
         if self.calls > MAX_CALLS || self.depth > MAX_DEPTH {
             return Err((at, Fault::Limit("functions call one another too often")));
         }
         match function {
-            Known::Closure(closure) if closure.group.is_none() => {
-                if shapes::shape(&self.nodes, &self.names, closure)
+            StaticValue::Function(closure) if closure.group.is_none() => {
+                if shapes::shape(&self.operations, &self.names, closure)
                     .is_some_and(|shape| shapes::ORDERS.contains(&shape))
                 {
                     let pattern = Pattern::Tuple(vec![None, None]);
@@ -276,18 +295,18 @@ impl<'m> Compiler<'m> {
                 self.depth -= 1;
                 result
             }
-            Known::Prim(prim @ (Prim::TagEvents | Prim::TagScope)) => {
-                let Known::Tag(_, name) = argument else {
+            StaticValue::Builtin(builtin @ (Builtin::TagEvents | Builtin::TagScope)) => {
+                let StaticValue::Tag(_, name) = argument else {
                     let argument = self.reify(&argument, at)?;
-                    return self.node(Op::Call(*prim, argument), at);
+                    return self.node(Op::Call(*builtin, argument), at);
                 };
-                let name = tag_name(self.names.text(name), *prim);
-                let name = self.names.sym(&name);
+                let name = tag_name(self.names.text(name), *builtin);
+                let name = self.names.symbol(&name);
                 self.node(Op::Given(name), at)
             }
-            Known::Prim(prim) => {
+            StaticValue::Builtin(builtin) => {
                 let argument = self.reify(&argument, at)?;
-                self.node(Op::Call(*prim, argument), at)
+                self.node(Op::Call(*builtin, argument), at)
             }
             other => {
                 let (function, argument) = (self.reify(other, at)?, self.reify(&argument, at)?);
@@ -297,13 +316,18 @@ impl<'m> Compiler<'m> {
     }
 
     /// The items of what is bound to a tuple of names.
-    fn parts(&mut self, pattern: &Pattern, value: &Known, at: Place) -> Laid<Vec<Known>> {
+    fn parts(
+        &mut self,
+        pattern: &Pattern,
+        value: &StaticValue,
+        at: SourcePosition,
+    ) -> PlanResult<Vec<StaticValue>> {
         let Pattern::Tuple(names) = pattern else {
             return Ok(vec![value.clone()]);
         };
         match value {
-            Known::Tuple(items) if items.len() == names.len() => Ok(items.to_vec()),
-            Known::Node(id) => {
+            StaticValue::Tuple(items) if items.len() == names.len() => Ok(items.to_vec()),
+            StaticValue::Operation(id) => {
                 let count = names.len() as u32;
                 (0..count)
                     .map(|index| self.node(Op::Item(*id, index, count), at))
@@ -311,14 +335,20 @@ impl<'m> Compiler<'m> {
             }
             _ => {
                 let fault =
-                    Fault::Said("the number of arguments is not that of the parameters".into());
-                let id = self.nodes.fault(fault, at);
-                Ok(vec![Known::Node(id); names.len()])
+                    Fault::Message("the number of arguments is not that of the parameters".into());
+                let id = self.operations.fault(fault, at);
+                Ok(vec![StaticValue::Operation(id); names.len()])
             }
         }
     }
 
-    pub fn bind(&mut self, pattern: &Pattern, value: Known, env: &Env, at: Place) -> Laid<Env> {
+    pub fn bind(
+        &mut self,
+        pattern: &Pattern,
+        value: StaticValue,
+        env: &Env,
+        at: SourcePosition,
+    ) -> PlanResult<Env> {
         match pattern {
             Pattern::One(name) => Ok(env.with(*name, value)),
             Pattern::Tuple(names) => {
@@ -330,7 +360,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// `let … and …`: no definition sees another.
-    pub fn bindings(&mut self, bindings: &[Binding], env: &Env) -> Laid<Env> {
+    pub fn bindings(&mut self, bindings: &[Binding], env: &Env) -> PlanResult<Env> {
         let mut inner = env.clone();
         for binding in bindings {
             let value = self.exp(&binding.value, env)?;
@@ -341,9 +371,9 @@ impl<'m> Compiler<'m> {
 
     /// `let rec`: functions by themselves, or sets and relations by themselves; a mixture
     /// is left to the interpreter.
-    pub fn recursion(&mut self, bindings: &[Binding], env: &Env) -> Laid<Env> {
+    pub fn recursion(&mut self, bindings: &[Binding], env: &Env) -> PlanResult<Env> {
         let function = |binding: &Binding| match (&binding.value.kind, &binding.pattern) {
-            (Kind::Fun(function), Pattern::One(name)) => Some((*name, function.clone())),
+            (ExpKind::Fun(function), Pattern::One(name)) => Some((*name, function.clone())),
             _ => None,
         };
         let functions: Vec<_> = bindings.iter().filter_map(function).collect();
@@ -354,10 +384,10 @@ impl<'m> Compiler<'m> {
         if functions.is_empty() && bindings.iter().all(single) {
             return self.fixpoint(bindings, env);
         }
-        self.interpreted(bindings, env)
+        self.deferred_recursion(bindings, env)
     }
 
-    fn interpreted(&mut self, bindings: &[Binding], env: &Env) -> Laid<Env> {
+    fn deferred_recursion(&mut self, bindings: &[Binding], env: &Env) -> PlanResult<Env> {
         let at = bindings[0].at;
         let mut names = Vec::new();
         for binding in bindings {
@@ -371,17 +401,20 @@ impl<'m> Compiler<'m> {
             pattern: binding.pattern.clone(),
             value: binding.value.clone(),
         };
-        let var = |name: &Sym| Arc::new(Exp::new(at, Kind::Var(*name)));
-        let body = Arc::new(Exp::new(at, Kind::Tuple(names.iter().map(var).collect())));
-        let all = Kind::LetRec(bindings.iter().map(copy).collect(), body);
-        let value = self.leave(&Arc::new(Exp::new(at, all)), env)?;
+        let var = |name: &Symbol| Arc::new(Exp::new(at, ExpKind::Var(*name)));
+        let body = Arc::new(Exp::new(
+            at,
+            ExpKind::Tuple(names.iter().map(var).collect()),
+        ));
+        let all = ExpKind::LetRec(bindings.iter().map(copy).collect(), body);
+        let value = self.defer(&Arc::new(Exp::new(at, all)), env)?;
         let pattern = Pattern::Tuple(names.into_iter().map(Some).collect());
         self.bind(&pattern, value, env, at)
     }
 
-    fn fixpoint(&mut self, bindings: &[Binding], env: &Env) -> Laid<Env> {
-        let group = self.nodes.groups.len() as u32;
-        self.nodes.groups.push(Group {
+    fn fixpoint(&mut self, bindings: &[Binding], env: &Env) -> PlanResult<Env> {
+        let group = self.operations.groups.len() as u32;
+        self.operations.groups.push(Group {
             variables: Vec::new(),
             bodies: Vec::new(),
             inner: Vec::new(),
@@ -390,20 +423,25 @@ impl<'m> Compiler<'m> {
         let mut variables = Vec::new();
         for (index, binding) in bindings.iter().enumerate() {
             let variable = self
-                .nodes
+                .operations
                 .add(Op::Variable(group, index as u32), binding.at)?;
             variables.push(variable);
-            inner = self.bind(&binding.pattern, Known::Node(variable), &inner, binding.at)?;
+            inner = self.bind(
+                &binding.pattern,
+                StaticValue::Operation(variable),
+                &inner,
+                binding.at,
+            )?;
         }
         let mut bodies = Vec::new();
         for binding in bindings {
             bodies.push(self.id(&binding.value, &inner)?);
         }
         if let [body] = bodies[..] {
-            if let Some(closed) = self.nodes.transitive(body, group)? {
+            if let Some(closed) = self.operations.transitive(body, group)? {
                 return self.bind(
                     &bindings[0].pattern,
-                    Known::Node(closed),
+                    StaticValue::Operation(closed),
                     env,
                     bindings[0].at,
                 );
@@ -411,14 +449,14 @@ impl<'m> Compiler<'m> {
         }
         let lists = bodies
             .iter()
-            .map(|body| self.nodes.inside(*body, group + 1))
+            .map(|body| self.operations.inside(*body, group + 1))
             .collect();
-        self.nodes.groups[group as usize] = Group {
+        self.operations.groups[group as usize] = Group {
             variables,
             bodies,
             inner: lists,
         };
-        let fix = self.nodes.add(Op::Fix(group), bindings[0].at)?;
+        let fix = self.operations.add(Op::Fix(group), bindings[0].at)?;
         let mut outer = env.clone();
         for (index, binding) in bindings.iter().enumerate() {
             let item = self.node(
@@ -432,9 +470,9 @@ impl<'m> Compiler<'m> {
 }
 
 /// The set or relation that stands for a tag in the input.
-fn tag_name(tag: &str, prim: Prim) -> String {
+fn tag_name(tag: &str, builtin: Builtin) -> String {
     let tag = tag.trim_start_matches('\'');
-    if prim == Prim::TagScope {
+    if builtin == Builtin::TagScope {
         return tag.to_owned();
     }
     let mut letters = tag.chars();

@@ -1,6 +1,6 @@
 //! Whether a plan depends on the final writes.
-use super::operation::{Id, Nodes, Op};
-use super::steps::{source_parts, Step};
+use super::operation::{Op, OpId, Operations};
+use super::steps::{order_operands, Step};
 use crate::syntax::ast::{Claim, Role};
 use crate::syntax::names::Names;
 
@@ -9,25 +9,26 @@ use crate::syntax::names::Names;
 ///
 /// A coherence order ends with some write. To fix beforehand which, and then to choose
 /// only orders that end so, is to part the same orders by their ends.
-pub fn needs_finals(nodes: &Nodes, names: &Names, steps: &[Step]) -> bool {
-    let mut reached = vec![false; nodes.all.len()];
-    for (id, node) in nodes.all.iter().enumerate() {
+pub fn needs_finals(operations: &Operations, names: &Names, steps: &[Step]) -> bool {
+    let mut reached = vec![false; operations.all.len()];
+    for (id, node) in operations.all.iter().enumerate() {
         let mut reaches = node.op == Op::Finals;
         if !matches!(node.op, Op::Choice(_)) {
-            nodes.operands(&node.op, &mut |operand| {
+            operations.operands(&node.op, &mut |operand| {
                 reaches |= reached.get(operand as usize) == Some(&true)
             });
         }
         reached[id] = reaches;
     }
-    let reaches = |id: Id| reached[id as usize];
+    let reaches = |id: OpId| reached[id as usize];
     let mut bases = Vec::new();
     for step in steps {
         let Step::Choose(choice) = step else { continue };
-        match source_parts(nodes, choice.source) {
+        match order_operands(operations, choice.source) {
             None if reaches(choice.source) => return true,
             Some((by_location, set, base)) if reaches(set) || reaches(base) => {
-                let writes = matches!(nodes.op(set), Op::Given(name) if names.text(*name) == "W");
+                let writes =
+                    matches!(operations.op(set), Op::Given(name) if names.text(*name) == "W");
                 if reaches(set) || !writes || !by_location {
                     return true;
                 }

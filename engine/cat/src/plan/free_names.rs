@@ -1,10 +1,10 @@
 //! The names that an expression takes from its surroundings.
 use crate::syntax::ast::*;
-use crate::syntax::names::Sym;
+use crate::syntax::names::Symbol;
 use std::sync::Arc;
 
 /// The names that an expression takes from its surroundings.
-pub fn free_names(exp: &Exp) -> Vec<Sym> {
+pub fn free_names(exp: &Exp) -> Vec<Symbol> {
     let mut free = Free {
         bound: Vec::new(),
         found: Vec::new(),
@@ -16,7 +16,7 @@ pub fn free_names(exp: &Exp) -> Vec<Sym> {
 }
 
 /// The names that functions defined together take from their surroundings.
-pub fn free_of_functions(functions: &[(Option<Sym>, Arc<Function>)]) -> Vec<Sym> {
+pub fn free_of_functions(functions: &[(Option<Symbol>, Arc<Function>)]) -> Vec<Symbol> {
     let mut free = Free {
         bound: functions.iter().filter_map(|(name, _)| *name).collect(),
         found: Vec::new(),
@@ -30,8 +30,8 @@ pub fn free_of_functions(functions: &[(Option<Sym>, Arc<Function>)]) -> Vec<Sym>
 }
 
 struct Free {
-    bound: Vec<Sym>,
-    found: Vec<Sym>,
+    bound: Vec<Symbol>,
+    found: Vec<Symbol>,
 }
 
 impl Free {
@@ -57,25 +57,25 @@ impl Free {
 
     fn exp(&mut self, exp: &Exp) {
         match &exp.kind {
-            Kind::Var(name) | Kind::Tag(name) => {
+            ExpKind::Var(name) | ExpKind::Tag(name) => {
                 if !self.bound.contains(name) {
                     self.found.push(*name);
                 }
             }
-            Kind::EmptyRelation | Kind::Universe => {}
-            Kind::Explicit(items)
-            | Kind::Tuple(items)
-            | Kind::Union(items)
-            | Kind::Sequence(items) => {
+            ExpKind::EmptyRelation | ExpKind::Universe => {}
+            ExpKind::Explicit(items)
+            | ExpKind::Tuple(items)
+            | ExpKind::Union(items)
+            | ExpKind::Sequence(items) => {
                 items.iter().for_each(|item| self.exp(item));
             }
-            Kind::Unary(_, inner) => self.exp(inner),
-            Kind::Binary(_, a, b) | Kind::Apply(a, b) | Kind::Try(a, b) => {
+            ExpKind::Unary(_, inner) => self.exp(inner),
+            ExpKind::Binary(_, a, b) | ExpKind::Apply(a, b) | ExpKind::Try(a, b) => {
                 self.exp(a);
                 self.exp(b);
             }
-            Kind::Fun(function) => self.function(function),
-            Kind::Let(bindings, body) => {
+            ExpKind::Fun(function) => self.function(function),
+            ExpKind::Let(bindings, body) => {
                 bindings.iter().for_each(|binding| self.exp(&binding.value));
                 self.scoped(|free| {
                     bindings
@@ -84,19 +84,19 @@ impl Free {
                     free.exp(body);
                 });
             }
-            Kind::LetRec(bindings, body) => self.scoped(|free| {
+            ExpKind::LetRec(bindings, body) => self.scoped(|free| {
                 bindings
                     .iter()
                     .for_each(|binding| free.bind(&binding.pattern));
                 bindings.iter().for_each(|binding| free.exp(&binding.value));
                 free.exp(body);
             }),
-            Kind::MatchTag(value, clauses, otherwise) => {
+            ExpKind::MatchTag(value, clauses, otherwise) => {
                 self.exp(value);
                 clauses.iter().for_each(|(_, body)| self.exp(body));
                 otherwise.iter().for_each(|body| self.exp(body));
             }
-            Kind::MatchSet(value, empty, pattern, body) => {
+            ExpKind::MatchSet(value, empty, pattern, body) => {
                 self.exp(value);
                 self.exp(empty);
                 self.scoped(|free| {
@@ -109,7 +109,7 @@ impl Free {
                     free.exp(body);
                 });
             }
-            Kind::If(condition, yes, no) => {
+            ExpKind::If(condition, yes, no) => {
                 match condition {
                     Condition::Equal(a, b) | Condition::Subset(a, b) | Condition::In(a, b) => {
                         self.exp(a);

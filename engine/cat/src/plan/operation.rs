@@ -1,12 +1,12 @@
 //! A model laid out: each operation once, after its operands.
-use super::builtin::Prim;
+use super::builtin::Builtin;
 use super::fault::Fault;
 use crate::syntax::ast::*;
-use crate::syntax::names::{Place, Sym};
+use crate::syntax::names::{SourcePosition, Symbol};
 use std::collections::HashMap;
 
 /// The number of an operation; its operands have lower ones.
-pub type Id = u32;
+pub type OpId = u32;
 
 /// An operation on the values of other operations.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -16,7 +16,7 @@ pub enum Op {
     EmptyRelation,
     Identity,
     /// A set or relation of the input.
-    Given(Sym),
+    Given(Symbol),
     ReadsFrom,
     /// The final writes, `FW`.
     Finals,
@@ -24,28 +24,28 @@ pub enum Op {
     Choice(u32),
     /// A name of a `let rec`: the group, and the place in it.
     Variable(u32, u32),
-    Prim(Prim),
-    Tag(Sym, Sym),
+    Builtin(Builtin),
+    Tag(Symbol, Symbol),
     /// All tags of an enumeration.
-    Enum(Sym),
-    Union(Box<[Id]>),
-    Unary(Unary, Id),
-    Binary(Binary, Id, Id),
-    Sequence(Id, Id),
+    Enum(Symbol),
+    Union(Box<[OpId]>),
+    Unary(Unary, OpId),
+    Binary(Binary, OpId, OpId),
+    Sequence(OpId, OpId),
     /// `[from]; relation; [to]`
-    Restrict(Option<Id>, Id, Option<Id>),
-    Explicit(Box<[Id]>),
-    Tuple(Box<[Id]>),
+    Restrict(Option<OpId>, OpId, Option<OpId>),
+    Explicit(Box<[OpId]>),
+    Tuple(Box<[OpId]>),
     /// An item of a tuple of so many.
-    Item(Id, u32, u32),
-    Apply(Id, Id),
-    Call(Prim, Id),
+    Item(OpId, u32, u32),
+    Apply(OpId, OpId),
+    Call(Builtin, OpId),
     /// The orders of a set, location by location, that extend a relation.
-    Orders(Id, Id),
+    Orders(OpId, OpId),
     /// The least fixpoint of a group, as a tuple.
     Fix(u32),
-    If(Test, Id, Id, Id, Id),
-    Try(Id, Id),
+    If(Test, OpId, OpId, OpId, OpId),
+    Try(OpId, OpId),
     /// An expression left to the interpreter.
     Eval(u32),
     /// A function left to the interpreter.
@@ -64,9 +64,9 @@ pub enum Test {
 
 /// What is left to the interpreter, and the operations that give the names in it.
 #[derive(Debug)]
-pub struct Code {
+pub struct Deferred {
     pub exp: ExpRef,
-    pub captured: Vec<(Sym, Id)>,
+    pub captured: Vec<(Symbol, OpId)>,
     pub group: Option<Functions>,
 }
 
@@ -74,18 +74,18 @@ pub struct Code {
 #[derive(Debug)]
 pub struct Group {
     /// The operations that are its names.
-    pub variables: Vec<Id>,
+    pub variables: Vec<OpId>,
     /// The new value of each name.
-    pub bodies: Vec<Id>,
+    pub bodies: Vec<OpId>,
     /// For each name, the operations to repeat for its new value, in order.
-    pub inner: Vec<Vec<Id>>,
+    pub inner: Vec<Vec<OpId>>,
 }
 
 #[derive(Clone, Debug)]
-pub struct Node {
+pub struct Operation {
     pub op: Op,
     /// Where it stands first.
-    pub at: Place,
+    pub at: SourcePosition,
     /// What it depends on: 0 the graph alone, 1 reads-from too, 2 the first choice too, …
     pub level: u32,
     /// The innermost `let rec` whose names it depends on, from 1; 0 for none.
@@ -94,17 +94,17 @@ pub struct Node {
 
 /// The operations of a model.
 #[derive(Default)]
-pub struct Nodes {
-    pub all: Vec<Node>,
-    numbers: HashMap<Op, Id>,
-    pub codes: Vec<Code>,
+pub struct Operations {
+    pub all: Vec<Operation>,
+    numbers: HashMap<Op, OpId>,
+    pub deferred: Vec<Deferred>,
     pub groups: Vec<Group>,
     pub faults: Vec<Fault>,
 }
 
-impl Nodes {
+impl Operations {
     /// The number of an operation, new where need be.
-    pub fn number(&mut self, op: Op, at: Place) -> Id {
+    pub fn intern(&mut self, op: Op, at: SourcePosition) -> OpId {
         if let Some(id) = self.numbers.get(&op) {
             let known = &mut self.all[*id as usize];
             // What the prelude mentions too is shown where the model does.
@@ -137,9 +137,9 @@ impl Nodes {
         if closed > 0 {
             group = self.outer_group(closed - 1);
         }
-        let id = self.all.len() as Id;
+        let id = self.all.len() as OpId;
         self.numbers.insert(op.clone(), id);
-        self.all.push(Node {
+        self.all.push(Operation {
             op,
             at,
             level,
@@ -162,22 +162,22 @@ impl Nodes {
         outer
     }
 
-    pub fn fault(&mut self, fault: Fault, at: Place) -> Id {
+    pub fn fault(&mut self, fault: Fault, at: SourcePosition) -> OpId {
         self.faults.push(fault);
-        self.number(Op::Fault(self.faults.len() as u32 - 1), at)
+        self.intern(Op::Fault(self.faults.len() as u32 - 1), at)
     }
 
-    pub fn code(&mut self, code: Code) -> u32 {
-        self.codes.push(code);
-        self.codes.len() as u32 - 1
+    pub fn defer(&mut self, code: Deferred) -> u32 {
+        self.deferred.push(code);
+        self.deferred.len() as u32 - 1
     }
 
-    pub fn op(&self, id: Id) -> &Op {
+    pub fn op(&self, id: OpId) -> &Op {
         &self.all[id as usize].op
     }
 
     /// Calls `each` for every operand of an operation.
-    pub fn operands(&self, op: &Op, each: &mut dyn FnMut(Id)) {
+    pub fn operands(&self, op: &Op, each: &mut dyn FnMut(OpId)) {
         match op {
             Op::Union(items) | Op::Explicit(items) | Op::Tuple(items) => {
                 items.iter().for_each(|item| each(*item));
@@ -198,7 +198,7 @@ impl Nodes {
             }
             Op::If(_, a, b, yes, no) => [a, b, yes, no].into_iter().for_each(|id| each(*id)),
             Op::Eval(code) | Op::Closure(code) => {
-                let captured = &self.codes[*code as usize].captured;
+                let captured = &self.deferred[*code as usize].captured;
                 captured.iter().for_each(|(_, id)| each(*id));
             }
             // The operations inside a fixpoint stand for it too.
@@ -214,7 +214,7 @@ impl Nodes {
     }
 
     /// The operations of group number `group` (from 1) that `body` needs, in order.
-    pub fn inside(&self, body: Id, group: u32) -> Vec<Id> {
+    pub fn inside(&self, body: OpId, group: u32) -> Vec<OpId> {
         let mut found = Vec::new();
         let mut seen = std::collections::HashSet::new();
         let mut waiting = vec![body];

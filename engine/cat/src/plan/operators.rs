@@ -1,28 +1,28 @@
 //! How operators are laid out: what changes least often is computed first, and sets in
 //! brackets restrict their neighbours.
 use super::fault::Fault;
-use super::operation::{Id, Nodes, Op};
+use super::operation::{Op, OpId, Operations};
 use crate::syntax::ast::*;
-use crate::syntax::names::Place;
+use crate::syntax::names::SourcePosition;
 
 /// How many operations a model may come to.
 const MAX_NODES: usize = 100_000;
 
 /// A model that cannot be laid out: why, and where.
-pub type Stop = (Place, Fault);
-pub type Laid<T> = Result<T, Stop>;
+pub type PlanError = (SourcePosition, Fault);
+pub type PlanResult<T> = Result<T, PlanError>;
 
-impl Nodes {
-    /// [`Nodes::number`], within the limit.
-    pub fn add(&mut self, op: Op, at: Place) -> Laid<Id> {
+impl Operations {
+    /// [`Operations::number`], within the limit.
+    pub fn add(&mut self, op: Op, at: SourcePosition) -> PlanResult<OpId> {
         if self.all.len() >= MAX_NODES {
             return Err((at, Fault::Limit("the model comes to too many operations")));
         }
-        Ok(self.number(op, at))
+        Ok(self.intern(op, at))
     }
 
     /// `let rec r = e | r; r` is `let r = e+`.
-    pub fn transitive(&mut self, body: Id, group: u32) -> Laid<Option<Id>> {
+    pub fn transitive(&mut self, body: OpId, group: u32) -> PlanResult<Option<OpId>> {
         let at = self.all[body as usize].at;
         let variable = self.add(Op::Variable(group, 0), at)?;
         let twice = Op::Sequence(variable, variable);
@@ -34,9 +34,9 @@ impl Nodes {
                 _ => flat.push(id),
             }
         }
-        let (steps, rest): (Vec<Id>, Vec<Id>) =
+        let (steps, rest): (Vec<OpId>, Vec<OpId>) =
             flat.into_iter().partition(|id| *self.op(*id) == twice);
-        let depends = |id: &Id| self.all[*id as usize].group > group;
+        let depends = |id: &OpId| self.all[*id as usize].group > group;
         if steps.len() != 1 || rest.is_empty() || rest.iter().any(depends) {
             return Ok(None);
         }
@@ -44,16 +44,16 @@ impl Nodes {
         self.add(Op::Unary(Unary::Plus, once), at).map(Some)
     }
 
-    fn level(&self, id: Id) -> (u32, u32) {
+    fn level(&self, id: OpId) -> (u32, u32) {
         let node = &self.all[id as usize];
         (node.group, node.level)
     }
 
     /// A union, what changes least often united first.
-    pub fn union(&mut self, mut items: Vec<Id>, at: Place) -> Laid<Id> {
+    pub fn union(&mut self, mut items: Vec<OpId>, at: SourcePosition) -> PlanResult<OpId> {
         items.sort_by_key(|id| (self.level(*id), *id));
         items.dedup();
-        let mut whole: Option<Id> = None;
+        let mut whole: Option<OpId> = None;
         let mut start = 0;
         while start < items.len() {
             let level = self.level(items[start]);
@@ -62,7 +62,7 @@ impl Nodes {
                     .iter()
                     .take_while(|id| self.level(**id) == level)
                     .count();
-            let mut part: Vec<Id> = whole.into_iter().collect();
+            let mut part: Vec<OpId> = whole.into_iter().collect();
             part.extend(&items[start..end]);
             whole = Some(match part[..] {
                 [one] => one,
@@ -76,11 +76,11 @@ impl Nodes {
         }
     }
 
-    pub fn binary(&mut self, op: Binary, a: Id, b: Id, at: Place) -> Laid<Id> {
+    pub fn binary(&mut self, op: Binary, a: OpId, b: OpId, at: SourcePosition) -> PlanResult<OpId> {
         if op == Binary::Intersection {
             for (relation, other) in [(a, b), (b, a)] {
                 if let Op::Binary(Binary::Product, from, to) = *self.op(other) {
-                    let side = |id: Id| (*self.op(id) != Op::Universe).then_some(id);
+                    let side = |id: OpId| (*self.op(id) != Op::Universe).then_some(id);
                     let op = Op::Restrict(side(from), relation, side(to));
                     return self.add(op, at);
                 }
@@ -94,8 +94,8 @@ impl Nodes {
 
     /// `a; b; …`: sets in brackets restrict their neighbours, and what changes least often
     /// is composed first.
-    pub fn sequence(&mut self, items: &[Id], at: Place) -> Laid<Id> {
-        let mut list: Vec<(Option<Id>, Option<Id>)> = Vec::new();
+    pub fn sequence(&mut self, items: &[OpId], at: SourcePosition) -> PlanResult<OpId> {
+        let mut list: Vec<(Option<OpId>, Option<OpId>)> = Vec::new();
         for item in items {
             let next = match *self.op(*item) {
                 Op::Unary(Unary::Identity, set) => (Some(set), None),
@@ -108,7 +108,7 @@ impl Nodes {
                 _ => list.push(next),
             }
         }
-        let mut relations: Vec<Id> = Vec::new();
+        let mut relations: Vec<OpId> = Vec::new();
         let mut index = 0;
         while index < list.len() {
             let set = |index: usize| list.get(index).and_then(|(set, _)| *set);
@@ -134,7 +134,7 @@ impl Nodes {
         }
         while relations.len() > 1 {
             let pairs = relations.windows(2).enumerate();
-            let cost = |pair: &[Id]| self.level(pair[0]).max(self.level(pair[1]));
+            let cost = |pair: &[OpId]| self.level(pair[0]).max(self.level(pair[1]));
             let best = pairs
                 .min_by_key(|(_, pair)| cost(pair))
                 .map_or(0, |(index, _)| index);

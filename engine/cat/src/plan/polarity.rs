@@ -1,6 +1,6 @@
 //! Whether more pairs can only add to a value.
-use super::builtin::Prim;
-use super::operation::{Nodes, Op};
+use super::builtin::Builtin;
+use super::operation::{Op, Operations};
 use crate::syntax::ast::*;
 
 /// How a value changes as the relations that are still open grow.
@@ -27,9 +27,9 @@ const UNKNOWN: Polarity = Polarity {
 
 /// The polarity of every operation in the reads-from relation, the final writes and the
 /// choices, of which `fixed` says which operations do not depend on those that are open.
-pub fn polarities(nodes: &Nodes, fixed: &dyn Fn(u32) -> bool) -> Vec<Polarity> {
-    let mut found: Vec<Polarity> = Vec::with_capacity(nodes.all.len());
-    for (id, node) in nodes.all.iter().enumerate() {
+pub fn polarities(operations: &Operations, fixed: &dyn Fn(u32) -> bool) -> Vec<Polarity> {
+    let mut found: Vec<Polarity> = Vec::with_capacity(operations.all.len());
+    for (id, node) in operations.all.iter().enumerate() {
         let of = |id: u32| found[id as usize];
         let both = |a: Polarity, b: Polarity| Polarity {
             up: a.up && b.up,
@@ -37,7 +37,7 @@ pub fn polarities(nodes: &Nodes, fixed: &dyn Fn(u32) -> bool) -> Vec<Polarity> {
         };
         let all = || {
             let mut polarity = FIXED;
-            nodes.operands(&node.op, &mut |operand| {
+            operations.operands(&node.op, &mut |operand| {
                 polarity = both(polarity, of(operand))
             });
             polarity
@@ -62,12 +62,13 @@ pub fn polarities(nodes: &Nodes, fixed: &dyn Fn(u32) -> bool) -> Vec<Polarity> {
             Op::Union(_) | Op::Unary(..) | Op::Sequence(..) | Op::Restrict(..) | Op::Tuple(_) => {
                 all()
             }
-            Op::Item(..) | Op::Call(Prim::Domain | Prim::Range | Prim::AsTransitive, _) => all(),
+            Op::Item(..)
+            | Op::Call(Builtin::Domain | Builtin::Range | Builtin::AsTransitive, _) => all(),
             Op::Binary(Binary::Intersection | Binary::Product, ..) => all(),
             Op::Try(..) => all(),
             // The least fixpoint of what grows grows; each name is taken to grow above.
             Op::Fix(group) => {
-                let mut bodies = nodes.groups[*group as usize].bodies.iter();
+                let mut bodies = operations.groups[*group as usize].bodies.iter();
                 let up = bodies.all(|body| of(*body).up);
                 Polarity { up, down: false }
             }

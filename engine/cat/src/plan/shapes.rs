@@ -3,11 +3,11 @@
 //! A search over coherence orders must not list their product first. So the functions
 //! that give that product are recognised, by a number made of everything in them and in
 //! what they call, names of arguments aside; what merely has their name is not.
-use super::builtin::Prim;
-use super::environment::{Env, Known, KnownClosure};
-use super::operation::{Nodes, Op};
+use super::builtin::Builtin;
+use super::environment::{Env, StaticFunction, StaticValue};
+use super::operation::{Op, Operations};
 use crate::syntax::ast::*;
-use crate::syntax::names::{Names, Sym};
+use crate::syntax::names::{Names, Symbol};
 use std::sync::Arc;
 
 /// The shapes of `generate_orders`: herd7's cross.cat, and models/cos.cat.
@@ -17,25 +17,30 @@ pub const ORDERS: [u64; 2] = [0x4128_44da_e61d_f197, 0x5426_4776_dcdc_31a9];
 const MAX_DEPTH: usize = 50;
 
 /// A running hash, FNV-1a over words: the same in every build.
-struct Shape<'c> {
-    nodes: &'c Nodes,
+struct ShapeHash<'c> {
+    operations: &'c Operations,
     names: &'c Names,
     state: u64,
     /// Names bound inside, the innermost last.
-    bound: Vec<Option<Sym>>,
+    bound: Vec<Option<Symbol>>,
     known: bool,
     depth: usize,
 }
 
 /// The shape of a function; none when something in it has no lasting shape.
-pub fn shape(nodes: &Nodes, names: &Names, closure: &KnownClosure) -> Option<u64> {
-    shape_at(nodes, names, closure, 0)
+pub fn shape(operations: &Operations, names: &Names, closure: &StaticFunction) -> Option<u64> {
+    shape_at(operations, names, closure, 0)
 }
 
-fn shape_at(nodes: &Nodes, names: &Names, closure: &KnownClosure, depth: usize) -> Option<u64> {
+fn shape_at(
+    operations: &Operations,
+    names: &Names,
+    closure: &StaticFunction,
+    depth: usize,
+) -> Option<u64> {
     *closure.shape.get_or_init(|| {
-        let mut shape = Shape {
-            nodes,
+        let mut shape = ShapeHash {
+            operations,
             names,
             state: 0xcbf2_9ce4_8422_2325,
             bound: Vec::new(),
@@ -49,7 +54,7 @@ fn shape_at(nodes: &Nodes, names: &Names, closure: &KnownClosure, depth: usize) 
     })
 }
 
-impl Shape<'_> {
+impl ShapeHash<'_> {
     fn word(&mut self, word: u64) {
         for byte in word.to_le_bytes() {
             self.state = (self.state ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
@@ -61,7 +66,7 @@ impl Shape<'_> {
         text.bytes().for_each(|byte| self.word(u64::from(byte)));
     }
 
-    fn closure(&mut self, closure: &KnownClosure) {
+    fn closure(&mut self, closure: &StaticFunction) {
         let Some(group) = &closure.group else {
             self.function(&closure.function, &closure.env);
             return;
@@ -95,7 +100,7 @@ impl Shape<'_> {
         }
     }
 
-    fn name(&mut self, name: Sym, env: &Env) {
+    fn name(&mut self, name: Symbol, env: &Env) {
         if let Some(place) = self
             .bound
             .iter()
@@ -106,59 +111,59 @@ impl Shape<'_> {
             return;
         }
         match env.find(name) {
-            Some(Known::Closure(closure)) => {
-                match shape_at(self.nodes, self.names, closure, self.depth + 1) {
+            Some(StaticValue::Function(closure)) => {
+                match shape_at(self.operations, self.names, closure, self.depth + 1) {
                     Some(shape) => self.word(shape),
                     None => self.known = false,
                 }
             }
-            Some(Known::Prim(prim)) => self.prim(*prim),
-            Some(Known::Node(id)) => match self.nodes.op(*id) {
+            Some(StaticValue::Builtin(builtin)) => self.builtin(*builtin),
+            Some(StaticValue::Operation(id)) => match self.operations.op(*id) {
                 Op::EmptyRelation => self.word(13),
                 Op::Nothing => self.word(14),
                 _ => self.known = false,
             },
-            None => match Prim::named(self.names.text(name)) {
-                Some(prim) => self.prim(prim),
+            None => match Builtin::named(self.names.text(name)) {
+                Some(builtin) => self.builtin(builtin),
                 None => self.known = false,
             },
             _ => self.known = false,
         }
     }
 
-    fn prim(&mut self, prim: Prim) {
+    fn builtin(&mut self, builtin: Builtin) {
         self.word(12);
-        self.text(&format!("{prim:?}"));
+        self.text(&format!("{builtin:?}"));
     }
 
     fn exp(&mut self, exp: &Exp, env: &Env) {
         match &exp.kind {
-            Kind::EmptyRelation => self.word(20),
-            Kind::Universe => self.word(21),
-            Kind::Var(name) => self.name(*name, env),
-            Kind::Explicit(items) => self.items(22, items, env),
-            Kind::Tuple(items) => self.items(23, items, env),
-            Kind::Union(items) => self.items(24, items, env),
-            Kind::Sequence(items) => self.items(25, items, env),
-            Kind::Unary(op, inner) => {
+            ExpKind::EmptyRelation => self.word(20),
+            ExpKind::Universe => self.word(21),
+            ExpKind::Var(name) => self.name(*name, env),
+            ExpKind::Explicit(items) => self.items(22, items, env),
+            ExpKind::Tuple(items) => self.items(23, items, env),
+            ExpKind::Union(items) => self.items(24, items, env),
+            ExpKind::Sequence(items) => self.items(25, items, env),
+            ExpKind::Unary(op, inner) => {
                 self.word(30 + *op as u64);
                 self.exp(inner, env);
             }
-            Kind::Binary(op, a, b) => {
+            ExpKind::Binary(op, a, b) => {
                 self.word(40 + *op as u64);
                 self.exp(a, env);
                 self.exp(b, env);
             }
-            Kind::Apply(a, b) => {
+            ExpKind::Apply(a, b) => {
                 self.word(50);
                 self.exp(a, env);
                 self.exp(b, env);
             }
-            Kind::Fun(function) => {
+            ExpKind::Fun(function) => {
                 self.word(51);
                 self.function(function, env);
             }
-            Kind::Let(bindings, body) => {
+            ExpKind::Let(bindings, body) => {
                 self.word(60 + bindings.len() as u64);
                 bindings
                     .iter()
@@ -170,7 +175,7 @@ impl Shape<'_> {
                 self.exp(body, env);
                 self.bound.truncate(before);
             }
-            Kind::LetRec(bindings, body) => {
+            ExpKind::LetRec(bindings, body) => {
                 self.word(80 + bindings.len() as u64);
                 let before = self.bound.len();
                 bindings
@@ -182,7 +187,7 @@ impl Shape<'_> {
                 self.exp(body, env);
                 self.bound.truncate(before);
             }
-            Kind::MatchSet(value, empty, pattern, body) => {
+            ExpKind::MatchSet(value, empty, pattern, body) => {
                 self.word(52);
                 self.exp(value, env);
                 self.exp(empty, env);
@@ -197,7 +202,9 @@ impl Shape<'_> {
                 self.exp(body, env);
                 self.bound.truncate(before);
             }
-            Kind::Tag(_) | Kind::MatchTag(..) | Kind::Try(..) | Kind::If(..) => self.known = false,
+            ExpKind::Tag(_) | ExpKind::MatchTag(..) | ExpKind::Try(..) | ExpKind::If(..) => {
+                self.known = false
+            }
         }
     }
 
@@ -222,7 +229,7 @@ mod tests {
             .choices
             .iter()
             .find(|choice| matches!(plan.names.text(choice.name), "co" | "mo"));
-        matches!(plan.nodes.op(co.unwrap().source), Op::Orders(..))
+        matches!(plan.operations.op(co.unwrap().source), Op::Orders(..))
     }
 
     #[test]
@@ -248,7 +255,7 @@ mod tests {
         let model = Model::parse(text, "test.cat", &|_| None).unwrap();
         let plan = model.plan(&|_| false).unwrap().plan.clone();
         assert!(!matches!(
-            plan.nodes.op(plan.choices[0].source),
+            plan.operations.op(plan.choices[0].source),
             Op::Orders(..)
         ));
     }

@@ -1,15 +1,15 @@
 //! A model laid out as steps: the checks and choices, in the model's order.
 use super::compact::compact;
-use super::environment::{Env, Known, Procedure};
-use super::expressions::{Compiler, DEEP, SHALLOW, TOO_DEEP};
+use super::environment::{Env, Procedure, StaticValue};
+use super::expressions::{ExpressionPlanner, DEEP, SHALLOW, TOO_DEEP};
 use super::fault::Fault;
 use super::final_writes::needs_finals;
-use super::operation::{Id, Nodes, Op};
-use super::operators::Laid;
+use super::operation::{Op, OpId, Operations};
+use super::operators::PlanResult;
 use super::steps::{roots, CheckStep, ChoiceStep, Plan, Step};
 use crate::syntax::ast::*;
 use crate::syntax::files::Files;
-use crate::syntax::names::{Place, Sym};
+use crate::syntax::names::{SourcePosition, Symbol};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -20,9 +20,9 @@ const MAX_DEPTH: usize = 100;
 const MAX_STATEMENTS: usize = 20_000;
 
 struct Planner<'m> {
-    compiler: Compiler<'m>,
+    expressions: ExpressionPlanner<'m>,
     steps: Vec<Step>,
-    enums: HashMap<Sym, Vec<Sym>>,
+    enums: HashMap<Symbol, Vec<Symbol>>,
     choices: Vec<ChoiceStep>,
     depth: usize,
     statements: usize,
@@ -33,7 +33,7 @@ const STACK: usize = 256 << 20;
 
 /// Lays out the statements of the prelude and of a model; where they stand deep in one
 /// another, in a thread with a large stack.
-pub fn plan(files: &Files, blocks: &[&Block], variants: &dyn Fn(&str) -> bool) -> Laid<Plan> {
+pub fn plan(files: &Files, blocks: &[&Block], variants: &dyn Fn(&str) -> bool) -> PlanResult<Plan> {
     let on = |name: &String| (name.clone(), variants(name));
     let variants: HashMap<String, bool> = files.variants.iter().map(on).collect();
     match lay_out(files, blocks, &variants, SHALLOW) {
@@ -45,7 +45,7 @@ pub fn plan(files: &Files, blocks: &[&Block], variants: &dyn Fn(&str) -> bool) -
         let handle = builder.spawn_scoped(threads, || lay_out(files, blocks, &variants, DEEP));
         let joined = handle.ok().and_then(|handle| handle.join().ok());
         let stopped = Fault::Limit("the model cannot be laid out");
-        joined.unwrap_or(Err((Place::default(), stopped)))
+        joined.unwrap_or(Err((SourcePosition::default(), stopped)))
     })
 }
 
@@ -54,10 +54,10 @@ fn lay_out(
     blocks: &[&Block],
     variants: &HashMap<String, bool>,
     deepest: usize,
-) -> Laid<Plan> {
+) -> PlanResult<Plan> {
     let is_on = |name: &str| variants.get(name).copied().unwrap_or(false);
     let mut planner = Planner {
-        compiler: Compiler::new(files, &is_on, deepest),
+        expressions: ExpressionPlanner::new(files, &is_on, deepest),
         steps: Vec::new(),
         enums: HashMap::new(),
         choices: Vec::new(),
@@ -70,25 +70,27 @@ fn lay_out(
     }
     drop(env);
     let Planner {
-        compiler,
+        expressions,
         steps,
         enums,
         choices,
         ..
     } = planner;
-    let Compiler {
-        names, mut nodes, ..
-    } = compiler;
+    let ExpressionPlanner {
+        names,
+        mut operations,
+        ..
+    } = expressions;
     let (mut steps, mut choices) = (steps, choices);
     // The sources themselves are roots, so that their operands keep their numbers' order.
-    let mut kept = roots(&nodes, &steps);
+    let mut kept = roots(&operations, &steps);
     kept.extend(choices.iter().map(|choice| choice.source));
-    compact(&mut nodes, &mut steps, &mut choices, &kept);
-    let given = given(&nodes, &steps);
-    let needs_finals = needs_finals(&nodes, &names, &steps);
+    compact(&mut operations, &mut steps, &mut choices, &kept);
+    let given = given(&operations, &steps);
+    let needs_finals = needs_finals(&operations, &names, &steps);
     Ok(Plan {
         names,
-        nodes,
+        operations,
         steps,
         enums,
         choices,
@@ -99,7 +101,7 @@ fn lay_out(
 }
 
 impl Planner<'_> {
-    fn block(&mut self, block: &Block, mut env: Env) -> Laid<Env> {
+    fn block(&mut self, block: &Block, mut env: Env) -> PlanResult<Env> {
         self.depth += 1;
         for statement in block.iter() {
             self.statements += 1;
@@ -121,31 +123,31 @@ impl Planner<'_> {
         Ok(env)
     }
 
-    fn stop<T>(&self, message: &str, at: Place) -> Laid<T> {
-        Err((at, Fault::Said(message.into())))
+    fn stop<T>(&self, message: &str, at: SourcePosition) -> PlanResult<T> {
+        Err((at, Fault::Message(message.into())))
     }
 
-    fn statement(&mut self, statement: &Statement, env: Env) -> Laid<Env> {
+    fn statement(&mut self, statement: &Statement, env: Env) -> PlanResult<Env> {
         let at = statement.at;
         match &statement.kind {
-            Action::Let(bindings) => self.compiler.bindings(bindings, &env),
-            Action::LetRec(bindings, check) => {
-                let env = self.compiler.recursion(bindings, &env)?;
+            StatementKind::Let(bindings) => self.expressions.bindings(bindings, &env),
+            StatementKind::LetRec(bindings, check) => {
+                let env = self.expressions.recursion(bindings, &env)?;
                 if let Some(check) = check {
                     self.check(check, &env)?;
                 }
                 Ok(env)
             }
-            Action::Check(check) => {
+            StatementKind::Check(check) => {
                 self.check(check, &env)?;
                 Ok(env)
             }
-            Action::With(name, source) => {
+            StatementKind::With(name, source) => {
                 let at = source.at;
-                let source = self.compiler.id(source, &env)?;
+                let source = self.expressions.id(source, &env)?;
                 let choice = self
-                    .compiler
-                    .nodes
+                    .expressions
+                    .operations
                     .add(Op::Choice(self.choices.len() as u32), at)?;
                 let step = ChoiceStep {
                     at,
@@ -155,21 +157,21 @@ impl Planner<'_> {
                 };
                 self.choices.push(step);
                 self.steps.push(Step::Choose(step));
-                Ok(env.with(Some(*name), Known::Node(choice)))
+                Ok(env.with(Some(*name), StaticValue::Operation(choice)))
             }
-            Action::IfVariant(variant, yes, no) => {
-                let on = variant.holds(self.compiler.variants);
+            StatementKind::IfVariant(variant, yes, no) => {
+                let on = variant.holds(self.expressions.variants);
                 self.block(if on { yes } else { no }, env)
             }
-            Action::Include(name) => {
-                let files = self.compiler.files;
+            StatementKind::Include(name) => {
+                let files = self.expressions.files;
                 match files.included.get(&(at.file, name.clone())) {
                     Some(Ok(block)) => self.block(block, env),
                     Some(Err(error)) => Err((at, Fault::Error(Arc::new(error.clone())))),
                     None => self.stop("this file is not read", at),
                 }
             }
-            Action::Procedure {
+            StatementKind::Procedure {
                 name,
                 parameter,
                 body,
@@ -182,39 +184,44 @@ impl Planner<'_> {
                     env: env.clone(),
                     recursive: *recursive,
                 };
-                Ok(env.with(Some(*name), Known::Procedure(Rc::new(procedure))))
+                Ok(env.with(Some(*name), StaticValue::Procedure(Rc::new(procedure))))
             }
-            Action::Call(name, argument) => {
-                let Some(Known::Procedure(procedure)) = env.find(*name).cloned() else {
-                    let message =
-                        format!("there is no procedure {}", self.compiler.names.text(*name));
+            StatementKind::Call(name, argument) => {
+                let Some(StaticValue::Procedure(procedure)) = env.find(*name).cloned() else {
+                    let message = format!(
+                        "there is no procedure {}",
+                        self.expressions.names.text(*name)
+                    );
                     return self.stop(&message, at);
                 };
-                let argument = self.compiler.exp(argument, &env)?;
+                let argument = self.expressions.exp(argument, &env)?;
                 let mut inner = procedure.env.clone();
                 if procedure.recursive {
-                    inner = inner.with(Some(procedure.name), Known::Procedure(procedure.clone()));
+                    inner = inner.with(
+                        Some(procedure.name),
+                        StaticValue::Procedure(procedure.clone()),
+                    );
                 }
                 let inner = self
-                    .compiler
+                    .expressions
                     .bind(&procedure.parameter, argument, &inner, at)?;
                 self.block(&procedure.body, inner)?;
                 Ok(env)
             }
-            Action::Enum(name, tags) => {
+            StatementKind::Enum(name, tags) => {
                 let mut env = env;
                 let mut all = tags.clone();
                 all.sort_unstable();
                 all.dedup();
                 self.enums.insert(*name, all);
                 for tag in tags {
-                    env = env.with(Some(*tag), Known::Tag(*name, *tag));
+                    env = env.with(Some(*tag), StaticValue::Tag(*name, *tag));
                 }
-                let whole = self.compiler.nodes.add(Op::Enum(*name), at)?;
-                Ok(env.with(Some(*name), Known::Node(whole)))
+                let whole = self.expressions.operations.add(Op::Enum(*name), at)?;
+                Ok(env.with(Some(*name), StaticValue::Operation(whole)))
             }
-            Action::Forall(name, source, body) => {
-                let source = self.compiler.exp(source, &env)?;
+            StatementKind::Forall(name, source, body) => {
+                let source = self.expressions.exp(source, &env)?;
                 let Some(tags) = self.tags(&source) else {
                     return self.stop(
                         "forall runs over tags only; this set is not one of tags known beforehand",
@@ -226,8 +233,8 @@ impl Planner<'_> {
                 }
                 Ok(env)
             }
-            Action::MatchTag(value, clauses, otherwise) => {
-                let Known::Tag(_, name) = self.compiler.exp(value, &env)? else {
+            StatementKind::MatchTag(value, clauses, otherwise) => {
+                let StaticValue::Tag(_, name) = self.expressions.exp(value, &env)? else {
                     return self.stop("match between statements takes a tag known beforehand", at);
                 };
                 let clause = clauses.iter().find(|(tag, _)| *tag == name);
@@ -239,8 +246,8 @@ impl Planner<'_> {
         }
     }
 
-    fn check(&mut self, check: &Check, env: &Env) -> Laid<()> {
-        let value = self.compiler.id(&check.value, env)?;
+    fn check(&mut self, check: &Check, env: &Env) -> PlanResult<()> {
+        let value = self.expressions.id(&check.value, env)?;
         let Check {
             at,
             role,
@@ -262,18 +269,18 @@ impl Planner<'_> {
     }
 
     /// The tags of a set of tags, when they are known.
-    fn tags(&self, known: &Known) -> Option<Vec<Known>> {
+    fn tags(&self, known: &StaticValue) -> Option<Vec<StaticValue>> {
         match known {
-            Known::Tag(..) => Some(vec![known.clone()]),
-            Known::Node(id) => match self.compiler.nodes.op(*id) {
+            StaticValue::Tag(..) => Some(vec![known.clone()]),
+            StaticValue::Operation(id) => match self.expressions.operations.op(*id) {
                 Op::Enum(name) => {
                     let tags = self.enums.get(name)?.iter();
-                    Some(tags.map(|tag| Known::Tag(*name, *tag)).collect())
+                    Some(tags.map(|tag| StaticValue::Tag(*name, *tag)).collect())
                 }
                 Op::Nothing => Some(Vec::new()),
                 Op::Explicit(items) => {
-                    let tag = |id: &Id| match self.compiler.nodes.op(*id) {
-                        Op::Tag(tags, name) => Some(Known::Tag(*tags, *name)),
+                    let tag = |id: &OpId| match self.expressions.operations.op(*id) {
+                        Op::Tag(tags, name) => Some(StaticValue::Tag(*tags, *name)),
                         _ => None,
                     };
                     items.iter().map(tag).collect()
@@ -286,15 +293,15 @@ impl Planner<'_> {
 }
 
 /// What the steps need of a graph.
-fn given(nodes: &Nodes, steps: &[Step]) -> Vec<Id> {
-    let mut waiting = roots(nodes, steps);
-    let mut seen = vec![false; nodes.all.len()];
+fn given(operations: &Operations, steps: &[Step]) -> Vec<OpId> {
+    let mut waiting = roots(operations, steps);
+    let mut seen = vec![false; operations.all.len()];
     while let Some(id) = waiting.pop() {
         if std::mem::replace(&mut seen[id as usize], true) {
             continue;
         }
-        nodes.operands(nodes.op(id), &mut |operand| waiting.push(operand));
+        operations.operands(operations.op(id), &mut |operand| waiting.push(operand));
     }
-    let asked = |id: &Id| seen[*id as usize] && matches!(nodes.op(*id), Op::Given(_));
-    (0..nodes.all.len() as Id).filter(asked).collect()
+    let asked = |id: &OpId| seen[*id as usize] && matches!(operations.op(*id), Op::Given(_));
+    (0..operations.all.len() as OpId).filter(asked).collect()
 }

@@ -1,20 +1,20 @@
 //! A plan: the checks and choices of a model, in its order, on numbered operations.
-use super::builtin::Prim;
-use super::operation::{Id, Nodes, Op};
+use super::builtin::Builtin;
+use super::operation::{Op, OpId, Operations};
 use crate::syntax::ast::{Claim, Role};
-use crate::syntax::names::{Names, Place, Sym};
+use crate::syntax::names::{Names, SourcePosition, Symbol};
 use std::collections::HashMap;
 
 #[derive(Clone, Copy, Debug)]
 pub struct CheckStep {
-    pub at: Place,
+    pub at: SourcePosition,
     /// Where its value stands.
-    pub value_at: Place,
+    pub value_at: SourcePosition,
     pub role: Role,
     pub negated: bool,
     pub claim: Claim,
-    pub value: Id,
-    pub name: Option<Sym>,
+    pub value: OpId,
+    pub name: Option<Symbol>,
 }
 
 impl CheckStep {
@@ -31,11 +31,11 @@ impl CheckStep {
 
 #[derive(Clone, Copy, Debug)]
 pub struct ChoiceStep {
-    pub at: Place,
-    pub name: Sym,
-    pub source: Id,
+    pub at: SourcePosition,
+    pub name: Symbol,
+    pub source: OpId,
     /// The operation that is the choice.
-    pub choice: Id,
+    pub choice: OpId,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -47,26 +47,26 @@ pub enum Step {
 /// A model laid out for some variants.
 pub struct Plan {
     pub names: Names,
-    pub nodes: Nodes,
+    pub operations: Operations,
     pub steps: Vec<Step>,
     /// The tags of each enumeration.
-    pub enums: HashMap<Sym, Vec<Sym>>,
+    pub enums: HashMap<Symbol, Vec<Symbol>>,
     /// The choices, in their order: each one's source.
     pub choices: Vec<ChoiceStep>,
     /// Whether each variant is on.
     pub variants: HashMap<String, bool>,
     /// The names that are asked of a graph, in order.
-    pub given: Vec<Id>,
+    pub given: Vec<OpId>,
     /// Whether the final writes matter; see `Prepared::needs_final_writes`.
     pub needs_finals: bool,
 }
 
 /// The operations whose values make a choice's source, when they are to be had one by
 /// one: of orders, what is ordered and what they extend.
-pub fn source_parts(nodes: &Nodes, source: Id) -> Option<(bool, Id, Id)> {
-    match *nodes.op(source) {
+pub fn order_operands(operations: &Operations, source: OpId) -> Option<(bool, OpId, OpId)> {
+    match *operations.op(source) {
         Op::Orders(set, base) => Some((true, set, base)),
-        Op::Call(Prim::Linearisations, argument) => match nodes.op(argument) {
+        Op::Call(Builtin::Linearisations, argument) => match operations.op(argument) {
             Op::Tuple(items) => match items[..] {
                 [set, base] => Some((false, set, base)),
                 _ => None,
@@ -78,14 +78,14 @@ pub fn source_parts(nodes: &Nodes, source: Id) -> Option<(bool, Id, Id)> {
 }
 
 /// The operations whose values the steps look at.
-pub fn roots(nodes: &Nodes, steps: &[Step]) -> Vec<Id> {
+pub fn roots(operations: &Operations, steps: &[Step]) -> Vec<OpId> {
     let mut waiting = Vec::new();
     for step in steps {
         match step {
             Step::Check(check) => waiting.push(check.value),
             Step::Choose(choice) => {
                 waiting.push(choice.choice);
-                match source_parts(nodes, choice.source) {
+                match order_operands(operations, choice.source) {
                     Some((_, set, base)) => waiting.extend([set, base]),
                     None => waiting.push(choice.source),
                 }

@@ -1,18 +1,18 @@
 //! What a cat file says, as a tree.
-use super::names::{Place, Sym};
+use super::names::{SourcePosition, Symbol};
 use std::sync::Arc;
 
 /// An expression and where it starts.
 #[derive(Debug)]
 pub struct Exp {
-    pub at: Place,
-    pub kind: Kind,
+    pub at: SourcePosition,
+    pub kind: ExpKind,
     /// How deep expressions stand in one another here.
     pub depth: u32,
 }
 
 impl Exp {
-    pub fn new(at: Place, kind: Kind) -> Exp {
+    pub fn new(at: SourcePosition, kind: ExpKind) -> Exp {
         let mut depth = 0;
         kind.parts(&mut |part| depth = depth.max(part.depth));
         Exp {
@@ -26,14 +26,14 @@ impl Exp {
 pub type ExpRef = Arc<Exp>;
 
 #[derive(Debug)]
-pub enum Kind {
+pub enum ExpKind {
     /// `0`, the empty relation
     EmptyRelation,
     /// `_`
     Universe,
     /// `'name`
-    Tag(Sym),
-    Var(Sym),
+    Tag(Symbol),
+    Var(Symbol),
     /// `{a, b}`
     Explicit(Vec<ExpRef>),
     Tuple(Vec<ExpRef>),
@@ -48,38 +48,38 @@ pub enum Kind {
     LetRec(Vec<Binding>, ExpRef),
     Fun(Arc<Function>),
     /// `match e with 'a -> … || _ -> … end`
-    MatchTag(ExpRef, Vec<(Sym, ExpRef)>, Option<ExpRef>),
+    MatchTag(ExpRef, Vec<(Symbol, ExpRef)>, Option<ExpRef>),
     /// `match e with {} -> … || x ++ xs -> … end`
     MatchSet(ExpRef, ExpRef, SetPattern, ExpRef),
     Try(ExpRef, ExpRef),
     If(Condition, ExpRef, ExpRef),
 }
 
-impl Kind {
+impl ExpKind {
     /// Calls `each` for every expression right inside.
     pub fn parts(&self, each: &mut dyn FnMut(&ExpRef)) {
         match self {
-            Kind::EmptyRelation | Kind::Universe | Kind::Tag(_) | Kind::Var(_) => {}
-            Kind::Explicit(items) | Kind::Tuple(items) => items.iter().for_each(each),
-            Kind::Union(items) | Kind::Sequence(items) => items.iter().for_each(each),
-            Kind::Unary(_, inner) => each(inner),
-            Kind::Binary(_, a, b) | Kind::Apply(a, b) | Kind::Try(a, b) => {
+            ExpKind::EmptyRelation | ExpKind::Universe | ExpKind::Tag(_) | ExpKind::Var(_) => {}
+            ExpKind::Explicit(items) | ExpKind::Tuple(items) => items.iter().for_each(each),
+            ExpKind::Union(items) | ExpKind::Sequence(items) => items.iter().for_each(each),
+            ExpKind::Unary(_, inner) => each(inner),
+            ExpKind::Binary(_, a, b) | ExpKind::Apply(a, b) | ExpKind::Try(a, b) => {
                 [a, b].into_iter().for_each(each)
             }
-            Kind::Let(bindings, body) | Kind::LetRec(bindings, body) => {
+            ExpKind::Let(bindings, body) | ExpKind::LetRec(bindings, body) => {
                 bindings.iter().for_each(|binding| each(&binding.value));
                 each(body);
             }
-            Kind::Fun(function) => each(&function.body),
-            Kind::MatchTag(value, clauses, otherwise) => {
+            ExpKind::Fun(function) => each(&function.body),
+            ExpKind::MatchTag(value, clauses, otherwise) => {
                 each(value);
                 clauses.iter().for_each(|(_, body)| each(body));
                 otherwise.iter().for_each(each);
             }
-            Kind::MatchSet(value, empty, _, body) => {
+            ExpKind::MatchSet(value, empty, _, body) => {
                 [value, empty, body].into_iter().for_each(each)
             }
-            Kind::If(condition, yes, no) => {
+            ExpKind::If(condition, yes, no) => {
                 match condition {
                     Condition::Equal(a, b) | Condition::Subset(a, b) | Condition::In(a, b) => {
                         each(a);
@@ -125,13 +125,13 @@ pub enum Binary {
 /// What an argument or a definition binds: one name, or those of a tuple; `_` binds none.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Pattern {
-    One(Option<Sym>),
-    Tuple(Vec<Option<Sym>>),
+    One(Option<Symbol>),
+    Tuple(Vec<Option<Symbol>>),
 }
 
 #[derive(Debug)]
 pub struct Binding {
-    pub at: Place,
+    pub at: SourcePosition,
     pub pattern: Pattern,
     pub value: ExpRef,
 }
@@ -143,14 +143,14 @@ pub struct Function {
 }
 
 /// Functions defined together, with their names.
-pub type Functions = Arc<Vec<(Option<Sym>, Arc<Function>)>>;
+pub type Functions = Arc<Vec<(Option<Symbol>, Arc<Function>)>>;
 
 #[derive(Debug)]
 pub enum SetPattern {
     /// `x ++ rest`
-    First(Option<Sym>, Option<Sym>),
+    First(Option<Symbol>, Option<Symbol>),
     /// `before | x ++ after`
-    Middle(Option<Sym>, Option<Sym>, Option<Sym>),
+    Middle(Option<Symbol>, Option<Symbol>, Option<Symbol>),
 }
 
 #[derive(Debug)]
@@ -204,38 +204,38 @@ pub enum Role {
 
 #[derive(Debug)]
 pub struct Check {
-    pub at: Place,
+    pub at: SourcePosition,
     pub role: Role,
     pub negated: bool,
     pub claim: Claim,
     pub value: ExpRef,
-    pub name: Option<Sym>,
+    pub name: Option<Symbol>,
 }
 
 pub type Block = Arc<Vec<Statement>>;
 
 #[derive(Debug)]
 pub struct Statement {
-    pub at: Place,
-    pub kind: Action,
+    pub at: SourcePosition,
+    pub kind: StatementKind,
 }
 
 #[derive(Debug)]
-pub enum Action {
+pub enum StatementKind {
     Let(Vec<Binding>),
     LetRec(Vec<Binding>, Option<Box<Check>>),
     Check(Box<Check>),
-    MatchTag(ExpRef, Vec<(Sym, Block)>, Option<Block>),
+    MatchTag(ExpRef, Vec<(Symbol, Block)>, Option<Block>),
     Procedure {
-        name: Sym,
+        name: Symbol,
         parameter: Pattern,
         body: Block,
         recursive: bool,
     },
-    Call(Sym, ExpRef),
-    Enum(Sym, Vec<Sym>),
-    Forall(Sym, ExpRef, Block),
-    With(Sym, ExpRef),
+    Call(Symbol, ExpRef),
+    Enum(Symbol, Vec<Symbol>),
+    Forall(Symbol, ExpRef, Block),
+    With(Symbol, ExpRef),
     IfVariant(Variant, Block, Block),
     Include(String),
 }

@@ -1,7 +1,7 @@
 //! Expressions, from the words of a file.
 use super::ast::*;
-use super::lexer::{Fault, Token, Word};
-use super::names::Place;
+use super::lexer::{Fault, Keyword, Token};
+use super::names::SourcePosition;
 use super::parser::Parser;
 use super::patterns::pattern;
 use std::sync::Arc;
@@ -21,56 +21,56 @@ enum Level {
 /// How deep expressions may stand in one another.
 const MAX_DEPTH: u32 = 400;
 
-fn exp(at: Place, kind: Kind) -> ExpRef {
+fn exp(at: SourcePosition, kind: ExpKind) -> ExpRef {
     Arc::new(Exp::new(at, kind))
 }
 
 impl Parser<'_> {
     pub fn exp(&mut self) -> Result<ExpRef, Fault> {
-        let parsed = self.deeper(|parser| parser.any_exp())?;
-        self.shallow(parsed)
+        let parsed = self.nested(|parser| parser.any_exp())?;
+        self.limit_depth(parsed)
     }
 
     fn any_exp(&mut self) -> Result<ExpRef, Fault> {
         let at = self.place();
-        let Token::Word(word) = *self.peek() else {
+        let Token::Keyword(word) = *self.peek() else {
             return self.tuple();
         };
         let kind = match word {
-            Word::Let => {
+            Keyword::Let => {
                 self.skip();
-                let recursive = self.take_word(Word::Rec);
+                let recursive = self.take_keyword(Keyword::Rec);
                 let bindings = self.bindings()?;
-                self.need_word(Word::In)?;
+                self.expect_keyword(Keyword::In)?;
                 let body = self.exp()?;
                 if recursive {
-                    Kind::LetRec(bindings, body)
+                    ExpKind::LetRec(bindings, body)
                 } else {
-                    Kind::Let(bindings, body)
+                    ExpKind::Let(bindings, body)
                 }
             }
-            Word::Fun => {
+            Keyword::Fun => {
                 self.skip();
                 let parameter = self.parameter()?;
-                self.need_sign("->")?;
+                self.expect_punct("->")?;
                 let body = self.exp()?;
-                Kind::Fun(Arc::new(Function { parameter, body }))
+                ExpKind::Fun(Arc::new(Function { parameter, body }))
             }
-            Word::Try => {
+            Keyword::Try => {
                 self.skip();
                 let first = self.exp()?;
-                self.need_word(Word::With)?;
-                Kind::Try(first, self.exp()?)
+                self.expect_keyword(Keyword::With)?;
+                ExpKind::Try(first, self.exp()?)
             }
-            Word::If => {
+            Keyword::If => {
                 self.skip();
                 let condition = self.condition()?;
-                self.need_word(Word::Then)?;
+                self.expect_keyword(Keyword::Then)?;
                 let yes = self.exp()?;
-                self.need_word(Word::Else)?;
-                Kind::If(condition, yes, self.exp()?)
+                self.expect_keyword(Keyword::Else)?;
+                ExpKind::If(condition, yes, self.exp()?)
             }
-            Word::Match => self.match_exp()?,
+            Keyword::Match => self.match_exp()?,
             _ => return self.tuple(),
         };
         Ok(exp(at, kind))
@@ -79,48 +79,48 @@ impl Parser<'_> {
     fn tuple(&mut self) -> Result<ExpRef, Fault> {
         let at = self.place();
         let first = self.base()?;
-        if *self.peek() != Token::Sign(",") {
+        if *self.peek() != Token::Punct(",") {
             return Ok(first);
         }
         let mut items = vec![first];
-        while self.take_sign(",") {
+        while self.take_punct(",") {
             items.push(self.base()?);
         }
-        Ok(exp(at, Kind::Tuple(items)))
+        Ok(exp(at, ExpKind::Tuple(items)))
     }
 
     /// `"a" && not ("b" || "c")`
     pub fn variant(&mut self) -> Result<Variant, Fault> {
         let mut left = self.variant_and()?;
-        while self.take_sign("||") {
+        while self.take_punct("||") {
             left = Variant::Or(Box::new(left), Box::new(self.variant_and()?));
         }
         Ok(left)
     }
 
     fn variant_and(&mut self) -> Result<Variant, Fault> {
-        let mut left = self.deeper(|parser| parser.variant_one())?;
-        while self.take_sign("&&") {
+        let mut left = self.nested(|parser| parser.variant_one())?;
+        while self.take_punct("&&") {
             left = Variant::And(
                 Box::new(left),
-                Box::new(self.deeper(|parser| parser.variant_one())?),
+                Box::new(self.nested(|parser| parser.variant_one())?),
             );
         }
         Ok(left)
     }
 
     fn variant_one(&mut self) -> Result<Variant, Fault> {
-        if self.take_word(Word::Not) {
+        if self.take_keyword(Keyword::Not) {
             return Ok(Variant::Not(Box::new(
-                self.deeper(|parser| parser.variant_one())?,
+                self.nested(|parser| parser.variant_one())?,
             )));
         }
-        if self.take_sign("(") {
-            let inner = self.deeper(|parser| parser.variant())?;
-            self.need_sign(")")?;
+        if self.take_punct("(") {
+            let inner = self.nested(|parser| parser.variant())?;
+            self.expect_punct(")")?;
             return Ok(inner);
         }
-        let Token::Text(name) = self.peek().clone() else {
+        let Token::String(name) = self.peek().clone() else {
             return Err(self.unexpected("a variant in quotes"));
         };
         self.skip();
@@ -130,9 +130,12 @@ impl Parser<'_> {
 
     fn starts_variant(&self) -> bool {
         match self.peek() {
-            Token::Text(_) | Token::Word(Word::Not) => true,
-            Token::Sign("(") => {
-                matches!(self.peek_second(), Token::Text(_) | Token::Word(Word::Not))
+            Token::String(_) | Token::Keyword(Keyword::Not) => true,
+            Token::Punct("(") => {
+                matches!(
+                    self.peek_second(),
+                    Token::String(_) | Token::Keyword(Keyword::Not)
+                )
             }
             _ => false,
         }
@@ -143,20 +146,20 @@ impl Parser<'_> {
             return self.variant().map(Condition::Variant);
         }
         let left = self.exp()?;
-        if self.take_sign("=") {
+        if self.take_punct("=") {
             return Ok(Condition::Equal(left, self.exp()?));
         }
-        if self.take_word(Word::Subset) {
+        if self.take_keyword(Keyword::Subset) {
             return Ok(Condition::Subset(left, self.exp()?));
         }
-        if self.take_word(Word::In) {
+        if self.take_keyword(Keyword::In) {
             return Ok(Condition::In(left, self.exp()?));
         }
         Err(self.unexpected("=, subset or in"))
     }
 
     pub fn base(&mut self) -> Result<ExpRef, Fault> {
-        self.deeper(|parser| parser.operators(Level::Union))
+        self.nested(|parser| parser.operators(Level::Union))
     }
 
     /// Operators that bind at least as tightly as `least`.
@@ -164,12 +167,12 @@ impl Parser<'_> {
         let mut left = self.operand()?;
         loop {
             let (level, right_level) = match self.peek() {
-                Token::Sign("|") => (Level::Union, Level::Add),
-                Token::Sign("++") => (Level::Add, Level::Add),
-                Token::Sign(";") => (Level::Sequence, Level::Difference),
-                Token::Sign("\\") => (Level::Difference, Level::Intersection),
-                Token::Sign("&") => (Level::Intersection, Level::Intersection),
-                Token::Sign("*") => (Level::Product, Level::Product),
+                Token::Punct("|") => (Level::Union, Level::Add),
+                Token::Punct("++") => (Level::Add, Level::Add),
+                Token::Punct(";") => (Level::Sequence, Level::Difference),
+                Token::Punct("\\") => (Level::Difference, Level::Intersection),
+                Token::Punct("&") => (Level::Intersection, Level::Intersection),
+                Token::Punct("*") => (Level::Product, Level::Product),
                 _ => return Ok(left),
             };
             if level < least {
@@ -185,14 +188,14 @@ impl Parser<'_> {
                 continue;
             }
             self.skip();
-            let right = self.deeper(|parser| parser.operators(right_level))?;
+            let right = self.nested(|parser| parser.operators(right_level))?;
             let op = match level {
                 Level::Add => Binary::Add,
                 Level::Difference => Binary::Difference,
                 Level::Intersection => Binary::Intersection,
                 _ => Binary::Product,
             };
-            left = self.shallow(exp(at, Kind::Binary(op, left, right)))?;
+            left = self.limit_depth(exp(at, ExpKind::Binary(op, left, right)))?;
         }
     }
 
@@ -208,24 +211,24 @@ impl Parser<'_> {
         let sign = if level == Level::Union { "|" } else { ";" };
         let mut items = Vec::new();
         let mut take = |item: ExpRef| match (&item.kind, level) {
-            (Kind::Union(inner), Level::Union) => items.extend(inner.iter().cloned()),
-            (Kind::Sequence(inner), Level::Sequence) => items.extend(inner.iter().cloned()),
+            (ExpKind::Union(inner), Level::Union) => items.extend(inner.iter().cloned()),
+            (ExpKind::Sequence(inner), Level::Sequence) => items.extend(inner.iter().cloned()),
             _ => items.push(item),
         };
         take(first);
-        while self.take_sign(sign) {
-            take(self.deeper(|parser| parser.operators(right_level))?);
+        while self.take_punct(sign) {
+            take(self.nested(|parser| parser.operators(right_level))?);
         }
         let kind = if level == Level::Union {
-            Kind::Union(items)
+            ExpKind::Union(items)
         } else {
-            Kind::Sequence(items)
+            ExpKind::Sequence(items)
         };
-        self.shallow(exp(at, kind))
+        self.limit_depth(exp(at, kind))
     }
 
     /// The expression, unless parts of it stand too deep in one another.
-    fn shallow(&self, exp: ExpRef) -> Result<ExpRef, Fault> {
+    fn limit_depth(&self, exp: ExpRef) -> Result<ExpRef, Fault> {
         if exp.depth <= MAX_DEPTH {
             return Ok(exp);
         }
@@ -237,60 +240,60 @@ impl Parser<'_> {
     /// and no other postfix operator, so that `~r+` says what it means with parentheses.
     fn operand(&mut self) -> Result<ExpRef, Fault> {
         let at = self.place();
-        if self.take_sign("~") {
-            let inner = self.deeper(|parser| parser.complemented())?;
-            let closes = matches!(self.peek(), Token::Sign("+" | "?"));
-            if closes || (*self.peek() == Token::Sign("*") && !self.star_is_product()) {
+        if self.take_punct("~") {
+            let inner = self.nested(|parser| parser.complemented())?;
+            let closes = matches!(self.peek(), Token::Punct("+" | "?"));
+            if closes || (*self.peek() == Token::Punct("*") && !self.star_is_product()) {
                 let (place, found, _) = self.unexpected("");
                 let advice = "write (~r)+ or ~(r+), whichever is meant".to_owned();
                 return Err((place, found, advice));
             }
-            return Ok(exp(at, Kind::Unary(Unary::Complement, inner)));
+            return Ok(exp(at, ExpKind::Unary(Unary::Complement, inner)));
         }
         let mut inner = self.application()?;
         loop {
             let unary = match self.peek() {
-                Token::Sign("+") => Unary::Plus,
-                Token::Sign("?") => Unary::Optional,
-                Token::Sign("*") if !self.star_is_product() => Unary::Star,
-                Token::Sign("^") => {
+                Token::Punct("+") => Unary::Plus,
+                Token::Punct("?") => Unary::Optional,
+                Token::Punct("*") if !self.star_is_product() => Unary::Star,
+                Token::Punct("^") => {
                     inner = self.inverse(at, inner)?;
                     continue;
                 }
                 _ => return Ok(inner),
             };
             self.skip();
-            inner = self.shallow(exp(at, Kind::Unary(unary, inner)))?;
+            inner = self.limit_depth(exp(at, ExpKind::Unary(unary, inner)))?;
         }
     }
 
     fn complemented(&mut self) -> Result<ExpRef, Fault> {
         let at = self.place();
-        if *self.peek() == Token::Sign("~") {
+        if *self.peek() == Token::Punct("~") {
             return self.operand();
         }
         let mut inner = self.application()?;
-        while *self.peek() == Token::Sign("^") {
+        while *self.peek() == Token::Punct("^") {
             inner = self.inverse(at, inner)?;
         }
         Ok(inner)
     }
 
-    fn inverse(&mut self, at: Place, inner: ExpRef) -> Result<ExpRef, Fault> {
+    fn inverse(&mut self, at: SourcePosition, inner: ExpRef) -> Result<ExpRef, Fault> {
         self.skip();
-        self.need_sign("-1")?;
-        self.shallow(exp(at, Kind::Unary(Unary::Inverse, inner)))
+        self.expect_punct("-1")?;
+        self.limit_depth(exp(at, ExpKind::Unary(Unary::Inverse, inner)))
     }
 
     /// Whether the `*` here stands between sets, and does not close a relation.
     fn star_is_product(&self) -> bool {
         match self.peek_second() {
-            Token::Name(_) | Token::Tag(_) | Token::Word(Word::Begin) => true,
-            Token::Sign("~") => !matches!(
+            Token::Name(_) | Token::Tag(_) | Token::Keyword(Keyword::Begin) => true,
+            Token::Punct("~") => !matches!(
                 self.peek_third(),
-                Token::Word(Word::Acyclic | Word::Irreflexive | Word::Empty)
+                Token::Keyword(Keyword::Acyclic | Keyword::Irreflexive | Keyword::Empty)
             ),
-            Token::Sign(sign) => matches!(*sign, "(" | "[" | "{" | "_" | "0"),
+            Token::Punct(sign) => matches!(*sign, "(" | "[" | "{" | "_" | "0"),
             _ => false,
         }
     }
@@ -304,20 +307,20 @@ impl Parser<'_> {
                 .ok_or_else(|| self.unexpected("an expression"));
         };
         self.skip();
-        let mut function = exp(at, Kind::Var(self.names.sym(&name)));
+        let mut function = exp(at, ExpKind::Var(self.names.symbol(&name)));
         loop {
             let at_argument = self.place();
             let argument = match self.peek().clone() {
                 Token::Name(name) => {
                     self.skip();
-                    exp(at_argument, Kind::Var(self.names.sym(&name)))
+                    exp(at_argument, ExpKind::Var(self.names.symbol(&name)))
                 }
                 _ => match self.simple()? {
                     Some(argument) => argument,
                     None => return Ok(function),
                 },
             };
-            function = self.shallow(exp(at, Kind::Apply(function, argument)))?;
+            function = self.limit_depth(exp(at, ExpKind::Apply(function, argument)))?;
         }
     }
 
@@ -325,35 +328,35 @@ impl Parser<'_> {
     pub fn simple(&mut self) -> Result<Option<ExpRef>, Fault> {
         let at = self.place();
         let kind = match self.peek() {
-            Token::Sign("0") => Kind::EmptyRelation,
-            Token::Sign("_") => Kind::Universe,
-            Token::Tag(_) => return self.tag().map(|tag| Some(exp(at, Kind::Tag(tag)))),
-            Token::Sign("{") => {
+            Token::Punct("0") => ExpKind::EmptyRelation,
+            Token::Punct("_") => ExpKind::Universe,
+            Token::Tag(_) => return self.tag().map(|tag| Some(exp(at, ExpKind::Tag(tag)))),
+            Token::Punct("{") => {
                 self.skip();
                 return self
                     .list("}")
-                    .map(|items| Some(exp(at, Kind::Explicit(items))));
+                    .map(|items| Some(exp(at, ExpKind::Explicit(items))));
             }
-            Token::Sign("(") => {
+            Token::Punct("(") => {
                 self.skip();
-                if self.take_sign(")") {
-                    return Ok(Some(exp(at, Kind::Tuple(Vec::new()))));
+                if self.take_punct(")") {
+                    return Ok(Some(exp(at, ExpKind::Tuple(Vec::new()))));
                 }
                 let inner = self.exp()?;
-                self.need_sign(")")?;
+                self.expect_punct(")")?;
                 return Ok(Some(inner));
             }
-            Token::Word(Word::Begin) => {
+            Token::Keyword(Keyword::Begin) => {
                 self.skip();
                 let inner = self.exp()?;
-                self.need_word(Word::End)?;
+                self.expect_keyword(Keyword::End)?;
                 return Ok(Some(inner));
             }
-            Token::Sign("[") => {
+            Token::Punct("[") => {
                 self.skip();
                 let inner = self.exp()?;
-                self.need_sign("]")?;
-                return Ok(Some(exp(at, Kind::Unary(Unary::Identity, inner))));
+                self.expect_punct("]")?;
+                return Ok(Some(exp(at, ExpKind::Unary(Unary::Identity, inner))));
             }
             _ => return Ok(None),
         };
@@ -364,28 +367,28 @@ impl Parser<'_> {
     /// Expressions between commas, up to the sign `close`.
     pub fn list(&mut self, close: &str) -> Result<Vec<ExpRef>, Fault> {
         let mut items = Vec::new();
-        if self.take_sign(close) {
+        if self.take_punct(close) {
             return Ok(items);
         }
         loop {
             items.push(self.base()?);
-            if self.take_sign(close) {
+            if self.take_punct(close) {
                 return Ok(items);
             }
-            if !self.take_sign(",") {
+            if !self.take_punct(",") {
                 return Err(self.unexpected(&format!(", or {close}")));
             }
         }
     }
 
-    fn match_exp(&mut self) -> Result<Kind, Fault> {
+    fn match_exp(&mut self) -> Result<ExpKind, Fault> {
         self.skip();
         let value = self.exp()?;
-        self.need_word(Word::With)?;
-        self.take_sign("||");
+        self.expect_keyword(Keyword::With)?;
+        self.take_punct("||");
         let on_tags = match self.peek() {
             Token::Tag(_) => true,
-            Token::Sign("_") => *self.peek_second() == Token::Sign("->"),
+            Token::Punct("_") => *self.peek_second() == Token::Punct("->"),
             _ => false,
         };
         let kind = if on_tags {
@@ -393,54 +396,56 @@ impl Parser<'_> {
         } else {
             self.match_set(value)?
         };
-        self.need_word(Word::End)?;
+        self.expect_keyword(Keyword::End)?;
         Ok(kind)
     }
 
-    fn match_tag(&mut self, value: ExpRef) -> Result<Kind, Fault> {
+    fn match_tag(&mut self, value: ExpRef) -> Result<ExpKind, Fault> {
         let mut clauses = Vec::new();
         loop {
-            if self.take_sign("_") {
-                self.need_sign("->")?;
-                return Ok(Kind::MatchTag(value, clauses, Some(self.exp()?)));
+            if self.take_punct("_") {
+                self.expect_punct("->")?;
+                return Ok(ExpKind::MatchTag(value, clauses, Some(self.exp()?)));
             }
             let tag = self.tag()?;
-            self.need_sign("->")?;
+            self.expect_punct("->")?;
             clauses.push((tag, self.exp()?));
-            if !self.take_sign("||") {
-                return Ok(Kind::MatchTag(value, clauses, None));
+            if !self.take_punct("||") {
+                return Ok(ExpKind::MatchTag(value, clauses, None));
             }
         }
     }
 
     /// The two clauses `{} -> e` and `x ++ xs -> e`, in either order.
-    fn match_set(&mut self, value: ExpRef) -> Result<Kind, Fault> {
+    fn match_set(&mut self, value: ExpRef) -> Result<ExpKind, Fault> {
         let (mut empty, mut element) = (None, None);
         for number in 0..2 {
             if number == 1 {
-                self.need_sign("||")?;
+                self.expect_punct("||")?;
             }
-            if empty.is_none() && self.take_sign("{") {
-                self.need_sign("}")?;
-                self.need_sign("->")?;
+            if empty.is_none() && self.take_punct("{") {
+                self.expect_punct("}")?;
+                self.expect_punct("->")?;
                 empty = Some(self.exp()?);
             } else if element.is_none() {
                 let pattern = self.set_pattern()?;
-                self.need_sign("->")?;
+                self.expect_punct("->")?;
                 element = Some((pattern, self.exp()?));
             } else {
                 return Err(self.unexpected("the clause {} -> …"));
             }
         }
         match (empty, element) {
-            (Some(empty), Some((pattern, body))) => Ok(Kind::MatchSet(value, empty, pattern, body)),
+            (Some(empty), Some((pattern, body))) => {
+                Ok(ExpKind::MatchSet(value, empty, pattern, body))
+            }
             _ => Err(self.unexpected("the clauses {} -> … and x ++ xs -> …")),
         }
     }
 
     pub fn bindings(&mut self) -> Result<Vec<Binding>, Fault> {
         let mut bindings = vec![self.binding()?];
-        while self.take_word(Word::And) {
+        while self.take_keyword(Keyword::And) {
             bindings.push(self.binding()?);
         }
         Ok(bindings)
@@ -448,9 +453,9 @@ impl Parser<'_> {
 
     fn binding(&mut self) -> Result<Binding, Fault> {
         let at = self.place();
-        if *self.peek() == Token::Sign("(") {
+        if *self.peek() == Token::Punct("(") {
             let pattern = self.parameter()?;
-            self.need_sign("=")?;
+            self.expect_punct("=")?;
             return Ok(Binding {
                 at,
                 pattern,
@@ -458,29 +463,29 @@ impl Parser<'_> {
             });
         }
         let first = self.pattern_name()?;
-        if *self.peek() == Token::Sign(",") {
+        if *self.peek() == Token::Punct(",") {
             self.skip();
             let mut names = vec![first];
             names.extend(self.pattern_names()?);
-            self.need_sign("=")?;
+            self.expect_punct("=")?;
             return Ok(Binding {
                 at,
                 pattern: pattern(names),
                 value: self.exp()?,
             });
         }
-        if self.take_sign("=") {
+        if self.take_punct("=") {
             return Ok(Binding {
                 at,
                 pattern: Pattern::One(first),
                 value: self.exp()?,
             });
         }
-        if first.is_none() || !(self.starts_pattern() || *self.peek() == Token::Sign("(")) {
+        if first.is_none() || !(self.starts_pattern() || *self.peek() == Token::Punct("(")) {
             return Err(self.unexpected("="));
         }
         let parameter = self.parameter()?;
-        if !self.take_sign("=") {
+        if !self.take_punct("=") {
             let (place, found, _) = self.unexpected("=");
             let advice =
                 "expected: =; a function of several arguments is written f(x, y)".to_owned();
@@ -488,7 +493,7 @@ impl Parser<'_> {
         }
         let body = self.exp()?;
         let function = Function { parameter, body };
-        let value = exp(at, Kind::Fun(Arc::new(function)));
+        let value = exp(at, ExpKind::Fun(Arc::new(function)));
         Ok(Binding {
             at,
             pattern: Pattern::One(first),

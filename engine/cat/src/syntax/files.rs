@@ -1,7 +1,7 @@
 //! Files: a model, what it includes, and where that is found.
 use super::ast::*;
 use super::lexer::Fault;
-use super::names::{Names, Place, Sym};
+use super::names::{Names, SourcePosition, Symbol};
 use super::statements::{self, File};
 use crate::error::CatError;
 use std::collections::HashMap;
@@ -35,7 +35,7 @@ pub struct Files {
 
 /// Finds the file that is included by a name, beside the file that includes it or
 /// elsewhere, and reads it.
-pub type Find<'f> = dyn Fn(&str, &Path) -> Option<(PathBuf, String)> + 'f;
+pub type FindFile<'f> = dyn Fn(&str, &Path) -> Option<(PathBuf, String)> + 'f;
 
 impl Files {
     pub fn new() -> Self {
@@ -48,7 +48,7 @@ impl Files {
     }
 
     /// What a check is called: its name, or its place.
-    pub fn check_name(&self, names: &Names, name: Option<Sym>, at: Place) -> String {
+    pub fn check_name(&self, names: &Names, name: Option<Symbol>, at: SourcePosition) -> String {
         match name {
             Some(name) => names.text(name).to_owned(),
             None => {
@@ -62,7 +62,7 @@ impl Files {
     }
 
     /// The error of an assertion that fails.
-    pub fn assertion(&self, names: &Names, name: Option<Sym>, at: Place) -> CatError {
+    pub fn assertion(&self, names: &Names, name: Option<Symbol>, at: SourcePosition) -> CatError {
         let message = format!("the assertion {} fails", self.check_name(names, name, at));
         let advice = "this test is no input for the model".to_owned();
         self.error((at, message, advice))
@@ -84,17 +84,17 @@ impl Files {
     }
 
     /// Parses a text and all that it includes.
-    pub fn add(&mut self, path: &Path, text: String, find: &Find) -> Result<File, CatError> {
+    pub fn add(&mut self, path: &Path, text: String, find: &FindFile) -> Result<File, CatError> {
         let mut blocks = HashMap::new();
         let file = self.parse(path, text)?;
-        let mut waiting = Vec::new();
-        wanted(&file.statements, path, &mut waiting);
-        while let Some((place, name, beside)) = waiting.pop() {
+        let mut pending = Vec::new();
+        includes(&file.statements, path, &mut pending);
+        while let Some((place, name, beside)) = pending.pop() {
             let key = (place.file, name.clone());
             if self.included.contains_key(&key) {
                 continue;
             }
-            let found = self.include(place, &name, &beside, find, &mut blocks, &mut waiting);
+            let found = self.include(place, &name, &beside, find, &mut blocks, &mut pending);
             self.included.insert(key, found);
         }
         Ok(file)
@@ -119,12 +119,12 @@ impl Files {
 
     fn include(
         &mut self,
-        place: Place,
+        place: SourcePosition,
         name: &str,
         beside: &Path,
-        find: &Find,
+        find: &FindFile,
         blocks: &mut HashMap<PathBuf, Block>,
-        waiting: &mut Vec<(Place, String, PathBuf)>,
+        pending: &mut Vec<(SourcePosition, String, PathBuf)>,
     ) -> Included {
         let Some((path, text)) = find(name, beside) else {
             let advice = "it is looked for beside the including file, then in the folders given";
@@ -139,7 +139,7 @@ impl Files {
             return Err(self.error((place, message, String::new())));
         }
         let file = self.parse(&path, text)?;
-        wanted(&file.statements, &path, waiting);
+        includes(&file.statements, &path, pending);
         let block = Arc::new(file.statements);
         blocks.insert(path, block.clone());
         Ok(block)
@@ -147,23 +147,29 @@ impl Files {
 }
 
 /// The includes among statements, at any depth.
-fn wanted(statements: &[Statement], path: &Path, waiting: &mut Vec<(Place, String, PathBuf)>) {
+fn includes(
+    statements: &[Statement],
+    path: &Path,
+    pending: &mut Vec<(SourcePosition, String, PathBuf)>,
+) {
     for statement in statements {
         match &statement.kind {
-            Action::Include(name) => waiting.push((statement.at, name.clone(), path.to_owned())),
-            Action::IfVariant(_, yes, no) => {
-                wanted(yes, path, waiting);
-                wanted(no, path, waiting);
+            StatementKind::Include(name) => {
+                pending.push((statement.at, name.clone(), path.to_owned()))
             }
-            Action::Procedure { body, .. } | Action::Forall(_, _, body) => {
-                wanted(body, path, waiting);
+            StatementKind::IfVariant(_, yes, no) => {
+                includes(yes, path, pending);
+                includes(no, path, pending);
             }
-            Action::MatchTag(_, clauses, otherwise) => {
+            StatementKind::Procedure { body, .. } | StatementKind::Forall(_, _, body) => {
+                includes(body, path, pending);
+            }
+            StatementKind::MatchTag(_, clauses, otherwise) => {
                 for (_, block) in clauses {
-                    wanted(block, path, waiting);
+                    includes(block, path, pending);
                 }
                 if let Some(block) = otherwise {
-                    wanted(block, path, waiting);
+                    includes(block, path, pending);
                 }
             }
             _ => {}

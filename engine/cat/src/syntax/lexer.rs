@@ -1,36 +1,36 @@
 //! The words of a cat file.
-use super::names::Place;
+use super::names::SourcePosition;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Token {
     Name(String),
     Tag(String),
-    Text(String),
-    Word(Word),
+    String(String),
+    Keyword(Keyword),
     /// A sign: `(`, `||`, `->`, `^`, `-1`, …
-    Sign(&'static str),
+    Punct(&'static str),
     End,
 }
 
-macro_rules! words {
+macro_rules! keywords {
     ($($variant:ident $text:literal),* $(,)?) => {
         /// A reserved word.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Word { $($variant),* }
+        pub enum Keyword { $($variant),* }
 
-        impl Word {
-            fn of(text: &str) -> Option<Word> {
-                match text { $($text => Some(Word::$variant),)* _ => None }
+        impl Keyword {
+            fn of(text: &str) -> Option<Keyword> {
+                match text { $($text => Some(Keyword::$variant),)* _ => None }
             }
 
             pub fn text(self) -> &'static str {
-                match self { $(Word::$variant => $text),* }
+                match self { $(Keyword::$variant => $text),* }
             }
         }
     };
 }
 
-words! {
+keywords! {
     Let "let", Rec "rec", And "and", When "when", Acyclic "acyclic", Irreflexive "irreflexive",
     Show "show", Unshow "unshow", Empty "empty", Subset "subset", As "as", Fun "fun", In "in",
     UndefinedUnless "undefined_unless", Flag "flag", Assert "assert", Include "include",
@@ -41,19 +41,19 @@ words! {
 }
 
 /// Signs, a longer one before its beginnings.
-const SIGNS: [&str; 24] = [
+const PUNCTUATION: [&str; 24] = [
     "||", "&&", "++", "->", "-1", "(", ")", "{", "}", "[", "]", "_", "0", "|", "&", "*", "~", "+",
     "^", "\\", "?", "=", ";", ",",
 ];
 
 /// What is wrong with a text: where, the message and the advice.
-pub type Fault = (Place, String, String);
+pub type Fault = (SourcePosition, String, String);
 
 /// The words of `text`, each with its place; the last is [`Token::End`].
-pub fn tokens(text: &str, file: u32) -> Result<Vec<(Place, Token)>, Fault> {
+pub fn tokens(text: &str, file: u32) -> Result<Vec<(SourcePosition, Token)>, Fault> {
     let mut lexer = Lexer {
         rest: text,
-        place: Place {
+        place: SourcePosition {
             file,
             line: 1,
             column: 1,
@@ -74,7 +74,7 @@ pub fn tokens(text: &str, file: u32) -> Result<Vec<(Place, Token)>, Fault> {
 
 struct Lexer<'t> {
     rest: &'t str,
-    place: Place,
+    place: SourcePosition,
 }
 
 impl<'t> Lexer<'t> {
@@ -141,8 +141,8 @@ impl<'t> Lexer<'t> {
         };
         if let Some(length) = name_length(self.rest) {
             let name = self.advance(length);
-            return Ok(match Word::of(name) {
-                Some(word) => Token::Word(word),
+            return Ok(match Keyword::of(name) {
+                Some(word) => Token::Keyword(word),
                 None => Token::Name(name.to_owned()),
             });
         }
@@ -162,12 +162,15 @@ impl<'t> Lexer<'t> {
                 ));
             };
             let text = &self.advance(length + 2)[1..];
-            return Ok(Token::Text(text[..length].to_owned()));
+            return Ok(Token::String(text[..length].to_owned()));
         }
-        match SIGNS.iter().find(|sign| self.rest.starts_with(**sign)) {
+        match PUNCTUATION
+            .iter()
+            .find(|sign| self.rest.starts_with(**sign))
+        {
             Some(sign) => {
                 self.advance(sign.len());
-                Ok(Token::Sign(sign))
+                Ok(Token::Punct(sign))
             }
             None => Err((
                 place,

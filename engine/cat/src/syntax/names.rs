@@ -4,25 +4,25 @@ use std::sync::Arc;
 
 /// A name, as its number in the model's [`Names`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Sym(pub u32);
+pub struct Symbol(pub u32);
 
 /// The names of a model.
 #[derive(Default, Clone)]
 pub struct Names {
     texts: Vec<Arc<str>>,
-    numbers: HashMap<Arc<str>, Sym>,
+    numbers: HashMap<Arc<str>, Symbol>,
     /// Whether anything in the model may define the name.
     defined: Vec<bool>,
 }
 
 impl Names {
     /// The number of a name, new where need be.
-    pub fn sym(&mut self, text: &str) -> Sym {
+    pub fn symbol(&mut self, text: &str) -> Symbol {
         if let Some(sym) = self.numbers.get(text) {
             return *sym;
         }
         let text: Arc<str> = text.into();
-        let sym = Sym(self.texts.len() as u32);
+        let sym = Symbol(self.texts.len() as u32);
         self.texts.push(text.clone());
         self.defined.push(false);
         self.numbers.insert(text, sym);
@@ -30,24 +30,24 @@ impl Names {
     }
 
     /// Notes that something defines the name.
-    pub fn define(&mut self, sym: Sym) -> Sym {
+    pub fn define(&mut self, sym: Symbol) -> Symbol {
         self.defined[sym.0 as usize] = true;
         sym
     }
 
-    pub fn is_defined(&self, sym: Sym) -> bool {
+    pub fn is_defined(&self, sym: Symbol) -> bool {
         self.defined[sym.0 as usize]
     }
 
     /// The name of a number.
-    pub fn text(&self, sym: Sym) -> &str {
+    pub fn text(&self, sym: Symbol) -> &str {
         &self.texts[sym.0 as usize]
     }
 }
 
 /// A place: a file, by its number in the model, a line and a column, both from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct SourcePosition {
     pub file: u32,
     pub line: u32,
     pub column: u32,

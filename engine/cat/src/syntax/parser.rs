@@ -1,6 +1,6 @@
 //! The parser's position in a file: what every rule of the grammar uses.
-use super::lexer::{Fault, Token, Word};
-use super::names::{Names, Place, Sym};
+use super::lexer::{Fault, Keyword, Token};
+use super::names::{Names, SourcePosition, Symbol};
 
 /// How deep expressions and blocks may stand in one another.
 const MAX_DEPTH: usize = 300;
@@ -11,7 +11,7 @@ const DEEP: usize = 60;
 const STACK: usize = 64 << 20;
 
 pub struct Parser<'n> {
-    tokens: Vec<(Place, Token)>,
+    tokens: Vec<(SourcePosition, Token)>,
     next: usize,
     pub names: &'n mut Names,
     depth: usize,
@@ -19,7 +19,7 @@ pub struct Parser<'n> {
 }
 
 impl<'n> Parser<'n> {
-    pub fn new(tokens: Vec<(Place, Token)>, names: &'n mut Names) -> Parser<'n> {
+    pub fn new(tokens: Vec<(SourcePosition, Token)>, names: &'n mut Names) -> Parser<'n> {
         Parser {
             tokens,
             next: 0,
@@ -41,7 +41,7 @@ impl<'n> Parser<'n> {
         &self.tokens[(self.next + 2).min(self.tokens.len() - 1)].1
     }
 
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> SourcePosition {
         self.tokens[self.next].0
     }
 
@@ -49,44 +49,44 @@ impl<'n> Parser<'n> {
         self.next = (self.next + 1).min(self.tokens.len() - 1);
     }
 
-    pub fn take_sign(&mut self, sign: &str) -> bool {
-        let found = matches!(self.peek(), Token::Sign(s) if *s == sign);
+    pub fn take_punct(&mut self, sign: &str) -> bool {
+        let found = matches!(self.peek(), Token::Punct(s) if *s == sign);
         if found {
             self.skip();
         }
         found
     }
 
-    pub fn take_word(&mut self, word: Word) -> bool {
-        let found = *self.peek() == Token::Word(word);
+    pub fn take_keyword(&mut self, word: Keyword) -> bool {
+        let found = *self.peek() == Token::Keyword(word);
         if found {
             self.skip();
         }
         found
     }
 
-    pub fn need_sign(&mut self, sign: &str) -> Result<(), Fault> {
-        if self.take_sign(sign) {
+    pub fn expect_punct(&mut self, sign: &str) -> Result<(), Fault> {
+        if self.take_punct(sign) {
             return Ok(());
         }
         Err(self.unexpected(sign))
     }
 
-    pub fn need_word(&mut self, word: Word) -> Result<(), Fault> {
-        if self.take_word(word) {
+    pub fn expect_keyword(&mut self, word: Keyword) -> Result<(), Fault> {
+        if self.take_keyword(word) {
             return Ok(());
         }
         Err(self.unexpected(word.text()))
     }
 
     /// A name that is defined here, or only read: then it counts as defined too.
-    pub fn need_name(&mut self, what: &str) -> Result<Sym, Fault> {
+    pub fn expect_name(&mut self, what: &str) -> Result<Symbol, Fault> {
         let Token::Name(name) = self.peek() else {
             return Err(self.unexpected(what));
         };
         let name = name.clone();
         self.skip();
-        let name = self.names.sym(&name);
+        let name = self.names.symbol(&name);
         Ok(self.names.define(name))
     }
 
@@ -95,16 +95,16 @@ impl<'n> Parser<'n> {
         let found = match self.peek() {
             Token::Name(name) => format!("{name} is out of place here"),
             Token::Tag(name) => format!("'{name} is out of place here"),
-            Token::Text(text) => format!("\"{text}\" is out of place here"),
-            Token::Word(word) => format!("{} is out of place here", word.text()),
-            Token::Sign(sign) => format!("{sign} is out of place here"),
+            Token::String(text) => format!("\"{text}\" is out of place here"),
+            Token::Keyword(word) => format!("{} is out of place here", word.text()),
+            Token::Punct(sign) => format!("{sign} is out of place here"),
             Token::End => "the file ends too early".to_owned(),
         };
         (self.place(), found, format!("expected: {expected}"))
     }
 
     /// Runs `part` one level deeper; from some depth on, on a stack of its own.
-    pub fn deeper<T: Send>(
+    pub fn nested<T: Send>(
         &mut self,
         part: impl FnOnce(&mut Self) -> Result<T, Fault> + Send,
     ) -> Result<T, Fault> {
@@ -138,12 +138,12 @@ impl<'n> Parser<'n> {
     }
 
     /// A tag, known by its name with the quote, which no other name has.
-    pub fn tag(&mut self) -> Result<Sym, Fault> {
+    pub fn tag(&mut self) -> Result<Symbol, Fault> {
         let Token::Tag(name) = self.peek().clone() else {
             return Err(self.unexpected("a tag ('name)"));
         };
         self.skip();
-        let name = self.names.sym(&format!("'{name}"));
+        let name = self.names.symbol(&format!("'{name}"));
         Ok(self.names.define(name))
     }
 }

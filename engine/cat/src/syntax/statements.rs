@@ -1,7 +1,7 @@
 //! Statements, from the words of a file.
 use super::ast::*;
-use super::lexer::{tokens, Fault, Token, Word};
-use super::names::{Names, Sym};
+use super::lexer::{tokens, Fault, Keyword, Token};
+use super::names::{Names, Symbol};
 use super::parser::Parser;
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub fn parse(text: &str, file: u32, names: &mut Names) -> Result<File, Fault> {
     let mut parser = Parser::new(tokens(text, file)?, names);
     let (architecture, name) = parser.identity();
     let mut catdep = false;
-    while parser.take_word(Word::Catdep) {
+    while parser.take_keyword(Keyword::Catdep) {
         catdep = true;
     }
     let statements = parser.statements()?;
@@ -42,14 +42,14 @@ impl Parser<'_> {
     /// `ARCH NAME`, `ARCH "name"`, `NAME`, `"name"` or nothing.
     fn identity(&mut self) -> (Option<String>, Option<String>) {
         match self.peek().clone() {
-            Token::Text(name) => {
+            Token::String(name) => {
                 self.skip();
                 (None, Some(name))
             }
             Token::Name(first) => {
                 self.skip();
                 match self.peek().clone() {
-                    Token::Name(name) | Token::Text(name) => {
+                    Token::Name(name) | Token::String(name) => {
                         self.skip();
                         (Some(first), Some(name))
                     }
@@ -65,14 +65,14 @@ impl Parser<'_> {
         loop {
             let at = self.place();
             let starts = match self.peek() {
-                Token::Word(word) => !matches!(word, Word::End | Word::Else),
-                Token::Sign(sign) => *sign == "~",
+                Token::Keyword(word) => !matches!(word, Keyword::End | Keyword::Else),
+                Token::Punct(sign) => *sign == "~",
                 _ => false,
             };
             if !starts {
                 return Ok(statements);
             }
-            if let Some(kind) = self.deeper(|parser| parser.statement())? {
+            if let Some(kind) = self.nested(|parser| parser.statement())? {
                 statements.push(Statement { at, kind });
             }
         }
@@ -83,101 +83,101 @@ impl Parser<'_> {
     }
 
     /// One statement; none for what only concerns drawings and bell files.
-    fn statement(&mut self) -> Result<Option<Action>, Fault> {
-        let Token::Word(word) = *self.peek() else {
-            return Ok(Some(Action::Check(Box::new(self.check(true)?))));
+    fn statement(&mut self) -> Result<Option<StatementKind>, Fault> {
+        let Token::Keyword(word) = *self.peek() else {
+            return Ok(Some(StatementKind::Check(Box::new(self.check(true)?))));
         };
         let action = match word {
-            Word::Let => self.let_statement()?,
-            Word::Match => self.match_statement()?,
-            Word::Procedure => self.procedure()?,
-            Word::Call => {
+            Keyword::Let => self.let_statement()?,
+            Keyword::Match => self.match_statement()?,
+            Keyword::Procedure => self.procedure()?,
+            Keyword::Call => {
                 self.skip();
-                let name = self.need_name("the name of a procedure")?;
+                let name = self.expect_name("the name of a procedure")?;
                 let argument = self
                     .simple()?
                     .ok_or_else(|| self.unexpected("an argument in parentheses"))?;
                 self.name_of_check()?;
-                Action::Call(name, argument)
+                StatementKind::Call(name, argument)
             }
-            Word::Enum => self.enumeration()?,
-            Word::Forall => {
+            Keyword::Enum => self.enumeration()?,
+            Keyword::Forall => {
                 self.skip();
-                let name = self.need_name("a name")?;
-                self.need_word(Word::In)?;
+                let name = self.expect_name("a name")?;
+                self.expect_keyword(Keyword::In)?;
                 let set = self.exp()?;
-                self.need_word(Word::Do)?;
+                self.expect_keyword(Keyword::Do)?;
                 let body = self.block()?;
-                self.need_word(Word::End)?;
-                Action::Forall(name, set, body)
+                self.expect_keyword(Keyword::End)?;
+                StatementKind::Forall(name, set, body)
             }
-            Word::With => {
+            Keyword::With => {
                 self.skip();
-                let name = self.need_name("a name")?;
-                self.need_word(Word::From)?;
-                Action::With(name, self.exp()?)
+                let name = self.expect_name("a name")?;
+                self.expect_keyword(Keyword::From)?;
+                StatementKind::With(name, self.exp()?)
             }
-            Word::If => {
+            Keyword::If => {
                 self.skip();
                 let condition = self.variant()?;
                 let yes = self.block()?;
-                let no = if self.take_word(Word::Else) {
+                let no = if self.take_keyword(Keyword::Else) {
                     self.block()?
                 } else {
                     Block::default()
                 };
-                self.need_word(Word::End)?;
-                Action::IfVariant(condition, yes, no)
+                self.expect_keyword(Keyword::End)?;
+                StatementKind::IfVariant(condition, yes, no)
             }
-            Word::Include => {
+            Keyword::Include => {
                 self.skip();
-                let Token::Text(name) = self.peek().clone() else {
+                let Token::String(name) = self.peek().clone() else {
                     return Err(self.unexpected("a file name in quotes"));
                 };
                 self.skip();
-                Action::Include(name)
+                StatementKind::Include(name)
             }
-            Word::Show | Word::Unshow => {
+            Keyword::Show | Keyword::Unshow => {
                 self.skip();
                 self.base()?;
                 self.name_of_check()?;
-                while self.take_sign(",") {
+                while self.take_punct(",") {
                     self.base()?;
                 }
                 return Ok(None);
             }
-            Word::Debug => {
+            Keyword::Debug => {
                 self.skip();
                 self.exp()?;
                 return Ok(None);
             }
-            Word::Instructions | Word::Default => {
+            Keyword::Instructions | Keyword::Default => {
                 self.skip();
-                self.need_name("a kind of instruction")?;
-                self.need_sign("[")?;
+                self.expect_name("a kind of instruction")?;
+                self.expect_punct("[")?;
                 self.list("]")?;
                 return Ok(None);
             }
-            _ => Action::Check(Box::new(self.check(true)?)),
+            _ => StatementKind::Check(Box::new(self.check(true)?)),
         };
         Ok(Some(action))
     }
 
-    fn let_statement(&mut self) -> Result<Action, Fault> {
+    fn let_statement(&mut self) -> Result<StatementKind, Fault> {
         self.skip();
-        let recursive = self.take_word(Word::Rec);
+        let recursive = self.take_keyword(Keyword::Rec);
         let bindings = self.bindings()?;
         let action = if recursive {
-            let check = if self.take_word(Word::When) {
+            let check = if self.take_keyword(Keyword::When) {
                 Some(Box::new(self.check(false)?))
             } else {
                 None
             };
-            Action::LetRec(bindings, check)
+            StatementKind::LetRec(bindings, check)
         } else {
-            Action::Let(bindings)
+            StatementKind::Let(bindings)
         };
-        self.take_word(Word::In);
+        self.take_keyword(Keyword::In);
         Ok(action)
     }
 
@@ -187,22 +187,22 @@ impl Parser<'_> {
         let mut role = Role::Axiom;
         if with_role {
             let roles = [
-                (Word::Flag, Role::Flag),
-                (Word::UndefinedUnless, Role::UndefinedUnless),
-                (Word::Assert, Role::Assert),
+                (Keyword::Flag, Role::Flag),
+                (Keyword::UndefinedUnless, Role::UndefinedUnless),
+                (Keyword::Assert, Role::Assert),
             ];
             for (word, meant) in roles {
-                if self.take_word(word) {
+                if self.take_keyword(word) {
                     role = meant;
                     break;
                 }
             }
         }
-        let negated = self.take_sign("~");
+        let negated = self.take_punct("~");
         let claim = match self.peek() {
-            Token::Word(Word::Acyclic) => Claim::Acyclic,
-            Token::Word(Word::Irreflexive) => Claim::Irreflexive,
-            Token::Word(Word::Empty) => Claim::Empty,
+            Token::Keyword(Keyword::Acyclic) => Claim::Acyclic,
+            Token::Keyword(Keyword::Irreflexive) => Claim::Irreflexive,
+            Token::Keyword(Keyword::Empty) => Claim::Empty,
             _ if role == Role::Axiom && !negated => {
                 return Err(self.unexpected("a statement (let, acyclic, include, …)"))
             }
@@ -221,45 +221,45 @@ impl Parser<'_> {
         })
     }
 
-    fn name_of_check(&mut self) -> Result<Option<Sym>, Fault> {
-        if !self.take_word(Word::As) {
+    fn name_of_check(&mut self) -> Result<Option<Symbol>, Fault> {
+        if !self.take_keyword(Keyword::As) {
             return Ok(None);
         }
-        self.need_name("a name").map(Some)
+        self.expect_name("a name").map(Some)
     }
 
-    fn match_statement(&mut self) -> Result<Action, Fault> {
+    fn match_statement(&mut self) -> Result<StatementKind, Fault> {
         self.skip();
         let value = self.exp()?;
-        self.need_word(Word::With)?;
-        self.take_sign("||");
+        self.expect_keyword(Keyword::With)?;
+        self.take_punct("||");
         let (mut clauses, mut otherwise) = (Vec::new(), None);
         loop {
-            if self.take_sign("_") {
-                self.need_sign("->")?;
+            if self.take_punct("_") {
+                self.expect_punct("->")?;
                 otherwise = Some(self.block()?);
                 break;
             }
             let tag = self.tag()?;
-            self.need_sign("->")?;
+            self.expect_punct("->")?;
             clauses.push((tag, self.block()?));
-            if !self.take_sign("||") {
+            if !self.take_punct("||") {
                 break;
             }
         }
-        self.need_word(Word::End)?;
-        Ok(Action::MatchTag(value, clauses, otherwise))
+        self.expect_keyword(Keyword::End)?;
+        Ok(StatementKind::MatchTag(value, clauses, otherwise))
     }
 
-    fn procedure(&mut self) -> Result<Action, Fault> {
+    fn procedure(&mut self) -> Result<StatementKind, Fault> {
         self.skip();
-        let recursive = self.take_word(Word::Rec);
-        let name = self.need_name("the name of a procedure")?;
+        let recursive = self.take_keyword(Keyword::Rec);
+        let name = self.expect_name("the name of a procedure")?;
         let parameter = self.parameter()?;
-        self.need_sign("=")?;
+        self.expect_punct("=")?;
         let body = self.block()?;
-        self.need_word(Word::End)?;
-        Ok(Action::Procedure {
+        self.expect_keyword(Keyword::End)?;
+        Ok(StatementKind::Procedure {
             name,
             parameter,
             body,
@@ -267,15 +267,15 @@ impl Parser<'_> {
         })
     }
 
-    fn enumeration(&mut self) -> Result<Action, Fault> {
+    fn enumeration(&mut self) -> Result<StatementKind, Fault> {
         self.skip();
-        let name = self.need_name("the name of an enumeration")?;
-        self.need_sign("=")?;
-        self.take_sign("||");
+        let name = self.expect_name("the name of an enumeration")?;
+        self.expect_punct("=")?;
+        self.take_punct("||");
         let mut tags = vec![self.tag()?];
-        while self.take_sign("||") {
+        while self.take_punct("||") {
             tags.push(self.tag()?);
         }
-        Ok(Action::Enum(name, tags))
+        Ok(StatementKind::Enum(name, tags))
     }
 }

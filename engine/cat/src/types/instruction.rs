@@ -21,11 +21,11 @@ pub const IDENTITY: Slot = 2;
 
 /// Computes a value into the operation's slot from those in other slots.
 #[derive(Clone, Debug)]
-pub enum Instr {
+pub enum Instruction {
     /// Nothing to do: the value stands there already.
     None,
     /// Left to the operators on values.
-    Any,
+    OnValues,
     SetUnion(Box<[Slot]>),
     SetIntersection(Slot, Slot),
     SetDifference(Slot, Slot),
@@ -50,25 +50,27 @@ pub enum Instr {
     Item,
 }
 
-impl Instr {
+impl Instruction {
     /// Whether this gives nothing, given which operands are known to be empty.
-    pub fn comes_to_nothing(
+    pub fn yields_empty(
         &self,
         events: &dyn Fn(Slot) -> bool,
         pairs: &dyn Fn(Slot) -> bool,
     ) -> bool {
         match self {
-            Instr::SetUnion(items) => items.iter().all(|item| events(*item)),
-            Instr::SetIntersection(a, b) | Instr::Product(a, b) => events(*a) || events(*b),
-            Instr::SetDifference(a, _) | Instr::Identity(a) => events(*a),
-            Instr::Union(items) => items.iter().all(|item| pairs(*item)),
-            Instr::Intersection(a, b) | Instr::Sequence(a, b) => pairs(*a) || pairs(*b),
-            Instr::Difference(a, _)
-            | Instr::Domain(a)
-            | Instr::Range(a)
-            | Instr::Inverse(a)
-            | Instr::Plus(a) => pairs(*a),
-            Instr::Restrict(from, inner, to) => {
+            Instruction::SetUnion(items) => items.iter().all(|item| events(*item)),
+            Instruction::SetIntersection(a, b) | Instruction::Product(a, b) => {
+                events(*a) || events(*b)
+            }
+            Instruction::SetDifference(a, _) | Instruction::Identity(a) => events(*a),
+            Instruction::Union(items) => items.iter().all(|item| pairs(*item)),
+            Instruction::Intersection(a, b) | Instruction::Sequence(a, b) => pairs(*a) || pairs(*b),
+            Instruction::Difference(a, _)
+            | Instruction::Domain(a)
+            | Instruction::Range(a)
+            | Instruction::Inverse(a)
+            | Instruction::Plus(a) => pairs(*a),
+            Instruction::Restrict(from, inner, to) => {
                 pairs(*inner) || from.iter().chain(to).any(|side| events(*side))
             }
             _ => false,

@@ -1,5 +1,5 @@
 //! types
-pub mod form;
 pub mod inference;
 pub mod instruction;
 pub mod typed;
+pub mod value_type;

@@ -1,8 +1,8 @@
 //! A typed plan.
-use super::form::Form;
-use super::instruction::{Instr, Slot, NOTHING};
+use super::instruction::{Instruction, Slot, NOTHING};
+use super::value_type::Type;
 use crate::plan::fault::Fault;
-use crate::plan::operation::Id;
+use crate::plan::operation::OpId;
 use crate::plan::steps::Plan;
 use crate::values::value::Value;
 use std::collections::HashSet;
@@ -10,73 +10,73 @@ use std::sync::Arc;
 
 /// A set or relation that the graph gives.
 #[derive(Clone, Debug)]
-pub struct Taken {
-    pub id: Id,
+pub struct InputSlot {
+    pub id: OpId,
     pub name: String,
-    pub form: Form,
+    pub form: Type,
     pub slot: Slot,
 }
 
-pub struct Typed {
+pub struct TypedPlan {
     pub plan: Arc<Plan>,
-    pub forms: Vec<Form>,
+    pub types: Vec<Type>,
     pub slots: Vec<Slot>,
-    pub instrs: Vec<Instr>,
+    pub instructions: Vec<Instruction>,
     /// For each operation, the one that has the same value whatever the graph; often itself.
-    pub same: Arc<Vec<Id>>,
+    pub same: Arc<Vec<OpId>>,
     /// For operations without a value, why; their form is `Any`.
     pub faults: Vec<Option<Fault>>,
     /// Each operation's value where it is a fault in every graph, else nothing yet.
     pub fixed: Arc<Vec<Value>>,
     /// The operations that the plan's steps need, in order, those inside a `let rec` aside, and
     /// those without a value.
-    pub live: Vec<Id>,
+    pub live: Vec<OpId>,
     /// What an operation outside every `let rec` is computed from, where it is computed.
-    pub operands: Vec<Box<[Id]>>,
+    pub operands: Vec<Box<[OpId]>>,
     /// Whether an operation's value follows from those of its operands: it is not chosen, does
     /// not come with a candidate, and is no fault in every graph.
-    pub follows: Vec<bool>,
-    pub taken: Vec<Taken>,
+    pub is_computed: Vec<bool>,
+    pub inputs: Vec<InputSlot>,
     /// `rf` and `FW`, where they come with a candidate.
-    pub candidates: Vec<Id>,
+    pub candidates: Vec<OpId>,
     /// How many slots there are.
     pub sets: usize,
     pub relations: usize,
 }
 
-impl Typed {
+impl TypedPlan {
     /// The number of the operation that has this one's value.
-    pub fn root(&self, id: Id) -> Id {
+    pub fn root(&self, id: OpId) -> OpId {
         self.same[id as usize]
     }
 
-    pub fn form(&self, id: Id) -> Form {
-        self.forms[self.root(id) as usize]
+    pub fn type_of(&self, id: OpId) -> Type {
+        self.types[self.root(id) as usize]
     }
 
-    pub fn slot(&self, id: Id) -> Slot {
+    pub fn slot(&self, id: OpId) -> Slot {
         self.slots[self.root(id) as usize]
     }
 
     /// Whether an operation's value is empty whatever the graph.
-    pub fn is_nothing(&self, id: Id) -> bool {
-        match self.form(id) {
-            Form::Nothing => true,
-            Form::Set | Form::Relation => self.slot(id) == NOTHING,
-            Form::Universe | Form::Any => false,
+    pub fn is_nothing(&self, id: OpId) -> bool {
+        match self.type_of(id) {
+            Type::Nothing => true,
+            Type::Set | Type::Relation => self.slot(id) == NOTHING,
+            Type::Universe | Type::Dynamic => false,
         }
     }
 
-    pub fn operands_of(&self, id: Id) -> Box<[Id]> {
-        let nodes = &self.plan.nodes;
-        let outside = nodes.all[id as usize].group == 0;
-        if !outside || matches!(self.instrs[id as usize], Instr::None) {
+    pub fn operands_of(&self, id: OpId) -> Box<[OpId]> {
+        let operations = &self.plan.operations;
+        let outside = operations.all[id as usize].group == 0;
+        if !outside || matches!(self.instructions[id as usize], Instruction::None) {
             return Box::default();
         }
         let mut found = Vec::new();
-        nodes.operands(nodes.op(id), &mut |operand| {
+        operations.operands(operations.op(id), &mut |operand| {
             let root = self.root(operand);
-            if nodes.all[root as usize].group == 0 && !found.contains(&root) {
+            if operations.all[root as usize].group == 0 && !found.contains(&root) {
                 found.push(root);
             }
         });
@@ -84,8 +84,8 @@ impl Typed {
     }
 
     /// The operations that `root` needs and that are not in `seen`, in order; they are then.
-    pub fn needed(&self, root: Id, seen: &mut HashSet<Id>) -> Vec<Id> {
-        let nodes = &self.plan.nodes;
+    pub fn needed(&self, root: OpId, seen: &mut HashSet<OpId>) -> Vec<OpId> {
+        let operations = &self.plan.operations;
         let mut found = Vec::new();
         let mut waiting = vec![root];
         while let Some(id) = waiting.pop() {
@@ -93,12 +93,12 @@ impl Typed {
             if !seen.insert(id) || self.faults[id as usize].is_some() {
                 continue;
             }
-            let inside = nodes.all[id as usize].group != 0;
+            let inside = operations.all[id as usize].group != 0;
             if !inside {
                 found.push(id);
             }
-            if inside || !matches!(self.instrs[id as usize], Instr::None) {
-                nodes.operands(nodes.op(id), &mut |operand| waiting.push(operand));
+            if inside || !matches!(self.instructions[id as usize], Instruction::None) {
+                operations.operands(operations.op(id), &mut |operand| waiting.push(operand));
             }
         }
         found.sort_unstable();
@@ -106,14 +106,14 @@ impl Typed {
     }
 
     /// About how long an operation takes, beside others.
-    pub fn cost(&self, id: Id) -> u32 {
-        match self.instrs[id as usize] {
-            Instr::None | Instr::Item => 0,
-            Instr::Sequence(..) => 5,
-            Instr::Inverse(_) => 3,
-            Instr::Plus(_) | Instr::Star(_) => 10,
-            Instr::Fix(_) => 50,
-            Instr::Any => 200,
+    pub fn cost(&self, id: OpId) -> u32 {
+        match self.instructions[id as usize] {
+            Instruction::None | Instruction::Item => 0,
+            Instruction::Sequence(..) => 5,
+            Instruction::Inverse(_) => 3,
+            Instruction::Plus(_) | Instruction::Star(_) => 10,
+            Instruction::Fix(_) => 50,
+            Instruction::OnValues => 200,
             _ => 1,
         }
     }

@@ -1,7 +1,7 @@
 //! The functions that every cat file finds.
-use super::operators::{as_relation, as_set, said, type_fault, Outcome};
+use super::operators::{as_relation, as_set, message, type_fault, EvalResult};
 use super::value::{self, Value};
-use crate::plan::builtin::{gives_a_set, takes_nothing, Prim};
+use crate::plan::builtin::{is_known_on_empty, returns_set, Builtin};
 use crate::plan::fault::Fault;
 use relation::{Relation, Set};
 use std::collections::BTreeMap;
@@ -10,21 +10,23 @@ use std::collections::BTreeMap;
 const MAX_ORDERS: usize = 200_000;
 
 /// Applies a function to its argument. `locations` is each event's location.
-pub fn apply(prim: Prim, argument: &Value, locations: &[Option<u32>]) -> Outcome {
+pub fn apply(builtin: Builtin, argument: &Value, locations: &[Option<u32>]) -> EvalResult {
     let n = locations.len();
-    match prim {
-        Prim::Domain | Prim::Range => match argument {
+    match builtin {
+        Builtin::Domain | Builtin::Range => match argument {
             Value::Nothing | Value::Universe => Ok(argument.clone()),
-            Value::Relation(relation) if prim == Prim::Domain => Ok(Value::Set(relation.domain())),
+            Value::Relation(relation) if builtin == Builtin::Domain => {
+                Ok(Value::Set(relation.domain()))
+            }
             Value::Relation(relation) => Ok(Value::Set(relation.range())),
             _ => type_fault("a relation", argument),
         },
-        Prim::ClassesLoc => {
+        Builtin::ClassesLoc => {
             let set = as_set(argument, n)?;
             let classes = classes_by_location(&set, locations);
             sorted(classes.into_iter().map(Value::Set).collect())
         }
-        Prim::Classes => {
+        Builtin::Classes => {
             let relation = as_relation(argument, n)?;
             let mut seen = Set::new(n);
             let mut classes = Vec::new();
@@ -38,7 +40,7 @@ pub fn apply(prim: Prim, argument: &Value, locations: &[Option<u32>]) -> Outcome
             }
             sorted(classes)
         }
-        Prim::Linearisations => {
+        Builtin::Linearisations => {
             let Value::Tuple(items) = argument else {
                 return type_fault("a set and a relation", argument);
             };
@@ -47,24 +49,24 @@ pub fn apply(prim: Prim, argument: &Value, locations: &[Option<u32>]) -> Outcome
             };
             linearisations(&as_set(set, n)?, &as_relation(base, n)?)
         }
-        Prim::Fail => said("fail is called"),
-        Prim::AsTransitive => Ok(Value::Relation(as_relation(argument, n)?.closure())),
-        Prim::TagEvents | Prim::TagScope => said("the events of a tag are not known here"),
-        Prim::Missing(name) => match argument {
+        Builtin::Fail => message("fail is called"),
+        Builtin::AsTransitive => Ok(Value::Relation(as_relation(argument, n)?.closure())),
+        Builtin::TagEvents | Builtin::TagScope => message("the events of a tag are not known here"),
+        Builtin::Unsupported(name) => match argument {
             Value::Tuple(items)
-                if gives_a_set(name) && items.first().is_some_and(Value::is_void) =>
+                if returns_set(name) && items.first().is_some_and(Value::is_empty_value) =>
             {
                 Ok(Value::Set(Set::new(n)))
             }
-            _ if !gives_a_set(name) && takes_nothing(name) && argument.is_void() => {
+            _ if !returns_set(name) && is_known_on_empty(name) && argument.is_empty_value() => {
                 Ok(argument.clone())
             }
-            _ => said(&format!("the function {name} is not supported")),
+            _ => message(&format!("the function {name} is not supported")),
         },
     }
 }
 
-fn sorted(mut items: Vec<Value>) -> Outcome {
+fn sorted(mut items: Vec<Value>) -> EvalResult {
     items.sort_by(value::compare);
     items.dedup_by(|a, b| value::compare(a, b).is_eq());
     Ok(Value::values(items))
@@ -84,7 +86,7 @@ pub fn classes_by_location(set: &Set, locations: &[Option<u32>]) -> Vec<Set> {
     classes.into_values().collect()
 }
 
-fn linearisations(set: &Set, base: &Relation) -> Outcome {
+fn linearisations(set: &Set, base: &Relation) -> EvalResult {
     let mut orders = Vec::new();
     for order in base.linear_extensions(set) {
         if orders.len() >= MAX_ORDERS {
@@ -97,7 +99,7 @@ fn linearisations(set: &Set, base: &Relation) -> Outcome {
 
 /// Every way to order the events of each location, all extending `base`: what
 /// `generate_orders` of herd7's cross.cat gives.
-pub fn orders(set: &Set, base: &Relation, locations: &[Option<u32>]) -> Outcome {
+pub fn orders(set: &Set, base: &Relation, locations: &[Option<u32>]) -> EvalResult {
     let mut all = vec![Relation::new(locations.len())];
     for class in classes_by_location(set, locations) {
         let mut longer = Vec::new();

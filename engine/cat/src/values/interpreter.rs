@@ -1,11 +1,11 @@
 //! Evaluation of what cannot be laid out beforehand: recursion over sets, functions as
 //! values, `match`.
 use super::builtins;
-use super::operators::{self, said, type_fault, Ground, Outcome};
+use super::operators::{self, message, type_fault, Context, EvalResult};
 use super::value::{compare, Closure, Scope, Value, Values};
 use crate::plan::fault::Fault;
 use crate::syntax::ast::*;
-use crate::syntax::names::Sym;
+use crate::syntax::names::Symbol;
 use relation::Set;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -20,8 +20,8 @@ const STACK: usize = 128 << 20;
 const TOO_DEEP: &str = "functions call one another too deep";
 
 /// What evaluation goes on with.
-pub struct Interp<'g> {
-    pub ground: Ground<'g>,
+pub struct Interpreter<'g> {
+    pub context: Context<'g>,
     pub locations: &'g [Option<u32>],
     pub variants: &'g HashMap<String, bool>,
     /// How many more steps it may take.
@@ -32,10 +32,10 @@ pub struct Interp<'g> {
 /// What is left to evaluate in the place of an expression.
 enum Next {
     Done(Value),
-    Go(ExpRef, Scope),
+    Continue(ExpRef, Scope),
 }
 
-impl Interp<'_> {
+impl Interpreter<'_> {
     fn spend(&self) -> Result<(), Fault> {
         let left = self.fuel.load(Relaxed);
         if left == 0 {
@@ -46,7 +46,7 @@ impl Interp<'_> {
     }
 
     /// The value of an expression. Calls in tail position take no stack.
-    pub fn eval(&self, exp: &ExpRef, scope: &Scope) -> Outcome {
+    pub fn eval(&self, exp: &ExpRef, scope: &Scope) -> EvalResult {
         let depth = self.depth.load(Relaxed);
         if depth >= MAX_DEPTH {
             return Err(Fault::Limit(TOO_DEEP));
@@ -61,8 +61,8 @@ impl Interp<'_> {
         result
     }
 
-    /// [`Interp::run`] in a thread with a large stack, while this one waits.
-    fn run_apart(&self, exp: ExpRef, scope: Scope) -> Outcome {
+    /// [`Interpreter::run`] in a thread with a large stack, while this one waits.
+    fn run_apart(&self, exp: ExpRef, scope: Scope) -> EvalResult {
         std::thread::scope(|threads| {
             let builder = std::thread::Builder::new().stack_size(STACK);
             let handle = builder.spawn_scoped(threads, || self.run(exp, scope));
@@ -71,12 +71,12 @@ impl Interp<'_> {
         })
     }
 
-    fn run(&self, mut exp: ExpRef, mut scope: Scope) -> Outcome {
+    fn run(&self, mut exp: ExpRef, mut scope: Scope) -> EvalResult {
         loop {
             self.spend()?;
             match self.step(&exp, &scope)? {
                 Next::Done(value) => return Ok(value),
-                Next::Go(next, inner) => {
+                Next::Continue(next, inner) => {
                     exp = next;
                     scope = inner;
                 }
@@ -86,69 +86,71 @@ impl Interp<'_> {
 
     fn step(&self, exp: &ExpRef, scope: &Scope) -> Result<Next, Fault> {
         match &exp.kind {
-            Kind::Apply(function, argument) => {
+            ExpKind::Apply(function, argument) => {
                 let function = self.eval(function, scope)?;
                 let argument = self.eval(argument, scope)?;
                 self.call(&function, argument)
             }
-            Kind::Let(bindings, body) => {
+            ExpKind::Let(bindings, body) => {
                 let mut inner = scope.clone();
                 for binding in bindings {
                     let value = self.eval(&binding.value, scope);
                     inner = bind_lazily(&binding.pattern, value, inner)?;
                 }
-                Ok(Next::Go(body.clone(), inner))
+                Ok(Next::Continue(body.clone(), inner))
             }
-            Kind::LetRec(bindings, body) => {
+            ExpKind::LetRec(bindings, body) => {
                 let inner = self.recursion(bindings, scope)?;
-                Ok(Next::Go(body.clone(), inner))
+                Ok(Next::Continue(body.clone(), inner))
             }
-            Kind::MatchTag(value, clauses, otherwise) => {
+            ExpKind::MatchTag(value, clauses, otherwise) => {
                 let value = self.eval(value, scope)?;
                 let body = clause(&value, clauses, otherwise.as_ref())?;
-                Ok(Next::Go(body.clone(), scope.clone()))
+                Ok(Next::Continue(body.clone(), scope.clone()))
             }
-            Kind::MatchSet(value, empty, pattern, body) => {
+            ExpKind::MatchSet(value, empty, pattern, body) => {
                 let value = self.eval(value, scope)?;
                 Ok(match matched(&value, pattern, scope)? {
-                    None => Next::Go(empty.clone(), scope.clone()),
-                    Some(inner) => Next::Go(body.clone(), inner),
+                    None => Next::Continue(empty.clone(), scope.clone()),
+                    Some(inner) => Next::Continue(body.clone(), inner),
                 })
             }
-            Kind::Try(first, second) => match self.eval(first, scope) {
+            ExpKind::Try(first, second) => match self.eval(first, scope) {
                 Err(Fault::Limit(limit)) => Err(Fault::Limit(limit)),
-                Err(_) => Ok(Next::Go(second.clone(), scope.clone())),
+                Err(_) => Ok(Next::Continue(second.clone(), scope.clone())),
                 Ok(value) => Ok(Next::Done(value)),
             },
-            Kind::If(condition, yes, no) => {
+            ExpKind::If(condition, yes, no) => {
                 let body = if self.condition(condition, scope)? {
                     yes
                 } else {
                     no
                 };
-                Ok(Next::Go(body.clone(), scope.clone()))
+                Ok(Next::Continue(body.clone(), scope.clone()))
             }
-            Kind::Unary(op, inner) => {
+            ExpKind::Unary(op, inner) => {
                 let inner = self.eval(inner, scope)?;
-                operators::unary(*op, &inner, &self.ground).map(Next::Done)
+                operators::unary(*op, &inner, &self.context).map(Next::Done)
             }
-            Kind::Binary(op, a, b) => {
+            ExpKind::Binary(op, a, b) => {
                 let (a, b) = (self.eval(a, scope)?, self.eval(b, scope)?);
-                operators::binary(*op, &a, &b, &self.ground).map(Next::Done)
+                operators::binary(*op, &a, &b, &self.context).map(Next::Done)
             }
-            Kind::Explicit(items)
-            | Kind::Tuple(items)
-            | Kind::Union(items)
-            | Kind::Sequence(items) => {
+            ExpKind::Explicit(items)
+            | ExpKind::Tuple(items)
+            | ExpKind::Union(items)
+            | ExpKind::Sequence(items) => {
                 let mut values = Vec::with_capacity(items.len());
                 for item in items {
                     values.push(self.eval(item, scope)?);
                 }
-                several(&exp.kind, values, self.ground.n).map(Next::Done)
+                several(&exp.kind, values, self.context.n).map(Next::Done)
             }
-            Kind::EmptyRelation | Kind::Universe | Kind::Tag(_) | Kind::Var(_) | Kind::Fun(_) => {
-                simple(&exp.kind, scope, self.ground.n).map(Next::Done)
-            }
+            ExpKind::EmptyRelation
+            | ExpKind::Universe
+            | ExpKind::Tag(_)
+            | ExpKind::Var(_)
+            | ExpKind::Fun(_) => simple(&exp.kind, scope, self.context.n).map(Next::Done),
         }
     }
 
@@ -162,17 +164,17 @@ impl Interp<'_> {
             }
         };
         match condition {
-            Condition::Subset(..) => operators::is_subset(&a, &b, self.ground.n),
-            Condition::In(..) => operators::is_element(&a, &b, self.ground.n),
+            Condition::Subset(..) => operators::is_subset(&a, &b, self.context.n),
+            Condition::In(..) => operators::is_element(&a, &b, self.context.n),
             _ => Ok(compare(&a, &b).is_eq()),
         }
     }
 
     /// The value of a function at an argument.
-    pub fn apply(&self, function: &Value, argument: Value) -> Outcome {
+    pub fn apply(&self, function: &Value, argument: Value) -> EvalResult {
         match self.call(function, argument)? {
             Next::Done(value) => Ok(value),
-            Next::Go(body, scope) => self.eval(&body, &scope),
+            Next::Continue(body, scope) => self.eval(&body, &scope),
         }
     }
 
@@ -184,9 +186,11 @@ impl Interp<'_> {
                     scope = with_group(&scope, group);
                 }
                 let scope = bind(&closure.function.parameter, argument, scope)?;
-                Ok(Next::Go(closure.function.body.clone(), scope))
+                Ok(Next::Continue(closure.function.body.clone(), scope))
             }
-            Value::Prim(prim) => builtins::apply(*prim, &argument, self.locations).map(Next::Done),
+            Value::Builtin(builtin) => {
+                builtins::apply(*builtin, &argument, self.locations).map(Next::Done)
+            }
             other => type_fault("a function", other),
         }
     }
@@ -197,7 +201,9 @@ impl Interp<'_> {
         let mut values = Vec::new();
         for binding in bindings {
             match (&binding.value.kind, &binding.pattern) {
-                (Kind::Fun(function), Pattern::One(name)) => group.push((*name, function.clone())),
+                (ExpKind::Fun(function), Pattern::One(name)) => {
+                    group.push((*name, function.clone()))
+                }
                 _ => values.push((binding, Value::Nothing)),
             }
         }
@@ -212,7 +218,7 @@ impl Interp<'_> {
                 let inner = fix_scope(&values, scope)?;
                 let inner = with_group(&inner, &group);
                 let new = self.eval(&values[index].0.value, &inner)?;
-                over &= is_stable(&values[index].1, &new, self.ground.n)?;
+                over &= is_stable(&values[index].1, &new, self.context.n)?;
                 values[index].1 = new;
             }
             if over {
@@ -226,7 +232,7 @@ impl Interp<'_> {
 /// The clause that fits a tag.
 fn clause<'e>(
     value: &Value,
-    clauses: &'e [(Sym, ExpRef)],
+    clauses: &'e [(Symbol, ExpRef)],
     otherwise: Option<&'e ExpRef>,
 ) -> Result<&'e ExpRef, Fault> {
     let Value::Tag(_, name) = value else {
@@ -235,16 +241,16 @@ fn clause<'e>(
     let clause = clauses.iter().find(|(tag, _)| tag == name);
     match clause.map(|(_, body)| body).or(otherwise) {
         Some(body) => Ok(body),
-        None => said("no clause of match fits the tag"),
+        None => message("no clause of match fits the tag"),
     }
 }
 
 /// The value of an expression with several parts, from theirs.
-fn several(kind: &Kind, values: Vec<Value>, n: usize) -> Outcome {
+fn several(kind: &ExpKind, values: Vec<Value>, n: usize) -> EvalResult {
     match kind {
-        Kind::Explicit(_) => operators::explicit(values, n),
-        Kind::Tuple(_) => Ok(Value::Tuple(values.into())),
-        Kind::Union(_) => operators::union(&values.iter().collect::<Vec<_>>()),
+        ExpKind::Explicit(_) => operators::explicit(values, n),
+        ExpKind::Tuple(_) => Ok(Value::Tuple(values.into())),
+        ExpKind::Union(_) => operators::union(&values.iter().collect::<Vec<_>>()),
         _ => {
             let mut values = values.into_iter();
             let first = values.next().unwrap_or_default();
@@ -254,21 +260,21 @@ fn several(kind: &Kind, values: Vec<Value>, n: usize) -> Outcome {
 }
 
 /// The value of an expression without parts.
-fn simple(kind: &Kind, scope: &Scope, n: usize) -> Outcome {
+fn simple(kind: &ExpKind, scope: &Scope, n: usize) -> EvalResult {
     match kind {
-        Kind::EmptyRelation => Ok(Value::Relation(relation::Relation::new(n))),
-        Kind::Universe => Ok(Value::Universe),
-        Kind::Tag(name) | Kind::Var(name) => match scope.find(*name) {
+        ExpKind::EmptyRelation => Ok(Value::Relation(relation::Relation::new(n))),
+        ExpKind::Universe => Ok(Value::Universe),
+        ExpKind::Tag(name) | ExpKind::Var(name) => match scope.find(*name) {
             Some(Value::Fault(fault)) => Err(fault.clone()),
             Some(value) => Ok(value.clone()),
             None => Err(Fault::Unbound(*name)),
         },
-        Kind::Fun(function) => Ok(Value::Closure(Arc::new(Closure {
+        ExpKind::Fun(function) => Ok(Value::Closure(Arc::new(Closure {
             function: function.clone(),
             scope: scope.clone(),
             group: None,
         }))),
-        _ => said("this expression has parts"),
+        _ => message("this expression has parts"),
     }
 }
 
@@ -322,7 +328,7 @@ pub fn with_group(scope: &Scope, group: &Functions) -> Scope {
 
 /// Binds what is only evaluated when it is used, in herd7's way: a fault stays with the
 /// names until they are.
-fn bind_lazily(pattern: &Pattern, value: Outcome, scope: Scope) -> Result<Scope, Fault> {
+fn bind_lazily(pattern: &Pattern, value: EvalResult, scope: Scope) -> Result<Scope, Fault> {
     let bound = match value {
         Err(Fault::Limit(limit)) => return Err(Fault::Limit(limit)),
         Err(fault) => Err(fault),
@@ -346,7 +352,7 @@ pub fn bind(pattern: &Pattern, value: Value, scope: Scope) -> Result<Scope, Faul
         Value::Tuple(items) if items.len() == names.len() => items,
         Value::Pair(from, to) if names.len() == 2 => [Value::Event(from), Value::Event(to)].into(),
         Value::Fault(fault) => return Err(fault),
-        _ => return said("the number of arguments is not that of the parameters"),
+        _ => return message("the number of arguments is not that of the parameters"),
     };
     let named = names.iter().zip(items.iter());
     Ok(named.fold(scope, |scope, (name, value)| {

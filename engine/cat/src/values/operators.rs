@@ -1,19 +1,19 @@
-//! The operators, on values. Each follows herd7's typing: `{}` and `_` adapt to what they
+//! The operators, on values. Each is_computed herd7's typing: `{}` and `_` adapt to what they
 //! meet, and a set never mixes with a relation.
 use super::value::{compare, Value, Values};
 use crate::plan::fault::Fault;
 use crate::syntax::ast::{Binary, Claim, Unary};
-use crate::syntax::names::Sym;
+use crate::syntax::names::Symbol;
 use relation::{Relation, Set};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-pub type Outcome = Result<Value, Fault>;
+pub type EvalResult = Result<Value, Fault>;
 
 /// What operators need to know: how many events there are, and the tags of enumerations.
-pub struct Ground<'g> {
+pub struct Context<'g> {
     pub n: usize,
-    pub enums: &'g HashMap<Sym, Vec<Sym>>,
+    pub enums: &'g HashMap<Symbol, Vec<Symbol>>,
 }
 
 /// How many elements a set of values may have.
@@ -22,16 +22,16 @@ pub const MAX_VALUES: usize = 2_000_000;
 pub fn type_fault<T>(expected: &'static str, found: &Value) -> Result<T, Fault> {
     match found {
         Value::Fault(fault) => Err(fault.clone()),
-        _ => Err(Fault::Type(expected, found.kind())),
+        _ => Err(Fault::Type(expected, found.type_name())),
     }
 }
 
-pub fn said<T>(message: &str) -> Result<T, Fault> {
-    Err(Fault::Said(message.into()))
+pub fn message<T>(message: &str) -> Result<T, Fault> {
+    Err(Fault::Message(message.into()))
 }
 
 /// The tags of an enumeration, in order.
-pub fn all_tags(enumeration: Sym, enums: &HashMap<Sym, Vec<Sym>>) -> Vec<Value> {
+pub fn all_tags(enumeration: Symbol, enums: &HashMap<Symbol, Vec<Symbol>>) -> Vec<Value> {
     let tags = enums.get(&enumeration).into_iter().flatten();
     tags.map(|tag| Value::Tag(enumeration, *tag)).collect()
 }
@@ -66,7 +66,7 @@ pub fn as_relation(value: &Value, n: usize) -> Result<Relation, Fault> {
     }
 }
 
-pub fn union(values: &[&Value]) -> Outcome {
+pub fn union(values: &[&Value]) -> EvalResult {
     let mut result = Value::Nothing;
     let mut universe = false;
     for value in values {
@@ -95,7 +95,7 @@ pub fn union(values: &[&Value]) -> Outcome {
     Ok(if universe { Value::Universe } else { result })
 }
 
-fn merge(a: &Values, b: &Values) -> Outcome {
+fn merge(a: &Values, b: &Values) -> EvalResult {
     let mut items = a.items.clone();
     items.extend(b.items.iter().cloned());
     let mut value = collect(items)?;
@@ -112,7 +112,7 @@ fn merge(a: &Values, b: &Values) -> Outcome {
 }
 
 /// The set of these values.
-fn collect(mut items: Vec<Value>) -> Outcome {
+fn collect(mut items: Vec<Value>) -> EvalResult {
     if items.len() > MAX_VALUES {
         return Err(Fault::Limit("a set of too many values"));
     }
@@ -121,14 +121,14 @@ fn collect(mut items: Vec<Value>) -> Outcome {
     Ok(Value::values(items))
 }
 
-fn difference(a: &Value, b: &Value, ground: &Ground) -> Outcome {
+fn difference(a: &Value, b: &Value, context: &Context) -> EvalResult {
     Ok(match (&lifted(a), &lifted(b)) {
         (Value::Set(a), Value::Set(b)) => Value::Set(a.difference(b)),
         (Value::Relation(a), Value::Relation(b)) => Value::Relation(a.difference(b)),
         (Value::Values(a), Value::Values(b)) => without(a, &b.items),
         (Value::Universe, Value::Nothing) => Value::Universe,
         (Value::Universe, b @ (Value::Set(_) | Value::Relation(_) | Value::Values(_))) => {
-            return unary(Unary::Complement, b, ground)
+            return unary(Unary::Complement, b, context)
         }
         (
             Value::Set(_)
@@ -160,7 +160,7 @@ fn without(a: &Values, b: &[Value]) -> Value {
     }))
 }
 
-fn intersection(a: &Value, b: &Value) -> Outcome {
+fn intersection(a: &Value, b: &Value) -> EvalResult {
     Ok(match (&lifted(a), &lifted(b)) {
         (Value::Set(a), Value::Set(b)) => Value::Set(a.intersection(b)),
         (Value::Relation(a), Value::Relation(b)) => Value::Relation(a.intersection(b)),
@@ -192,25 +192,25 @@ fn intersection(a: &Value, b: &Value) -> Outcome {
     })
 }
 
-pub fn binary(op: Binary, a: &Value, b: &Value, ground: &Ground) -> Outcome {
+pub fn binary(op: Binary, a: &Value, b: &Value, context: &Context) -> EvalResult {
     match op {
         Binary::Intersection => intersection(a, b),
-        Binary::Difference => difference(a, b, ground),
+        Binary::Difference => difference(a, b, context),
         Binary::Product => {
-            let from = as_set(a, ground.n)?;
+            let from = as_set(a, context.n)?;
             Ok(Value::Relation(Relation::product(
                 &from,
-                &as_set(b, ground.n)?,
+                &as_set(b, context.n)?,
             )))
         }
-        Binary::Add => add(a, b, ground.n),
+        Binary::Add => add(a, b, context.n),
     }
 }
 
 /// `a ++ b`: the set `b` with the element `a`.
-fn add(a: &Value, b: &Value, n: usize) -> Outcome {
+fn add(a: &Value, b: &Value, n: usize) -> EvalResult {
     Ok(match (a, b) {
-        (Value::Universe, _) => return said("_ is no element of a set"),
+        (Value::Universe, _) => return message("_ is no element of a set"),
         (Value::Fault(_), _) => return type_fault("an element", a),
         (_, Value::Universe) => Value::Universe,
         (Value::Event(event), Value::Nothing) => Value::Set(Set::of(n, [*event])),
@@ -258,9 +258,9 @@ fn as_pair(value: &Value) -> Result<(usize, usize), Fault> {
 }
 
 /// `{a, b, …}`
-pub fn explicit(items: Vec<Value>, n: usize) -> Outcome {
+pub fn explicit(items: Vec<Value>, n: usize) -> EvalResult {
     if items.iter().any(|item| matches!(item, Value::Universe)) {
-        return said("_ is no element of a set");
+        return message("_ is no element of a set");
     }
     if let Some(fault @ Value::Fault(_)) = items.iter().find(|item| matches!(item, Value::Fault(_)))
     {
@@ -272,7 +272,7 @@ pub fn explicit(items: Vec<Value>, n: usize) -> Outcome {
     let mut kinds = items
         .iter()
         .filter(|item| !matches!(item, Value::Nothing))
-        .map(Value::kind);
+        .map(Value::type_name);
     if let Some(first) = kinds.next() {
         if let Some(other) = kinds.find(|kind| *kind != first) {
             return Err(Fault::Type(first, other));
@@ -285,8 +285,8 @@ pub fn explicit(items: Vec<Value>, n: usize) -> Outcome {
     collect(items)
 }
 
-pub fn unary(op: Unary, value: &Value, ground: &Ground) -> Outcome {
-    let n = ground.n;
+pub fn unary(op: Unary, value: &Value, context: &Context) -> EvalResult {
+    let n = context.n;
     Ok(match (op, value) {
         (Unary::Complement, Value::Nothing) => Value::Universe,
         (Unary::Complement, Value::Universe) => Value::Nothing,
@@ -296,12 +296,14 @@ pub fn unary(op: Unary, value: &Value, ground: &Ground) -> Outcome {
             Some(tags) => {
                 let all = Values {
                     tags: Some(tags),
-                    items: all_tags(tags, ground.enums),
+                    items: all_tags(tags, context.enums),
                 };
                 without(&all, &values.items)
             }
             None => {
-                return said("only a set of events, a relation or a set of tags has a complement")
+                return message(
+                    "only a set of events, a relation or a set of tags has a complement",
+                )
             }
         },
         (Unary::Complement, _) => return type_fault("a set or relation", value),
@@ -326,7 +328,7 @@ pub fn unary(op: Unary, value: &Value, ground: &Ground) -> Outcome {
 }
 
 /// `a; b`
-pub fn sequence(a: &Value, b: &Value, n: usize) -> Outcome {
+pub fn sequence(a: &Value, b: &Value, n: usize) -> EvalResult {
     match (a, b) {
         (Value::Nothing, other) | (other, Value::Nothing) => {
             as_relation(other, n)?;

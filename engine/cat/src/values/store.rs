@@ -1,13 +1,13 @@
 //! The values of operations.
 use super::builtins;
-use super::interpreter::{is_stable, Interp};
-use super::operators::{self, said, type_fault, Ground, Outcome};
+use super::interpreter::{is_stable, Interpreter};
+use super::operators::{self, message, type_fault, Context, EvalResult};
 use super::value::{compare, Closure, Scope, Value};
 use crate::plan::fault::Fault;
-use crate::plan::operation::{Id, Op, Test};
+use crate::plan::operation::{Op, OpId, Test};
 use crate::plan::steps::Plan;
 use crate::syntax::ast::*;
-use crate::syntax::names::{Place, Sym};
+use crate::syntax::names::{SourcePosition, Symbol};
 use relation::{Relation, Set};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub struct Store {
     pub locations: Vec<Option<u32>>,
     values: Arc<Vec<Value>>,
     /// For each operation, the one that has the same value; often itself.
-    same: Arc<Vec<Id>>,
+    same: Arc<Vec<OpId>>,
     /// How many more steps the interpreter may take.
     pub fuel: AtomicU64,
 }
@@ -46,7 +46,7 @@ impl Clone for Store {
 
 impl Store {
     /// Values over no events: the faults that are known whatever the graph, and nothing else.
-    pub fn new(plan: Arc<Plan>, values: Arc<Vec<Value>>, same: Arc<Vec<Id>>) -> Store {
+    pub fn new(plan: Arc<Plan>, values: Arc<Vec<Value>>, same: Arc<Vec<OpId>>) -> Store {
         Store {
             plan,
             n: 0,
@@ -59,24 +59,24 @@ impl Store {
 
     /// Values over no events, of which nothing is known.
     pub fn bare(plan: &Arc<Plan>) -> Store {
-        let count = plan.nodes.all.len();
+        let count = plan.operations.all.len();
         Store {
             plan: plan.clone(),
             n: 0,
             locations: Vec::new(),
             values: Arc::new(vec![Value::Nothing; count]),
-            same: Arc::new((0..count as Id).collect()),
+            same: Arc::new((0..count as OpId).collect()),
             fuel: AtomicU64::new(FUEL),
         }
     }
 
     /// Puts in the value of an operation. Until then, all graphs share what is known of every one.
-    pub fn put(&mut self, id: Id, value: Value) {
+    pub fn put(&mut self, id: OpId, value: Value) {
         Arc::make_mut(&mut self.values)[id as usize] = value;
     }
 
     /// Says that an operation has the value of another.
-    pub fn alias(&mut self, id: Id, other: Id) {
+    pub fn alias(&mut self, id: OpId, other: OpId) {
         Arc::make_mut(&mut self.same)[id as usize] = other;
     }
 
@@ -86,13 +86,13 @@ impl Store {
     }
 
     /// Where the fault in the value of `root`, which stands at `at`, comes from.
-    pub fn origin(&self, root: Id, at: Place, fault: &Fault) -> Place {
-        let nodes = &self.plan.nodes;
+    pub fn origin(&self, root: OpId, at: SourcePosition, fault: &Fault) -> SourcePosition {
+        let operations = &self.plan.operations;
         let mut place = at;
         let mut id = root;
         loop {
             let mut origin = None;
-            nodes.operands(nodes.op(self.same[id as usize]), &mut |operand| {
+            operations.operands(operations.op(self.same[id as usize]), &mut |operand| {
                 if origin.is_none()
                     && matches!(self.value(operand), Value::Fault(found) if found == fault)
                 {
@@ -100,7 +100,7 @@ impl Store {
                 }
             });
             if matches!(self.value(id), Value::Fault(_)) {
-                place = nodes.all[id as usize].at;
+                place = operations.all[id as usize].at;
             }
             match origin {
                 Some(operand) if operand < id => id = operand,
@@ -110,39 +110,39 @@ impl Store {
     }
 
     /// The value of an operation as it is now.
-    pub fn value(&self, id: Id) -> &Value {
+    pub fn value(&self, id: OpId) -> &Value {
         &self.values[self.same[id as usize] as usize]
     }
 
     /// Computes the value of an operation from those of its operands.
-    pub fn compute(&mut self, id: Id) {
+    pub fn compute(&mut self, id: OpId) {
         let plan = self.plan.clone();
         self.compute_in(&plan, id);
     }
 
     /// [`Store::compute`], of the store's own plan.
-    fn compute_in(&mut self, plan: &Plan, id: Id) {
-        let value = self.compute_any(plan, plan.nodes.op(id));
+    fn compute_in(&mut self, plan: &Plan, id: OpId) {
+        let value = self.compute_any(plan, plan.operations.op(id));
         self.put(id, value.unwrap_or_else(Value::Fault));
     }
 
-    fn checked(&self, id: Id) -> Result<&Value, Fault> {
+    fn checked(&self, id: OpId) -> Result<&Value, Fault> {
         match self.value(id) {
             Value::Fault(fault) => Err(fault.clone()),
             value => Ok(value),
         }
     }
 
-    fn several(&self, items: &[Id]) -> Result<Vec<Value>, Fault> {
+    fn several(&self, items: &[OpId]) -> Result<Vec<Value>, Fault> {
         items
             .iter()
             .map(|item| self.checked(*item).cloned())
             .collect()
     }
 
-    fn interp(&self) -> Interp<'_> {
-        Interp {
-            ground: self.ground(),
+    fn interpreter(&self) -> Interpreter<'_> {
+        Interpreter {
+            context: self.context(),
             locations: &self.locations,
             variants: &self.plan.variants,
             fuel: &self.fuel,
@@ -150,21 +150,21 @@ impl Store {
         }
     }
 
-    fn ground(&self) -> Ground<'_> {
-        Ground {
+    fn context(&self) -> Context<'_> {
+        Context {
             n: self.n,
             enums: &self.plan.enums,
         }
     }
 
-    pub fn compute_any(&mut self, plan: &Plan, op: &Op) -> Outcome {
+    pub fn compute_any(&mut self, plan: &Plan, op: &Op) -> EvalResult {
         let n = self.n;
         Ok(match op {
             Op::Nothing => Value::Nothing,
             Op::Universe => Value::Universe,
             Op::EmptyRelation => Value::Relation(Relation::new(n)),
             Op::Identity => Value::Relation(Relation::identity(&Set::full(n))),
-            Op::Prim(prim) => Value::Prim(*prim),
+            Op::Builtin(builtin) => Value::Builtin(*builtin),
             Op::Tag(tags, name) => Value::Tag(*tags, *name),
             Op::Enum(name) => Value::values(operators::all_tags(*name, &self.plan.enums)),
             Op::Union(items) => {
@@ -172,20 +172,21 @@ impl Store {
                     items.iter().map(|item| self.checked(*item)).collect();
                 operators::union(&items?)?
             }
-            Op::Unary(op, a) => operators::unary(*op, self.checked(*a)?, &self.ground())?,
+            Op::Unary(op, a) => operators::unary(*op, self.checked(*a)?, &self.context())?,
             Op::Binary(op, a, b) => {
-                operators::binary(*op, self.checked(*a)?, self.checked(*b)?, &self.ground())?
+                operators::binary(*op, self.checked(*a)?, self.checked(*b)?, &self.context())?
             }
             Op::Sequence(a, b) => operators::sequence(self.checked(*a)?, self.checked(*b)?, n)?,
             Op::Restrict(from, inner, to) => {
                 let mut value = self.checked(*inner)?.clone();
                 if let Some(from) = from {
                     let from =
-                        operators::unary(Unary::Identity, self.checked(*from)?, &self.ground())?;
+                        operators::unary(Unary::Identity, self.checked(*from)?, &self.context())?;
                     value = operators::sequence(&from, &value, n)?;
                 }
                 if let Some(to) = to {
-                    let to = operators::unary(Unary::Identity, self.checked(*to)?, &self.ground())?;
+                    let to =
+                        operators::unary(Unary::Identity, self.checked(*to)?, &self.context())?;
                     value = operators::sequence(&value, &to, n)?;
                 }
                 value
@@ -197,11 +198,11 @@ impl Store {
             Op::Item(of, index, count) => self.item(*of, *index as usize, *count as usize)?,
             Op::Apply(function, argument) => {
                 let function = self.checked(*function)?;
-                self.interp()
+                self.interpreter()
                     .apply(function, self.checked(*argument)?.clone())?
             }
-            Op::Call(prim, argument) => {
-                builtins::apply(*prim, self.checked(*argument)?, &self.locations)?
+            Op::Call(builtin, argument) => {
+                builtins::apply(*builtin, self.checked(*argument)?, &self.locations)?
             }
             Op::Orders(set, base) => {
                 let set = operators::as_set(self.checked(*set)?, n)?;
@@ -222,13 +223,14 @@ impl Store {
                 value => value.clone(),
             },
             Op::Eval(code) => {
-                let code = &self.plan.nodes.codes[*code as usize];
-                self.interp().eval(&code.exp, &self.scope(&code.captured))?
+                let code = &self.plan.operations.deferred[*code as usize];
+                self.interpreter()
+                    .eval(&code.exp, &self.scope(&code.captured))?
             }
             Op::Closure(code) => {
-                let code = &self.plan.nodes.codes[*code as usize];
-                let Kind::Fun(function) = &code.exp.kind else {
-                    return said("this is no function");
+                let code = &self.plan.operations.deferred[*code as usize];
+                let ExpKind::Fun(function) = &code.exp.kind else {
+                    return message("this is no function");
                 };
                 Value::Closure(Arc::new(Closure {
                     function: function.clone(),
@@ -236,16 +238,16 @@ impl Store {
                     group: code.group.clone(),
                 }))
             }
-            Op::Fault(fault) => return Err(self.plan.nodes.faults[*fault as usize].clone()),
+            Op::Fault(fault) => return Err(self.plan.operations.faults[*fault as usize].clone()),
             Op::Given(name) => return Err(Fault::Unbound(*name)),
             Op::ReadsFrom | Op::Finals | Op::Choice(_) | Op::Variable(..) => {
-                return said("this is not known yet")
+                return message("this is not known yet")
             }
         })
     }
 
     /// Whether a condition on two values holds.
-    pub fn test(&self, test: Test, a: Id, b: Id) -> Result<bool, Fault> {
+    pub fn test(&self, test: Test, a: OpId, b: OpId) -> Result<bool, Fault> {
         let (a, b) = (self.checked(a)?, self.checked(b)?);
         match test {
             Test::Equal => Ok(compare(a, b).is_eq()),
@@ -254,10 +256,10 @@ impl Store {
         }
     }
 
-    fn item(&self, of: Id, index: usize, count: usize) -> Outcome {
-        if let Op::Fix(group) = *self.plan.nodes.op(of) {
+    fn item(&self, of: OpId, index: usize, count: usize) -> EvalResult {
+        if let Op::Fix(group) = *self.plan.operations.op(of) {
             self.checked(of)?;
-            let variable = self.plan.nodes.groups[group as usize].variables[index];
+            let variable = self.plan.operations.groups[group as usize].variables[index];
             return Ok(self.values[variable as usize].clone());
         }
         match self.checked(of)? {
@@ -266,12 +268,12 @@ impl Store {
                 item => Ok(item.clone()),
             },
             Value::Pair(from, to) if count == 2 => Ok(Value::Event([*from, *to][index])),
-            Value::Tuple(_) => said("the number of arguments is not that of the parameters"),
+            Value::Tuple(_) => message("the number of arguments is not that of the parameters"),
             other => type_fault("a tuple", other),
         }
     }
 
-    fn scope(&self, captured: &[(Sym, Id)]) -> Scope {
+    fn scope(&self, captured: &[(Symbol, OpId)]) -> Scope {
         let start = Scope::default();
         captured.iter().fold(start, |scope, (name, id)| {
             scope.with(Some(*name), self.value(*id).clone())
@@ -281,7 +283,7 @@ impl Store {
     /// Computes the names of a `let rec`, from nothing until they grow no more, each from
     /// the latest values of the others.
     fn fixpoint(&mut self, plan: &Plan, group: usize) -> Result<(), Fault> {
-        let group = &plan.nodes.groups[group];
+        let group = &plan.operations.groups[group];
         for variable in &group.variables {
             self.put(*variable, Value::Nothing);
         }

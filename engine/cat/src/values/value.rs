@@ -1,8 +1,8 @@
 //! What expressions evaluate to.
-use crate::plan::builtin::Prim;
+use crate::plan::builtin::Builtin;
 use crate::plan::fault::Fault;
 use crate::syntax::ast::{Function, Functions};
-use crate::syntax::names::Sym;
+use crate::syntax::names::Symbol;
 use relation::{Relation, Set};
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -21,11 +21,11 @@ pub enum Value {
     Event(usize),
     Pair(usize, usize),
     /// A tag: its enumeration and its name.
-    Tag(Sym, Sym),
+    Tag(Symbol, Symbol),
     Values(Arc<Values>),
     Tuple(Arc<[Value]>),
     Closure(Arc<Closure>),
-    Prim(Prim),
+    Builtin(Builtin),
     /// Why there is no value; raised when the value is used.
     Fault(Fault),
 }
@@ -34,7 +34,7 @@ pub enum Value {
 #[derive(Clone, Debug, Default)]
 pub struct Values {
     /// The enumeration, where the elements are tags.
-    pub tags: Option<Sym>,
+    pub tags: Option<Symbol>,
     pub items: Vec<Value>,
 }
 
@@ -53,13 +53,13 @@ pub struct Scope(Option<Arc<Entry>>);
 
 #[derive(Debug)]
 struct Entry {
-    name: Sym,
+    name: Symbol,
     value: Value,
     outer: Scope,
 }
 
 impl Scope {
-    pub fn with(&self, name: Option<Sym>, value: Value) -> Scope {
+    pub fn with(&self, name: Option<Symbol>, value: Value) -> Scope {
         match name {
             None => self.clone(),
             Some(name) => Scope(Some(Arc::new(Entry {
@@ -70,7 +70,7 @@ impl Scope {
         }
     }
 
-    pub fn find(&self, name: Sym) -> Option<&Value> {
+    pub fn find(&self, name: Symbol) -> Option<&Value> {
         let mut scope = self;
         while let Some(entry) = &scope.0 {
             if entry.name == name {
@@ -101,7 +101,7 @@ impl Value {
         Value::Values(Arc::new(Values { tags, items }))
     }
 
-    pub fn kind(&self) -> &'static str {
+    pub fn type_name(&self) -> &'static str {
         match self {
             Value::Nothing => "{}",
             Value::Universe => "_",
@@ -112,13 +112,13 @@ impl Value {
             Value::Tag(..) => "a tag",
             Value::Values(_) => "a set",
             Value::Tuple(_) => "a tuple",
-            Value::Closure(_) | Value::Prim(_) => "a function",
+            Value::Closure(_) | Value::Builtin(_) => "a function",
             Value::Fault(_) => "nothing",
         }
     }
 
     /// Whether the value is known to have no elements.
-    pub fn is_void(&self) -> bool {
+    pub fn is_empty_value(&self) -> bool {
         match self {
             Value::Nothing => true,
             Value::Set(set) => set.is_empty(),
@@ -138,7 +138,7 @@ impl Value {
             Value::Tag(..) => 6,
             Value::Values(_) => 7,
             Value::Tuple(_) => 8,
-            Value::Closure(_) | Value::Prim(_) | Value::Fault(_) => 9,
+            Value::Closure(_) | Value::Builtin(_) | Value::Fault(_) => 9,
         }
     }
 }
@@ -155,10 +155,12 @@ pub fn compare(a: &Value, b: &Value) -> Ordering {
         (Value::Values(a), Value::Values(b)) => compare_all(&a.items, &b.items),
         (Value::Tuple(a), Value::Tuple(b)) => compare_all(a, b),
         (Value::Closure(a), Value::Closure(b)) => Arc::as_ptr(a).cmp(&Arc::as_ptr(b)),
-        (Value::Prim(a), Value::Prim(b)) => a.cmp(b),
+        (Value::Builtin(a), Value::Builtin(b)) => a.cmp(b),
         (Value::Nothing, Value::Values(items)) if items.items.is_empty() => Ordering::Equal,
         (Value::Values(items), Value::Nothing) if items.items.is_empty() => Ordering::Equal,
-        (Value::Nothing, other) | (other, Value::Nothing) if other.is_void() => Ordering::Equal,
+        (Value::Nothing, other) | (other, Value::Nothing) if other.is_empty_value() => {
+            Ordering::Equal
+        }
         _ => a.rank().cmp(&b.rank()),
     }
 }

@@ -2,7 +2,7 @@
 
 /// What is known of a value whatever the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum Type {
     /// `{}`, of every type
     Nothing,
     /// `_`, of every type
@@ -10,12 +10,12 @@ pub enum Form {
     Set,
     Relation,
     /// Only known with the graph, or a fault.
-    Any,
+    Dynamic,
 }
 
 /// What a graph gives under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum GivenForm {
+pub enum InputType {
     Set,
     Relation,
     /// A set or relation that is empty in every graph.

@@ -4,28 +4,28 @@
 //! Each is determined by its key and never changes once it is stored, so that a graph's answer
 //! does not depend on the graphs before it. All of it goes with the model.
 use super::input::Given;
-use super::schedule::{self, Stages};
-use crate::plan::operation::{Id, Op};
-use crate::plan::operators::Laid;
+use super::schedule::{self, Schedule};
+use crate::plan::operation::{Op, OpId};
+use crate::plan::operators::PlanResult;
 use crate::plan::steps::Plan;
-use crate::types::form::GivenForm;
 use crate::types::inference::infer;
-use crate::types::typed::Typed;
+use crate::types::typed::TypedPlan;
+use crate::types::value_type::InputType;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, RwLock};
 
 /// The plans of a model, by which variants are on.
 #[derive(Default)]
-pub struct Layouts(RwLock<Vec<(Vec<bool>, Arc<Planned>)>>);
+pub struct PlanCache(RwLock<Vec<(Vec<bool>, Arc<CachedPlan>)>>);
 
-impl Layouts {
+impl PlanCache {
     /// The plan for these variants, which `make` lays out where it is not there yet.
     pub fn plan(
         &self,
         variants: Vec<bool>,
-        make: impl FnOnce() -> Laid<Plan>,
-    ) -> Laid<Arc<Planned>> {
-        let known = |plans: &[(Vec<bool>, Arc<Planned>)]| {
+        make: impl FnOnce() -> PlanResult<Plan>,
+    ) -> PlanResult<Arc<CachedPlan>> {
+        let known = |plans: &[(Vec<bool>, Arc<CachedPlan>)]| {
             let mut plans = plans.iter();
             plans
                 .find(|(key, _)| *key == variants)
@@ -34,7 +34,7 @@ impl Layouts {
         if let Some(plan) = self.0.read().ok().and_then(|plans| known(&plans)) {
             return Ok(plan);
         }
-        let plan = Arc::new(Planned::new(make()?));
+        let plan = Arc::new(CachedPlan::new(make()?));
         if let Ok(mut plans) = self.0.write() {
             if known(&plans).is_none() {
                 plans.push((variants, plan.clone()));
@@ -45,26 +45,26 @@ impl Layouts {
 }
 
 /// A plan, and it typed for what graphs have given so far.
-pub struct Planned {
+pub struct CachedPlan {
     pub plan: Arc<Plan>,
     /// The names that the plan asks a graph for, and the operations that they are.
-    pub given: Vec<(Id, String)>,
-    typed: RwLock<Vec<(Forms, Relations, Arc<Layout>)>>,
+    pub given: Vec<(OpId, String)>,
+    typed: RwLock<Vec<(InputTypes, Relations, Arc<CachedTypes>)>>,
 }
 
 /// What a graph gives under each name that a plan asks for.
-type Forms = Vec<Option<GivenForm>>;
+type InputTypes = Vec<Option<InputType>>;
 
 /// The choices among listed values that are relations: where there is one value to choose.
 pub type Relations = Vec<u32>;
 
-impl Planned {
-    fn new(plan: Plan) -> Planned {
-        let name = |id: &Id| match plan.nodes.op(*id) {
+impl CachedPlan {
+    fn new(plan: Plan) -> CachedPlan {
+        let name = |id: &OpId| match plan.operations.op(*id) {
             Op::Given(name) => Some((*id, plan.names.text(*name).to_owned())),
             _ => None,
         };
-        Planned {
+        CachedPlan {
             given: plan.given.iter().filter_map(name).collect(),
             plan: Arc::new(plan),
             typed: RwLock::default(),
@@ -73,9 +73,13 @@ impl Planned {
 
     /// The plan typed for a graph that gives these sets and relations and leaves no choice but
     /// these relations; without them, with such as another graph like it left.
-    pub fn typed(&self, given: &[Option<Given>], only: Option<&[u32]>) -> (Relations, Arc<Layout>) {
-        let is_it = |forms: &[Option<GivenForm>]| forms.iter().copied().eq(given.iter().map(form));
-        let known = |all: &[(Forms, Relations, Arc<Layout>)]| {
+    pub fn typed(
+        &self,
+        given: &[Option<Given>],
+        only: Option<&[u32]>,
+    ) -> (Relations, Arc<CachedTypes>) {
+        let is_it = |forms: &[Option<InputType>]| forms.iter().copied().eq(given.iter().map(form));
+        let known = |all: &[(InputTypes, Relations, Arc<CachedTypes>)]| {
             let mut found = all.iter().rev();
             let fits = |relations: &[u32]| only.map_or(true, |only| only == relations);
             let found = found.find(|(forms, relations, _)| fits(relations) && is_it(forms));
@@ -89,9 +93,9 @@ impl Planned {
             form(&given[index])
         };
         let relations = only.unwrap_or_default();
-        let layout = Arc::new(Layout {
+        let layout = Arc::new(CachedTypes {
             typed: Arc::new(infer(&self.plan, false, &of_name, relations)),
-            stages: RwLock::default(),
+            schedules: RwLock::default(),
         });
         if let Ok(mut all) = self.typed.write() {
             if known(&all).is_none() {
@@ -104,41 +108,41 @@ impl Planned {
 }
 
 /// What a graph's names are, as plans are typed for.
-fn form(given: &Option<Given>) -> Option<GivenForm> {
+fn form(given: &Option<Given>) -> Option<InputType> {
     given.as_ref().map(|given| match given {
-        Given::Set(_) => GivenForm::Set,
-        Given::Relation(_) => GivenForm::Relation,
+        Given::Set(_) => InputType::Set,
+        Given::Relation(_) => InputType::Relation,
     })
 }
 
 /// A typed plan, and its schedules by what is known of a graph, a bit per operation.
-pub struct Layout {
-    pub typed: Arc<Typed>,
-    stages: RwLock<FxHashMap<Box<[u64]>, Arc<Stages>>>,
+pub struct CachedTypes {
+    pub typed: Arc<TypedPlan>,
+    schedules: RwLock<FxHashMap<Box<[u64]>, Arc<Schedule>>>,
 }
 
 /// How many schedules are stored.
-const MAX_STAGES: usize = 5_000;
+const MAX_SCHEDULES: usize = 5_000;
 
-impl Layout {
+impl CachedTypes {
     /// The schedule of the search over graphs of which so much is known.
-    pub fn stages(&self, known: &[bool]) -> Arc<Stages> {
+    pub fn schedule(&self, known: &[bool]) -> Arc<Schedule> {
         let mut key = vec![0u64; known.len().div_ceil(64)];
         for (id, known) in known.iter().enumerate() {
             key[id / 64] |= u64::from(*known) << (id % 64);
         }
-        if let Ok(stages) = self.stages.read() {
-            if let Some(stages) = stages.get(&key[..]) {
-                return stages.clone();
+        if let Ok(schedules) = self.schedules.read() {
+            if let Some(schedules) = schedules.get(&key[..]) {
+                return schedules.clone();
             }
         }
-        let laid = Arc::new(schedule::lay(&self.typed, known));
-        if let Ok(mut stages) = self.stages.write() {
-            if stages.len() >= MAX_STAGES {
-                stages.clear();
+        let made = Arc::new(schedule::schedule(&self.typed, known));
+        if let Ok(mut schedules) = self.schedules.write() {
+            if schedules.len() >= MAX_SCHEDULES {
+                schedules.clear();
             }
-            stages.insert(key.into(), laid.clone());
+            schedules.insert(key.into(), made.clone());
         }
-        laid
+        made
     }
 }
