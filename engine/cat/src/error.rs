@@ -1,27 +1,27 @@
-//! What is wrong with a cat file, and where.
+//! Errors in cat files and in their evaluation.
 use std::fmt;
 
-/// A mistake in a cat file, or what its evaluation stumbles over.
+/// An error in a cat file or in its evaluation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CatError {
-    /// The file as it was found; empty when the text came from no file.
+    /// The path of the file; empty if the text comes from no file.
     pub file: String,
-    /// The line, from 1; 0 when the error has no place.
+    /// The line, from 1; 0 if the error has no position.
     pub line: usize,
     /// The column, from 1, in characters.
     pub column: usize,
     /// What is wrong.
     pub message: String,
-    /// What to do about it; may be empty.
+    /// What the user can do about it; may be empty.
     pub advice: String,
-    /// The line itself; empty when there is none.
+    /// The text of the line; empty if there is none.
     pub excerpt: String,
-    /// Whether nothing is wrong but a limit was hit: the answer is not known.
+    /// Whether a limit was reached: then the answer is unknown and nothing is wrong with the file.
     pub limit: bool,
 }
 
 impl CatError {
-    /// An error that has no place in a file.
+    /// An error without a position in a file.
     pub fn placeless(message: impl Into<String>, advice: impl Into<String>) -> Self {
         CatError {
             file: String::new(),

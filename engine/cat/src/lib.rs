@@ -1,15 +1,25 @@
-//! The cat language: models as axioms over relations between events.
+//! The cat language: memory models as axioms on relations between events.
 //!
-//! The language is that of Alglave, Cousot and Maranget, "Syntax and semantics of the
-//! weak consistency model specification language cat", 2016, as herd7 7.58 reads it.
+//! The language is that of Alglave, Cousot and Maranget, "Syntax and semantics of the weak
+//! consistency model specification language cat", 2016, as herd7 7.58 implements it.
 //!
-//! A [`Model`] is read once, prepared once for each graph of events, and solved once for
-//! each reads-from relation:
+//! The modules, each of which uses only those before it:
+//!
+//! - `syntax`: text → statements
+//! - `plan`: statements → a plan, a graph of operations with checks and choices
+//! - `values`: the operators of the language on values
+//! - `types`: a plan → a typed plan, with instructions on rows of bits
+//! - `analysis`: a typed plan → properties that hold for every graph
+//! - `evaluation`: a typed plan and a graph of events → solutions, or consistency
+//! - `model`: the entry point
+//!
+//! A [`Model`] is read once, prepared once per graph of events, and solved once per reads-from
+//! relation:
 //!
 //! ```text
 //! let model = Model::load(path, folders)?;
 //! let mut prepared = model.prepare(&input)?;          // a graph of events: what is fixed
-//! prepared.solutions(&rf, None, &mut |solution| …)?;  // a reads-from relation
+//! prepared.solutions(&rf, None, &mut |solution| …)?;  // for a reads-from relation
 //! ```
 mod analysis;
 mod error;

@@ -1,4 +1,4 @@
-//! A model as its user sees it: read from a file, then asked about graphs.
+//! The entry point: a model is read from a file, then evaluated on graphs.
 use crate::error::CatError;
 use crate::evaluation::consistency::{Complete, Consistency};
 use crate::evaluation::input::Input;
@@ -11,18 +11,18 @@ use crate::syntax::files::{self, Files, FindFile};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What every cat file finds defined.
+/// The definitions that every cat file starts with.
 const PRELUDE: &str = include_str!("prelude.cat");
 const PRELUDE_NAME: &str = "stdlib.cat";
 
-/// A cat file, parsed, with what it includes.
+/// A cat file, parsed, with the files it includes.
 pub struct Model {
-    /// The name that the file gives itself; its file name when it gives none.
+    /// The name in the file; the file's own name if there is none.
     pub name: String,
-    /// The architecture that the file names before its name, when it does.
+    /// The architecture in front of the name, if there is one.
     pub architecture: Option<String>,
-    /// Whether the file computes dependencies from registers itself (`catdep`): it then
-    /// expects the register events and `rf-reg` in its input.
+    /// Whether the file computes dependencies from registers itself (`catdep`): the input must then
+    /// contain the register events and `rf-reg`.
     pub computes_dependencies: bool,
     files: Arc<Files>,
     prelude: Block,
@@ -31,12 +31,12 @@ pub struct Model {
 }
 
 impl Model {
-    /// Reads the model of a file. What it includes is looked for beside the including
-    /// file, then in `folders`, in their order.
+    /// Reads a model from a file. Included files are searched for in the folder of the including
+    /// file, then in `folders`, in order.
     pub fn load(path: &Path, folders: &[PathBuf]) -> Result<Model, CatError> {
         let Some(text) = files::read(path) else {
-            let message = format!("{} cannot be read", path.display());
-            return Err(CatError::placeless(message, "a cat file is expected"));
+            let message = format!("cannot read {}", path.display());
+            return Err(CatError::placeless(message, "expected a cat file"));
         };
         Model::build(path, text, &|name, including| {
             let beside = including.parent().unwrap_or(Path::new(""));
@@ -46,7 +46,7 @@ impl Model {
         })
     }
 
-    /// Reads the model of a text. `load` gives the text of a file that it includes.
+    /// Reads a model from a text. `load` returns the text of an included file.
     pub fn parse(
         text: &str,
         name: &str,
@@ -78,7 +78,7 @@ impl Model {
         })
     }
 
-    /// The model's plan for these variants.
+    /// The plan for these variants.
     pub(crate) fn plan(
         &self,
         variants: &dyn Fn(&str) -> bool,
@@ -91,15 +91,15 @@ impl Model {
             .map_err(|(at, fault)| fault.error(&self.files, &self.files.names, at))
     }
 
-    /// The names of the sets and relations that the model takes from its input. What it
-    /// finds nowhere under `try` is among them.
+    /// The names of the sets and relations that the model reads from its input, including those
+    /// that are unbound inside `try`.
     pub fn takes(&self, variants: &dyn Fn(&str) -> bool) -> Result<Vec<String>, CatError> {
         let planned = self.plan(variants)?;
         Ok(planned.given.iter().map(|(_, name)| name.clone()).collect())
     }
 
-    /// Compiles the model for complete graphs. An error where the model makes a choice that
-    /// the graphs do not give, or uses what they do not give.
+    /// Compiles the model for complete graphs. It is an error if the model makes a choice that the
+    /// graphs do not give, or refers to a name that they do not give.
     pub fn consistency(
         &self,
         variants: &dyn Fn(&str) -> bool,
@@ -109,7 +109,7 @@ impl Model {
         Consistency::new(&self.files, &planned.plan, complete)
     }
 
-    /// Evaluates what depends on the graph alone.
+    /// Evaluates what a graph of events alone determines.
     pub fn prepare(&self, input: &Input) -> Result<Prepared, CatError> {
         let plan = self.plan(input.variants)?;
         prepare(&self.files, &plan, input).map_err(|error| *error)

@@ -1,51 +1,53 @@
-//! What axioms of coherence say of the orders of one location's writes, so that the orders can be
-//! counted instead of listed.
+//! Coherence axioms: axioms whose meaning for the coherence order of one location is known in
+//! closed form, so that the allowed orders can be counted instead of listed.
 //!
-//! Let it be known what each read reads from. An order `co` of a location's writes gives each
-//! event a place: a write, or a read-modify-write, its own; a read that of the write it reads
-//! from. A read-modify-write is *tight* where it comes right after what it reads from. As `fr` is
-//! `(rf^-1; co) \ id` and `eco` is `(rf | co | fr)+`, and with `S` that does not depend on `co`:
+//! Assume that rf is fixed. A coherence order `co` of a location's writes gives each event of the
+//! location a position: a write or rmw has its own; a read has that of the write it reads from. An
+//! rmw is *tight* if it immediately follows the write it reads from. Below, `fr` is `(rf^-1; co) \
+//! id`, `eco` is `(rf | co | fr)+`, and `S` is a relation that does not depend on `co`.
 //!
-//! **Steps.** `co` and `fr` lead to a later place, but for `fr` from a read-modify-write that is
-//! not tight, to a write between: with `co` back from that write there is a cycle then. So where
-//! all are tight, `a` leads to `b` in `eco` just if `a` has the earlier place, or `a` is a write
-//! that the read `b` reads from.
+//! **Steps.** `co` and `fr` lead to a later position, with one exception: `fr` from an rmw that is
+//! not tight leads to a write between the rmw and its source, and together with `co` back from that
+//! write it is a cycle. Hence, if every rmw is tight, `a` leads to `b` in `eco` if and only if `a`
+//! has the earlier position, or `a` is a write that the read `b` reads from.
 //!
-//! **`acyclic S | co | fr`, where `S` holds `rf`,** holds just if (1) all are tight, (2) no pair of
-//! `S+` leads to an earlier place, and (3) `S` has no cycle. If these hold, a cycle never goes to
-//! a later place, as it could not come back; so it is one of `S`. If (2) fails for `a, b`: the
-//! write of `a`'s place leads to `a` by `rf` or is `a`; and `b` leads to that write by `co` or
-//! `fr`: a cycle. If (1) fails there is a cycle by *Steps*.
+//! **`acyclic S | co | fr`, where `S` contains `rf`,** holds if and only if (1) every rmw is tight,
+//! (2) no pair of `S+` leads to an earlier position, and (3) `S` is acyclic. If these hold, no
+//! cycle contains a step to a later position, because it could not return; so every cycle is a
+//! cycle of `S`. If (2) fails for `a, b`: the write at `a`'s position leads to `a` by `rf` or is
+//! `a`, and `b` leads to that write by `co` or `fr`: a cycle. If (1) fails there is a cycle by
+//! *Steps*.
 //!
-//! **`irreflexive H; eco?`,** where all are tight, holds just if `H` is irreflexive, leads from no
-//! read to what it reads from, and leads to no earlier place: this is *Steps* turned round.
+//! **`irreflexive H; eco?`,** if every rmw is tight, holds if and only if `H` is irreflexive, leads
+//! from no read to the write it reads from, and leads to no earlier position: the converse of
+//! *Steps*.
 //!
-//! **`irreflexive [U]; eco`** holds just if all of `U` are tight: one before what it reads from
-//! leads there by `co`, and back by `rf`; for a write between see *Steps*; and where all are
-//! tight, nothing leads to its own place. Where `M` is part of the identity, `irreflexive M; eco`
-//! says the same, and `empty M & (fr; co)` is_computed.
+//! **`irreflexive [U]; eco`** holds if and only if every rmw in `U` is tight: an rmw before its
+//! source leads there by `co`, and back by `rf`; for a write between them see *Steps*; and if every
+//! rmw is tight, nothing leads to its own position. If `M` is a subset of the identity,
+//! `irreflexive M; eco` is equivalent, and `empty M & (fr; co)` follows.
 //!
-//! **`acyclic S | C` with any part `C` of `co | fr`** is_computed, where `S` has no cycle and no pair
-//! of `S+` can lead to an earlier place: again a cycle never goes to a later place.
+//! **`acyclic S | C` with any `C` contained in `co | fr`** follows if `S` is acyclic and no pair of
+//! `S+` can lead to an earlier position: again, no cycle contains a step to a later position.
 //!
-//! With several locations of which the order is open, the pairs of `S+` must not lead from one
-//! round by others back to it; then a cycle has its steps of `co` and `fr` in one of them, and is
-//! one of that location's and `S+`.
+//! If the order of several locations is open, the pairs of `S+` must not lead from one of these
+//! locations through others back to it. Then the `co` and `fr` steps of a cycle are all of one
+//! location, and it is a cycle of that location's order and `S+`.
 //!
-//! So what the axioms say is a partial order of each location's writes, some of which come
-//! right after one another; its linear extensions are what the search would find.
+//! So the axioms amount to a partial order of each location's writes in which some writes must be
+//! adjacent; its linear extensions are the orders that the search would find.
 use crate::plan::operation::{Op, OpId};
 use crate::plan::steps::CheckStep;
 use crate::syntax::ast::*;
 use crate::types::typed::TypedPlan;
 use crate::types::value_type::Type;
 
-/// A form of axiom whose meaning for a coherence order is known; see the module's text.
+/// The form of a coherence axiom; the module documentation gives the meaning of each.
 #[derive(Clone, Debug)]
 pub enum AxiomShape {
-    /// `acyclic parts | co | fr`, `rf` among the parts
+    /// `acyclic parts | co | fr`, with `rf` among the parts.
     Whole(Vec<OpId>),
-    /// `acyclic parts | …`, where the rest is part of `co | fr`
+    /// `acyclic parts | …`, where the rest is contained in `co | fr`.
     Partly(Vec<OpId>),
     /// `irreflexive H; eco?`
     Before(OpId),
@@ -57,23 +59,23 @@ pub enum AxiomShape {
     Between(OpId),
 }
 
-/// Axioms that are known in this way, of one choice of orders.
+/// The coherence axioms on one choice of orders.
 #[derive(Clone, Debug)]
 pub struct CoherenceAxioms {
     pub shapes: Vec<AxiomShape>,
 }
 
-/// Tells forms of axioms.
+/// Recognises the forms of axioms.
 pub struct AxiomMatcher<'t> {
     pub typed: &'t TypedPlan,
-    /// The choice of orders.
+    /// The choice of a coherence order.
     pub choice: OpId,
-    /// Whether a value depends on it.
+    /// Whether an operation depends on that choice.
     pub depends: &'t dyn Fn(OpId) -> bool,
 }
 
 impl AxiomMatcher<'_> {
-    /// What the axioms say, where all are of known form.
+    /// The axioms as coherence axioms; none if one of them has another form.
     pub fn coherence_axioms<'c>(
         &self,
         checks: impl Iterator<Item = &'c CheckStep>,
@@ -120,7 +122,7 @@ impl AxiomMatcher<'_> {
         }
     }
 
-    /// The operands of a union, of unions in it too.
+    /// The operands of a union, nested unions flattened.
     fn parts(&self, id: OpId, found: &mut Vec<OpId>) {
         match self.op(id) {
             Op::Union(items) => items.iter().for_each(|item| self.parts(*item, found)),
@@ -169,7 +171,7 @@ impl AxiomMatcher<'_> {
         *self.op(*identity) == Op::Identity && *self.op(*rf) == Op::ReadsFrom && self.is_co(*co)
     }
 
-    /// Whether a value is part of `co | fr`.
+    /// Whether a value is contained in `co | fr`.
     fn is_part(&self, id: OpId) -> bool {
         if self.is_co(id) || self.is_fr(id) {
             return true;
@@ -199,7 +201,7 @@ impl AxiomMatcher<'_> {
 }
 
 impl CoherenceAxioms {
-    /// The operations whose values say what the axioms say.
+    /// The operations whose values the axioms constrain the order with.
     pub fn operands(&self) -> Vec<OpId> {
         let each = |shape: &AxiomShape| match shape {
             AxiomShape::Whole(parts) | AxiomShape::Partly(parts) => parts.clone(),

@@ -1,12 +1,12 @@
-//! Whether all that a model forbids is cycles of program order, reads-from, coherence and
-//! from-read: a static reading for those who build graphs event by event.
+//! Whether a model forbids nothing but cycles of po, rf, co and fr: a static analysis for explorers
+//! that build execution graphs event by event.
 //!
-//! A *walk* is a path of these, where an initial write also comes before every event that is
-//! none. A graph grows by events at the ends of threads that read from writes that are there, and
-//! by initial writes of locations that are new. Of some operations each pair has a walk from its
-//! first event to its second; and a pair of old events that comes with a new event has one by the
-//! new event. Where an axiom says that such an operation has no cycle, a graph that fails it, and
-//! did not before it grew, has a cycle by a new event.
+//! A *walk* is a path of po, rf, co and fr, in which an initial write also precedes every other
+//! event. A graph grows by events at the ends of threads that read from existing writes, and by
+//! initial writes of new locations. The analysis finds operations of which every pair has a walk
+//! from its first event to its second, and every new pair between old events has a walk through a
+//! new event. If an axiom states that such an operation is acyclic, then a graph that violates it,
+//! and did not before it grew, has a cycle through a new event.
 use super::growth;
 use crate::plan::builtin::Builtin;
 use crate::plan::operation::{Op, OpId};
@@ -16,16 +16,16 @@ use crate::types::typed::TypedPlan;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Paths {
-    /// The value on old events stays what it was.
+    /// The value restricted to old events does not change.
     stays: bool,
     walks: Walks,
 }
 
-/// Whether each pair has a walk.
+/// Whether every pair has a walk from its first event to its second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Walks {
     Unknown,
-    /// Yes, or it is one of an event with itself that stays what it was.
+    /// Every pair has one, or leads from an event to itself and does not change.
     Perhaps,
     Always,
 }
@@ -35,8 +35,8 @@ const UNKNOWN: Paths = Paths {
     walks: Walks::Unknown,
 };
 
-/// Tells of checks whether a graph that fails them has a cycle by one of the events that came
-/// last, where it did not fail them before.
+/// For each check: whether a graph that fails it, and did not fail it before it grew, has a cycle
+/// through one of the new events.
 pub fn are_cycles(typed: &TypedPlan) -> impl Fn(&CheckStep) -> bool + '_ {
     let mut found: Vec<Paths> = Vec::with_capacity(typed.same.len());
     for id in 0..typed.same.len() {
@@ -96,7 +96,7 @@ fn of(typed: &TypedPlan, id: OpId, found: &[Paths]) -> Paths {
             walks: Walks::Unknown,
             ..get(*a)
         },
-        // What a read-modify-write reads from comes before what it writes: not a cycle.
+        // The source of an rmw precedes what the rmw writes, which is no cycle.
         Op::Binary(Binary::Difference, path, identity)
             if *op(*identity) == Op::Identity
                 && matches!(op(*path), Op::Sequence(a, b) if is_inverse_rf(*a) && is_co(*b)) =>
@@ -106,7 +106,8 @@ fn of(typed: &TypedPlan, id: OpId, found: &[Paths]) -> Paths {
         Op::Binary(Binary::Difference, a, b) if get(*b).stays => get(*a),
         Op::Binary(Binary::Intersection, a, b) => {
             let (a, b) = (get(*a), get(*b));
-            // a new pair is new to one of them, which either has no new ones or has its walk
+            // A new pair is new in one of the operands: that operand either has no new pairs or has
+            // a walk.
             let is_known = |side: Paths| side.stays || side.walks > Walks::Unknown;
             Paths {
                 stays: a.stays && b.stays,
@@ -116,7 +117,7 @@ fn of(typed: &TypedPlan, id: OpId, found: &[Paths]) -> Paths {
                 },
             }
         }
-        // Nothing comes before an initial write.
+        // Nothing precedes an initial write.
         Op::Binary(Binary::Product, a, b) if given(*a, "IW") => stays(match op(*b) {
             Op::Binary(Binary::Difference, _, initial) if given(*initial, "IW") => Walks::Always,
             Op::Unary(Unary::Complement, initial) if given(*initial, "IW") => Walks::Always,

@@ -1,8 +1,9 @@
-//! What a model says beside its axioms of every graph whose events are of a few sorts: a static
-//! reading for those who judge many such graphs.
+//! Which flags a model can raise on graphs whose events belong to a few classes: a static analysis
+//! for explorers that check many such graphs.
 //!
-//! An abstract interpretation (Cousot and Cousot, POPL 1977): of each operation's value one knows
-//! which sorts' events may be in it, and which all are; of a relation, the same of pairs.
+//! It is an abstract interpretation (Cousot and Cousot, POPL 1977). The abstract value of a set
+//! says which classes may have events in it and which are contained in it; that of a relation says
+//! the same of pairs of classes.
 use crate::plan::builtin::Builtin;
 use crate::plan::operation::{Op, OpId};
 use crate::plan::steps::CheckStep;
@@ -10,19 +11,19 @@ use crate::syntax::ast::*;
 use crate::types::typed::TypedPlan;
 use crate::types::value_type::Type;
 
-/// A bit a sort; of a relation, a bit for each sort that leads and each that it leads to: those
-/// that lead from sort `a` to `b` are bit `a · MAX_SORTS + b`.
+/// The abstract value of a set or a relation: for a set, one bit per class; for a relation, one bit
+/// per pair of classes. Bit `a · MAX_SORTS + b` stands for the pairs from class `a` to class `b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// Nothing of the others is there.
+    /// No other class, or pair of classes, has elements in the value.
     pub may: u16,
-    /// All of these are there.
+    /// All elements of these classes, or pairs of classes, are in the value.
     pub must: u16,
 }
 
 pub const MAX_SORTS: usize = 4;
 
-/// The pairs of a sort with itself.
+/// The pairs of a class with itself.
 const DIAGONAL: u16 = 0x8421;
 
 impl Extent {
@@ -87,8 +88,7 @@ fn close(relation: u16) -> u16 {
     (0..MAX_SORTS).fold(relation, |all, _| all | sequence(all, relation))
 }
 
-/// Tells of checks whether they have nothing to say of any graph whose events are as `given` says
-/// of what the graph gives.
+/// For each check: whether it has nothing to report on any graph that is as `given` describes it.
 pub fn never_reported<'t>(
     typed: &'t TypedPlan,
     given: &dyn Fn(&str) -> Extent,
@@ -112,7 +112,7 @@ pub fn never_reported<'t>(
             Claim::Irreflexive => may & DIAGONAL == 0,
             Claim::Acyclic => close(may) & DIAGONAL == 0,
         };
-        // a flag tells that its claim holds, all else that it does not
+        // A flag is reported if its claim holds, any other check if its claim does not hold.
         holds && check.negated == (check.role == Role::Flag)
     }
 }

@@ -1,11 +1,11 @@
-//! What more events can do to a value: a static reading of a model for those who build graphs
-//! event by event.
+//! How values change when a graph grows: a static analysis for explorers that build execution
+//! graphs event by event.
 //!
-//! A graph grows by an event at the end of a thread, that reads from a write that is there
-//! already; what is given between the events that were there stays as it was, but where the
-//! new event comes in a coherence order is free. Then each operation's value, looked at on the
-//! old events, stays, only grows, or may change in any way. Where the new event comes last in
-//! coherence order too, nothing given leads from it.
+//! A graph grows by an event at the end of a thread, which reads from an existing write. What the
+//! graph gives on the old events does not change, but the new event may come anywhere in a
+//! coherence order. The value of each operation, restricted to the old events, then either stays
+//! the same, only grows, or may change in any way. If the new event is also the last in coherence
+//! order, no pair that the graph gives leads from it.
 use crate::plan::builtin::Builtin;
 use crate::plan::operation::{Op, OpId, Operations};
 use crate::plan::steps::CheckStep;
@@ -14,13 +14,13 @@ use crate::types::typed::TypedPlan;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Growth {
-    /// Between old events no pair goes.
+    /// No pair between old events is lost.
     up: bool,
-    /// Between old events no pair comes.
+    /// No pair between old events is added.
     down: bool,
-    /// What leads to an old event is old.
+    /// Whatever leads to an old event is old.
     closed: bool,
-    /// Nothing leads from the new event; of a set, it is not in it.
+    /// No pair leads from the new event; a set does not contain it.
     sink: bool,
 }
 
@@ -37,30 +37,33 @@ const UNKNOWN: Growth = Growth {
     sink: false,
 };
 
-/// Where the new event comes in the coherence order of what it writes or reads from.
+/// The position of the new event in the coherence order of what it writes or reads from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Position {
     Anywhere,
     Last,
-    /// And so is the event in its thread, which may read from it; it may be an initial write.
+    /// The event may also be anywhere in its thread, where later events may read from it, and it
+    /// may be an initial write.
     AnywhereInThread,
 }
 
-/// Of each operation, whether its value on old events only grows with the graph.
+/// For each operation: whether its value on the old events only grows when an event is added at the
+/// end of a thread.
 pub fn only_grows(typed: &TypedPlan) -> Vec<bool> {
     let found = growths(typed, Position::Anywhere);
     found.iter().map(|growth| growth.up).collect()
 }
 
-/// Of each operation, whether its value on the events that were there only grows when events come
-/// anywhere, at the end of a thread or not.
+/// For each operation: whether its value on the old events only grows when events are added
+/// anywhere.
 pub fn grows_with_more(typed: &TypedPlan) -> Vec<bool> {
     let found = growths(typed, Position::AnywhereInThread);
     found.iter().map(|growth| growth.up).collect()
 }
 
-/// Tells of checks whether they still hold when an event is added that comes last: where no pair
-/// comes between old events and none leads from the new one, no cycle comes about.
+/// For each check: whether it still holds after the addition of an event that is last in coherence
+/// order. If no pair between old events is added and none leads from the new event, there is no new
+/// cycle.
 pub fn keeps_maximal(typed: &TypedPlan) -> impl Fn(&CheckStep) -> bool + '_ {
     let found = growths(typed, Position::Last);
     move |check| {
@@ -129,15 +132,15 @@ fn of(
         },
         Op::ReadsFrom | Op::EmptyRelation => STAYS,
         Op::Choice(_) if position == Position::Last && is_coherence(typed, op) => STAYS,
-        // From-read: what the new event reads from is the last, or the last but itself.
+        // fr: the source of the new event is the last write, or the last but the new event itself.
         Op::Sequence(a, b) if inverse_rf(*a) && last(*b) => Growth {
             sink: false,
             ..STAYS
         },
-        // The last write of a location need not stay the last.
+        // The last write of a location may become another one.
         Op::Finals => UNKNOWN,
         Op::Universe | Op::Choice(_) => given(false),
-        // They are taken to grow, and leave old events alone where their bodies do.
+        // Assumed to grow; whether old events are unaffected depends on the bodies.
         Op::Variable(..) => Growth {
             up: true,
             ..UNKNOWN
@@ -187,12 +190,12 @@ fn of(
             closed: get(*a).closed,
             sink: get(*a).sink || get(*a).closed && *operations.op(typed.root(*b)) == Op::Identity,
         },
-        // A path by a new event is one more, unless only old events lead to old ones.
+        // A path through a new event adds a pair, unless only old events lead to old events.
         Op::Sequence(a, b) => {
             let both = meet(get(*a), get(*b));
             Growth {
                 down: both.down && get(*b).closed,
-                // the new event leads to itself at most, and from there nowhere
+                // The new event leads at most to itself, and from there nowhere.
                 sink: get(*a).sink || get(*a).closed && get(*b).sink,
                 ..both
             }
@@ -229,7 +232,7 @@ fn of(
     }
 }
 
-/// Whether a relation holds every pair of another, as far as the operations show.
+/// Whether a relation contains every pair of `part`, as far as its operations show.
 pub fn covers(typed: &TypedPlan, id: OpId, part: &dyn Fn(&Op) -> bool) -> bool {
     let operations = &typed.plan.operations;
     let op = operations.op(typed.root(id));
@@ -237,7 +240,7 @@ pub fn covers(typed: &TypedPlan, id: OpId, part: &dyn Fn(&Op) -> bool) -> bool {
         || match op {
             Op::Union(items) => items.iter().any(|item| covers(typed, *item, part)),
             Op::Unary(Unary::Plus | Unary::Star | Unary::Optional, a) => covers(typed, *a, part),
-            // With what may be left out beside it, a relation is covered by the whole.
+            // A sequence contains an operand if the other operand is reflexive.
             Op::Sequence(a, b) => {
                 optional(typed, *a) && covers(typed, *b, part)
                     || optional(typed, *b) && covers(typed, *a, part)
@@ -257,9 +260,9 @@ pub fn is_coherence(typed: &TypedPlan, op: &Op) -> bool {
     }
 }
 
-/// Whether an axiom says, in so many words, that each thread sees each location change in
-/// coherence order: `acyclic` of a union, or `irreflexive` of a path of program order and then
-/// `(rf | co | fr)+`.
+/// Whether an axiom states coherence explicitly, so that each thread observes each location in
+/// coherence order: `acyclic` of a union, or `irreflexive` of a path of po followed by `(rf | co |
+/// fr)+`.
 pub fn states_coherence(typed: &TypedPlan, check: &CheckStep) -> bool {
     let op = |id: OpId| typed.plan.operations.op(typed.root(id));
     let given = |id: OpId, name: &str| matches!(op(id), Op::Given(found) if typed.plan.names.text(*found) == name);
@@ -308,7 +311,7 @@ pub fn states_coherence(typed: &TypedPlan, check: &CheckStep) -> bool {
     }
 }
 
-/// Whether each event leads to itself.
+/// Whether a relation is reflexive, as far as its operations show.
 fn optional(typed: &TypedPlan, id: OpId) -> bool {
     match typed.plan.operations.op(typed.root(id)) {
         Op::Unary(Unary::Optional | Unary::Star, _) | Op::Identity => true,

@@ -1,4 +1,9 @@
-//! analysis
+//! A typed plan → what holds for every graph, without evaluating any.
+//!
+//! - [`growth`]: how values change when a graph grows by an event.
+//! - [`cycles`]: whether the model forbids nothing but cycles of po, rf, co and fr.
+//! - [`extents`]: whether flags can be raised on graphs with few classes of events.
+//! - [`coherence_axioms`]: axioms that restrict a coherence order to a partial order.
 pub mod coherence_axioms;
 pub mod cycles;
 pub mod extents;

@@ -1,4 +1,5 @@
-//! The orders of a location's writes that axioms of coherence leave, counted instead of listed.
+//! The coherence orders that satisfy the coherence axioms, counted instead of listed.
+//! [`crate::analysis::coherence_axioms`] has the proofs.
 use super::graph_values::GraphValues;
 use crate::analysis::coherence_axioms::{AxiomShape, CoherenceAxioms};
 use crate::plan::operation::OpId;
@@ -7,30 +8,30 @@ use crate::types::value_type::Type;
 use relation::{rows, Set};
 use smallvec::{smallvec, SmallVec};
 
-/// What the axioms say of a candidate, as far as it is made.
+/// What the coherence axioms imply for a candidate, as far as it is built.
 pub enum OrderConstraints {
-    /// None of the orders is consistent.
+    /// No order satisfies them.
     Impossible,
-    /// This cannot be told in the form of partial orders.
+    /// The allowed orders are not the linear extensions of partial orders.
     Unknown,
-    /// The writes of each class, to be ordered.
+    /// For each class of writes, the partial order whose linear extensions are allowed.
     Orders(Vec<Blocks>),
 }
 
-/// Writes of a class to be ordered: blocks, in each of which they come right after one another.
+/// The writes of a class, partially ordered: blocks of writes that must be adjacent.
 #[derive(Debug)]
 pub struct Blocks {
     /// The last write of each block.
     pub last: SmallVec<[usize; 4]>,
-    /// For each block, the bits of those that come before it.
+    /// For each block, the blocks before it, as bits.
     before: SmallVec<[u64; 4]>,
 }
 
 const NONE: u8 = u8::MAX;
-/// The rows of a relation over at most so many events.
+/// The rows of a relation over at most 64 events.
 type Matrix = [u64; 64];
 
-/// Each bit's number.
+/// The numbers of the bits that are set.
 fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
@@ -39,32 +40,32 @@ fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// A candidate's events as the axioms look at them.
+/// The positions that a candidate's events have in coherence order.
 struct Positions<'a> {
     n: usize,
     classes: &'a [u64],
-    /// Of each event that has a place, the write whose place it is.
+    /// For each event that has a position, the write at that position.
     write: [u8; 64],
-    /// Of each write, its class.
+    /// For each write, its class.
     class: [u8; 64],
-    /// Of each read-modify-write, what it reads from.
+    /// For each rmw, the write it reads from.
     source: [u8; 64],
-    /// What is known of the order: the pairs of the base, closed.
+    /// The known part of the order: the base, transitively closed.
     base: Matrix,
-    /// `fr` as far as the base says.
+    /// `fr` as far as the base determines it.
     early: Matrix,
-    /// The classes that the base does not order.
+    /// The classes that the base does not order completely, as bits.
     open: u64,
     order: Matrix,
-    /// Pairs that other axioms need to be in the order.
+    /// Pairs that other axioms require in the order.
     needed: Vec<(usize, usize)>,
-    /// The read-modify-writes known to be tight.
+    /// The rmws known to be tight, as bits.
     tight: u64,
 }
 
 impl CoherenceAxioms {
-    /// What the axioms say of the orders of `classes` that extend `base`, `rf` being what is
-    /// known of what is read from where.
+    /// What the axioms imply for the orders of `classes` that extend `base`, given the known part
+    /// of `rf`.
     pub fn constraints(
         &self,
         typed: &TypedPlan,
@@ -113,7 +114,7 @@ impl CoherenceAxioms {
         let modified = modified.filter(|write| positions.source[*write] != NONE);
         let modified = modified.fold(0, |all, write| all | 1 << write);
         let between = self.shapes.iter().all(|shape| match shape {
-            // Those that read from elsewhere are looked at when it is known from where.
+            // An rmw that reads from another location is checked once its source is known.
             AxiomShape::Between(pairs) => diagonal(&matrix(typed, values, *pairs), n).is_some(),
             _ => true,
         });
@@ -134,7 +135,7 @@ fn matrix(typed: &TypedPlan, values: &GraphValues, id: OpId) -> Matrix {
     matrix
 }
 
-/// The events that a part of the identity leads from; none if it is no such part.
+/// The events of a subset of the identity; none if the relation is no such subset.
 fn diagonal(pairs: &Matrix, n: usize) -> Option<u64> {
     let mut events = 0;
     for (event, row) in pairs.iter().enumerate().take(n) {
@@ -193,7 +194,7 @@ impl<'a> Positions<'a> {
         Some(positions)
     }
 
-    /// The pairs of `parts` and what is known of `co` and `fr`, closed.
+    /// The transitive closure of `parts` and the known part of `co` and `fr`.
     fn closed(&self, typed: &TypedPlan, values: &GraphValues, parts: &[OpId]) -> Matrix {
         let mut all = self.base;
         rows::unite(&self.early, &mut all);
@@ -209,8 +210,8 @@ impl<'a> Positions<'a> {
         rows.any(|(event, row)| row >> event & 1 == 1)
     }
 
-    /// Calls `each` for the writes of the positions that pairs of a class lead from and to, where
-    /// they are two; false when pairs lead from an open class round by others to it.
+    /// Calls `each` with the two writes at whose positions a pair within a class starts and ends,
+    /// if they differ. False if pairs lead from an open class through others back to it.
     fn steps(&self, pairs: &Matrix, each: &mut dyn FnMut(usize, usize)) -> bool {
         let mut across = [0u64; 64];
         for (from, row) in pairs.iter().enumerate().take(self.n) {
@@ -260,7 +261,7 @@ impl<'a> Positions<'a> {
         let mut needed = std::mem::take(&mut self.needed);
         let apart = self.steps(&closed, &mut |from, to| needed.push((from, to)));
         self.needed = needed;
-        // What is known of co and fr may be more than the axiom looks at.
+        // The known part of co and fr may exceed what the axiom refers to.
         (self.has_cycle(&closed) || !apart).then_some(OrderConstraints::Unknown)
     }
 
@@ -274,7 +275,7 @@ impl<'a> Positions<'a> {
             if own == NONE {
                 continue;
             }
-            // It leads from a read to what that reads from.
+            // The pair leads from a read to the write it reads from.
             if usize::from(own) != from && row >> own & 1 == 1 {
                 return Some(OrderConstraints::Impossible);
             }
@@ -290,7 +291,7 @@ impl<'a> Positions<'a> {
         None
     }
 
-    /// Closes the order, with what follows from writes that come right after others.
+    /// Closes the order under transitivity and under the adjacency of rmws and their sources.
     fn conclude(mut self) -> OrderConstraints {
         let n = self.n;
         loop {
@@ -343,7 +344,7 @@ impl<'a> Positions<'a> {
             }
             blocks.push((first, last, all));
         }
-        // What comes before a block comes before its first write.
+        // What precedes a block precedes its first write.
         let before = |first: usize| {
             let earlier = |(_, last, _): &(usize, usize, u64)| self.order[*last] >> first & 1 == 1;
             let positions = blocks.iter().enumerate();
@@ -358,15 +359,16 @@ impl<'a> Positions<'a> {
     }
 }
 
-/// More ways than can be counted, or too many steps to it.
+/// The number of orders overflows.
 pub struct TooMany;
 
 impl Blocks {
-    /// For each block, in how many orders it comes last. `step` is asked before each of the
-    /// steps that this takes; its error ends it.
+    /// For each block, the number of orders in which it is last. `step` is called before each step
+    /// of the computation and may end it with an error.
     ///
-    /// The orders of a set of blocks that lacks none of those before its blocks are those of the
-    /// set without one of its last ones, followed by that one: counted from the empty set up.
+    /// Dynamic programming over the sets of blocks that contain every predecessor of their members:
+    /// the orders of such a set are those of the set without one of its maximal blocks, followed by
+    /// that block.
     pub fn ends<E: From<TooMany>>(
         &self,
         step: &mut dyn FnMut() -> Result<(), E>,
@@ -376,7 +378,7 @@ impl Blocks {
             [] => return Ok(SmallVec::new()),
             [only] => return Ok(smallvec![u64::from(only & 1 == 0)]),
             [first, second] => {
-                // either comes last unless it is to come before the other, or itself
+                // Either block is last unless it must precede the other, or itself.
                 let any = first & 1 == 0 && second & 2 == 0;
                 let ends = [second & 1 == 0, first & 2 == 0];
                 return Ok(ends.into_iter().map(|end| u64::from(any && end)).collect());

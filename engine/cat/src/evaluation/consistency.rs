@@ -1,6 +1,6 @@
-//! A model over complete graphs: the graph says also what is read from where and what the
-//! model would choose, so that nothing is left to search, and whether the graph is consistent
-//! is a matter of one straight run through the model's operations.
+//! The consistency of complete execution graphs. The graph also gives rf and what the model would
+//! choose (co), so that there is no search: all operations of the model are computed once, in
+//! order.
 use super::graph_values::GraphValues;
 use crate::analysis::extents::{self, Extent};
 use crate::analysis::{cycles, growth};
@@ -18,15 +18,13 @@ use relation::rows;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// What the graphs of a [`Consistency`] give, by the model's names: those of [`crate::Input`],
-/// `rf`, and what the model chooses (`co`). A choice of a model that calls its coherence order
-/// `mo` is to be given as `mo`.
+/// The names of what the graphs of a [`Consistency`] give: those of [`crate::Input`], `rf`, and
+/// what the model chooses (`co`). If a model calls its coherence order `mo`, the graph gives `mo`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Complete<'a> {
     pub sets: &'a [&'a str],
     pub relations: &'a [&'a str],
-    /// Sets and relations that are empty in every graph: what the model makes of them costs
-    /// nothing.
+    /// Sets and relations that are empty in every graph; operations on them cost nothing.
     pub empty: &'a [&'a str],
 }
 
@@ -42,12 +40,13 @@ pub struct Complete<'a> {
 pub struct Consistency {
     code: Arc<Code>,
     values: GraphValues,
-    /// How many of the checks' operations are computed.
+    /// How many axioms have been checked, with their operations computed.
     done: usize,
     failing: Option<usize>,
 }
 
-/// A check, and the operations to compute before it that none before needed.
+/// A check and the operations to compute before it, apart from those that an earlier check
+/// computes.
 struct ScheduledCheck {
     check: CheckStep,
     operations: Vec<OpId>,
@@ -56,17 +55,17 @@ struct ScheduledCheck {
 struct Code {
     files: Arc<Files>,
     typed: TypedPlan,
-    /// The axioms, what is cheap first.
+    /// The axioms, cheapest first.
     axioms: Vec<ScheduledCheck>,
-    /// Flags, `undefined_unless` and assertions, in the model's order; what they need that no
-    /// axiom does.
+    /// Flags, `undefined_unless` and assertions, in the model's order, with the operations that
+    /// only they need.
     others: Vec<ScheduledCheck>,
-    /// What they need, of what axioms need too.
+    /// The operations that both they and axioms need.
     shared: Vec<OpId>,
-    /// Of each set and relation that may be given, where it goes and whether it is read.
+    /// For each set and relation that may be given: its slot and whether the model reads it.
     sets: Vec<Entry>,
     relations: Vec<Entry>,
-    /// Whether something is computed on values, by the location of events.
+    /// Whether an operation on values may depend on the locations of events.
     by_location: bool,
 }
 
@@ -76,27 +75,27 @@ struct Entry {
     taken: bool,
 }
 
-/// What a model says of an axiom, whatever the graph.
+/// A static description of an axiom.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axiom {
     pub name: String,
-    /// `acyclic`, `irreflexive` or `empty`; a `~` before it where it is negated.
+    /// `acyclic`, `irreflexive` or `empty`; with `~` in front if it is negated.
     pub claim: String,
-    /// A graph that fails it fails it for good, however it grows by events at the ends of
-    /// threads that read from writes that are there.
+    /// A graph that violates the axiom still does so after it grows by events at the ends of
+    /// threads that read from existing writes.
     pub fails_for_good: bool,
 }
 
-/// What a model says of a consistent graph.
+/// The flags of a consistent graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remarks {
-    /// The names of the flags raised, in order.
+    /// The names of the flags raised, sorted.
     pub flags: Vec<String>,
-    /// Whether an `undefined_unless` fails: the program has no meaning.
+    /// Whether an `undefined_unless` fails: the program has undefined behaviour.
     pub undefined: bool,
-    /// The names of those that fail, in the model's order.
+    /// The names of the failing `undefined_unless`, in the model's order.
     pub undefined_by: Vec<String>,
-    /// A pair for which the first of them fails, where it asks that there be none.
+    /// A pair for which the first of them fails, if it requires a relation to be empty.
     pub conflict: Option<(usize, usize)>,
 }
 
@@ -165,8 +164,8 @@ impl Code {
 }
 
 impl Consistency {
-    /// Compiles a plan for complete graphs. An error where the model makes a choice that the
-    /// graphs do not give, or uses what they do not give.
+    /// Compiles a plan for complete graphs. It is an error if the model makes a choice that the
+    /// graphs do not give, or refers to a name that they do not give.
     pub fn new(
         files: &Arc<Files>,
         plan: &Arc<Plan>,
@@ -196,7 +195,7 @@ impl Consistency {
         Ok(consistency)
     }
 
-    /// An error where a check has no value whatever the graph, or nobody chooses.
+    /// It is an error if a check has no value in any graph, or the model makes a choice.
     fn settled(&self) -> Result<(), CatError> {
         let code = &self.code;
         let (typed, plan) = (&code.typed, &code.typed.plan);
@@ -209,8 +208,8 @@ impl Consistency {
                 if !given && typed.type_of(*id) != Type::Nothing {
                     let step = &plan.choices[*index as usize];
                     let name = plan.names.text(step.name);
-                    let message = format!("the model chooses {name} itself");
-                    let advice = format!("a graph that gives {name}");
+                    let message = format!("the model chooses {name}, which the graphs do not give");
+                    let advice = format!("give {name} with each graph");
                     return Err(code.files.error((step.at, message, advice)));
                 }
             }
@@ -222,37 +221,37 @@ impl Consistency {
         Ok(())
     }
 
-    /// Whether the model looks at set number `index` of what may be given.
+    /// Whether the model reads set number `index` of [`Complete::sets`].
     pub fn takes_set(&self, index: usize) -> bool {
         self.code.sets[index].taken
     }
 
-    /// Whether the model looks at relation number `index` of what may be given.
+    /// Whether the model reads relation number `index` of [`Complete::relations`].
     pub fn takes_relation(&self, index: usize) -> bool {
         self.code.relations[index].taken
     }
 
-    /// Starts a graph of `n` events: everything given is empty.
+    /// Starts a graph of `n` events in which everything given is empty.
     pub fn begin(&mut self, n: usize) {
         self.values.begin(&self.code.typed, n);
         self.done = 0;
         self.failing = None;
     }
 
-    /// How many words make a row: 1 up to 64 events.
+    /// The number of words in a row: 1 for up to 64 events.
     pub fn stride(&self) -> usize {
         self.values.rows.stride
     }
 
-    /// The bits of set number `index`, a row; event `e` is bit `e % 64` of word `e / 64`. Of a
-    /// set that the model does not take, do not ask.
+    /// The row of set number `index`; event `e` is bit `e % 64` of word `e / 64`. Only for a set
+    /// that the model reads.
     pub fn set_mut(&mut self, index: usize) -> &mut [u64] {
         debug_assert!(self.takes_set(index), "the model takes the set");
         self.done = 0;
         self.values.rows.set_mut(self.code.sets[index].slot)
     }
 
-    /// The bits of relation number `index`: for each event, a row of those it leads to.
+    /// The rows of relation number `index`: one per event, with the events it leads to.
     pub fn relation_mut(&mut self, index: usize) -> &mut [u64] {
         debug_assert!(self.takes_relation(index), "the model takes the relation");
         self.done = 0;
@@ -261,7 +260,7 @@ impl Consistency {
             .relation_mut(self.code.relations[index].slot)
     }
 
-    /// Whether every axiom holds of the graph.
+    /// Whether the graph satisfies every axiom.
     pub fn consistent(&mut self) -> Result<bool, CatError> {
         let code = self.code.clone();
         self.start(&code);
@@ -275,20 +274,21 @@ impl Consistency {
         Ok(true)
     }
 
-    /// The name of the axiom that the graph failed when it was last asked about.
+    /// The name of the axiom that the graph violated in the last call of
+    /// [`Consistency::consistent`].
     pub fn failing(&self) -> Option<String> {
         let index = self.failing?;
         Some(self.code.name(&self.code.axioms[index].check))
     }
 
-    /// Whether every graph that has this one in it fails the axiom that this one failed.
+    /// Whether every larger graph that contains this one violates the axiom that this one violated.
     pub fn fails_in_larger(&self) -> bool {
         let failing = self.failing.map(|index| &self.code.axioms[index].check);
         let grows = growth::grows_with_more(&self.code.typed);
         failing.is_some_and(|check| !check.negated && grows[check.value as usize])
     }
 
-    /// What the model says of the graph beside its axioms. An assertion that fails is an error.
+    /// The flags that the model raises on the graph. A failing assertion is an error.
     pub fn remarks(&mut self) -> Result<Remarks, CatError> {
         let code = self.code.clone();
         if self.done == 0 {
@@ -324,7 +324,7 @@ impl Consistency {
         Ok(remarks)
     }
 
-    /// The least pair of what a check asks to be empty.
+    /// The least pair of a relation that a check requires to be empty.
     fn pair(&self, code: &Code, check: &CheckStep) -> Option<(usize, usize)> {
         if check.claim != Claim::Empty || check.negated {
             return None;
@@ -334,7 +334,7 @@ impl Consistency {
         least
     }
 
-    /// What the model says of its axioms, whatever the graph, in the order of checking.
+    /// The axioms, in the order in which they are checked.
     pub fn axioms(&self) -> Vec<Axiom> {
         let typed = &self.code.typed;
         let grows = growth::only_grows(typed);
@@ -346,8 +346,8 @@ impl Consistency {
         self.code.axioms.iter().map(axiom).collect()
     }
 
-    /// Whether an axiom says, in so many words, that `po | rf` has no cycle. It may follow from
-    /// several axioms together all the same.
+    /// Whether one axiom alone implies that `po | rf` is acyclic. It may also follow from several
+    /// axioms together, which is not examined.
     pub fn shows_porf_acyclic(&self) -> bool {
         let typed = &self.code.typed;
         let names = &typed.plan.names;
@@ -368,21 +368,20 @@ impl Consistency {
         })
     }
 
-    /// Whether the model says anything beside its axioms.
+    /// Whether the model has flags, `undefined_unless` or assertions.
     pub fn has_remarks(&self) -> bool {
         !self.code.others.is_empty()
     }
 
-    /// Whether the model says nothing beside its axioms of any graph whose events are of sorts
-    /// for which `given` tells what a graph gives.
+    /// Whether no flag can be raised, and no other check beside the axioms can fail, on any graph
+    /// that is as `given` describes it.
     pub fn is_silent(&self, given: &dyn Fn(&str) -> Extent) -> bool {
         let silent = extents::never_reported(&self.code.typed, given);
         self.code.others.iter().all(|due| silent(&due.check))
     }
 
-    /// Whether a consistent graph stays so when it grows by an event at the end of a thread
-    /// that no event is after: one that reads from the last write of its location, or is the
-    /// last in coherence order.
+    /// Whether a consistent graph stays consistent when it grows by an event at the end of a thread
+    /// that reads from the last write of its location, or is the last in coherence order.
     pub fn keeps_maximal(&self) -> bool {
         let axioms = &self.code.axioms;
         let mut checks = axioms.iter().map(|due| &due.check);
@@ -390,10 +389,9 @@ impl Consistency {
         checks.all(keeps)
     }
 
-    /// Whether a consistent graph stays so when it grows by events at the ends of threads, and
-    /// initial writes, as long as none of the new events is on a cycle of program order,
-    /// reads-from, coherence and from-read; and whether every part of it that holds what comes
-    /// before its events in program order and reads-from is consistent.
+    /// Whether a consistent graph stays consistent when it grows by events at the ends of threads
+    /// and by initial writes, as long as none of the new events is on a cycle of po, rf, co and fr;
+    /// and whether every part of it that is closed under po and rf predecessors is consistent.
     pub fn forbids_cycles_alone(&self) -> bool {
         let axioms = &self.code.axioms;
         let mut checks = axioms.iter().map(|due| &due.check);
@@ -401,9 +399,8 @@ impl Consistency {
         checks.all(are_cycles)
     }
 
-    /// Whether an axiom says, in so many words, that each thread sees each location change in
-    /// coherence order: an access that comes after another one in its thread is not before it
-    /// in the location's coherence order.
+    /// Whether one axiom states coherence explicitly: an access does not precede an earlier access
+    /// of its thread in the coherence order of their location.
     pub fn states_coherence(&self) -> bool {
         let axioms = &self.code.axioms;
         let mut checks = axioms.iter().map(|due| &due.check);
@@ -420,7 +417,7 @@ impl Consistency {
         }
     }
 
-    /// The location of each event, as the relation `loc` says.
+    /// The location of each event, derived from the relation `loc`.
     fn locations(&self, code: &Code) -> Vec<Option<u32>> {
         let mut taken = code.typed.inputs.iter();
         let loc = taken.find(|taken| taken.name == "loc");

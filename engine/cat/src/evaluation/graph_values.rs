@@ -1,5 +1,5 @@
-//! The values of a typed plan's operations over one graph: sets and relations in rows of bits,
-//! the rest as [`Value`]s.
+//! The values of a typed plan's operations on one graph: sets and relations as rows of bits, all
+//! others as [`Value`]s.
 use super::rows::Rows;
 use crate::error::CatError;
 use crate::plan::fault::Fault;
@@ -30,7 +30,7 @@ impl GraphValues {
         }
     }
 
-    /// Starts a graph of `n` events: what is given is empty. Events have no locations.
+    /// Starts a graph of `n` events in which everything given is empty and no event has a location.
     pub fn begin(&mut self, typed: &TypedPlan, n: usize) {
         self.rows.begin(typed, n);
         self.store.n = n;
@@ -49,7 +49,7 @@ impl GraphValues {
         }
     }
 
-    /// Makes a value of what stands in an operation's slot.
+    /// Copies an operation's value from its slot to the store.
     fn take(&mut self, typed: &TypedPlan, id: OpId) {
         if typed.type_of(id) != Type::Dynamic {
             self.store.put(typed.root(id), self.value(typed, id));
@@ -67,7 +67,7 @@ impl GraphValues {
         }
     }
 
-    /// The pairs of an operation's value, as a relation.
+    /// An operation's value as a relation.
     pub fn relation(&self, typed: &TypedPlan, id: OpId) -> Result<Relation, Fault> {
         match typed.type_of(id) {
             Type::Relation => Ok(self.rows.to_relation(typed.slot(id))),
@@ -75,7 +75,7 @@ impl GraphValues {
         }
     }
 
-    /// Whether a check's claim holds of its value as it is.
+    /// Whether a check holds, given the current value of its operation.
     pub fn holds(&self, typed: &TypedPlan, check: &CheckStep) -> Result<bool, Fault> {
         let id = check.value;
         let holds = match typed.type_of(id) {
@@ -90,7 +90,8 @@ impl GraphValues {
         Ok(holds != check.negated)
     }
 
-    /// The error of a fault in the value of `root`, at the operation it comes from.
+    /// The error for a fault in the value of `root`, at the position of the operation that caused
+    /// it.
     pub fn error(&self, files: &Files, root: OpId, at: SourcePosition, fault: Fault) -> CatError {
         let place = self.store.origin(root, at, &fault);
         fault.error(files, &self.store.plan.names, place)

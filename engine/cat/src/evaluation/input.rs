@@ -1,4 +1,4 @@
-//! What a model is evaluated on, and what comes of it.
+//! The interface of evaluation: the graph that a model is evaluated on, and the solutions.
 use relation::{Relation, Set};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -10,47 +10,48 @@ pub enum Given {
     Relation(Relation),
 }
 
-/// A graph of events: what the model may refer to and what no choice changes.
+/// A graph of events, without rf and the model's choices.
 ///
-/// Names are herd7's. A set or relation that is absent is unbound in the model, which is
-/// an error only when the model uses it (and not in `try`). These are computed here and
-/// need not be given: `_`, `0`, `{}`, and what herd7's standard library defines: `emptyset`,
-/// `po-loc`, `rfe`, `rfi`, `co0`, `fencerel`, `lxsx`, … `id` and `unv` too.
+/// Names are herd7's. A set or relation that is absent is unbound, which is an error only if the
+/// model uses it outside `try`. The following are computed and need not be given: `_`, `0`, `{}`,
+/// `id`, `unv`, and what herd7's standard library defines (`emptyset`, `po-loc`, `rfe`, `rfi`,
+/// `co0`, `fencerel`, `lxsx`, …).
 ///
-/// To be given where the model may use them: `loc`, `int`, `ext`, `po`, `addr`, `data`,
-/// `ctrl`, `rmw`, `amo`, `sm`, … ; `M`, `R`, `W`, `F`, `B`, `IW`, `I` and the annotations and
-/// fences of the dialect.
+/// To be given if the model may use them: `loc`, `int`, `ext`, `po`, `addr`, `data`, `ctrl`, `rmw`,
+/// `amo`, `sm`, … ; `M`, `R`, `W`, `F`, `B`, `IW`, `I` and the annotations and fences of the
+/// dialect.
 ///
-/// `rf` and `FW` are no part of it: they come with each candidate.
+/// `rf` and `FW` are given for each candidate, see [`crate::Prepared::solutions`].
 pub struct Input<'a> {
-    /// How many events there are.
+    /// The number of events.
     pub n: usize,
-    /// What a name stands for; asked at most once for each that the model uses.
+    /// The set or relation that a name stands for; called at most once per name.
     pub given: &'a dyn Fn(&str) -> Option<Given>,
     /// The location of each event that has one, for `classes-loc`.
     pub locations: &'a [Option<u32>],
-    /// Whether a variant (`if "vmsa" then …`) is on.
+    /// Whether a variant is on, as in `if "vmsa" then …`.
     pub variants: &'a dyn Fn(&str) -> bool,
 }
 
-/// A way to make the model's choices (`with x from …`) such that all its axioms hold.
+/// An assignment of the model's choices (`with x from …`) that satisfies every axiom.
 pub struct Solution<'a> {
-    /// The coherence order: what the model binds to `co`, else to `mo`.
+    /// The coherence order: the choice named `co`, or `mo` if there is none.
     pub co: Option<&'a Relation>,
     /// Each choice by name, in the model's order.
     pub choices: &'a [(&'a str, &'a Relation)],
     /// The names of the flags raised.
     pub flags: &'a [&'a str],
-    /// Whether an `undefined_unless` fails: the program has no meaning.
+    /// Whether an `undefined_unless` fails: the program has undefined behaviour.
     pub undefined: bool,
-    /// How many solutions these are; see [`Prepared::tally`].
+    /// How many solutions this one stands for; see [`crate::Prepared::tally`].
     pub count: u64,
-    /// Of solutions told together, the last writes in their orders, as far as they matter.
+    /// If the solution stands for several: the observed writes that are last in their coherence
+    /// orders.
     pub lasts: Option<&'a [usize]>,
 }
 
-/// What to do with each solution; `Break` ends the search.
+/// The callback for each solution; `Break` ends the search.
 pub type Visit<'v> = dyn FnMut(&Solution) -> ControlFlow<()> + 'v;
 
-/// Whether it is time to end a search.
+/// Polled during a search; true ends it.
 pub type Over = Arc<dyn Fn() -> bool + Send + Sync>;

@@ -1,8 +1,8 @@
-//! What a choice among orders puts into order: the events of each location, or all of a set.
+//! The sets that a choice of orders is a product over: one per location, or one in all.
 use crate::values::builtins::classes_by_location;
 use relation::{Relation, Set};
 
-/// The sets that are ordered one by one.
+/// The sets that are ordered independently of one another.
 #[derive(Clone, Debug)]
 pub struct Classes(pub Vec<Set>);
 
@@ -14,8 +14,8 @@ impl Classes {
         })
     }
 
-    /// The only order that extends the base, where there are not several; or none, if there
-    /// is none.
+    /// The unique order that extends `base`, `Some(None)` if there is no order, `None` if there are
+    /// several.
     pub fn only_order(&self, base: &Relation) -> Option<Option<Relation>> {
         let mut order = Relation::new(base.len());
         for class in &self.0 {

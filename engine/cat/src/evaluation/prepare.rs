@@ -1,5 +1,5 @@
-//! A typed plan over one graph of events: what is fixed is computed, and the rest is cut down
-//! to what can still matter and put into schedule.
+//! A typed plan and a graph → a [`Prepared`] model: the values that the graph alone determines are
+//! computed, and the remaining operations are scheduled.
 use super::graph_values::GraphValues;
 use super::input::{Given, Input};
 use super::order_classes::Classes;
@@ -19,7 +19,7 @@ use crate::values::value::Value;
 use relation::Relation;
 use std::sync::Arc;
 
-/// Evaluates what depends on the graph alone.
+/// Evaluates what the graph alone determines.
 pub fn prepare(
     files: &Arc<Files>,
     cached: &CachedPlan,
@@ -62,16 +62,16 @@ pub fn prepare(
     Ok(prepared)
 }
 
-/// What is known of a typed plan over a graph.
+/// The part of a typed plan that a graph determines.
 struct Settled {
     values: GraphValues,
-    /// Whether an operation's value is known.
+    /// For each operation, whether its value is known.
     known: Vec<bool>,
-    /// Of each choice among orders of a known set, what is ordered one by one.
+    /// For each choice of orders of a known set, the sets that are ordered.
     classes: Vec<Option<Classes>>,
-    /// The first choice that has no value.
+    /// The first choice that has no possible value.
     never: Option<ChoiceStep>,
-    /// The choices among listed values for which there is one, a relation.
+    /// The choices from listed values whose only value is a relation.
     relations: Relations,
 }
 
@@ -113,7 +113,7 @@ struct Settling<'t> {
 }
 
 impl Settling<'_> {
-    /// Finds out what is known of an operation, those before it being settled.
+    /// Determines whether an operation's value is known, after those of its operands.
     fn settle(&mut self, id: OpId) {
         let (typed, index) = (self.typed, id as usize);
         self.settled.known[index] = if typed.is_computed[index] {
@@ -137,8 +137,7 @@ impl Settling<'_> {
         }
     }
 
-    /// Whether an operation on values has none, since one of its operands has none. If so,
-    /// notes why.
+    /// Whether an operation on values has no value because an operand has none; stores the fault.
     fn fails(&mut self, id: OpId) -> bool {
         let typed = self.typed;
         if !matches!(typed.instructions[id as usize], Instruction::OnValues) {
@@ -165,7 +164,7 @@ impl Settling<'_> {
         true
     }
 
-    /// Whether a choice is none: its only value is put in, or the empty set of values.
+    /// Whether a choice has at most one possible value; stores it.
     fn choose(&mut self, id: OpId, choice: usize) -> bool {
         let typed = self.typed;
         let known = |id: OpId| self.settled.known[typed.root(id) as usize];
@@ -207,7 +206,7 @@ impl Settling<'_> {
         }
     }
 
-    /// Whether a choice among listed values, which are known, has at most one.
+    /// Whether a choice from known, listed values has at most one; stores it.
     fn only_value(&mut self, id: OpId, step: &ChoiceStep) -> bool {
         let settled = &mut self.settled;
         let only = match settled.values.value(self.typed, step.source) {
@@ -241,7 +240,7 @@ impl Settling<'_> {
 }
 
 impl Prepared {
-    /// Looks at the checks that are decided already.
+    /// Evaluates the checks whose values are known.
     fn settle_checks(&mut self, known: &[bool]) -> Result<(), Box<CatError>> {
         let typed = self.typed.clone();
         for choice in &typed.plan.choices {

@@ -1,4 +1,4 @@
-//! A model evaluated as far as a graph alone decides.
+//! A model in which everything that the graph alone determines has been evaluated.
 use super::graph_values::GraphValues;
 use super::input::Over;
 use super::order_classes::Classes;
@@ -15,48 +15,47 @@ use std::sync::Arc;
 
 pub type SearchResult<T> = Result<T, Box<CatError>>;
 
-/// How many steps go by between two looks at the clock.
+/// The number of steps between two calls of the interrupt.
 const WATCH: u64 = 64;
 
-/// A model with all that depends on the graph alone evaluated.
+/// A model, evaluated as far as one graph of events determines it.
 pub struct Prepared {
     pub(super) typed: Arc<TypedPlan>,
     pub(super) values: GraphValues,
     pub(super) files: Arc<Files>,
     pub(super) schedule: Arc<Schedule>,
-    /// Of each choice among orders of a known set, what is ordered one by one.
+    /// For each choice of orders of a known set, the sets that are ordered.
     pub(super) classes: Vec<Option<Classes>>,
-    /// The relations chosen in the solution that is told.
+    /// The relations chosen in the current solution.
     pub(super) chosen: Vec<Relation>,
     pub(super) never: Option<String>,
-    /// How many steps the searches have taken, and how many they may.
+    /// The steps that searches have taken, and their limit.
     pub(super) steps: u64,
     pub(super) limit: Option<u64>,
     pub(super) over: Option<Over>,
 }
 
 impl Prepared {
-    /// The name of an axiom that fails whatever is read from where, if there is one: then
-    /// there are no solutions.
+    /// The name of an axiom that fails for every rf, if there is one: then there are no solutions.
     pub fn never(&self) -> Option<&str> {
         self.never.as_deref()
     }
 
-    /// Whether the model looks at the final writes `FW` other than to order them last in
-    /// a coherence order it chooses. When not, leave `FW` out: the final write of a
-    /// location is then the last in `co`, and every one occurs.
+    /// Whether the model depends on the final writes `FW` other than by placing them last in a
+    /// coherence order that it chooses. If not, omit `FW`: the last write in `co` is the final
+    /// write of its location, and every choice of final writes occurs.
     pub fn needs_final_writes(&self) -> bool {
         self.typed.plan.needs_finals
     }
 
-    /// How many steps of search there may be in all from now; none for no limit. The
-    /// error then has its `limit` set.
+    /// Limits the total number of search steps from now on; `None` removes the limit. Beyond it,
+    /// the search ends with an error whose `limit` is set.
     pub fn set_limit(&mut self, steps: Option<u64>) {
         self.steps = 0;
         self.limit = steps;
     }
 
-    /// Has a search ask now and then whether to end; if so, the error has its `limit` set.
+    /// Sets a callback that may end a search; the error then has its `limit` set.
     pub fn set_over(&mut self, over: Over) {
         self.over = Some(over);
     }
@@ -71,14 +70,14 @@ impl Prepared {
     pub(super) fn spend(&mut self) -> SearchResult<()> {
         self.steps += 1;
         if self.steps % WATCH == 0 && self.over.as_ref().is_some_and(|over| over()) {
-            let mut error = CatError::placeless("the search was ended", "");
+            let mut error = CatError::placeless("the search was interrupted", "");
             error.limit = true;
             return Err(Box::new(error));
         }
         match self.limit {
             Some(limit) if self.steps > limit => {
                 let mut error =
-                    CatError::placeless(format!("more than {limit} ways to choose"), "");
+                    CatError::placeless(format!("the search takes more than {limit} steps"), "");
                 error.limit = true;
                 Err(Box::new(error))
             }
@@ -86,7 +85,7 @@ impl Prepared {
         }
     }
 
-    /// Whether a check's claim holds of its value as it is.
+    /// Whether a check holds, given the current value of its operation.
     pub(super) fn holds(&self, check: &CheckStep) -> SearchResult<bool> {
         self.values
             .holds(&self.typed, check)
@@ -110,7 +109,8 @@ impl Prepared {
             .check_name(&self.typed.plan.names, check.name, check.at)
     }
 
-    /// The error of a fault in the value of `root`, at the operation it comes from.
+    /// The error for a fault in the value of `root`, at the position of the operation that caused
+    /// it.
     pub(super) fn error(&self, root: OpId, at: SourcePosition, fault: Fault) -> Box<CatError> {
         Box::new(self.values.error(&self.files, root, at, fault))
     }

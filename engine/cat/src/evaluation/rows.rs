@@ -1,4 +1,4 @@
-//! The sets and relations of a typed plan over one graph, in one piece of memory each, and the
+//! The sets and relations of a typed plan on one graph as rows of bits, and the execution of
 //! instructions on them.
 use crate::plan::operation::OpId;
 use crate::syntax::ast::Claim;
@@ -8,21 +8,21 @@ use crate::types::value_type::Type;
 use relation::rows;
 use relation::{Relation, Set};
 
-/// The values of slots. What is known to be empty has no care taken of its bits.
+/// The values of slots. The bits of a slot that is marked as empty are meaningless.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     pub n: usize,
     pub stride: usize,
-    /// The bits of sets, and of relations, one after another.
+    /// The rows of all sets, and of all relations, slot after slot.
     sets: Vec<u64>,
     relations: Vec<u64>,
-    /// Whether a slot is known to be empty.
+    /// Whether a slot is marked as empty.
     no_events: Vec<bool>,
     no_pairs: Vec<bool>,
 }
 
 impl Rows {
-    /// Makes room for a graph of `n` events. What is given and chosen is empty then.
+    /// Prepares for a graph of `n` events, in which everything given and chosen is empty.
     pub fn begin(&mut self, typed: &TypedPlan, n: usize) {
         let stride = rows::stride(n);
         if (self.n, self.sets.len()) != (n, typed.sets * stride) {
@@ -49,7 +49,7 @@ impl Rows {
         &self.sets[slot as usize * self.stride..][..self.stride]
     }
 
-    /// The events of a set among the first 64.
+    /// The first 64 events of a set, as bits.
     pub fn word(&self, slot: Slot) -> u64 {
         match self.no_events[slot as usize] {
             true => 0,
@@ -57,7 +57,7 @@ impl Rows {
         }
     }
 
-    /// The set in a slot, to be changed.
+    /// The set in a slot, for writing.
     pub fn set_mut(&mut self, slot: Slot) -> &mut [u64] {
         self.no_events[slot as usize] = false;
         &mut self.sets[slot as usize * self.stride..][..self.stride]
@@ -68,7 +68,7 @@ impl Rows {
         &self.relations[slot as usize * size..][..size]
     }
 
-    /// The relation in a slot, to be changed.
+    /// The relation in a slot, for writing.
     pub fn relation_mut(&mut self, slot: Slot) -> &mut [u64] {
         let size = self.n * self.stride;
         self.no_pairs[slot as usize] = false;
@@ -89,21 +89,21 @@ impl Rows {
         self.no_pairs[slot as usize] = relation.is_empty();
     }
 
-    /// Adds `from` with every event of `to`.
+    /// Adds the pairs from `from` to every event of `to`.
     pub fn insert_all(&mut self, slot: Slot, from: usize, to: &Set) {
         let stride = self.stride;
         let row = &mut self.relation_mut(slot)[from * stride..][..stride];
         to.add_to(row);
     }
 
-    /// Takes out `from` with every event of `to`.
+    /// Removes the pairs from `from` to every event of `to`.
     pub fn remove_all(&mut self, slot: Slot, from: usize, to: &Set) {
         let stride = self.stride;
         let row = &mut self.relation_mut(slot)[from * stride..][..stride];
         to.take_from(row);
     }
 
-    /// Notes that nothing is known of a slot.
+    /// Removes the mark of emptiness.
     pub fn open(&mut self, form: Type, slot: Slot) {
         match form {
             Type::Set => self.no_events[slot as usize] = false,
@@ -112,8 +112,8 @@ impl Rows {
         }
     }
 
-    /// Whether an instruction gives nothing, given the operands that are known to be empty.
-    /// If so, notes that of its slot.
+    /// Whether an instruction yields the empty value because of operands that are marked as empty;
+    /// marks its slot then.
     pub fn yields_empty(&mut self, typed: &TypedPlan, id: OpId) -> bool {
         let nothing = typed.instructions[id as usize]
             .yields_empty(&|slot| self.no_events[slot as usize], &|slot| {
@@ -129,7 +129,7 @@ impl Rows {
         nothing
     }
 
-    /// Notes whether what was given is empty.
+    /// Marks the empty ones among the slots of what is given.
     pub fn given(&mut self, typed: &TypedPlan) {
         for taken in &typed.inputs {
             let slot = taken.slot as usize;
@@ -154,7 +154,7 @@ impl Rows {
         }
     }
 
-    /// Whether a claim holds of a relation, or that a set is empty.
+    /// Whether a claim holds for a relation; for a set, whether it is empty.
     pub fn holds(&self, claim: Claim, form: Type, slot: Slot) -> bool {
         if form == Type::Set {
             return self.no_events[slot as usize] || !rows::some(self.set(slot));
@@ -170,7 +170,7 @@ impl Rows {
         }
     }
 
-    /// Computes an operation's value.
+    /// Executes the instruction of an operation.
     pub fn run(&mut self, typed: &TypedPlan, id: OpId) {
         match &typed.instructions[id as usize] {
             Instruction::None | Instruction::OnValues | Instruction::Item => {}
@@ -303,8 +303,8 @@ impl Rows {
         self.no_pairs[slot as usize] = !any;
     }
 
-    /// Computes the names of a `let rec`, from nothing until they grow no more, each from the
-    /// latest values of the others. They only grow, so that this ends.
+    /// Computes the names of a `let rec` as a least fixpoint: from the empty value, each name from
+    /// the latest values of the others, until none changes. Inference ensures that they only grow.
     fn fixpoint(&mut self, typed: &TypedPlan, group: u32) {
         let group = &typed.plan.operations.groups[group as usize];
         for variable in &group.variables {
@@ -333,7 +333,7 @@ impl Rows {
         }
     }
 
-    /// Copies a set to the slot of its earlier value; true when it is the same.
+    /// Copies a set to the slot of its previous value; returns whether it is unchanged.
     fn keep_set(&mut self, from: Slot, to: Slot) -> bool {
         if self.no_events[from as usize] || from == to {
             return true;
@@ -346,7 +346,7 @@ impl Rows {
         same
     }
 
-    /// Copies a relation to the slot of its earlier value; true when it is the same.
+    /// Copies a relation to the slot of its previous value; returns whether it is unchanged.
     fn keep_relation(&mut self, from: Slot, to: Slot) -> bool {
         if self.no_pairs[from as usize] || from == to {
             return true;

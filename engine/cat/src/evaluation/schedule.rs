@@ -1,8 +1,9 @@
-//! The order in which what is not fixed is computed and checked.
+//! The order in which the unknown values are computed and the checks on them made.
 //!
-//! A stage is what a choice (first, reads-from) makes known: its checks, cheapest first,
-//! each with the operations that none before needed; then the operations that only later
-//! schedule need; then the next choice.
+//! A stage begins when a choice (for the first stage: rf) becomes known. It makes the checks that
+//! depend on no later choice, cheapest first, each after the operations that it needs and that no
+//! earlier check computed; then it computes the operations that only later stages need; then it
+//! makes the next choice.
 use crate::analysis::coherence_axioms::{AxiomMatcher, CoherenceAxioms};
 use crate::plan::operation::{Op, OpId};
 use crate::plan::polarity::{polarities, Polarity};
@@ -11,17 +12,17 @@ use crate::syntax::ast::*;
 use crate::types::instruction::Instruction;
 use crate::types::typed::TypedPlan;
 
-/// A check, and the operations to compute before it.
+/// A check and the operations to compute before it.
 #[derive(Clone, Debug)]
 pub struct ScheduledCheck {
     pub check: CheckStep,
     pub operations: Vec<OpId>,
 }
 
-/// Where a choice's values come from.
+/// The source of a choice's values.
 #[derive(Clone, Copy, Debug)]
 pub enum Source {
-    /// Orders of a set that extend a relation, location by location or as a whole.
+    /// The orders of a set that extend a relation, per location or as a whole.
     Orders {
         by_location: bool,
         set: OpId,
@@ -34,8 +35,7 @@ pub enum Source {
 pub struct Choice {
     pub step: ChoiceStep,
     pub source: Source,
-    /// The checks that no more pairs of this choice can repair, to look at while it is
-    /// made.
+    /// The checks that fail for good once they fail while the choice is being made.
     pub prune: Vec<ScheduledCheck>,
 }
 
@@ -47,26 +47,26 @@ pub struct Stage {
     pub choice: Option<Choice>,
 }
 
-/// What to do about parts of a candidate: lower bounds of the choices, and the checks that
-/// nothing more can repair.
+/// The checks of a partial candidate: lower bounds for the choices, and the checks that fail for
+/// good once they fail.
 #[derive(Clone, Debug, Default)]
 pub struct PartialChecks {
     pub bounds: Vec<(Vec<OpId>, ChoiceStep, Option<Source>)>,
     pub checks: Vec<ScheduledCheck>,
-    /// What the axioms on the last choice say of its orders, where that only ever grows, with
-    /// the operations that say it; and the checks that are left then.
+    /// The coherence axioms on the last choice if their operands only grow, with the operations to
+    /// compute for them; and the checks that remain then.
     pub coherence: Option<(CoherenceAxioms, Vec<OpId>)>,
     pub others: Vec<ScheduledCheck>,
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct Schedule {
-    /// The checks whose outcome is fixed.
+    /// The checks whose values are known.
     pub decided: Vec<CheckStep>,
     pub stages: Vec<Stage>,
-    /// What the axioms on the last choice say of its orders, where nothing else depends on it.
+    /// The coherence axioms on the last choice, if nothing else depends on it.
     pub coherence: Option<CoherenceAxioms>,
-    /// What flags and `undefined_unless` need after the last stage.
+    /// The operations that flags and `undefined_unless` need after the last stage.
     pub flag_operations: Vec<OpId>,
     /// Flags and `undefined_unless`, in the model's order.
     pub flags: Vec<CheckStep>,
@@ -78,13 +78,13 @@ pub struct Schedule {
 
 struct Scheduler<'t> {
     typed: &'t TypedPlan,
-    /// Whether an operation's value is known.
+    /// For each operation, whether its value is known.
     known: &'t [bool],
-    /// What an operation depends on that is not known, as `Operation::level` has it.
+    /// For each operation, what it depends on that is not known, in terms of `Operation::level`.
     levels: Vec<u32>,
 }
 
-/// Lays the schedule of a typed plan over graphs of which so much is known.
+/// The schedule of a typed plan, given which operations have known values.
 pub fn schedule(typed: &TypedPlan, known: &[bool]) -> Schedule {
     let mut levels = vec![0; known.len()];
     for id in &typed.live {
@@ -127,7 +127,7 @@ pub fn schedule(typed: &TypedPlan, known: &[bool]) -> Schedule {
 }
 
 impl Scheduler<'_> {
-    /// Whether a value is known, or the same whatever the graph.
+    /// Whether an operation's value is known.
     fn is_known(&self, id: OpId) -> bool {
         let root = self.typed.root(id);
         self.known[root as usize]
@@ -137,7 +137,7 @@ impl Scheduler<'_> {
         self.levels[self.typed.root(id) as usize]
     }
 
-    /// The operations that `root` needs and that are not done, in order; they are then.
+    /// The operations that `root` needs and that are not `done`, in order; marks them as done.
     fn collect(&self, root: OpId, done: &mut [bool]) -> Vec<OpId> {
         let mut found = Vec::new();
         let mut waiting = vec![self.typed.root(root)];
@@ -238,14 +238,14 @@ impl Scheduler<'_> {
             schedule.flag_operations.extend::<Vec<OpId>>(now);
             self.put(before, &mut schedule.stages);
         }
-        // What is computed in the middle of making a choice stands before it.
+        // Operations needed while a choice is being made are computed before it.
         for stage in &mut schedule.stages {
             stage.rest.sort_unstable();
             stage.rest.dedup();
         }
     }
 
-    /// Puts operations into the latest schedule that know all they depend on.
+    /// Assigns operations to the latest stages that know their operands.
     fn put(&self, operations: Vec<OpId>, schedule: &mut [Stage]) {
         for id in operations {
             let level = self.level(id);
@@ -282,7 +282,7 @@ impl Scheduler<'_> {
         prune
     }
 
-    /// What the axioms on the last choice say of its orders, if nothing else depends on it.
+    /// The coherence axioms on the last choice, if nothing else depends on it.
     fn coherence(&self, live: &[CheckStep], schedule: &Schedule) -> Option<CoherenceAxioms> {
         let choice = schedule
             .stages
@@ -317,7 +317,7 @@ impl Scheduler<'_> {
             let operations = self.collect(check.value, &mut seen);
             let cost = operations.iter().map(|id| self.typed.cost(*id)).sum();
             let of = |step: &ChoiceStep| seen[step.choice as usize];
-            // A choice among listed values has no parts.
+            // A choice from listed values cannot be made in part.
             let whole = |step: &ChoiceStep| matches!(self.source(step), Source::Values(_));
             if !choices.iter().any(|step| of(step) && whole(step)) {
                 choices
@@ -329,7 +329,7 @@ impl Scheduler<'_> {
         }
         picked.sort_by_key(|(cost, _)| *cost);
         let mut done = self.fresh();
-        // The base of an order may depend on choices before it.
+        // The base of an order may depend on earlier choices.
         let mut bounds = Vec::new();
         for index in (0..choices.len()).rev() {
             let step = choices[index];

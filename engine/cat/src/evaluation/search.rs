@@ -1,4 +1,4 @@
-//! The search over choices.
+//! The search over the model's choices: a depth-first enumeration, stage by stage.
 use super::coherence_orders::{OrderConstraints, TooMany};
 use super::input::{Solution, Visit};
 use super::order_classes::Classes;
@@ -18,30 +18,31 @@ use smallvec::{smallvec, SmallVec};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// What a search does with what it finds.
+/// The purpose of a search.
 enum Goal<'g, 'v> {
-    /// Every solution; where it is enough to know the last of these writes in each order,
-    /// solutions may be counted together.
+    /// Visit every solution. If only the last writes among a set are observed, solutions may be
+    /// counted together.
     Solve(&'g mut Visit<'v>, Option<&'g Set>),
-    /// Every way to choose that some axiom fails: which fails it first.
+    /// Visit every assignment of the choices that violates an axiom, with the first axiom it
+    /// violates.
     Explain(&'g mut dyn FnMut(&str, &Solution)),
 }
 
-/// Last writes, and in how many ways they are.
+/// Last writes, and the number of orders that end with them.
 type CountedWrites = (SmallVec<[usize; 4]>, u64);
 
-/// The orders of classes, one after another.
+/// The enumeration of orders, class after class.
 struct OrderSearch {
-    /// Where the order stands.
+    /// The slot of the order.
     slot: Slot,
     classes: Vec<Set>,
-    /// For each event, those of its class that stand before it.
+    /// For each event, the events of its class that must precede it.
     before: Vec<Set>,
 }
 
 impl Prepared {
-    /// Calls `visit` for every solution with this reads-from relation and, where
-    /// [`Prepared::needs_final_writes`], these final writes.
+    /// Calls `visit` with every solution for this rf and, if [`Prepared::needs_final_writes`],
+    /// these final writes.
     pub fn solutions(
         &mut self,
         rf: &Relation,
@@ -51,10 +52,9 @@ impl Prepared {
         self.search(rf, finals, None, visit).map_err(|error| *error)
     }
 
-    /// As [`Prepared::solutions`], for those who need not see the choices, but for which of the
-    /// writes in `observed` are the last in a coherence order. Solutions that do not differ in
-    /// that are counted together where they can be counted without being listed: these have `lasts`
-    /// instead of choices.
+    /// Like [`Prepared::solutions`] for callers that need no choices but only which of the
+    /// `observed` writes are last in coherence order. Solutions that agree on those may be visited
+    /// as one, with a `count` and `lasts` instead of choices.
     pub fn tally(
         &mut self,
         rf: &Relation,
@@ -66,9 +66,9 @@ impl Prepared {
             .map_err(|error| *error)
     }
 
-    /// Whether some solution may extend these parts of a reads-from relation and a
-    /// coherence order: false only when an axiom that more pairs cannot repair fails.
-    /// Without `co`, what is fixed of it beforehand stands for it.
+    /// Whether a solution may extend this partial rf and coherence order: false only if an axiom
+    /// fails that more pairs cannot repair. Without `co`, the part of the order that the model
+    /// fixes is used.
     pub fn monotone_axioms_hold(
         &mut self,
         rf: &Relation,
@@ -77,7 +77,7 @@ impl Prepared {
         self.may_hold(rf, co).map_err(|error| *error)
     }
 
-    /// For each axiom, how many ways to make the choices fail it first.
+    /// For each axiom, the number of assignments of the choices that violate it first.
     pub fn why_not(
         &mut self,
         rf: &Relation,
@@ -95,8 +95,8 @@ impl Prepared {
         Ok(counts)
     }
 
-    /// Calls `visit` for every way to make the choices that fails an axiom, with the first
-    /// that it fails.
+    /// Calls `visit` with every assignment of the choices that violates an axiom, and with the
+    /// first axiom that it violates.
     pub fn failures(
         &mut self,
         rf: &Relation,
@@ -134,7 +134,7 @@ impl Prepared {
             .map(|_| ())
     }
 
-    /// Whether nothing fails for good of this part of a candidate.
+    /// Whether no check fails for good on a partial candidate.
     fn may_hold(&mut self, rf: &Relation, co: Option<&Relation>) -> SearchResult<bool> {
         if self.never.is_some() {
             return Ok(false);
@@ -180,7 +180,7 @@ impl Prepared {
         self.all_hold(&schedule.partial.checks)
     }
 
-    /// What the axioms on the last choice say of its orders.
+    /// What the coherence axioms imply for the last choice.
     fn constraints(
         &self,
         schedule: &Schedule,
@@ -212,8 +212,8 @@ impl Prepared {
         Ok(coherence.constraints(typed, &self.values, rf, base.rows(), &classes.0))
     }
 
-    /// Tells the orders of the last choice together, by the last writes that matter; none where
-    /// they are to be listed.
+    /// Visits the orders of the last choice grouped by their observed last writes; none if they
+    /// must be enumerated.
     fn count(
         &mut self,
         schedule: &Arc<Schedule>,
@@ -228,7 +228,7 @@ impl Prepared {
             OrderConstraints::Impossible => return Ok(Some(ControlFlow::Continue(()))),
             OrderConstraints::Orders(classes) => classes,
         };
-        // The last writes so far, and in how many ways.
+        // The last writes so far, with their counts.
         let mut ways: SmallVec<[CountedWrites; 2]> = smallvec![(SmallVec::new(), 1)];
         for blocks in &classes {
             let ends = blocks.ends(&mut || self.spend())?;
@@ -275,7 +275,7 @@ impl Prepared {
         Ok(Some(ControlFlow::Continue(())))
     }
 
-    /// Sets what comes with a candidate.
+    /// Stores rf and the final writes of a candidate.
     fn begin_candidate(&mut self, rf: &Relation, finals: Option<&Set>) {
         self.values.store.refuel();
         let typed = self.typed.clone();
@@ -401,7 +401,7 @@ impl Prepared {
         }
     }
 
-    /// Places the rest of a class, and the classes after it, in every way.
+    /// Enumerates the orders of the rest of a class and of the classes after it.
     fn place(
         &mut self,
         schedule: &Arc<Schedule>,
@@ -487,7 +487,7 @@ impl Prepared {
         }
     }
 
-    /// The flags raised, and whether the program has no meaning; an assertion that fails is an
+    /// The flags raised, and whether the program has undefined behaviour. A failing assertion is an
     /// error.
     fn flags_raised(&self, schedule: &Schedule) -> SearchResult<(Vec<&str>, bool)> {
         for check in &schedule.asserts {
@@ -510,7 +510,7 @@ impl Prepared {
         Ok((flags, undefined))
     }
 
-    /// Notes the relations chosen, as they are counted.
+    /// Copies the chosen relations, for the solution.
     fn store_choices(&mut self) {
         let typed = &self.typed;
         for (step, chosen) in typed.plan.choices.iter().zip(&mut self.chosen) {

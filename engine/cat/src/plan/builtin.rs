@@ -1,24 +1,24 @@
-//! The functions that every cat file finds, by name.
+//! The built-in functions of the language.
 
 /// A function that is not written in cat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Builtin {
     Domain,
     Range,
-    /// `classes-loc`: a set of events, parted by location
+    /// `classes-loc`: the partition of a set of events by location.
     ClassesLoc,
-    /// `classes`: the classes of an equivalence relation
+    /// `classes`: the classes of an equivalence relation.
     Classes,
-    /// `linearisations (s, r)`: the total orders of `s` that extend `r`
+    /// `linearisations (s, r)`: the total orders of `s` that extend `r`.
     Linearisations,
     Fail,
-    /// `as_transitive`: a hint of herd7's; the transitive closure
+    /// `as_transitive`: the transitive closure; in herd7 a hint.
     AsTransitive,
-    /// `tag2events 'a`: the events that bear the tag
+    /// `tag2events 'a`: the events with the tag.
     TagEvents,
-    /// `tag2scope 'a`: the scope relation of the tag
+    /// `tag2scope 'a`: the scope relation of the tag.
     TagScope,
-    /// Those that need more of events than the engine gives: values, labels, page tables.
+    /// Functions that need what the engine does not model: values, labels, page tables.
     Unsupported(&'static str),
 }
 
@@ -50,14 +50,13 @@ impl Builtin {
     }
 }
 
-/// Whether a function that is missing is known of nothing: without page tables and values no event
-/// differs from another in them.
+/// Whether an unsupported function is known to map the empty set or relation to the empty value.
 pub fn is_known_on_empty(name: &str) -> bool {
     returns_set(name) || matches!(name, "same-oa" | "different-values")
 }
 
-/// Whether such a function takes a set and what else it looks at, and gives those of the set; the
-/// others take a relation and give of it.
+/// Whether such a function takes a tuple that starts with a set and returns a subset of it. The
+/// others take a relation and return a part of it.
 pub fn returns_set(name: &str) -> bool {
     matches!(name, "oa-changes" | "at-least-one-writable")
 }

@@ -1,9 +1,9 @@
-//! A plan without the operations that nothing needs.
+//! Removal of the operations that no check or choice needs.
 use super::operation::{Deferred, Group, Op, OpId, Operation, Operations};
 use super::steps::{CheckStep, ChoiceStep, Step};
 
-/// Numbers the operations that `steps` need anew, in the same order, and drops the others.
-/// The source of a choice among orders is kept, though its value is not needed.
+/// Renumbers the operations that `steps` need, in the same order, and removes the others. The
+/// source of a choice of orders is preserved, although its value is not needed.
 pub fn compact(
     operations: &mut Operations,
     steps: &mut [Step],
@@ -18,7 +18,7 @@ pub fn compact(
             continue;
         }
         operations.operands(operations.op(id), &mut |operand| waiting.push(operand));
-        // What a fixpoint repeats stands inside it.
+        // The operations that a fixpoint repeats belong to it.
         if let Op::Fix(group) = *operations.op(id) {
             needed[group as usize] = true;
             let group = &operations.groups[group as usize];
@@ -56,7 +56,7 @@ pub fn compact(
             inner,
         } = group;
         if !needed {
-            // what it speaks of is gone
+            // Its operations are removed.
             variables.clear();
             bodies.clear();
             inner.clear();

@@ -1,4 +1,4 @@
-//! What names stand for while a model is laid out.
+//! The environment of an expression while it is planned: what each name stands for.
 use super::builtin::Builtin;
 use super::operation::OpId;
 use crate::syntax::ast::*;
@@ -7,8 +7,8 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What an expression stands for: an operation whose value is known later, or what is
-/// known already.
+/// What an expression stands for: an operation, whose value depends on the graph, or a static
+/// value.
 #[derive(Clone)]
 pub enum StaticValue {
     Operation(OpId),
@@ -21,10 +21,10 @@ pub enum StaticValue {
 
 pub struct StaticFunction {
     pub function: Arc<Function>,
-    /// What the names in it stand for, those of `group` aside.
+    /// The environment of the function, without the names of `group`.
     pub env: Env,
     pub group: Option<Functions>,
-    /// Its shape; see `recognise`.
+    /// See [`super::shapes`].
     pub shape: OnceCell<Option<u64>>,
 }
 
@@ -36,7 +36,7 @@ pub struct Procedure {
     pub recursive: bool,
 }
 
-/// Names and what they stand for, the latest first.
+/// Names and what they stand for; inner definitions hide outer ones.
 #[derive(Clone, Default)]
 pub struct Env(Option<Rc<Entry>>);
 
@@ -69,7 +69,7 @@ impl Env {
         None
     }
 
-    /// The functions of a group, by their names, over this.
+    /// This environment extended by mutually recursive functions.
     pub fn with_group(&self, group: &Functions) -> Env {
         let mut env = self.clone();
         for (name, function) in group.iter() {
@@ -86,7 +86,7 @@ impl Env {
 }
 
 impl Drop for Env {
-    /// Without recursion, which a long chain would make deep.
+    /// Iterative, because the chain may be long.
     fn drop(&mut self) {
         let mut next = self.0.take();
         while let Some(mut entry) = next.and_then(|entry| Rc::try_unwrap(entry).ok()) {

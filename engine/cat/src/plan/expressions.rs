@@ -1,5 +1,5 @@
-//! Laying out a model: expressions become operations, functions are put in where they are
-//! called, and only what depends on sets of values is left to the interpreter.
+//! Expressions → operations. Functions are inlined where they are called; what depends on the
+//! elements of sets of values is deferred to the interpreter.
 use super::builtin::Builtin;
 use super::environment::*;
 use super::fault::Fault;
@@ -15,14 +15,14 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// How deep calls may be put into one another.
+/// How deeply inlined calls may nest.
 const MAX_DEPTH: usize = 200;
-/// How deep expressions may stand in one another, the bodies of functions put in: at first,
-/// and on a large stack.
+/// How deeply expressions may nest, inlined functions included: on the caller's stack, and on a
+/// large one.
 pub const SHALLOW: usize = 120;
 pub const DEEP: usize = 5_000;
-pub const TOO_DEEP: &str = "expressions stand too deep in one another";
-/// How many calls and operations a model may come to.
+pub const TOO_DEEP: &str = "expressions nest too deeply";
+/// How many calls may be inlined.
 const MAX_CALLS: usize = 50_000;
 
 pub struct ExpressionPlanner<'m> {
@@ -99,7 +99,7 @@ impl<'m> ExpressionPlanner<'m> {
         items.iter().map(|item| self.id(item, env)).collect()
     }
 
-    /// The operation whose value is what is known.
+    /// The operation for a static value.
     pub fn reify(&mut self, known: &StaticValue, at: SourcePosition) -> PlanResult<OpId> {
         match known {
             StaticValue::Operation(id) => Ok(*id),
@@ -111,7 +111,7 @@ impl<'m> ExpressionPlanner<'m> {
                 self.operations.add(Op::Tuple(items?), at)
             }
             StaticValue::Procedure(_) => {
-                let fault = Fault::Message("a procedure is no value".into());
+                let fault = Fault::Message("a procedure is not a value".into());
                 Ok(self.operations.fault(fault, at))
             }
             StaticValue::Function(closure) => {
@@ -156,7 +156,7 @@ impl<'m> ExpressionPlanner<'m> {
         Ok(captured)
     }
 
-    /// Leaves an expression to the interpreter.
+    /// Defers an expression to the interpreter.
     fn defer(&mut self, exp: &ExpRef, env: &Env) -> PlanResult<StaticValue> {
         let captured = self.captured(&free_names(exp), env, exp.at)?;
         let code = self.operations.defer(Deferred {
@@ -240,7 +240,7 @@ impl<'m> ExpressionPlanner<'m> {
                 };
                 let clause = clauses.iter().find(|(tag, _)| *tag == name);
                 let Some(body) = clause.map(|(_, body)| body).or(otherwise.as_ref()) else {
-                    let fault = Fault::Message("no clause of match fits the tag".into());
+                    let fault = Fault::Message("no clause of match for this tag".into());
                     return Ok(StaticValue::Operation(self.operations.fault(fault, at)));
                 };
                 return self.exp(body, env);
@@ -268,7 +268,7 @@ impl<'m> ExpressionPlanner<'m> {
         self.node(op, at)
     }
 
-    /// Applies a function: puts in its body, unless it is recursive.
+    /// Applies a function: inlines its body unless it is recursive.
     fn apply(
         &mut self,
         function: &StaticValue,
@@ -277,7 +277,7 @@ impl<'m> ExpressionPlanner<'m> {
     ) -> PlanResult<StaticValue> {
         self.calls += 1;
         if self.calls > MAX_CALLS || self.depth > MAX_DEPTH {
-            return Err((at, Fault::Limit("functions call one another too often")));
+            return Err((at, Fault::Limit("too many nested calls")));
         }
         match function {
             StaticValue::Function(closure) if closure.group.is_none() => {
@@ -315,7 +315,7 @@ impl<'m> ExpressionPlanner<'m> {
         }
     }
 
-    /// The items of what is bound to a tuple of names.
+    /// The items of the value that is bound to a tuple of names.
     fn parts(
         &mut self,
         pattern: &Pattern,
@@ -334,8 +334,7 @@ impl<'m> ExpressionPlanner<'m> {
                     .collect()
             }
             _ => {
-                let fault =
-                    Fault::Message("the number of arguments is not that of the parameters".into());
+                let fault = Fault::Message("wrong number of arguments".into());
                 let id = self.operations.fault(fault, at);
                 Ok(vec![StaticValue::Operation(id); names.len()])
             }
@@ -359,7 +358,7 @@ impl<'m> ExpressionPlanner<'m> {
         }
     }
 
-    /// `let … and …`: no definition sees another.
+    /// `let … and …`: the definitions do not see one another.
     pub fn bindings(&mut self, bindings: &[Binding], env: &Env) -> PlanResult<Env> {
         let mut inner = env.clone();
         for binding in bindings {
@@ -369,8 +368,8 @@ impl<'m> ExpressionPlanner<'m> {
         Ok(inner)
     }
 
-    /// `let rec`: functions by themselves, or sets and relations by themselves; a mixture
-    /// is left to the interpreter.
+    /// `let rec` of functions only, or of sets and relations only; a mixture is deferred to the
+    /// interpreter.
     pub fn recursion(&mut self, bindings: &[Binding], env: &Env) -> PlanResult<Env> {
         let function = |binding: &Binding| match (&binding.value.kind, &binding.pattern) {
             (ExpKind::Fun(function), Pattern::One(name)) => Some((*name, function.clone())),
@@ -469,7 +468,7 @@ impl<'m> ExpressionPlanner<'m> {
     }
 }
 
-/// The set or relation that stands for a tag in the input.
+/// The name under which the input gives the set or relation of a tag.
 fn tag_name(tag: &str, builtin: Builtin) -> String {
     let tag = tag.trim_start_matches('\'');
     if builtin == Builtin::TagScope {

@@ -1,4 +1,4 @@
-//! Why an expression has no value.
+//! Faults: the reasons for which an expression has no value.
 use crate::error::CatError;
 use crate::syntax::files::Files;
 use crate::syntax::names::{Names, SourcePosition, Symbol};
@@ -10,26 +10,26 @@ pub enum Fault {
     Unbound(Symbol),
     /// What was expected, and the type of what was found.
     Type(&'static str, &'static str),
-    /// A message of its own.
+    /// Any other reason.
     Message(Arc<str>),
-    /// A limit of the evaluator: caught by no `try`.
+    /// A limit of the evaluation was reached; `try` does not catch it.
     Limit(&'static str),
-    /// An error of its own place: that of an included file.
+    /// An error with its own position: that of an included file.
     Error(Arc<CatError>),
 }
 
 impl Fault {
-    /// The error of a fault at a place.
+    /// The error for a fault at a position.
     pub fn error(self, files: &Files, names: &Names, at: SourcePosition) -> CatError {
         let (message, advice) = match self {
             Fault::Error(error) => return CatError::clone(&error),
             Fault::Unbound(name) => (
-                format!("nothing is called {} here", names.text(name)),
-                "it is neither defined before this place nor given for this kind of test"
-                    .to_owned(),
+                format!("unknown name {}", names.text(name)),
+                "it is neither defined above nor provided for this kind of test".to_owned(),
             ),
             Fault::Type(expected, found) => {
-                (format!("this is {found}"), format!("expected: {expected}"))
+                let message = format!("expected {expected}, found {found}");
+                (message, String::new())
             }
             Fault::Message(message) => (message.to_string(), String::new()),
             Fault::Limit(message) => {

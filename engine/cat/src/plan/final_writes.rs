@@ -1,14 +1,14 @@
-//! Whether a plan depends on the final writes.
+//! Whether the final writes influence a model's solutions.
 use super::operation::{Op, OpId, Operations};
 use super::steps::{order_operands, Step};
 use crate::syntax::ast::{Claim, Role};
 use crate::syntax::names::Names;
 
-/// Whether the final writes reach anything but the beginnings of coherence orders of all
-/// writes, and checks that these beginnings have no cycle.
+/// Whether the final writes influence anything but the bases of coherence orders over all writes,
+/// and checks that these bases are acyclic.
 ///
-/// A coherence order ends with some write. To fix beforehand which, and then to choose
-/// only orders that end so, is to part the same orders by their ends.
+/// Every coherence order ends with some write. Fixing which one, and then choosing only orders that
+/// end with it, merely partitions the same orders.
 pub fn needs_finals(operations: &Operations, names: &Names, steps: &[Step]) -> bool {
     let mut reached = vec![false; operations.all.len()];
     for (id, node) in operations.all.iter().enumerate() {

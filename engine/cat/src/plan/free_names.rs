@@ -1,9 +1,9 @@
-//! The names that an expression takes from its surroundings.
+//! Free names of expressions and functions.
 use crate::syntax::ast::*;
 use crate::syntax::names::Symbol;
 use std::sync::Arc;
 
-/// The names that an expression takes from its surroundings.
+/// The free names of an expression.
 pub fn free_names(exp: &Exp) -> Vec<Symbol> {
     let mut free = Free {
         bound: Vec::new(),
@@ -15,7 +15,7 @@ pub fn free_names(exp: &Exp) -> Vec<Symbol> {
     free.found
 }
 
-/// The names that functions defined together take from their surroundings.
+/// The free names of functions that are defined together.
 pub fn free_of_functions(functions: &[(Option<Symbol>, Arc<Function>)]) -> Vec<Symbol> {
     let mut free = Free {
         bound: functions.iter().filter_map(|(name, _)| *name).collect(),

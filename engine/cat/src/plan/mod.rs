@@ -1,4 +1,11 @@
-//! Statements → a plan.
+//! Statements → a plan: a graph of operations in which each value is computed once, and on it the
+//! checks and choices of the model in order.
+//!
+//! - [`operation`], [`steps`]: the plan. [`builtin`], [`fault`]: what operations refer to.
+//! - [`statements`] plans the statements of a model, [`expressions`] their expressions in an
+//!   [`environment`], [`operators`] normalises operators, [`shapes`] recognises the functions that
+//!   enumerate coherence orders, [`free_names`] finds what deferred code depends on.
+//! - [`compact`] removes unneeded operations; [`final_writes`] and [`polarity`] analyse a plan.
 pub mod builtin;
 pub mod compact;
 pub mod environment;

@@ -1,11 +1,11 @@
-//! A model laid out: each operation once, after its operands.
+//! The operations of a plan. Each occurs once, after its operands.
 use super::builtin::Builtin;
 use super::fault::Fault;
 use crate::syntax::ast::*;
 use crate::syntax::names::{SourcePosition, Symbol};
 use std::collections::HashMap;
 
-/// The number of an operation; its operands have lower ones.
+/// The number of an operation, greater than those of its operands.
 pub type OpId = u32;
 
 /// An operation on the values of other operations.
@@ -20,9 +20,9 @@ pub enum Op {
     ReadsFrom,
     /// The final writes, `FW`.
     Finals,
-    /// What a `with … from` chooses.
+    /// The result of a `with … from`, by its number.
     Choice(u32),
-    /// A name of a `let rec`: the group, and the place in it.
+    /// A name of a `let rec`: the group, and the index in it.
     Variable(u32, u32),
     Builtin(Builtin),
     Tag(Symbol, Symbol),
@@ -36,19 +36,19 @@ pub enum Op {
     Restrict(Option<OpId>, OpId, Option<OpId>),
     Explicit(Box<[OpId]>),
     Tuple(Box<[OpId]>),
-    /// An item of a tuple of so many.
+    /// An item of a tuple: its index, and the length of the tuple.
     Item(OpId, u32, u32),
     Apply(OpId, OpId),
     Call(Builtin, OpId),
-    /// The orders of a set, location by location, that extend a relation.
+    /// The orders of a set that extend a relation, per location.
     Orders(OpId, OpId),
     /// The least fixpoint of a group, as a tuple.
     Fix(u32),
     If(Test, OpId, OpId, OpId, OpId),
     Try(OpId, OpId),
-    /// An expression left to the interpreter.
+    /// A deferred expression, by its number.
     Eval(u32),
-    /// A function left to the interpreter.
+    /// A deferred function, by its number.
     Closure(u32),
     /// No value; the number of the fault.
     Fault(u32),
@@ -62,7 +62,7 @@ pub enum Test {
     In,
 }
 
-/// What is left to the interpreter, and the operations that give the names in it.
+/// Code deferred to the interpreter, and the operations for its free names.
 #[derive(Debug)]
 pub struct Deferred {
     pub exp: ExpRef,
@@ -73,22 +73,22 @@ pub struct Deferred {
 /// A `let rec` of sets and relations.
 #[derive(Debug)]
 pub struct Group {
-    /// The operations that are its names.
+    /// The operations that stand for its names.
     pub variables: Vec<OpId>,
     /// The new value of each name.
     pub bodies: Vec<OpId>,
-    /// For each name, the operations to repeat for its new value, in order.
+    /// For each name, the operations to repeat to compute its new value, in order.
     pub inner: Vec<Vec<OpId>>,
 }
 
 #[derive(Clone, Debug)]
 pub struct Operation {
     pub op: Op,
-    /// Where it stands first.
+    /// The position of its first occurrence.
     pub at: SourcePosition,
-    /// What it depends on: 0 the graph alone, 1 reads-from too, 2 the first choice too, …
+    /// What it depends on: 0 for the graph alone, 1 for rf, 2 for the first choice, …
     pub level: u32,
-    /// The innermost `let rec` whose names it depends on, from 1; 0 for none.
+    /// The innermost `let rec` on whose names it depends, from 1; 0 for none.
     pub group: u32,
 }
 
@@ -103,11 +103,11 @@ pub struct Operations {
 }
 
 impl Operations {
-    /// The number of an operation, new where need be.
+    /// The number of an operation; adds it if it is new.
     pub fn intern(&mut self, op: Op, at: SourcePosition) -> OpId {
         if let Some(id) = self.numbers.get(&op) {
             let known = &mut self.all[*id as usize];
-            // What the prelude mentions too is shown where the model does.
+            // An operation of the prelude is reported at its first use in the model.
             if known.at.file == 0 {
                 known.at = at;
             }
@@ -148,7 +148,7 @@ impl Operations {
         id
     }
 
-    /// The innermost group, other than this, that this group depends on.
+    /// The innermost other group that this group depends on.
     fn outer_group(&self, group: u32) -> u32 {
         let mut outer = 0;
         for inner in self.groups[group as usize].inner.iter().flatten() {
@@ -201,7 +201,7 @@ impl Operations {
                 let captured = &self.deferred[*code as usize].captured;
                 captured.iter().for_each(|(_, id)| each(*id));
             }
-            // The operations inside a fixpoint stand for it too.
+            // The operations inside a fixpoint count as its operands.
             Op::Fix(group) => {
                 let group = &self.groups[*group as usize];
                 group.bodies.iter().for_each(|id| each(*id));
@@ -226,7 +226,7 @@ impl Operations {
             if !seen.insert(id) {
                 continue;
             }
-            // What belongs to a group further inside is repeated by that group.
+            // Operations of inner groups are repeated by those groups.
             if node.group == group {
                 found.push(id);
             }

@@ -1,22 +1,22 @@
-//! How operators are laid out: what changes least often is computed first, and sets in
-//! brackets restrict their neighbours.
+//! Normalisation of operators: the operands that change least often are combined first, and sets in
+//! brackets become restrictions of their neighbours.
 use super::fault::Fault;
 use super::operation::{Op, OpId, Operations};
 use crate::syntax::ast::*;
 use crate::syntax::names::SourcePosition;
 
-/// How many operations a model may come to.
+/// How many operations a plan may have.
 const MAX_NODES: usize = 100_000;
 
-/// A model that cannot be laid out: why, and where.
+/// Why a model cannot be planned, and where.
 pub type PlanError = (SourcePosition, Fault);
 pub type PlanResult<T> = Result<T, PlanError>;
 
 impl Operations {
-    /// [`Operations::number`], within the limit.
+    /// [`Operations::intern`] within the limit.
     pub fn add(&mut self, op: Op, at: SourcePosition) -> PlanResult<OpId> {
         if self.all.len() >= MAX_NODES {
-            return Err((at, Fault::Limit("the model comes to too many operations")));
+            return Err((at, Fault::Limit("the model has too many operations")));
         }
         Ok(self.intern(op, at))
     }
@@ -49,7 +49,7 @@ impl Operations {
         (node.group, node.level)
     }
 
-    /// A union, what changes least often united first.
+    /// A union; the operands that change least often are united first.
     pub fn union(&mut self, mut items: Vec<OpId>, at: SourcePosition) -> PlanResult<OpId> {
         items.sort_by_key(|id| (self.level(*id), *id));
         items.dedup();
@@ -92,8 +92,8 @@ impl Operations {
         self.add(Op::Binary(op, a, b), at)
     }
 
-    /// `a; b; …`: sets in brackets restrict their neighbours, and what changes least often
-    /// is composed first.
+    /// `a; b; …`; sets in brackets restrict their neighbours, and the operands that change least
+    /// often are composed first.
     pub fn sequence(&mut self, items: &[OpId], at: SourcePosition) -> PlanResult<OpId> {
         let mut list: Vec<(Option<OpId>, Option<OpId>)> = Vec::new();
         for item in items {
@@ -114,7 +114,7 @@ impl Operations {
             let set = |index: usize| list.get(index).and_then(|(set, _)| *set);
             let (from, relation) = match list[index] {
                 (Some(set), None) if index + 1 == list.len() => {
-                    // Alone, or after a relation that took no set behind it.
+                    // It is alone, or the relation before it already has a set behind it.
                     relations.push(self.add(Op::Unary(Unary::Identity, set), at)?);
                     break;
                 }

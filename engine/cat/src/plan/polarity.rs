@@ -1,9 +1,10 @@
-//! Whether more pairs can only add to a value.
+//! Polarity: whether a value only grows, or only shrinks, as the relations that are not yet known
+//! grow.
 use super::builtin::Builtin;
 use super::operation::{Op, Operations};
 use crate::syntax::ast::*;
 
-/// How a value changes as the relations that are still open grow.
+/// The change of a value while the unknown relations grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Polarity {
     /// It only grows.
@@ -25,8 +26,8 @@ const UNKNOWN: Polarity = Polarity {
     down: false,
 };
 
-/// The polarity of every operation in the reads-from relation, the final writes and the
-/// choices, of which `fixed` says which operations do not depend on those that are open.
+/// The polarity of every operation in rf, the final writes and the choices. `fixed` are the
+/// operations that do not depend on the unknown ones.
 pub fn polarities(operations: &Operations, fixed: &dyn Fn(u32) -> bool) -> Vec<Polarity> {
     let mut found: Vec<Polarity> = Vec::with_capacity(operations.all.len());
     for (id, node) in operations.all.iter().enumerate() {
@@ -66,7 +67,7 @@ pub fn polarities(operations: &Operations, fixed: &dyn Fn(u32) -> bool) -> Vec<P
             | Op::Call(Builtin::Domain | Builtin::Range | Builtin::AsTransitive, _) => all(),
             Op::Binary(Binary::Intersection | Binary::Product, ..) => all(),
             Op::Try(..) => all(),
-            // The least fixpoint of what grows grows; each name is taken to grow above.
+            // The least fixpoint of a monotone function is monotone; the names are assumed to grow.
             Op::Fix(group) => {
                 let mut bodies = operations.groups[*group as usize].bodies.iter();
                 let up = bodies.all(|body| of(*body).up);

@@ -1,8 +1,8 @@
-//! Functions known by what they are made of.
+//! Recognition of functions by their definition.
 //!
-//! A search over coherence orders must not list their product first. So the functions
-//! that give that product are recognised, by a number made of everything in them and in
-//! what they call, names of arguments aside; what merely has their name is not.
+//! The search over coherence orders must not list their product first. Therefore the functions that
+//! compute that product are recognised by a hash of their definition and of everything it refers
+//! to, up to the names of parameters. A function that merely has the same name is not.
 use super::builtin::Builtin;
 use super::environment::{Env, StaticFunction, StaticValue};
 use super::operation::{Op, Operations};
@@ -10,24 +10,24 @@ use crate::syntax::ast::*;
 use crate::syntax::names::{Names, Symbol};
 use std::sync::Arc;
 
-/// The shapes of `generate_orders`: herd7's cross.cat, and models/cos.cat.
+/// The hashes of `generate_orders` in herd7's cross.cat and in models/cos.cat.
 pub const ORDERS: [u64; 2] = [0x4128_44da_e61d_f197, 0x5426_4776_dcdc_31a9];
 
-/// How deep functions may refer to one another.
+/// How deeply functions may refer to one another.
 const MAX_DEPTH: usize = 50;
 
-/// A running hash, FNV-1a over words: the same in every build.
+/// A hash in progress: FNV-1a over words, the same in every build.
 struct ShapeHash<'c> {
     operations: &'c Operations,
     names: &'c Names,
     state: u64,
-    /// Names bound inside, the innermost last.
+    /// The names bound inside, innermost last.
     bound: Vec<Option<Symbol>>,
     known: bool,
     depth: usize,
 }
 
-/// The shape of a function; none when something in it has no lasting shape.
+/// The hash of a function; none if its definition depends on what has no stable hash.
 pub fn shape(operations: &Operations, names: &Names, closure: &StaticFunction) -> Option<u64> {
     shape_at(operations, names, closure, 0)
 }
@@ -221,7 +221,7 @@ mod tests {
     use crate::Model;
     use std::path::{Path, PathBuf};
 
-    /// Whether the model chooses its coherence order from orders that are not listed.
+    /// Whether the model's coherence order is chosen from orders that are not listed.
     fn recognised(path: &Path) -> bool {
         let model = Model::load(path, &[]).unwrap();
         let plan = model.plan(&|_| false).unwrap().plan.clone();

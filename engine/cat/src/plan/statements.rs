@@ -1,4 +1,4 @@
-//! A model laid out as steps: the checks and choices, in the model's order.
+//! Statements → a plan: the entry point of planning.
 use super::compact::compact;
 use super::environment::{Env, Procedure, StaticValue};
 use super::expressions::{ExpressionPlanner, DEEP, SHALLOW, TOO_DEEP};
@@ -14,9 +14,9 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// How deep files, procedures and blocks may stand in one another.
+/// How deeply files, procedures and blocks may nest.
 const MAX_DEPTH: usize = 100;
-/// How many statements may be run through.
+/// How many statements may be executed, those of included files and procedures counted each time.
 const MAX_STATEMENTS: usize = 20_000;
 
 struct Planner<'m> {
@@ -28,11 +28,11 @@ struct Planner<'m> {
     statements: usize,
 }
 
-/// The size of the stack on which a model is laid out.
+/// The size of the large stack.
 const STACK: usize = 256 << 20;
 
-/// Lays out the statements of the prelude and of a model; where they stand deep in one
-/// another, in a thread with a large stack.
+/// Plans the statements of the prelude and of a model; on a thread with a large stack if
+/// expressions nest deeply.
 pub fn plan(files: &Files, blocks: &[&Block], variants: &dyn Fn(&str) -> bool) -> PlanResult<Plan> {
     let on = |name: &String| (name.clone(), variants(name));
     let variants: HashMap<String, bool> = files.variants.iter().map(on).collect();
@@ -44,7 +44,7 @@ pub fn plan(files: &Files, blocks: &[&Block], variants: &dyn Fn(&str) -> bool) -
         let builder = std::thread::Builder::new().stack_size(STACK);
         let handle = builder.spawn_scoped(threads, || lay_out(files, blocks, &variants, DEEP));
         let joined = handle.ok().and_then(|handle| handle.join().ok());
-        let stopped = Fault::Limit("the model cannot be laid out");
+        let stopped = Fault::Limit("no thread with a large stack could be started");
         joined.unwrap_or(Err((SourcePosition::default(), stopped)))
     })
 }
@@ -82,7 +82,7 @@ fn lay_out(
         ..
     } = expressions;
     let (mut steps, mut choices) = (steps, choices);
-    // The sources themselves are roots, so that their operands keep their numbers' order.
+    // Sources of choices count as roots, so that their operands keep their order.
     let mut kept = roots(&operations, &steps);
     kept.extend(choices.iter().map(|choice| choice.source));
     compact(&mut operations, &mut steps, &mut choices, &kept);
@@ -108,13 +108,13 @@ impl Planner<'_> {
             if self.depth > MAX_DEPTH {
                 return Err((
                     statement.at,
-                    Fault::Limit("files and procedures stand too deep in one another"),
+                    Fault::Limit("files, procedures and blocks nest too deeply"),
                 ));
             }
             if self.statements > MAX_STATEMENTS {
                 return Err((
                     statement.at,
-                    Fault::Limit("the model comes to too many statements"),
+                    Fault::Limit("the model executes too many statements"),
                 ));
             }
             env = self.statement(statement, env)?;
@@ -168,7 +168,7 @@ impl Planner<'_> {
                 match files.included.get(&(at.file, name.clone())) {
                     Some(Ok(block)) => self.block(block, env),
                     Some(Err(error)) => Err((at, Fault::Error(Arc::new(error.clone())))),
-                    None => self.stop("this file is not read", at),
+                    None => self.stop("the included file was not parsed", at),
                 }
             }
             StatementKind::Procedure {
@@ -188,10 +188,8 @@ impl Planner<'_> {
             }
             StatementKind::Call(name, argument) => {
                 let Some(StaticValue::Procedure(procedure)) = env.find(*name).cloned() else {
-                    let message = format!(
-                        "there is no procedure {}",
-                        self.expressions.names.text(*name)
-                    );
+                    let message =
+                        format!("unknown procedure {}", self.expressions.names.text(*name));
                     return self.stop(&message, at);
                 };
                 let argument = self.expressions.exp(argument, &env)?;
@@ -224,7 +222,7 @@ impl Planner<'_> {
                 let source = self.expressions.exp(source, &env)?;
                 let Some(tags) = self.tags(&source) else {
                     return self.stop(
-                        "forall runs over tags only; this set is not one of tags known beforehand",
+                        "forall requires a set of tags that does not depend on the graph",
                         at,
                     );
                 };
@@ -235,12 +233,15 @@ impl Planner<'_> {
             }
             StatementKind::MatchTag(value, clauses, otherwise) => {
                 let StaticValue::Tag(_, name) = self.expressions.exp(value, &env)? else {
-                    return self.stop("match between statements takes a tag known beforehand", at);
+                    return self.stop(
+                        "match on statements requires a tag that does not depend on the graph",
+                        at,
+                    );
                 };
                 let clause = clauses.iter().find(|(tag, _)| *tag == name);
                 match clause.map(|(_, block)| block).or(otherwise.as_ref()) {
                     Some(block) => self.block(block, env),
-                    None => self.stop("no clause of match fits the tag", at),
+                    None => self.stop("no clause of match for this tag", at),
                 }
             }
         }
@@ -268,7 +269,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// The tags of a set of tags, when they are known.
+    /// The elements of a set of tags, if they are static.
     fn tags(&self, known: &StaticValue) -> Option<Vec<StaticValue>> {
         match known {
             StaticValue::Tag(..) => Some(vec![known.clone()]),
@@ -292,7 +293,7 @@ impl Planner<'_> {
     }
 }
 
-/// What the steps need of a graph.
+/// The inputs that the steps need.
 fn given(operations: &Operations, steps: &[Step]) -> Vec<OpId> {
     let mut waiting = roots(operations, steps);
     let mut seen = vec![false; operations.all.len()];

@@ -1,4 +1,4 @@
-//! A plan: the checks and choices of a model, in its order, on numbered operations.
+//! A plan: the checks and choices of a model, in order, on numbered operations.
 use super::builtin::Builtin;
 use super::operation::{Op, OpId, Operations};
 use crate::syntax::ast::{Claim, Role};
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 #[derive(Clone, Copy, Debug)]
 pub struct CheckStep {
     pub at: SourcePosition,
-    /// Where its value stands.
+    /// The position of the expression.
     pub value_at: SourcePosition,
     pub role: Role,
     pub negated: bool,
@@ -18,7 +18,7 @@ pub struct CheckStep {
 }
 
 impl CheckStep {
-    /// What is claimed, in cat's words.
+    /// The claim in cat's words.
     pub fn claim_text(&self) -> String {
         let claim = match self.claim {
             Claim::Acyclic => "acyclic",
@@ -34,7 +34,7 @@ pub struct ChoiceStep {
     pub at: SourcePosition,
     pub name: Symbol,
     pub source: OpId,
-    /// The operation that is the choice.
+    /// The operation that stands for the chosen value.
     pub choice: OpId,
 }
 
@@ -44,25 +44,25 @@ pub enum Step {
     Choose(ChoiceStep),
 }
 
-/// A model laid out for some variants.
+/// A model, planned for some variants.
 pub struct Plan {
     pub names: Names,
     pub operations: Operations,
     pub steps: Vec<Step>,
     /// The tags of each enumeration.
     pub enums: HashMap<Symbol, Vec<Symbol>>,
-    /// The choices, in their order: each one's source.
+    /// The choices, in order.
     pub choices: Vec<ChoiceStep>,
     /// Whether each variant is on.
     pub variants: HashMap<String, bool>,
-    /// The names that are asked of a graph, in order.
+    /// The operations that a graph gives the values of, in order.
     pub given: Vec<OpId>,
-    /// Whether the final writes matter; see `Prepared::needs_final_writes`.
+    /// Whether the final writes matter; see [`crate::Prepared::needs_final_writes`].
     pub needs_finals: bool,
 }
 
-/// The operations whose values make a choice's source, when they are to be had one by
-/// one: of orders, what is ordered and what they extend.
+/// For a choice of orders, whether they are per location, and the operations for the ordered set
+/// and for the relation that the orders extend. None for other choices.
 pub fn order_operands(operations: &Operations, source: OpId) -> Option<(bool, OpId, OpId)> {
     match *operations.op(source) {
         Op::Orders(set, base) => Some((true, set, base)),
@@ -77,7 +77,7 @@ pub fn order_operands(operations: &Operations, source: OpId) -> Option<(bool, Op
     }
 }
 
-/// The operations whose values the steps look at.
+/// The operations whose values the steps need.
 pub fn roots(operations: &Operations, steps: &[Step]) -> Vec<OpId> {
     let mut waiting = Vec::new();
     for step in steps {

@@ -1,13 +1,13 @@
-//! What a cat file says, as a tree.
+//! The syntax tree of a cat file.
 use super::names::{SourcePosition, Symbol};
 use std::sync::Arc;
 
-/// An expression and where it starts.
+/// An expression and its position.
 #[derive(Debug)]
 pub struct Exp {
     pub at: SourcePosition,
     pub kind: ExpKind,
-    /// How deep expressions stand in one another here.
+    /// The height of the tree.
     pub depth: u32,
 }
 
@@ -56,7 +56,7 @@ pub enum ExpKind {
 }
 
 impl ExpKind {
-    /// Calls `each` for every expression right inside.
+    /// Calls `each` with every direct subexpression.
     pub fn parts(&self, each: &mut dyn FnMut(&ExpRef)) {
         match self {
             ExpKind::EmptyRelation | ExpKind::Universe | ExpKind::Tag(_) | ExpKind::Var(_) => {}
@@ -122,7 +122,7 @@ pub enum Binary {
     Add,
 }
 
-/// What an argument or a definition binds: one name, or those of a tuple; `_` binds none.
+/// The pattern of a parameter or a definition: a name, or a tuple of names; `_` binds nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Pattern {
     One(Option<Symbol>),
@@ -142,7 +142,7 @@ pub struct Function {
     pub body: ExpRef,
 }
 
-/// Functions defined together, with their names.
+/// Functions that are defined together, by name.
 pub type Functions = Arc<Vec<(Option<Symbol>, Arc<Function>)>>;
 
 #[derive(Debug)]
@@ -161,7 +161,7 @@ pub enum Condition {
     Variant(Variant),
 }
 
-/// A condition on the variants of the checker.
+/// A condition on the checker's variants.
 #[derive(Debug)]
 pub enum Variant {
     Is(String),
@@ -181,7 +181,7 @@ impl Variant {
     }
 }
 
-/// What an axiom says of a relation or set.
+/// What a check asserts of a relation or set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Claim {
     Acyclic,
@@ -189,16 +189,16 @@ pub enum Claim {
     Empty,
 }
 
-/// What follows from a claim that does not hold, or, for a flag, that holds.
+/// The consequence of a failing claim; for a flag, of a claim that holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// The execution is not one of the model.
+    /// The execution is inconsistent.
     Axiom,
     /// `flag`: the name is reported.
     Flag,
-    /// `undefined_unless`: the program has no meaning.
+    /// `undefined_unless`: the program has undefined behaviour.
     UndefinedUnless,
-    /// `assert`: the test is no input for the model.
+    /// `assert`: the model does not apply to the test.
     Assert,
 }
 

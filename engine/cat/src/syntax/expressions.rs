@@ -1,4 +1,4 @@
-//! Expressions, from the words of a file.
+//! The grammar of expressions and of the bindings in them.
 use super::ast::*;
 use super::lexer::{Fault, Keyword, Token};
 use super::names::SourcePosition;
@@ -6,8 +6,8 @@ use super::parser::Parser;
 use super::patterns::pattern;
 use std::sync::Arc;
 
-/// How tightly operators bind, loosest first, as herd7 has it: `|`, `++`, `;`, `\`, `&`,
-/// then `*` of sets and the prefix and postfix operators.
+/// The precedence of operators, lowest first, as in herd7: `|`, `++`, `;`, `\`, `&`, then `*` on
+/// sets and the prefix and postfix operators.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Level {
     Union,
@@ -18,7 +18,7 @@ enum Level {
     Product,
 }
 
-/// How deep expressions may stand in one another.
+/// The greatest height of an expression.
 const MAX_DEPTH: u32 = 400;
 
 fn exp(at: SourcePosition, kind: ExpKind) -> ExpRef {
@@ -162,7 +162,7 @@ impl Parser<'_> {
         self.nested(|parser| parser.operators(Level::Union))
     }
 
-    /// Operators that bind at least as tightly as `least`.
+    /// Parses operators with at least this precedence.
     fn operators(&mut self, least: Level) -> Result<ExpRef, Fault> {
         let mut left = self.operand()?;
         loop {
@@ -180,7 +180,7 @@ impl Parser<'_> {
             }
             if level == Level::Product && least == Level::Product {
                 let advice = "put one of the products in parentheses".to_owned();
-                return Err((self.place(), "* of three sets".to_owned(), advice));
+                return Err((self.place(), "a product of three sets".to_owned(), advice));
             }
             let at = left.at;
             if matches!(level, Level::Union | Level::Sequence) {
@@ -199,8 +199,8 @@ impl Parser<'_> {
         }
     }
 
-    /// The operands of an associative operation, with those of the same operation among
-    /// them taken up.
+    /// The operands of an associative operator; nested occurrences of the same operator are
+    /// flattened.
     fn several(
         &mut self,
         first: ExpRef,
@@ -227,17 +227,17 @@ impl Parser<'_> {
         self.limit_depth(exp(at, kind))
     }
 
-    /// The expression, unless parts of it stand too deep in one another.
+    /// The expression, unless it nests too deeply.
     fn limit_depth(&self, exp: ExpRef) -> Result<ExpRef, Fault> {
         if exp.depth <= MAX_DEPTH {
             return Ok(exp);
         }
-        let message = "this expression stands too deep in itself".to_owned();
+        let message = "this expression nests too deeply".to_owned();
         Err((exp.at, message, "name parts of it with let".to_owned()))
     }
 
-    /// An expression with its prefix and postfix operators. After `~`, herd7 takes `^-1`
-    /// and no other postfix operator, so that `~r+` says what it means with parentheses.
+    /// An expression with its prefix and postfix operators. After `~`, herd7 accepts `^-1` and no
+    /// other postfix operator, so `~r+` requires parentheses.
     fn operand(&mut self) -> Result<ExpRef, Fault> {
         let at = self.place();
         if self.take_punct("~") {
@@ -285,7 +285,7 @@ impl Parser<'_> {
         self.limit_depth(exp(at, ExpKind::Unary(Unary::Inverse, inner)))
     }
 
-    /// Whether the `*` here stands between sets, and does not close a relation.
+    /// Whether this `*` is the product of sets, not the reflexive transitive closure.
     fn star_is_product(&self) -> bool {
         match self.peek_second() {
             Token::Name(_) | Token::Tag(_) | Token::Keyword(Keyword::Begin) => true,
@@ -324,7 +324,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An expression that needs no parentheses as an argument, when one stands here.
+    /// An expression that needs no parentheses as an argument; none if there is none here.
     pub fn simple(&mut self) -> Result<Option<ExpRef>, Fault> {
         let at = self.place();
         let kind = match self.peek() {
@@ -364,7 +364,7 @@ impl Parser<'_> {
         Ok(Some(exp(at, kind)))
     }
 
-    /// Expressions between commas, up to the sign `close`.
+    /// Expressions separated by commas, up to `close`.
     pub fn list(&mut self, close: &str) -> Result<Vec<ExpRef>, Fault> {
         let mut items = Vec::new();
         if self.take_punct(close) {

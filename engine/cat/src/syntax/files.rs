@@ -1,4 +1,4 @@
-//! Files: a model, what it includes, and where that is found.
+//! The files of a model: parsing, and the search for included files.
 use super::ast::*;
 use super::lexer::Fault;
 use super::names::{Names, SourcePosition, Symbol};
@@ -13,28 +13,27 @@ const MAX_FILES: usize = 500;
 /// How long a file may be, in bytes.
 const MAX_BYTES: usize = 4 << 20;
 
-/// A file of a model.
+/// The text of a file.
 pub struct Source {
     pub name: String,
     pub text: String,
 }
 
-/// What an `include` stands for, or why it stands for nothing. That is an error only when
-/// the statement is reached.
+/// The statements of an included file, or why it cannot be included. The latter is an error only if
+/// the `include` is executed.
 pub type Included = Result<Block, CatError>;
 
 /// The files of a model, parsed.
 pub struct Files {
     pub names: Names,
     pub sources: Vec<Source>,
-    /// The variants that the files ask for, without doubles.
+    /// The variants that the files ask for, sorted, without duplicates.
     pub variants: Vec<String>,
-    /// By the including file's number and the name it gives.
+    /// By the number of the including file and the name in the `include`.
     pub included: HashMap<(u32, String), Included>,
 }
 
-/// Finds the file that is included by a name, beside the file that includes it or
-/// elsewhere, and reads it.
+/// Finds and reads an included file, given its name and the path of the including file.
 pub type FindFile<'f> = dyn Fn(&str, &Path) -> Option<(PathBuf, String)> + 'f;
 
 impl Files {
@@ -47,7 +46,7 @@ impl Files {
         }
     }
 
-    /// What a check is called: its name, or its place.
+    /// The name of a check; its position if it has none.
     pub fn check_name(&self, names: &Names, name: Option<Symbol>, at: SourcePosition) -> String {
         match name {
             Some(name) => names.text(name).to_owned(),
@@ -61,14 +60,14 @@ impl Files {
         }
     }
 
-    /// The error of an assertion that fails.
+    /// The error for a failing assertion.
     pub fn assertion(&self, names: &Names, name: Option<Symbol>, at: SourcePosition) -> CatError {
         let message = format!("the assertion {} fails", self.check_name(names, name, at));
-        let advice = "this test is no input for the model".to_owned();
+        let advice = "the model does not apply to this test".to_owned();
         self.error((at, message, advice))
     }
 
-    /// The error of a fault, with its line.
+    /// The error at a position, with the text of the line.
     pub fn error(&self, (place, message, advice): Fault) -> CatError {
         let source = &self.sources[place.file as usize];
         let line = (place.line as usize).saturating_sub(1);
@@ -83,7 +82,7 @@ impl Files {
         }
     }
 
-    /// Parses a text and all that it includes.
+    /// Parses a text and all files that it includes.
     pub fn add(&mut self, path: &Path, text: String, find: &FindFile) -> Result<File, CatError> {
         let mut blocks = HashMap::new();
         let file = self.parse(path, text)?;
@@ -105,7 +104,7 @@ impl Files {
         let name = path.display().to_string();
         if text.len() > MAX_BYTES {
             let message = format!("{name} is longer than {MAX_BYTES} bytes");
-            return Err(CatError::placeless(message, "a cat file is expected"));
+            return Err(CatError::placeless(message, "expected a cat file"));
         }
         self.sources.push(Source { name, text });
         let source = &self.sources[number as usize];
@@ -127,15 +126,15 @@ impl Files {
         pending: &mut Vec<(SourcePosition, String, PathBuf)>,
     ) -> Included {
         let Some((path, text)) = find(name, beside) else {
-            let advice = "it is looked for beside the including file, then in the folders given";
-            let message = format!("there is no file {name}");
+            let advice = "searched in the folder of the including file, then in the given folders";
+            let message = format!("file {name} not found");
             return Err(self.error((place, message, advice.to_owned())));
         };
         if let Some(block) = blocks.get(&path) {
             return Ok(block.clone());
         }
         if self.sources.len() >= MAX_FILES {
-            let message = format!("a model of more than {MAX_FILES} files");
+            let message = format!("the model includes more than {MAX_FILES} files");
             return Err(self.error((place, message, String::new())));
         }
         let file = self.parse(&path, text)?;
@@ -146,7 +145,7 @@ impl Files {
     }
 }
 
-/// The includes among statements, at any depth.
+/// Collects the `include` statements, nested ones too.
 fn includes(
     statements: &[Statement],
     path: &Path,
@@ -177,7 +176,7 @@ fn includes(
     }
 }
 
-/// Reads a file as text; bytes that are no text become replacement characters.
+/// Reads a file as text; invalid UTF-8 becomes replacement characters.
 pub fn read(path: &Path) -> Option<String> {
     let bytes = std::fs::read(path).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())

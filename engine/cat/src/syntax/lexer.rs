@@ -1,4 +1,4 @@
-//! The words of a cat file.
+//! The tokens of a cat file.
 use super::names::SourcePosition;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -7,7 +7,7 @@ pub enum Token {
     Tag(String),
     String(String),
     Keyword(Keyword),
-    /// A sign: `(`, `||`, `->`, `^`, `-1`, …
+    /// An operator or bracket: `(`, `||`, `->`, `^`, `-1`, …
     Punct(&'static str),
     End,
 }
@@ -40,16 +40,16 @@ keywords! {
     Instructions "instructions", Default "default", Not "not",
 }
 
-/// Signs, a longer one before its beginnings.
+/// Operators and brackets; each precedes its own prefixes.
 const PUNCTUATION: [&str; 24] = [
     "||", "&&", "++", "->", "-1", "(", ")", "{", "}", "[", "]", "_", "0", "|", "&", "*", "~", "+",
     "^", "\\", "?", "=", ";", ",",
 ];
 
-/// What is wrong with a text: where, the message and the advice.
+/// An error in a text: its position, the message and the advice.
 pub type Fault = (SourcePosition, String, String);
 
-/// The words of `text`, each with its place; the last is [`Token::End`].
+/// The tokens of `text` with their positions; the last is [`Token::End`].
 pub fn tokens(text: &str, file: u32) -> Result<Vec<(SourcePosition, Token)>, Fault> {
     let mut lexer = Lexer {
         rest: text,
@@ -106,7 +106,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Comments nest.
+    /// Skips a comment; comments nest.
     fn skip_comment(&mut self) -> Result<(), Fault> {
         let start = self.place;
         let mut depth = 0;
@@ -122,11 +122,11 @@ impl<'t> Lexer<'t> {
                 }
             } else {
                 let Some(c) = self.rest.chars().next() else {
-                    let message = "this comment does not end".to_owned();
+                    let message = "unterminated comment".to_owned();
                     return Err((
                         start,
                         message,
-                        "comments nest: each (* needs its *)".to_owned(),
+                        "comments nest: each (* needs a *)".to_owned(),
                     ));
                 };
                 self.advance(c.len_utf8());
@@ -150,14 +150,14 @@ impl<'t> Lexer<'t> {
             if let Some(length) = name_length(&self.rest[1..]) {
                 return Ok(Token::Tag(self.advance(1 + length)[1..].to_owned()));
             }
-            let message = "a tag's name is missing after '".to_owned();
+            let message = "expected a name after '".to_owned();
             return Err((place, message, "a tag is written 'name".to_owned()));
         }
         if first == '"' {
             let Some(length) = self.rest[1..].find('"') else {
                 return Err((
                     place,
-                    "this text does not end".to_owned(),
+                    "unterminated string".to_owned(),
                     "its closing \" is missing".to_owned(),
                 ));
             };
@@ -174,15 +174,15 @@ impl<'t> Lexer<'t> {
             }
             None => Err((
                 place,
-                format!("{first:?} is no sign of the language"),
+                format!("unexpected character {first:?}"),
                 String::new(),
             )),
         }
     }
 }
 
-/// How many bytes of `text` make a name: `_`? letter, then letters, digits, `_ . -`, and
-/// perhaps a `'` at the end.
+/// The length in bytes of the name at the start of `text`: an optional `_`, a letter, then letters,
+/// digits and `_ . -`, and optionally a final `'`.
 fn name_length(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let start = usize::from(bytes.first() == Some(&b'_'));

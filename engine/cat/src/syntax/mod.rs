@@ -1,4 +1,9 @@
-//! A model's text → its statements.
+//! The text of a model → statements.
+//!
+//! - [`names`], [`ast`]: the syntax tree.
+//! - [`lexer`] makes tokens of a text; [`parser`] is the cursor over them; [`patterns`],
+//!   [`expressions`] and [`statements`] are the grammar.
+//! - [`files`] parses a file and those it includes.
 pub mod ast;
 pub mod expressions;
 pub mod files;

@@ -1,22 +1,22 @@
-//! The names of a model, numbered, and positions in its files.
+//! The interned names of a model, and positions in its files.
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A name, as its number in the model's [`Names`].
+/// An interned name: its number in [`Names`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Symbol(pub u32);
 
-/// The names of a model.
+/// The interned names of a model.
 #[derive(Default, Clone)]
 pub struct Names {
     texts: Vec<Arc<str>>,
     numbers: HashMap<Arc<str>, Symbol>,
-    /// Whether anything in the model may define the name.
+    /// For each name, whether anything in the model may define it.
     defined: Vec<bool>,
 }
 
 impl Names {
-    /// The number of a name, new where need be.
+    /// The number of a name; adds it if it is new.
     pub fn symbol(&mut self, text: &str) -> Symbol {
         if let Some(sym) = self.numbers.get(text) {
             return *sym;
@@ -29,7 +29,7 @@ impl Names {
         sym
     }
 
-    /// Notes that something defines the name.
+    /// Records that something defines the name.
     pub fn define(&mut self, sym: Symbol) -> Symbol {
         self.defined[sym.0 as usize] = true;
         sym
@@ -45,7 +45,7 @@ impl Names {
     }
 }
 
-/// A place: a file, by its number in the model, a line and a column, both from 1.
+/// A position in a file: the file's number in the model, the line and the column, both from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SourcePosition {
     pub file: u32,

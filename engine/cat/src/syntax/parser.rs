@@ -1,11 +1,11 @@
-//! The parser's position in a file: what every rule of the grammar uses.
+//! The cursor of the parser, on which all rules of the grammar are built.
 use super::lexer::{Fault, Keyword, Token};
 use super::names::{Names, SourcePosition, Symbol};
 
-/// How deep expressions and blocks may stand in one another.
+/// How deeply expressions and blocks may nest.
 const MAX_DEPTH: usize = 300;
 
-/// From how deep on they get a stack of their own, and of what size.
+/// From which depth on the parser runs on a stack of its own, and the size of that stack.
 const DEEP: usize = 60;
 
 const STACK: usize = 64 << 20;
@@ -79,7 +79,7 @@ impl<'n> Parser<'n> {
         Err(self.unexpected(word.text()))
     }
 
-    /// A name that is defined here, or only read: then it counts as defined too.
+    /// A name. Even if it is only read, it counts as defined.
     pub fn expect_name(&mut self, what: &str) -> Result<Symbol, Fault> {
         let Token::Name(name) = self.peek() else {
             return Err(self.unexpected(what));
@@ -90,20 +90,20 @@ impl<'n> Parser<'n> {
         Ok(self.names.define(name))
     }
 
-    /// The next word is not what should stand here.
+    /// The error for an unexpected token.
     pub fn unexpected(&self, expected: &str) -> Fault {
         let found = match self.peek() {
-            Token::Name(name) => format!("{name} is out of place here"),
-            Token::Tag(name) => format!("'{name} is out of place here"),
-            Token::String(text) => format!("\"{text}\" is out of place here"),
-            Token::Keyword(word) => format!("{} is out of place here", word.text()),
-            Token::Punct(sign) => format!("{sign} is out of place here"),
-            Token::End => "the file ends too early".to_owned(),
+            Token::Name(name) => format!("unexpected '{name}'"),
+            Token::Tag(name) => format!("unexpected tag '{name}"),
+            Token::String(text) => format!("unexpected \"{text}\""),
+            Token::Keyword(word) => format!("unexpected '{}'", word.text()),
+            Token::Punct(sign) => format!("unexpected '{sign}'"),
+            Token::End => "unexpected end of file".to_owned(),
         };
         (self.place(), found, format!("expected: {expected}"))
     }
 
-    /// Runs `part` one level deeper; from some depth on, on a stack of its own.
+    /// Runs `part` one level deeper; beyond some depth, on a stack of its own.
     pub fn nested<T: Send>(
         &mut self,
         part: impl FnOnce(&mut Self) -> Result<T, Fault> + Send,
@@ -129,7 +129,7 @@ impl<'n> Parser<'n> {
     }
 
     fn too_deep(&self) -> Fault {
-        let message = "this stands too deep in parentheses or blocks".to_owned();
+        let message = "expressions or blocks nest too deeply".to_owned();
         (
             self.place(),
             message,
@@ -137,7 +137,7 @@ impl<'n> Parser<'n> {
         )
     }
 
-    /// A tag, known by its name with the quote, which no other name has.
+    /// A tag. It is interned with its quote, which no other name has.
     pub fn tag(&mut self) -> Result<Symbol, Fault> {
         let Token::Tag(name) = self.peek().clone() else {
             return Err(self.unexpected("a tag ('name)"));

@@ -1,4 +1,4 @@
-//! What binds names: definitions, parameters and the clauses of `match`.
+//! The grammar of patterns: parameters and the clauses of `match`.
 use super::ast::*;
 use super::lexer::{Fault, Token};
 use super::names::Symbol;
@@ -27,7 +27,7 @@ impl Parser<'_> {
         matches!(self.peek(), Token::Name(_) | Token::Punct("_"))
     }
 
-    /// What a function or procedure takes: `x`, `_`, `(x, y)` or `()`.
+    /// A parameter: `x`, `_`, `(x, y)` or `()`.
     pub fn parameter(&mut self) -> Result<Pattern, Fault> {
         if !self.take_punct("(") {
             return Ok(Pattern::One(self.pattern_name()?));

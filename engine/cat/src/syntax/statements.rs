@@ -1,4 +1,4 @@
-//! Statements, from the words of a file.
+//! The grammar of statements; the entry point of the parser.
 use super::ast::*;
 use super::lexer::{tokens, Fault, Keyword, Token};
 use super::names::{Names, Symbol};
@@ -11,7 +11,7 @@ pub struct File {
     pub architecture: Option<String>,
     pub name: Option<String>,
     pub catdep: bool,
-    /// The variants asked for.
+    /// The variants that the file asks for.
     pub variants: Vec<String>,
     pub statements: Vec<Statement>,
 }
@@ -82,7 +82,7 @@ impl Parser<'_> {
         Ok(Arc::new(self.statements()?))
     }
 
-    /// One statement; none for what only concerns drawings and bell files.
+    /// A statement; none for those that only concern drawings and bell files.
     fn statement(&mut self) -> Result<Option<StatementKind>, Fault> {
         let Token::Keyword(word) = *self.peek() else {
             return Ok(Some(StatementKind::Check(Box::new(self.check(true)?))));

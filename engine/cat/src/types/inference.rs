@@ -1,11 +1,9 @@
-//! A plan for graphs that give certain names: the type of each operation's value, where the
-//! value stands, and the instruction that computes it from rows of bits.
+//! Type inference: a plan → a plan typed for graphs that give certain names.
 //!
-//! What a set or relation is called on never depends on the events, so that types are known
-//! once for all graphs: `try`, unbound names and the adaptive `{}` and `_` are resolved here.
-//! What is neither a set nor a relation (tuples, sets of values, functions left to the
-//! interpreter) has no type and is computed on [`Value`]s; an operation of sets and relations
-//! whose types do not fit is a fault, known here too.
+//! Types never depend on the events, so they are inferred once for all graphs: `try`, unbound names
+//! and the polymorphic `{}` and `_` are resolved here. What is neither a set nor a relation
+//! (tuples, sets of values, deferred functions) is dynamic and computed on [`Value`]s. An operation
+//! on sets and relations with ill-typed operands is a fault in every graph.
 use super::instruction::*;
 use super::typed::{InputSlot, TypedPlan};
 use super::value_type::{InputType, Type};
@@ -22,9 +20,9 @@ use relation::{Relation, Set};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Types a plan for graphs that give what `given` says; with `complete`, the graph also
-/// says what is read from where (`rf`), the final writes (`FW`) and, under their names,
-/// what is chosen. `relations` are the choices among listed values that are relations.
+/// Types a plan for graphs that give what `given` says. If `complete`, the graph also gives rf, the
+/// final writes (`FW`) and, by name, the choices. `relations` are the choices from listed values
+/// whose values are relations.
 pub fn infer(
     plan: &Arc<Plan>,
     complete: bool,
@@ -70,13 +68,14 @@ struct Inference<'p> {
     given: &'p dyn Fn(&str) -> Option<InputType>,
     complete: bool,
     typed: TypedPlan,
-    /// Values of each operation's type over no events, to ask the operators for types.
+    /// For each operation, a value of its type over no events: operators are typed by applying them
+    /// to these.
     samples: Store,
-    /// The types that the names of `let rec` are inputs to have, unless `Nothing`.
+    /// The types assumed for the names of `let rec`; `Nothing` if absent.
     assumed: HashMap<(u32, u32), Type>,
-    /// The choices among listed values that are relations.
+    /// The choices from listed values that are relations.
     relations: &'p [u32],
-    /// Whether the names of a group only grow.
+    /// For each group, whether its names only grow.
     grows: Vec<bool>,
 }
 
@@ -119,8 +118,8 @@ impl<'p> Inference<'p> {
         }
     }
 
-    /// Types every operation; false when a `let rec` does not have the types assumed of it,
-    /// which are others then.
+    /// Types every operation; returns false if the names of a `let rec` do not have the types
+    /// assumed, and corrects these.
     fn all(&mut self) -> bool {
         let plan = self.typed.plan.clone();
         let mut over = true;
@@ -134,7 +133,7 @@ impl<'p> Inference<'p> {
         over
     }
 
-    /// The value of an operation's type over no events.
+    /// A value of an operation's type over no events.
     fn sample(&self, id: OpId) -> Value {
         let fault = &self.typed.faults[self.typed.root(id) as usize];
         match (self.typed.type_of(id), fault) {
@@ -159,7 +158,7 @@ impl<'p> Inference<'p> {
                 Type::Nothing => Type::Nothing,
                 _ => Type::Dynamic,
             };
-            // One name that is computed on values takes the others with it.
+            // If one name is dynamic, so are the others.
             let found = match before {
                 Type::Dynamic => Type::Dynamic,
                 _ if (0..of.bodies.len()).any(|other| {
@@ -197,7 +196,7 @@ impl<'p> Inference<'p> {
         }
     }
 
-    /// The value stands in a slot of its own from the beginning.
+    /// The value is in a slot of its own and never changes.
     fn constant(&mut self, id: OpId, form: Type, slot: Slot) {
         self.typed.types[id as usize] = form;
         self.typed.slots[id as usize] = slot;
@@ -309,8 +308,7 @@ impl<'p> Inference<'p> {
         }
     }
 
-    /// Whether a function that the engine has for nothing alone is called on nothing, whatever
-    /// the graph.
+    /// Whether an unsupported function is applied to what is empty in every graph.
     fn is_void(&self, function: &str, argument: OpId) -> bool {
         let looked_at = match (
             builtin::returns_set(function),
@@ -324,7 +322,7 @@ impl<'p> Inference<'p> {
             && looked_at.is_some_and(|id| self.typed.is_nothing(id))
     }
 
-    /// An item of a fixpoint: where the name stands, once the fixpoint is computed.
+    /// An item of a fixpoint is in the slot of the name once the fixpoint is computed.
     fn alias_item(&mut self, id: OpId, variable: OpId) {
         let form = self.typed.type_of(variable);
         let slot = self.typed.slot(variable);
@@ -355,7 +353,7 @@ impl<'p> Inference<'p> {
         }
     }
 
-    /// An operator on sets and relations: its type is that of its value over no events.
+    /// The type of an operator on sets and relations is that of its value over no events.
     fn operator(&mut self, id: OpId, op: &Op, plan: &Plan) {
         let (mut open, mut fault) = (false, None);
         plan.operations.operands(op, &mut |operand| {
@@ -404,7 +402,7 @@ impl<'p> Inference<'p> {
         }
     }
 
-    /// The operands of a union that may have elements.
+    /// The operands of a union that may be non-empty.
     fn parts(&self, items: &[OpId]) -> Vec<OpId> {
         let parts = items.iter().map(|item| self.typed.root(*item));
         parts.filter(|item| !self.typed.is_nothing(*item)).collect()

@@ -1,30 +1,30 @@
 //! Instructions on rows of bits.
 
-/// The place of a set among sets, of a relation among relations. Those of an operation's
-/// operands are before its own.
+/// The index of a set among sets, or of a relation among relations. The slots of an operation's
+/// operands precede its own.
 pub type Slot = u32;
 
-/// The slot of what is empty in every graph, among sets and among relations.
+/// The slot of the value that is empty in every graph.
 pub const NOTHING: Slot = 0;
 
-/// Slots of sets that never change.
+/// Slots of constant sets.
 pub const NO_EVENTS: Slot = NOTHING;
 
 pub const ALL_EVENTS: Slot = 1;
 
-/// Slots of relations that never change.
+/// Slots of constant relations.
 pub const NO_PAIRS: Slot = NOTHING;
 
 pub const ALL_PAIRS: Slot = 1;
 
 pub const IDENTITY: Slot = 2;
 
-/// Computes a value into the operation's slot from those in other slots.
+/// Computes a value into the operation's slot from the values in other slots.
 #[derive(Clone, Debug)]
 pub enum Instruction {
-    /// Nothing to do: the value stands there already.
+    /// Nothing to compute: the value is already in its slot.
     None,
-    /// Left to the operators on values.
+    /// Computed by the operators on values.
     OnValues,
     SetUnion(Box<[Slot]>),
     SetIntersection(Slot, Slot),
@@ -46,12 +46,12 @@ pub enum Instruction {
     Optional(Slot),
     /// The least fixpoint of a group of relations and sets.
     Fix(u32),
-    /// A name of a fixpoint, which stands in its slot once the fixpoint is computed.
+    /// A name of a fixpoint, which is in its slot once the fixpoint is computed.
     Item,
 }
 
 impl Instruction {
-    /// Whether this gives nothing, given which operands are known to be empty.
+    /// Whether the value is empty, given which operands are known to be empty.
     pub fn yields_empty(
         &self,
         events: &dyn Fn(Slot) -> bool,

@@ -1,4 +1,4 @@
-//! A typed plan.
+//! The typed plan.
 use super::instruction::{Instruction, Slot, NOTHING};
 use super::value_type::Type;
 use crate::plan::fault::Fault;
@@ -8,7 +8,7 @@ use crate::values::value::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// A set or relation that the graph gives.
+/// A set or relation that the graph gives, with its slot.
 #[derive(Clone, Debug)]
 pub struct InputSlot {
     pub id: OpId,
@@ -22,30 +22,30 @@ pub struct TypedPlan {
     pub types: Vec<Type>,
     pub slots: Vec<Slot>,
     pub instructions: Vec<Instruction>,
-    /// For each operation, the one that has the same value whatever the graph; often itself.
+    /// For each operation, the first one that has the same value in every graph; often itself.
     pub same: Arc<Vec<OpId>>,
-    /// For operations without a value, why; their form is `Any`.
+    /// For operations that have no value in any graph, the reason; their type is `Dynamic`.
     pub faults: Vec<Option<Fault>>,
-    /// Each operation's value where it is a fault in every graph, else nothing yet.
+    /// The initial values of a [`crate::values::store::Store`]: the faults.
     pub fixed: Arc<Vec<Value>>,
-    /// The operations that the plan's steps need, in order, those inside a `let rec` aside, and
-    /// those without a value.
+    /// The operations that the steps need, in order, without those inside a `let rec`; and those
+    /// that have no value.
     pub live: Vec<OpId>,
-    /// What an operation outside every `let rec` is computed from, where it is computed.
+    /// For each operation outside of every `let rec`, what it is computed from.
     pub operands: Vec<Box<[OpId]>>,
-    /// Whether an operation's value follows from those of its operands: it is not chosen, does
-    /// not come with a candidate, and is no fault in every graph.
+    /// Whether an operation's value is determined by its operands: it is neither a choice nor given
+    /// with a candidate, and no fault.
     pub is_computed: Vec<bool>,
     pub inputs: Vec<InputSlot>,
-    /// `rf` and `FW`, where they come with a candidate.
+    /// `rf` and `FW`, if they are given with each candidate.
     pub candidates: Vec<OpId>,
-    /// How many slots there are.
+    /// The numbers of slots.
     pub sets: usize,
     pub relations: usize,
 }
 
 impl TypedPlan {
-    /// The number of the operation that has this one's value.
+    /// The first operation that has the same value as this one.
     pub fn root(&self, id: OpId) -> OpId {
         self.same[id as usize]
     }
@@ -58,7 +58,7 @@ impl TypedPlan {
         self.slots[self.root(id) as usize]
     }
 
-    /// Whether an operation's value is empty whatever the graph.
+    /// Whether an operation's value is empty in every graph.
     pub fn is_nothing(&self, id: OpId) -> bool {
         match self.type_of(id) {
             Type::Nothing => true,
@@ -83,7 +83,7 @@ impl TypedPlan {
         found.into()
     }
 
-    /// The operations that `root` needs and that are not in `seen`, in order; they are then.
+    /// The operations that `root` needs and that are not in `seen`, in order; adds them to `seen`.
     pub fn needed(&self, root: OpId, seen: &mut HashSet<OpId>) -> Vec<OpId> {
         let operations = &self.plan.operations;
         let mut found = Vec::new();
@@ -105,7 +105,7 @@ impl TypedPlan {
         found
     }
 
-    /// About how long an operation takes, beside others.
+    /// The approximate cost of an operation, relative to others.
     pub fn cost(&self, id: OpId) -> u32 {
         match self.instructions[id as usize] {
             Instruction::None | Instruction::Item => 0,

@@ -1,15 +1,15 @@
 //! The types of values.
 
-/// What is known of a value whatever the graph.
+/// The static type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
-    /// `{}`, of every type
+    /// `{}`, of every type.
     Nothing,
-    /// `_`, of every type
+    /// `_`, of every type.
     Universe,
     Set,
     Relation,
-    /// Only known with the graph, or a fault.
+    /// Not static, or a fault.
     Dynamic,
 }
 

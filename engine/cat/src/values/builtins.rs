@@ -1,4 +1,4 @@
-//! The functions that every cat file finds.
+//! The built-in functions on values.
 use super::operators::{as_relation, as_set, message, type_fault, EvalResult};
 use super::value::{self, Value};
 use crate::plan::builtin::{is_known_on_empty, returns_set, Builtin};
@@ -6,10 +6,10 @@ use crate::plan::fault::Fault;
 use relation::{Relation, Set};
 use std::collections::BTreeMap;
 
-/// How many orders `linearisations` may give at once.
+/// How many orders `linearisations` may return.
 const MAX_ORDERS: usize = 200_000;
 
-/// Applies a function to its argument. `locations` is each event's location.
+/// Applies a function to its argument; `locations` has the location of each event.
 pub fn apply(builtin: Builtin, argument: &Value, locations: &[Option<u32>]) -> EvalResult {
     let n = locations.len();
     match builtin {
@@ -51,7 +51,7 @@ pub fn apply(builtin: Builtin, argument: &Value, locations: &[Option<u32>]) -> E
         }
         Builtin::Fail => message("fail is called"),
         Builtin::AsTransitive => Ok(Value::Relation(as_relation(argument, n)?.closure())),
-        Builtin::TagEvents | Builtin::TagScope => message("the events of a tag are not known here"),
+        Builtin::TagEvents | Builtin::TagScope => message("the tag depends on the graph"),
         Builtin::Unsupported(name) => match argument {
             Value::Tuple(items)
                 if returns_set(name) && items.first().is_some_and(Value::is_empty_value) =>
@@ -72,7 +72,7 @@ fn sorted(mut items: Vec<Value>) -> EvalResult {
     Ok(Value::values(items))
 }
 
-/// The events of a set that have a location, parted by it.
+/// The partition of a set by location, without events that have none.
 pub fn classes_by_location(set: &Set, locations: &[Option<u32>]) -> Vec<Set> {
     let mut classes: BTreeMap<u32, Set> = BTreeMap::new();
     for event in set.iter() {
@@ -97,8 +97,8 @@ fn linearisations(set: &Set, base: &Relation) -> EvalResult {
     sorted(orders)
 }
 
-/// Every way to order the events of each location, all extending `base`: what
-/// `generate_orders` of herd7's cross.cat gives.
+/// All ways to order the events of each location that extend `base`: what `generate_orders` of
+/// herd7's cross.cat returns.
 pub fn orders(set: &Set, base: &Relation, locations: &[Option<u32>]) -> EvalResult {
     let mut all = vec![Relation::new(locations.len())];
     for class in classes_by_location(set, locations) {

@@ -1,5 +1,5 @@
-//! Evaluation of what cannot be laid out beforehand: recursion over sets, functions as
-//! values, `match`.
+//! The interpreter of expressions that cannot be planned: recursion over sets, functions as values,
+//! `match`.
 use super::builtins;
 use super::operators::{self, message, type_fault, Context, EvalResult};
 use super::value::{compare, Closure, Scope, Value, Values};
@@ -11,15 +11,15 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::Arc;
 
-/// How deep calls may nest, tail calls aside.
+/// How deeply calls may nest, tail calls excepted.
 const MAX_DEPTH: u32 = 4_000;
-/// From how deep on they get a stack of their own, and of what size.
+/// From which depth on the interpreter runs on a stack of its own, and the size of that stack.
 const DEEP: u32 = 60;
 const STACK: usize = 128 << 20;
 
-const TOO_DEEP: &str = "functions call one another too deep";
+const TOO_DEEP: &str = "calls nest too deeply";
 
-/// What evaluation goes on with.
+/// An interpreter on one graph.
 pub struct Interpreter<'g> {
     pub context: Context<'g>,
     pub locations: &'g [Option<u32>],
@@ -29,7 +29,7 @@ pub struct Interpreter<'g> {
     pub depth: AtomicU32,
 }
 
-/// What is left to evaluate in the place of an expression.
+/// The result of a step: the value, or what to evaluate instead.
 enum Next {
     Done(Value),
     Continue(ExpRef, Scope),
@@ -45,7 +45,7 @@ impl Interpreter<'_> {
         Ok(())
     }
 
-    /// The value of an expression. Calls in tail position take no stack.
+    /// The value of an expression. Tail calls take no stack.
     pub fn eval(&self, exp: &ExpRef, scope: &Scope) -> EvalResult {
         let depth = self.depth.load(Relaxed);
         if depth >= MAX_DEPTH {
@@ -61,7 +61,7 @@ impl Interpreter<'_> {
         result
     }
 
-    /// [`Interpreter::run`] in a thread with a large stack, while this one waits.
+    /// [`Interpreter::run`] on a thread with a large stack.
     fn run_apart(&self, exp: ExpRef, scope: Scope) -> EvalResult {
         std::thread::scope(|threads| {
             let builder = std::thread::Builder::new().stack_size(STACK);
@@ -170,7 +170,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// The value of a function at an argument.
+    /// Applies a function to an argument.
     pub fn apply(&self, function: &Value, argument: Value) -> EvalResult {
         match self.call(function, argument)? {
             Next::Done(value) => Ok(value),
@@ -229,7 +229,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// The clause that fits a tag.
+/// The clause for a tag.
 fn clause<'e>(
     value: &Value,
     clauses: &'e [(Symbol, ExpRef)],
@@ -241,11 +241,11 @@ fn clause<'e>(
     let clause = clauses.iter().find(|(tag, _)| tag == name);
     match clause.map(|(_, body)| body).or(otherwise) {
         Some(body) => Ok(body),
-        None => message("no clause of match fits the tag"),
+        None => message("no clause of match for this tag"),
     }
 }
 
-/// The value of an expression with several parts, from theirs.
+/// The value of an expression with several subexpressions, from their values.
 fn several(kind: &ExpKind, values: Vec<Value>, n: usize) -> EvalResult {
     match kind {
         ExpKind::Explicit(_) => operators::explicit(values, n),
@@ -259,7 +259,7 @@ fn several(kind: &ExpKind, values: Vec<Value>, n: usize) -> EvalResult {
     }
 }
 
-/// The value of an expression without parts.
+/// The value of an expression without subexpressions.
 fn simple(kind: &ExpKind, scope: &Scope, n: usize) -> EvalResult {
     match kind {
         ExpKind::EmptyRelation => Ok(Value::Relation(relation::Relation::new(n))),
@@ -274,7 +274,7 @@ fn simple(kind: &ExpKind, scope: &Scope, n: usize) -> EvalResult {
             scope: scope.clone(),
             group: None,
         }))),
-        _ => message("this expression has parts"),
+        _ => message("this expression has subexpressions"),
     }
 }
 
@@ -291,7 +291,7 @@ fn fix_scope(values: &[(&Binding, Value)], scope: &Scope) -> Result<Scope, Fault
     Ok(inner)
 }
 
-/// Whether a fixpoint is reached: the new value adds nothing to the old one.
+/// Whether a fixpoint is reached: the new value is contained in the old one.
 pub fn is_stable(old: &Value, new: &Value, n: usize) -> Result<bool, Fault> {
     match (old, new) {
         (_, Value::Nothing) | (Value::Universe, _) => Ok(true),
@@ -312,7 +312,7 @@ pub fn is_stable(old: &Value, new: &Value, n: usize) -> Result<bool, Fault> {
     }
 }
 
-/// The functions of a group, by their names.
+/// The scope extended by mutually recursive functions.
 pub fn with_group(scope: &Scope, group: &Functions) -> Scope {
     let mut inner = scope.clone();
     for (name, function) in group.iter() {
@@ -326,8 +326,8 @@ pub fn with_group(scope: &Scope, group: &Functions) -> Scope {
     inner
 }
 
-/// Binds what is only evaluated when it is used, in herd7's way: a fault stays with the
-/// names until they are.
+/// Binds a value that is needed only if its names are used, as in herd7: a fault is bound to the
+/// names and raised at their use.
 fn bind_lazily(pattern: &Pattern, value: EvalResult, scope: Scope) -> Result<Scope, Fault> {
     let bound = match value {
         Err(Fault::Limit(limit)) => return Err(Fault::Limit(limit)),
@@ -352,7 +352,7 @@ pub fn bind(pattern: &Pattern, value: Value, scope: Scope) -> Result<Scope, Faul
         Value::Tuple(items) if items.len() == names.len() => items,
         Value::Pair(from, to) if names.len() == 2 => [Value::Event(from), Value::Event(to)].into(),
         Value::Fault(fault) => return Err(fault),
-        _ => return message("the number of arguments is not that of the parameters"),
+        _ => return message("wrong number of arguments"),
     };
     let named = names.iter().zip(items.iter());
     Ok(named.fold(scope, |scope, (name, value)| {
@@ -360,8 +360,7 @@ pub fn bind(pattern: &Pattern, value: Value, scope: Scope) -> Result<Scope, Faul
     }))
 }
 
-/// The names of a set pattern bound to the least element and the rest; none of the set is
-/// empty.
+/// Binds the names of a set pattern to the least element and the rest; none if the set is empty.
 fn matched(value: &Value, pattern: &SetPattern, scope: &Scope) -> Result<Option<Scope>, Fault> {
     let (element, rest) = match value {
         Value::Nothing => return Ok(None),

@@ -1,5 +1,5 @@
-//! The operators, on values. Each is_computed herd7's typing: `{}` and `_` adapt to what they
-//! meet, and a set never mixes with a relation.
+//! The operators on values, with herd7's typing: `{}` and `_` adapt to the other operand, and a set
+//! is never combined with a relation.
 use super::value::{compare, Value, Values};
 use crate::plan::fault::Fault;
 use crate::syntax::ast::{Binary, Claim, Unary};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 pub type EvalResult = Result<Value, Fault>;
 
-/// What operators need to know: how many events there are, and the tags of enumerations.
+/// What operators depend on: the number of events, and the tags of enumerations.
 pub struct Context<'g> {
     pub n: usize,
     pub enums: &'g HashMap<Symbol, Vec<Symbol>>,
@@ -36,7 +36,7 @@ pub fn all_tags(enumeration: Symbol, enums: &HashMap<Symbol, Vec<Symbol>>) -> Ve
     tags.map(|tag| Value::Tag(enumeration, *tag)).collect()
 }
 
-/// A tag as the set of it.
+/// A tag as a singleton set; other values unchanged.
 fn lifted(value: &Value) -> Value {
     match value {
         Value::Tag(..) => Value::values(vec![value.clone()]),
@@ -210,7 +210,7 @@ pub fn binary(op: Binary, a: &Value, b: &Value, context: &Context) -> EvalResult
 /// `a ++ b`: the set `b` with the element `a`.
 fn add(a: &Value, b: &Value, n: usize) -> EvalResult {
     Ok(match (a, b) {
-        (Value::Universe, _) => return message("_ is no element of a set"),
+        (Value::Universe, _) => return message("_ cannot be an element of a set"),
         (Value::Fault(_), _) => return type_fault("an element", a),
         (_, Value::Universe) => Value::Universe,
         (Value::Event(event), Value::Nothing) => Value::Set(Set::of(n, [*event])),
@@ -260,7 +260,7 @@ fn as_pair(value: &Value) -> Result<(usize, usize), Fault> {
 /// `{a, b, …}`
 pub fn explicit(items: Vec<Value>, n: usize) -> EvalResult {
     if items.iter().any(|item| matches!(item, Value::Universe)) {
-        return message("_ is no element of a set");
+        return message("_ cannot be an element of a set");
     }
     if let Some(fault @ Value::Fault(_)) = items.iter().find(|item| matches!(item, Value::Fault(_)))
     {
@@ -340,7 +340,7 @@ pub fn sequence(a: &Value, b: &Value, n: usize) -> EvalResult {
     }
 }
 
-/// Whether `acyclic`, `irreflexive` or `empty` holds of a value.
+/// Whether a claim holds for a value.
 pub fn holds(claim: Claim, value: &Value, n: usize) -> Result<bool, Fault> {
     match (claim, value) {
         (_, Value::Relation(relation)) => Ok(match claim {

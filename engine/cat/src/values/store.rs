@@ -1,4 +1,4 @@
-//! The values of operations.
+//! The values of a plan's operations on one graph, where they are not rows of bits.
 use super::builtins;
 use super::interpreter::{is_stable, Interpreter};
 use super::operators::{self, message, type_fault, Context, EvalResult};
@@ -12,20 +12,19 @@ use relation::{Relation, Set};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::Arc;
 
-/// How many steps the interpreter may take for one graph, and for one candidate.
+/// How many steps the interpreter may take for a graph, and again for each candidate.
 const FUEL: u64 = 20_000_000;
 
-/// How often the names of a `let rec` may be computed anew.
+/// How many rounds a `let rec` may take.
 const MAX_ROUNDS: usize = 20_000;
 
-/// The values of a plan's operations, over one graph of events, where they are neither sets
-/// nor relations of known type; those of the operands of such.
+/// The values of dynamic operations and of their operands.
 pub struct Store {
     pub plan: Arc<Plan>,
     pub n: usize,
     pub locations: Vec<Option<u32>>,
     values: Arc<Vec<Value>>,
-    /// For each operation, the one that has the same value; often itself.
+    /// For each operation, the first one that has the same value; often itself.
     same: Arc<Vec<OpId>>,
     /// How many more steps the interpreter may take.
     pub fuel: AtomicU64,
@@ -45,7 +44,7 @@ impl Clone for Store {
 }
 
 impl Store {
-    /// Values over no events: the faults that are known whatever the graph, and nothing else.
+    /// Values over no events: the faults that hold in every graph.
     pub fn new(plan: Arc<Plan>, values: Arc<Vec<Value>>, same: Arc<Vec<OpId>>) -> Store {
         Store {
             plan,
@@ -57,7 +56,7 @@ impl Store {
         }
     }
 
-    /// Values over no events, of which nothing is known.
+    /// Values over no events, all unknown.
     pub fn bare(plan: &Arc<Plan>) -> Store {
         let count = plan.operations.all.len();
         Store {
@@ -70,22 +69,23 @@ impl Store {
         }
     }
 
-    /// Puts in the value of an operation. Until then, all graphs share what is known of every one.
+    /// Stores the value of an operation. Until the first call, the initial values are shared by all
+    /// graphs.
     pub fn put(&mut self, id: OpId, value: Value) {
         Arc::make_mut(&mut self.values)[id as usize] = value;
     }
 
-    /// Says that an operation has the value of another.
+    /// Records that an operation has the same value as another.
     pub fn alias(&mut self, id: OpId, other: OpId) {
         Arc::make_mut(&mut self.same)[id as usize] = other;
     }
 
-    /// Lets the interpreter take as many steps as it may for one graph.
+    /// Resets the interpreter's number of steps.
     pub fn refuel(&mut self) {
         *self.fuel.get_mut() = FUEL;
     }
 
-    /// Where the fault in the value of `root`, which stands at `at`, comes from.
+    /// The position at which a fault in the value of `root` originates; `at` is that of `root`.
     pub fn origin(&self, root: OpId, at: SourcePosition, fault: &Fault) -> SourcePosition {
         let operations = &self.plan.operations;
         let mut place = at;
@@ -109,7 +109,7 @@ impl Store {
         }
     }
 
-    /// The value of an operation as it is now.
+    /// The current value of an operation.
     pub fn value(&self, id: OpId) -> &Value {
         &self.values[self.same[id as usize] as usize]
     }
@@ -120,7 +120,7 @@ impl Store {
         self.compute_in(&plan, id);
     }
 
-    /// [`Store::compute`], of the store's own plan.
+    /// [`Store::compute`] with the plan as an argument.
     fn compute_in(&mut self, plan: &Plan, id: OpId) {
         let value = self.compute_any(plan, plan.operations.op(id));
         self.put(id, value.unwrap_or_else(Value::Fault));
@@ -230,7 +230,7 @@ impl Store {
             Op::Closure(code) => {
                 let code = &self.plan.operations.deferred[*code as usize];
                 let ExpKind::Fun(function) = &code.exp.kind else {
-                    return message("this is no function");
+                    return message("this is not a function");
                 };
                 Value::Closure(Arc::new(Closure {
                     function: function.clone(),
@@ -241,7 +241,7 @@ impl Store {
             Op::Fault(fault) => return Err(self.plan.operations.faults[*fault as usize].clone()),
             Op::Given(name) => return Err(Fault::Unbound(*name)),
             Op::ReadsFrom | Op::Finals | Op::Choice(_) | Op::Variable(..) => {
-                return message("this is not known yet")
+                return message("this value is not known yet")
             }
         })
     }
@@ -268,7 +268,7 @@ impl Store {
                 item => Ok(item.clone()),
             },
             Value::Pair(from, to) if count == 2 => Ok(Value::Event([*from, *to][index])),
-            Value::Tuple(_) => message("the number of arguments is not that of the parameters"),
+            Value::Tuple(_) => message("wrong number of arguments"),
             other => type_fault("a tuple", other),
         }
     }
@@ -280,8 +280,8 @@ impl Store {
         })
     }
 
-    /// Computes the names of a `let rec`, from nothing until they grow no more, each from
-    /// the latest values of the others.
+    /// Computes the names of a `let rec` as a least fixpoint: from the empty value, each name from
+    /// the latest values of the others, until none changes.
     fn fixpoint(&mut self, plan: &Plan, group: usize) -> Result<(), Fault> {
         let group = &plan.operations.groups[group];
         for variable in &group.variables {
@@ -303,6 +303,6 @@ impl Store {
                 return Ok(());
             }
         }
-        Err(Fault::Limit("let rec does not come to an end"))
+        Err(Fault::Limit("let rec does not terminate"))
     }
 }

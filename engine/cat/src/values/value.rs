@@ -1,4 +1,4 @@
-//! What expressions evaluate to.
+//! Values: what expressions evaluate to.
 use crate::plan::builtin::Builtin;
 use crate::plan::fault::Fault;
 use crate::syntax::ast::{Function, Functions};
@@ -9,8 +9,7 @@ use std::sync::Arc;
 
 /// A value.
 ///
-/// `{}` is empty of every type and `_` is everything of every type; they take the type of
-/// what they meet.
+/// `{}` and `_` have every type and take that of the other operand.
 #[derive(Clone, Debug, Default)]
 pub enum Value {
     #[default]
@@ -26,28 +25,28 @@ pub enum Value {
     Tuple(Arc<[Value]>),
     Closure(Arc<Closure>),
     Builtin(Builtin),
-    /// Why there is no value; raised when the value is used.
+    /// The reason for which there is no value; raised when the value is used.
     Fault(Fault),
 }
 
-/// A set of values, ascending and without doubles.
+/// A set of values, sorted, without duplicates.
 #[derive(Clone, Debug, Default)]
 pub struct Values {
-    /// The enumeration, where the elements are tags.
+    /// The enumeration, if the elements are tags.
     pub tags: Option<Symbol>,
     pub items: Vec<Value>,
 }
 
-/// A function and the values of the names in it.
+/// A function and its scope.
 #[derive(Debug)]
 pub struct Closure {
     pub function: Arc<Function>,
     pub scope: Scope,
-    /// The functions defined together with it, itself among them.
+    /// The functions that are defined together with it, itself included.
     pub group: Option<Functions>,
 }
 
-/// The values of names, the latest first.
+/// The values of names; inner definitions hide outer ones.
 #[derive(Clone, Debug, Default)]
 pub struct Scope(Option<Arc<Entry>>);
 
@@ -83,7 +82,7 @@ impl Scope {
 }
 
 impl Drop for Scope {
-    /// Without recursion, which a long chain would make deep.
+    /// Iterative, because the chain may be long.
     fn drop(&mut self) {
         let mut next = self.0.take();
         while let Some(mut entry) = next.and_then(|entry| Arc::try_unwrap(entry).ok()) {
@@ -117,7 +116,7 @@ impl Value {
         }
     }
 
-    /// Whether the value is known to have no elements.
+    /// Whether the value is known to be empty.
     pub fn is_empty_value(&self) -> bool {
         match self {
             Value::Nothing => true,
@@ -143,8 +142,8 @@ impl Value {
     }
 }
 
-/// The order of the elements of sets. `{}` equals every empty value; values of different
-/// types, which no set holds together, differ.
+/// The order of the elements of sets. `{}` equals every empty value. Values of different types,
+/// which no set contains together, are unequal.
 pub fn compare(a: &Value, b: &Value) -> Ordering {
     match (a, b) {
         (Value::Event(a), Value::Event(b)) => a.cmp(b),

@@ -330,14 +330,14 @@ fn what_is_not_given_is_told() {
         Ok(_) => panic!("{text} is compiled"),
         Err(error) => error.message,
     };
+    assert_eq!(error("acyclic po | unheard"), "unknown name unheard");
     assert_eq!(
-        error("acyclic po | unheard"),
-        "nothing is called unheard here"
+        error("empty W & po"),
+        "expected a set of events, found a relation"
     );
-    assert_eq!(error("empty W & po"), "this is a relation");
     assert_eq!(
         error("with co from linearisations (W, 0)\nacyclic co | po"),
-        "the model chooses co itself"
+        "the model chooses co, which the graphs do not give"
     );
     let fine = model("acyclic po | (try unheard with 0)\nlet unused = unheard-of");
     assert!(fine.consistency(&|_| false, &complete).is_ok());

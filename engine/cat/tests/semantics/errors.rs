@@ -53,30 +53,30 @@ fn an_error_shows_its_line() {
     let shown = error.to_string();
     assert_eq!(
         shown,
-        "test.cat:4:1: acyclic is out of place here\n4 | acyclic x\n  | ^\nexpected: an expression"
+        "test.cat:4:1: unexpected 'acyclic'\n4 | acyclic x\n  | ^\nexpected: an expression"
     );
 }
 
 #[test]
 fn evaluation() {
     for (text, expected, message) in [
-        ("empty unheard-of", (1, 7), "nothing is called unheard-of here"),
-        ("let x = po | unheard-of\nlet y = x; rf\nacyclic y", (1, 14), "nothing is called unheard-of here"),
-        ("acyclic W", (1, 9), "this is a set of events"),
-        ("acyclic [po]", (1, 9), "this is a relation"),
-        ("let x = W & po\nempty x", (1, 9), "this is a relation"),
-        ("empty W po", (1, 7), "this is a set of events"),
-        ("with x from W", (1, 13), "this is a set of events"),
+        ("empty unheard-of", (1, 7), "unknown name unheard-of"),
+        ("let x = po | unheard-of\nlet y = x; rf\nacyclic y", (1, 14), "unknown name unheard-of"),
+        ("acyclic W", (1, 9), "expected a relation, found a set of events"),
+        ("acyclic [po]", (1, 9), "expected a set of events, found a relation"),
+        ("let x = W & po\nempty x", (1, 9), "expected a set of events, found a relation"),
+        ("empty W po", (1, 7), "expected a function, found a set of events"),
+        ("with x from W", (1, 13), "expected a set of values to choose from, found a set of events"),
         ("empty 'tag", (1, 7), "the tag 'tag belongs to no enumeration"),
-        ("call nothing (po)", (1, 1), "there is no procedure nothing"),
-        ("include \"absent.cat\"", (1, 1), "there is no file absent.cat"),
-        ("let f (x, y) = x\nempty f W", (2, 7), "this is a set of events"),
+        ("call nothing (po)", (1, 1), "unknown procedure nothing"),
+        ("include \"absent.cat\"", (1, 1), "file absent.cat not found"),
+        ("let f (x, y) = x\nempty f W", (2, 7), "expected a tuple, found a set of events"),
         ("let rec f x = f x\nempty f 0", (2, 7), "the evaluation of the model takes too long"),
-        ("let rec f x = x | f x\nempty f 0", (2, 7), "functions call one another too deep"),
+        ("let rec f x = x | f x\nempty f 0", (2, 7), "calls nest too deeply"),
         (
             "let any s = (_ * _); s; (_ * _)\nlet rec x = ([W] \\ any (x & [W])) | [R] & any (x & [W])\nempty x",
             (2, 9),
-            "let rec does not come to an end",
+            "let rec does not terminate",
         ),
         ("assert ~empty 0 as sane", (1, 1), "the assertion sane fails"),
     ] {
