@@ -314,7 +314,7 @@ class Answers:
             runs=tuple(self.runs),
         )
         # where nothing was checked, what is recorded has nothing to be compared with
-        return msgspec.structs.replace(record, findings=judge(record, claims=self.checked))
+        return msgspec.structs.replace(record, findings=judge(record, with_claims=self.checked))
 
     def _add(self, verdict: Verdict) -> None:
         self.verdicts[verdict.test, verdict.model, verdict.checker] = verdict

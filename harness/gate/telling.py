@@ -17,7 +17,8 @@ from weakspot.harness.gate.expected import unmet
 from weakspot.harness.gate.outcome import Accepted, Place, Status, Told
 from weakspot.harness.gate.places import place
 from weakspot.harness.gate.work import Answered, Work
-from weakspot.harness.judge.findings import judge, violations
+from weakspot.harness.judge.findings import judge
+from weakspot.harness.judge.violations import violations_of
 from weakspot.harness.values.descriptions import describe_event
 from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.finding import Finding
@@ -75,7 +76,7 @@ class Telling:
 
     def _program(self, finding: Finding) -> Told:
         file = self.files[finding.subject]
-        given = violations(self.record, finding)
+        given = violations_of(self.record, finding)
         violation = min((each for _, each in given), key=_length)
         witness = violation.witness
         places = self._places(file, finding, witness) or (Place(file, 1),)

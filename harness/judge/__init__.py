@@ -1,4 +1,11 @@
-"""What the answers mean together: a Record in, Findings out.
+"""Findings: what the answers of a campaign mean together.
 
-A kind of finding is an entry in `kinds` with a page in docs/findings.
+In: a Record with verdicts, explorations, histograms, runs and claims. Out: Findings, the most
+severe first. `findings.judge` collects them; each other module derives one kind of finding from
+one source of evidence. A new kind is a function Record -> Iterator[Finding], listed in
+`findings.SOURCES`, with its id in `kinds` and a page in docs/findings.
+
+Three rules hold in every module: an answer that a limit truncated contradicts nothing; an outcome
+that was not observed is not called impossible; what claims.toml records is reported, marked as
+recorded, and is no error.
 """

@@ -1,7 +1,7 @@
-"""What claims.toml and the golden tests record, against what a campaign found: WS001.
+"""What claims.toml and the golden tests record, compared with what a campaign found: WS001.
 
-A claim is compared with every answer to its question. A model that was not checked is not
-compared, and that is said; a recorded sighting that did not happen again is a note.
+A claim is compared with every answer to its question. If a claim's model was not checked in this
+campaign, a note says so; a recorded observation on hardware that did not happen again is a note.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from weakspot.harness.values.descriptions import (
 )
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.finding import Evidence, Finding
-from weakspot.harness.values.numbers import rounded
+from weakspot.harness.values.numbers import amount, rounded
 from weakspot.harness.values.record import Record, StructureInfo, program_name, unique
 from weakspot.harness.values.verdict import Observation, Verdict
 
 
 def compare(record: Record) -> Iterator[Finding]:
-    """WS001: claims and golden tests against what was found."""
+    """Every difference between what is recorded and what the campaign found."""
     for structure in record.structures:
         if structure.drift:
             yield _drift(structure)
@@ -39,13 +39,13 @@ def compare(record: Record) -> Iterator[Finding]:
                 yield from _explored(record, structure, claim, unchecked)
             else:
                 yield from _verdicts(record, structure, claim, unchecked)
-                yield from _sight(record, structure, claim)
+                yield from _not_observed_again(record, structure, claim)
         for model, count in unchecked.items():
             yield Finding(
                 id="WS001",
                 severity="note",
-                message=f"{structure.name}: {model} was not asked in this run, so {count} "
-                f"recorded {'answer is' if count == 1 else 'answers are'} not compared",
+                message=f"{structure.name}: {amount(count, 'recorded answer')} for {model} not "
+                "compared, since this run did not check it",
                 subject=structure.name,
             )
 
@@ -67,7 +67,7 @@ def _drift(structure: StructureInfo) -> Finding:
             *names("new", drift.added),
             *names("changed", drift.changed),
         ),
-        fix=f"look at the difference, then run `weakspot gen {structure.name} --promote`",
+        fix=f"review the difference, then run `weakspot gen {structure.name} --promote`",
     )
 
 
@@ -80,7 +80,7 @@ def _explored(
         exploration = found.get(model)
         if exploration is None:
             unchecked[model] += 1
-        elif explored_as(exploration, expected) is False:
+        elif matches_recorded(exploration, expected) is False:
             yield _mismatch(
                 structure,
                 claim,
@@ -90,8 +90,8 @@ def _explored(
             )
 
 
-def explored_as(exploration: Exploration, expected: Explored) -> bool | None:
-    """Whether an exploration gave what is recorded; None where a limit left that open."""
+def matches_recorded(exploration: Exploration, expected: Explored) -> bool | None:
+    """Whether an exploration found what is recorded; None if a limit left that open."""
     if exploration.result == "Violated":
         return any(f"Violated: {each.kind}" == expected for each in exploration.violations)
     if exploration.result == expected:
@@ -104,7 +104,7 @@ def _verdicts(
 ) -> Iterator[Finding]:
     entry = record.entry.get(claim.test)
     if entry is None or structure.name not in entry.structures:
-        yield _mismatch(structure, claim, f"{claim.test}: no such test is generated")
+        yield _mismatch(structure, claim, f"{claim.test}: no scenario generates this test")
         return
     scenarios = {
         origin.scenario for origin in entry.test.origins if origin.structure == structure.name
@@ -113,54 +113,57 @@ def _verdicts(
         yield _mismatch(
             structure,
             claim,
-            f"{claim.test}: comes from {', '.join(sorted(scenarios))}, "
-            f"recorded for {claim.scenario}",
+            f"{claim.test}: generated from {', '.join(sorted(scenarios))}, "
+            f"but recorded for {claim.scenario}",
         )
     for model, expected in claim.verdict.items():
         verdicts = record.verdicts_of.get((claim.test, model))
         if not verdicts:
             unchecked[model] += 1
             continue
-        wrong = [each for each in conclusive(verdicts) if not fits(each, expected)]
+        wrong = [each for each in conclusive(verdicts) if not is_consistent(each, expected)]
         if wrong:
             yield _mismatch(
                 structure,
                 claim,
                 f"{claim.test} under {model}: recorded as {expected}, "
-                f"{wrong[0].checker} finds {wrong[0].observation}",
+                f"{wrong[0].checker} answers {wrong[0].observation}",
                 *(Evidence("verdict", describe_verdict(each)) for each in verdicts),
             )
 
 
-def fits(verdict: Verdict, expected: Observation) -> bool:
+def is_consistent(verdict: Verdict, expected: Observation) -> bool:
+    """Whether the verdict agrees with the expected one, as far as its checker can tell."""
     if verdict.observation == expected:
         return True
     if verdict.states:
         return False
-    if expected == "Undefined":  # it knows nothing of races
+    if expected == "Undefined":  # this checker does not detect data races
         return True
     return (verdict.observation == "Never") == (expected == "Never")
 
 
-def _sight(record: Record, structure: StructureInfo, claim: Claim) -> Iterator[Finding]:
-    """A recorded sighting that did not happen again is a note: chance, not contradiction."""
+def _not_observed_again(
+    record: Record, structure: StructureInfo, claim: Claim
+) -> Iterator[Finding]:
+    """A recorded observation that did not happen again is a note: chance, not contradiction."""
     for arch in claim.seen:
-        tried = [
+        ran = [
             each
             for each in record.histograms_of.get(claim.test, ())
             if each.arch == arch and not each.emulated and each.iterations
         ]
-        if tried and not any(each.target for each in tried):
-            runs = rounded(sum(each.iterations for each in tried))
+        if ran and not any(each.target for each in ran):
+            runs = rounded(sum(each.iterations for each in ran))
             yield Finding(
                 id="WS001",
                 severity="note",
-                message=f"{claim.test}: recorded as seen on {arch}, not seen this time in {runs} "
-                "iterations",
+                message=f"{claim.test}: recorded as observed on {arch}; not observed this time in "
+                f"{runs} iterations",
                 subject=claim.test,
                 evidence=(
                     Evidence("claim", describe_claim(structure, claim)),
-                    *(Evidence("histogram", describe_histogram(each)) for each in tried),
+                    *(Evidence("histogram", describe_histogram(each)) for each in ran),
                 ),
             )
 
@@ -176,15 +179,15 @@ def _mismatch(structure: StructureInfo, claim: Claim, message: str, *evidence: E
     )
 
 
-# --- who decided what -------------------------------------------------------------------------
+# --- which tool answered what -----------------------------------------------------------------
 
 
-class Decided(msgspec.Struct, frozen=True, kw_only=True):
-    """What a claim records of one model, or of one kind of machine, and what a campaign found.
+class ClaimAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """What a claim records for one model, or one kind of machine, and what a campaign found.
 
-    `by` are those who answered: exploration, the names of checkers, the names of machines that
-    saw the outcome; nobody where the campaign did not decide it. `fits` is None then, and where a
-    limit left it open.
+    `under` is the model, or the kind of machine of an observation. `by` are the tools that answered
+    ("exploration", names of checkers) or the machines that showed the outcome; it is empty if the
+    campaign did not decide the claim. `fits` is then None, and also if a limit left it open.
     """
 
     structure: str
@@ -192,20 +195,20 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     test: str
     where: str
     says: str
-    under: str  # a model, or the machine of a sighting
+    under: str
     recorded: str
     found: str
     fits: bool | None
     by: tuple[str, ...]
 
 
-def decided(record: Record | None, structure: str, claim: Claim) -> tuple[Decided, ...]:
-    """Who decided a claim, model by model; nobody without a campaign."""
+def claim_answers(record: Record | None, structure: str, claim: Claim) -> tuple[ClaimAnswer, ...]:
+    """What the campaign found for a claim, model by model; without a campaign, nothing."""
 
     def entry(
         under: str, recorded: str, found: str, fits: bool | None, by: Iterable[str]
-    ) -> Decided:
-        return Decided(
+    ) -> ClaimAnswer:
+        return ClaimAnswer(
             structure=structure,
             scenario=claim.scenario,
             test=claim.test,
@@ -226,28 +229,28 @@ def decided(record: Record | None, structure: str, claim: Claim) -> tuple[Decide
         if each is None:
             made.append(entry(model, expected, "", None, ()))
         else:
-            met = explored_as(each, expected)
+            matches = matches_recorded(each, expected)
             made.append(
                 entry(
                     model,
                     expected,
                     exploration_outcome(each),
-                    met,
-                    () if met is None else ("exploration",),
+                    matches,
+                    () if matches is None else ("exploration",),
                 )
             )
     for model, observation in claim.verdict.items():
         verdicts = record.verdicts_of.get((claim.test, model), ()) if record else ()
-        describe_claim = conclusive(verdicts)
-        wrong = [verdict for verdict in describe_claim if not fits(verdict, observation)]
-        answer = (wrong or describe_claim)[0].observation if describe_claim else ""
-        by = unique(verdict.checker for verdict in describe_claim)
-        made.append(entry(model, observation, answer, not wrong if describe_claim else None, by))
+        decided = conclusive(verdicts)
+        wrong = [verdict for verdict in decided if not is_consistent(verdict, observation)]
+        answer = (wrong or decided)[0].observation if decided else ""
+        by = unique(verdict.checker for verdict in decided)
+        made.append(entry(model, observation, answer, not wrong if decided else None, by))
     for arch in claim.seen:
         runs = record.histograms_of.get(claim.test, ()) if record else ()
-        tried = [each for each in runs if each.arch == arch and not each.emulated]
-        shown = [each for each in tried if each.target]
-        found = "seen" if shown else "not seen" if tried else ""
+        ran = [each for each in runs if each.arch == arch and not each.emulated]
+        shown = [each for each in ran if each.target]
+        found = "seen" if shown else "not seen" if ran else ""
         by = unique(each.machine for each in shown)
         made.append(entry(arch, "seen", found, True if shown else None, by))
     return tuple(made)

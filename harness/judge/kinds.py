@@ -1,7 +1,7 @@
-"""The kinds of finding: ids that stay, their titles, and what each means and asks for.
+"""The kinds of finding: stable ids, titles, and a short form of what each means and advises.
 
-Every id has a page of its own in docs/findings; what stands here is its short form, for
-`weakspot explain` and for the report.
+Every id has a page in docs/findings, which `weakspot explain` prints. A new kind is an entry in
+KINDS and a page.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 from weakspot.errors import BadInput
 
 
-class Kind(msgspec.Struct, frozen=True):
+class FindingKind(msgspec.Struct, frozen=True):
     """What an id stands for. `severity` is the usual one; a finding may have a lower one."""
 
     id: str
@@ -26,65 +26,67 @@ class Kind(msgspec.Struct, frozen=True):
 
     @property
     def page(self) -> str:
-        """The page that explains it, below the project's folder."""
+        """The path of its page, relative to the project's folder."""
         return f"docs/findings/{self.id}.md"
 
     @property
     def text(self) -> str:
-        """What that page says, in Markdown."""
+        """The page, in Markdown."""
         folder = importlib.resources.files("weakspot.pages")
         return folder.joinpath(f"{self.id}.md").read_text(encoding="utf-8")
 
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, FindingKind] = {
     kind.id: kind
     for kind in (
-        Kind(
+        FindingKind(
             "WS001",
             "not as recorded",
             "error",
-            "The structure's claims.toml or its golden tests say one thing, this run found "
+            "The structure's claims.toml or its golden tests record one thing; this run found "
             "another.",
             "find out which is right: correct the source or the model, or record what is true.",
         ),
-        Kind(
+        FindingKind(
             "WS101",
             "assertion violated",
             "error",
             "An execution of the program makes one of its assertions fail.",
-            "read the witness; where it happens under sc too, no memory order repairs it.",
+            "read the witness; if the violation also happens under sc, no memory order prevents "
+            "it.",
         ),
-        Kind(
+        FindingKind(
             "WS102",
             "data race",
             "error",
             "Two threads access one location, at least one of them writes, one of the accesses "
-            "is plain, and nothing orders them: the program's behaviour is undefined.",
+            "is plain, and happens-before does not order them: the behaviour is undefined.",
             "make the access atomic, or order the two by a release and an acquire.",
         ),
-        Kind(
+        FindingKind(
             "WS103",
             "hang",
             "error",
             "A thread waits for something that no thread will do any more.",
             "look for a wake-up that is sent before the waiter is registered.",
         ),
-        Kind(
+        FindingKind(
             "WS104",
             "uninitialised or invalid memory",
             "error",
-            "A thread reads memory before anything is written to it, or after it was freed.",
+            "A thread reads memory before anything is written to it, or uses it after it was "
+            "freed.",
             "publish the address with a release, and read it with an acquire.",
         ),
-        Kind(
+        FindingKind(
             "WS105",
             "mutex misused",
             "error",
-            "A thread unlocks a mutex that it does not hold, or locks one that it holds: the "
-            "program's behaviour is undefined.",
-            "let the thread that locks unlock, on every path.",
+            "A thread unlocks a mutex that it does not hold, or locks one that it already holds: "
+            "the behaviour is undefined.",
+            "let the thread that locks the mutex unlock it, on every path.",
         ),
-        Kind(
+        FindingKind(
             "WS201",
             "disallowed outcome seen",
             "error",
@@ -93,58 +95,59 @@ KINDS: dict[str, Kind] = {
             "the model states is false.",
             "look at the assembly; if the outcome is known, record it with `seen` in claims.toml.",
         ),
-        Kind(
+        FindingKind(
             "WS202",
             "compiled code allows what the source forbids",
             "error",
-            "The machine code that a compiler made of a test, under the model of its instruction "
-            "set, has an outcome that the language's model forbids of the source. Either the "
-            "compiler is wrong, or one of the models is.",
-            "read the assembly beside the source's orders; report it to the compiler, use another "
-            "version, or strengthen the order until the code is right.",
+            "The machine code that a compiler emitted for a test has, under the model of its "
+            "instruction set, an outcome that the language's model forbids for the source. Either "
+            "the compiler is wrong, or one of the models is.",
+            "read the assembly beside the source's memory orders; report it to the compiler's "
+            "authors, use another version, or strengthen the order until the code is right.",
         ),
-        Kind(
+        FindingKind(
             "WS301",
             "stronger than needed",
             "warning",
-            "With a weaker memory order there, and with all that relax proposes together, every "
-            "scenario is still safe under the model.",
-            "weaken it, unless a use that no scenario has needs it; relax --apply does.",
+            "With a weaker memory order at this place, and with everything else that relax "
+            "proposes, every scenario is still safe under the model.",
+            "weaken it with `weakspot relax --apply`, unless a use without a scenario needs it.",
         ),
-        Kind(
+        FindingKind(
             "WS401",
             "checkers disagree",
             "error",
             "Two checkers answered the same question differently; one of them is wrong.",
-            "compare the states they list; report the smaller test to the one that errs.",
+            "compare the states they list, and report the smallest such test to the authors of "
+            "the checker that is wrong.",
         ),
-        Kind(
+        FindingKind(
             "WS402",
-            "silence says nothing",
+            "negative result without evidence",
             "note",
-            "Outcomes that every model allows were not seen on the machine, or nothing was seen of "
-            "a test and of its weaker siblings. That a forbidden outcome was not seen there "
-            "either is then no evidence.",
+            "Outcomes that every model allows were not observed on the machine, or neither a test "
+            "nor any of its weaker variants was. That a forbidden outcome was not observed on this "
+            "machine is then no evidence.",
             "run longer, or on a machine with weaker ordering.",
         ),
-        Kind(
+        FindingKind(
             "WS403",
-            "control failed",
+            "control test failed",
             "error",
             "A test with a full fence between every two accesses showed a state that no "
-            "interleaving gives. The runner, the compiler or the machine is wrong, and nothing "
-            "that was counted together with it is believed.",
+            "interleaving gives. The runner, the compiler or the machine is wrong, and the counts "
+            "from the same run are discarded.",
             "look at the assembly of the test; run it with the other runner, and report it.",
         ),
     )
 }
 
 
-def kind(name: str) -> Kind:
-    """The kind called `name`, in any case; BadInput says which ids there are."""
+def kind(name: str) -> FindingKind:
+    """The kind with that id, in upper or lower case. Raises BadInput that lists the ids."""
     found = KINDS.get(name.upper())
     if found is None:
         close = difflib.get_close_matches(name.upper(), KINDS, n=1)
         advice = f"did you mean {close[0]}? " if close else ""
-        raise BadInput(f"no finding is called {name}", advice=f"{advice}known: {', '.join(KINDS)}")
+        raise BadInput(f"unknown finding {name}", advice=f"{advice}the ids are {', '.join(KINDS)}")
     return found

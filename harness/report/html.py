@@ -22,7 +22,8 @@ import msgspec
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from weakspot.harness.judge.findings import Sighting, sightings, undecided
+from weakspot.harness.judge.findings import undecided
+from weakspot.harness.judge.observed import ObservedOutcome, observed_outcomes
 from weakspot.harness.report.excerpts import Line, sources
 from weakspot.harness.report.text import summary, where
 from weakspot.harness.report.views import (
@@ -245,9 +246,9 @@ def _figures(record: Record) -> list[tuple[str, str]]:
 def _grave(view: Site) -> list[dict[str, object]]:
     """A row a test, with all that showed what it forbids."""
     record = view.record
-    found: dict[str, list[Sighting]] = {}
-    for each in sightings(record):
-        if each.broken and each.histogram.test in record.entry:
+    found: dict[str, list[ObservedOutcome]] = {}
+    for each in observed_outcomes(record):
+        if each.contradicted and each.histogram.test in record.entry:
             found.setdefault(each.histogram.test, []).append(each)
     return [
         {
@@ -258,7 +259,7 @@ def _grave(view: Site) -> list[dict[str, object]]:
                 f"{machine_label(each.histogram, record.histograms)} {share(each.histogram)}"
                 for each in given
             ],
-            "broken": unique(model for each in given for model in each.broken),
+            "broken": unique(model for each in given for model in each.contradicted),
             "allowed": given[0].allowed,
         }
         for name, given in found.items()

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from weakspot.harness.corpus.material import Material
 from weakspot.harness.corpus.structures import Structure
-from weakspot.harness.judge.claims import Decided, decided
+from weakspot.harness.judge.claims import ClaimAnswer, claim_answers
 from weakspot.harness.report.terminal import columns
 from weakspot.harness.report.text import where
 from weakspot.harness.values.record import Entry, GoldenDifference, Record, unique
@@ -58,7 +58,7 @@ def claims(
     undecided = 0
     for structure in found:
         for claim in structure.claims:
-            given = decided(record, structure.name, claim)
+            given = claim_answers(record, structure.name, claim)
             groups: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
             for each in given:
                 answer, colour = _answer(each)
@@ -93,7 +93,7 @@ def claims(
         yield f"{told} in {campaign}{more}"
 
 
-def _answer(each: Decided) -> tuple[str, str]:
+def _answer(each: ClaimAnswer) -> tuple[str, str]:
     """What is recorded, and beside it what was found if that is another; a colour."""
     if each.fits is False:
         return f"{each.recorded}, but found {each.found}", "red"
@@ -106,5 +106,5 @@ def json_claims(found: Iterable[Structure], record: Record | None) -> Iterator[s
     """A JSON object for each claim and model, or machine."""
     for structure in found:
         for claim in structure.claims:
-            for each in decided(record, structure.name, claim):
+            for each in claim_answers(record, structure.name, claim):
                 yield msgspec.json.encode(each).decode()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import IO
 
-from weakspot.harness.judge.kinds import Kind
+from weakspot.harness.judge.kinds import FindingKind
 
 
-def page(kind: Kind, out: IO[str]) -> None:
+def page(kind: FindingKind, out: IO[str]) -> None:
     """Print the page on a kind of finding: laid out on a terminal, elsewhere as it is written."""
     if out.isatty():
         from rich.markdown import Markdown

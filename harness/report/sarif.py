@@ -14,7 +14,7 @@ import msgspec
 
 from weakspot import __version__
 from weakspot.harness.gate.outcome import Outcome, Place, Told
-from weakspot.harness.judge.kinds import KINDS, Kind
+from weakspot.harness.judge.kinds import KINDS, FindingKind
 from weakspot.harness.report import witness
 from weakspot.harness.report.gate import execution
 from weakspot.harness.values import descriptions
@@ -53,7 +53,7 @@ def sarif(outcome: Outcome) -> bytes:
     return msgspec.json.format(msgspec.json.encode(log), indent=1) + b"\n"
 
 
-def _rule(kind: Kind) -> _Json:
+def _rule(kind: FindingKind) -> _Json:
     return {
         "id": kind.id,
         "name": "".join(word.capitalize() for word in kind.title.split()),

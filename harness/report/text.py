@@ -14,8 +14,10 @@ from typing import Literal
 from rich.console import Console
 from rich.text import Text
 
-from weakspot.harness.judge.findings import sightings, undecided, violations
+from weakspot.harness.judge.findings import undecided
 from weakspot.harness.judge.kinds import KINDS
+from weakspot.harness.judge.observed import observed_outcomes
+from weakspot.harness.judge.violations import violations_of
 from weakspot.harness.report import witness
 from weakspot.harness.report.tables import compared
 from weakspot.harness.report.terminal import bar, columns, magnitude, style
@@ -98,7 +100,7 @@ def findings(record: Record, found: Sequence[Finding], out: Console) -> None:
 
 def _witness(record: Record, finding: Finding) -> list[str]:
     """An execution that shows the violation, the shortest of those of the models."""
-    shown = [each.witness for _, each in violations(record, finding) if each.witness is not None]
+    shown = [each.witness for _, each in violations_of(record, finding) if each.witness is not None]
     return witness.columns(min(shown, key=lambda each: len(each.events))) if shown else []
 
 
@@ -150,8 +152,8 @@ class _Interest:
             for claim in structure.claims:
                 self.claims.setdefault((structure.name, claim.test), claim.says)
         self.rank: dict[str, int] = {}
-        for sighting in sightings(record):
-            grave = 3 if sighting.broken else 2 if sighting.forbidden else 1
+        for sighting in observed_outcomes(record):
+            grave = 3 if sighting.contradicted else 2 if sighting.forbidden else 1
             name = sighting.histogram.test
             self.rank[name] = max(grave, self.rank.get(name, 0))
 
@@ -233,7 +235,7 @@ def _programs(record: Record, structure: StructureInfo) -> tuple[str, str]:
         (each.subject, model)
         for each in record.findings
         if each.recorded
-        for model in (exploration.model for exploration, _ in violations(record, each))
+        for model in (exploration.model for exploration, _ in violations_of(record, each))
     }
     safe = sum(each.result == "Safe" for each in explored)
     violated = [each for each in explored if each.result == "Violated"]

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from weakspot.generators.litmus import Origin
-from weakspot.harness.judge.claims import explored_as
-from weakspot.harness.judge.findings import promises, sightings
+from weakspot.harness.judge.claims import matches_recorded
+from weakspot.harness.judge.observed import can_contradict, observed_outcomes
 from weakspot.harness.report import witness
 from weakspot.harness.report.drawing import Drawing, draw, draw_witness
 from weakspot.harness.report.excerpts import Excerpt, Thread, excerpts, threads
@@ -152,7 +152,9 @@ def site(record: Record) -> Site:
         },
         programs=dict(_pages(record.explorations_of)),
         structures=dict(_pages(structure.name for structure in record.structures)),
-        grave=frozenset(each.histogram.test for each in sightings(record) if each.broken),
+        grave=frozenset(
+            each.histogram.test for each in observed_outcomes(record) if each.contradicted
+        ),
         claimed=frozenset(
             claim.test for structure in record.structures for claim in structure.claims
         ),
@@ -412,7 +414,7 @@ def _seen(
 ) -> Seen | None:
     if not count:
         return None
-    wrong = any(promises(record.model[model], histogram) for model in forbidding)
+    wrong = any(can_contradict(record.model[model], histogram) for model in forbidding)
     part = magnitude(count, histogram.iterations)
     return Seen(count, f"{count:,}", round(100 * part, 1), wrong)
 
@@ -436,7 +438,7 @@ def _claim(site: Site, structure: StructureInfo, claim: Claim) -> ClaimView:
                 model: Compared(
                     expected,
                     exploration_outcome(given[model]) if model in given else "not explored",
-                    explored_as(given[model], expected) if model in given else None,
+                    matches_recorded(given[model], expected) if model in given else None,
                 )
                 for model, expected in claim.explored.items()
             },

@@ -1,4 +1,4 @@
-"""A verdict, a histogram, an exploration in a line: the words of findings and reports."""
+"""Values described in one line each, for findings and reports."""
 
 from __future__ import annotations
 
@@ -8,29 +8,32 @@ from typing import Any
 from weakspot.harness.values.claims import Claim
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import Histogram
-from weakspot.harness.values.numbers import rounded, scientific
+from weakspot.harness.values.numbers import amount, rounded, scientific
 from weakspot.harness.values.program_run import Failure, ProgramRun
 from weakspot.harness.values.record import StructureInfo
 from weakspot.harness.values.state import state_text
 from weakspot.harness.values.verdict import Verdict
 from weakspot.harness.values.witness import WitnessEvent
 
-EMULATED = "emulated: says nothing of how weak a real one is"
-"""What stands by whatever an emulated machine showed or did not show."""
+EMULATED = "emulated: shows little of the weak behaviour of real hardware"
+"""The caveat printed with every result of an emulated machine."""
 
 
 def describe_claim(structure: StructureInfo, claim: Claim) -> str:
+    """`spsc/claims.toml, part 1: the fence is needed`"""
     return f"{structure.name}/claims.toml, {claim.where}: {claim.says}"
 
 
 def describe_verdict(verdict: Verdict) -> str:
+    """`herd7: Sometimes under tso, 4 states`"""
     flags = f" ({', '.join(verdict.flags)})" if verdict.flags else ""
-    states = f", {len(verdict.states)} states" if verdict.states else ""
+    states = f", {amount(len(verdict.states), 'state')}" if verdict.states else ""
     reason = f": {verdict.reason}" if verdict.reason else ""
     return f"{verdict.checker}: {verdict.observation} under {verdict.model}{flags}{states}{reason}"
 
 
 def describe_histogram(histogram: Histogram) -> str:
+    """`native on local: 4,021 of 1.2·10⁷ (independent 3,877)`"""
     independent = (
         f" (independent {histogram.target_independent:,})"
         if histogram.target_independent is not None
@@ -44,43 +47,45 @@ def describe_histogram(histogram: Histogram) -> str:
 
 
 def describe_failure(run: ProgramRun, failure: Failure) -> str:
-    """`native on local: failed 1,345 of 5,595 instances, with popped=1 stolen=1`"""
+    """`native on local: 1,345 of 5,595 instances failed, with popped=1 stolen=1`"""
     emulated = ", emulated" if run.emulated else ""
     common = failure.values[0] if failure.values else None
     often = "" if common is None or common.count == failure.count else "most often "
     shown = f", {often}with {state_text(common.state)}" if common else ""
     return (
-        f"{run.runner} on {run.machine}{emulated}: failed {failure.count:,} of "
-        f"{rounded(run.instances)} instances{shown}"
+        f"{run.runner} on {run.machine}{emulated}: {failure.count:,} of "
+        f"{rounded(run.instances)} instances failed{shown}"
     )
 
 
 def machine_label(histogram: Histogram, among: Iterable[Histogram]) -> str:
-    """The machine, and the runner where there are several."""
+    """The machine; with the runner if `among` come from several runners."""
     several = len({each.runner for each in among}) > 1
     return f"{histogram.machine} {histogram.runner}" if several else histogram.machine
 
 
 def negative_result_strength(histogram: Histogram) -> str:
-    """What it is worth that the outcome was not seen; "" where it was, or nothing is known."""
+    """What it proves that the outcome was not observed; empty if it was, or without control tests.
+
+    The strength is the probability of missing the outcome if it were as likely as the weaker
+    variant for which that probability is the largest.
+    """
     if has_no_observed_variant(histogram):
-        return "no sibling was seen either: this silence says nothing"
-    describe_exploration = [
-        (each.missed, each) for each in histogram.controls if each.missed is not None
-    ]
-    if histogram.target or not describe_exploration:
+        return "no weaker variant was observed either, so this is no evidence"
+    known = [(each.missed, each) for each in histogram.controls if each.missed is not None]
+    if histogram.target or not known:
         return ""
-    missed, sibling = max(describe_exploration, key=lambda each: each[0])
-    seen = sibling.target_independent / max(1, sibling.iterations)
+    missed, variant = max(known, key=lambda each: each[0])
+    rate = variant.target_independent / max(1, variant.iterations)
     emulated = f" ({EMULATED})" if histogram.emulated else ""
     return (
-        f"a sibling ({sibling.change}) was seen at a rate of {scientific(seen)}; were this one as "
-        f"likely, it would have been missed with probability {scientific(missed)}{emulated}"
+        f"a weaker variant ({variant.change}) was observed at a rate of {scientific(rate)}; an outcome as "
+        f"likely would have been missed with probability {scientific(missed)}{emulated}"
     )
 
 
 def has_no_observed_variant(histogram: Histogram) -> bool:
-    """Whether nothing was seen of the test, nor of a sibling, by a runner that runs them too."""
+    """Whether neither the test nor any of its weaker variants, if it has some, was observed."""
     return (
         bool(histogram.controls and histogram.iterations)
         and not histogram.target
@@ -88,28 +93,27 @@ def has_no_observed_variant(histogram: Histogram) -> bool:
     )
 
 
-def describe_steadiness(known: Mapping[str, Any]) -> str:
-    """How evenly a machine ran, of its profile: `slowest probe 4 % below the fastest of 260, 0.1 %
-    of its time stolen`; what was not measured is left out."""
+def describe_steadiness(profile: Mapping[str, Any]) -> str:
+    """How evenly a machine ran, from its profile: `slowest of 260 probes 4 % below the fastest,
+    0.1 % of its time stolen`. What was not measured is left out."""
     parts = []
-    if (slowed := known.get("throttling")) is not None:
-        probes = known.get("probes", 0)
-        parts.append(
-            f"slowest of {probes:,} probes {slowed:.0%} below the fastest".replace("%", " %")
-        )
-    if (steal := known.get("steal")) is not None:
+    if (throttling := profile.get("throttling")) is not None:
+        slower = f"{throttling:.0%}".replace("%", " %")
+        parts.append(f"slowest of {profile.get('probes', 0):,} probes {slower} below the fastest")
+    if (steal := profile.get("steal")) is not None:
         parts.append(f"{100 * steal:.2g} % of its time stolen")
     return ", ".join(parts)
 
 
 def describe_exploration(exploration: Exploration) -> str:
+    """`Violated: race under rc11, 1,204 executions (3 blocked) in 0.1 s`"""
     limits = f": {limits_reached(exploration)}" if exploration.reasons else ""
     outcome = f"{exploration_outcome(exploration)} under {exploration.model}"
     return f"{outcome}, {execution_count(exploration)}{limits}"
 
 
 def exploration_outcome(exploration: Exploration) -> str:
-    """`Violated: assertion, race`, as claims say it."""
+    """`Violated: assertion, race`, as claims.toml spells it."""
     kinds = ", ".join(dict.fromkeys(each.kind for each in exploration.violations))
     return f"{exploration.result}: {kinds}" if kinds else exploration.result
 
@@ -117,11 +121,11 @@ def exploration_outcome(exploration: Exploration) -> str:
 def execution_count(exploration: Exploration) -> str:
     """`1,204 executions (3 blocked) in 0.1 s`"""
     blocked = f" ({exploration.blocked:,} blocked)" if exploration.blocked else ""
-    plural = "" if exploration.executions == 1 else "s"
-    return f"{exploration.executions:,} execution{plural}{blocked} in {exploration.seconds:.1f} s"
+    return f"{amount(exploration.executions, 'execution')}{blocked} in {exploration.seconds:.1f} s"
 
 
 def limits_reached(exploration: Exploration) -> str:
+    """Which bound truncated the exploration, and where."""
     return "; ".join(exploration.reasons) or "unknown"
 
 

@@ -16,7 +16,7 @@ from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.structures import Structure, structures
-from weakspot.harness.judge.claims import explored_as
+from weakspot.harness.judge.claims import matches_recorded
 from weakspot.harness.values.descriptions import describe_exploration
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.verdict import Observation, Verdict
@@ -79,7 +79,7 @@ def test_explorations_are_as_recorded(structure: Structure) -> None:
     for claim in structure.claims:
         for model, expected in claim.explored.items():
             found = explored(structure.name, claim.scenario, model)
-            if explored_as(found, expected) is not True:
+            if matches_recorded(found, expected) is not True:
                 wrong.append(
                     f"{claim.scenario} under {model}: {expected}, {describe_exploration(found)}"
                 )

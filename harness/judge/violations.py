@@ -1,0 +1,179 @@
+"""Programs that go wrong: WS101 to WS105, as an exploration or a run of the whole program shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from weakspot.harness.judge.claims import matches_recorded
+from weakspot.harness.judge.kinds import KINDS
+from weakspot.harness.judge.observed import can_contradict, emulator_severity, likely_cause
+from weakspot.harness.values.descriptions import describe_exploration, describe_failure
+from weakspot.harness.values.exploration import Exploration, Violation
+from weakspot.harness.values.finding import Evidence, Finding
+from weakspot.harness.values.numbers import times
+from weakspot.harness.values.program_run import Failure, ProgramRun
+from weakspot.harness.values.record import Record, program_name, unique
+
+_VIOLATIONS = {
+    "assertion": "WS101",
+    "race": "WS102",
+    "hang": "WS103",
+    "uninitialised": "WS104",
+    "memory": "WS104",
+    "lock": "WS105",
+}
+_FAILURES = {"assertion": "WS101", "hang": "WS103", "crash": "WS104"}
+_CHECK = (
+    "`weakspot check` reports the models under which this happens, with an execution that shows it"
+)
+
+_Found = Sequence[tuple[Exploration, Violation]]
+_Same = tuple[str, str, tuple[str, ...], bool]  # kind, message, place, whether it is recorded
+
+
+def violations_of(record: Record, finding: Finding) -> list[tuple[Exploration, Violation]]:
+    """The violations that a finding reports, one per model."""
+    return [
+        (exploration, violation)
+        for exploration in record.explorations_of.get(finding.subject, ())
+        for violation in exploration.violations
+        if _VIOLATIONS[violation.kind] == finding.id
+        and finding.message == _message(exploration, violation)
+        and finding.sites[:1] == violation.sites[:1]
+        and any(describe_exploration(exploration) == each.text for each in finding.evidence)
+    ]
+
+
+def explored(record: Record) -> Iterator[Finding]:
+    """One finding per violation, with all models that allow it.
+
+    It counts as recorded if a claim records this violation or another one of the same program and
+    model: a program that goes wrong in one way often goes wrong in several, and after a data race
+    its behaviour is undefined.
+    """
+    known = {
+        (program_name(structure.name, claim.scenario), model)
+        for structure in record.structures
+        for claim in structure.claims
+        for exploration in record.explorations_of.get(
+            program_name(structure.name, claim.scenario), ()
+        )
+        for model, expected in claim.explored.items()
+        if model == exploration.model
+        and exploration.result == "Violated"
+        and matches_recorded(exploration, expected)
+    }
+    for name, explorations in record.explorations_of.items():
+        found: dict[_Same, list[tuple[Exploration, Violation]]] = {}
+        for exploration in explorations:
+            for violation in exploration.violations:
+                recorded = (name, exploration.model) in known
+                message = _message(exploration, violation)
+                key = (violation.kind, message, violation.sites[:1], recorded)
+                found.setdefault(key, []).append((exploration, violation))
+        for (kind, message, _, recorded), given in found.items():
+            yield Finding(
+                id=_VIOLATIONS[kind],
+                severity="error",
+                message=message,
+                subject=name,
+                sites=unique(site for _, violation in given for site in violation.sites),
+                evidence=(
+                    *(
+                        Evidence("exploration", describe_exploration(exploration))
+                        for exploration, _ in given
+                    ),
+                    *(
+                        Evidence("histogram", describe_failure(run, failure))
+                        for run in record.runs_of.get(name, ())
+                        for failure in run.failures
+                        if _is_same(kind, given, failure)
+                    ),
+                ),
+                fix="" if recorded else _fix(_VIOLATIONS[kind], explorations, given),
+                recorded=recorded,
+            )
+
+
+def run(record: Record) -> Iterator[Finding]:
+    """Failures of whole programs on a machine that no exploration found.
+
+    A failure is WS201 if a model that applies to the machine says Safe, else WS101, WS103 or WS104.
+    """
+    known = {
+        program_name(structure.name, claim.scenario)
+        for structure in record.structures
+        for claim in structure.claims
+        if any(each.startswith("Violated") for each in claim.explored.values())
+    }
+    for run in record.runs:
+        given = record.explorations_of.get(run.program, ())
+        safe = [
+            each
+            for each in given
+            if each.result == "Safe" and can_contradict(record.model[each.model], run)
+        ]
+        for failure in run.failures:
+            found = [(each, one) for each in given for one in each.violations]
+            if any(_is_same(one.kind, [(each, one)], failure) for each, one in found) and not safe:
+                continue  # the finding of the exploration has this run as evidence
+            forbidden = f", Safe under {', '.join(each.model for each in safe)}" if safe else ""
+            emulated = " (emulated)" if run.emulated else ""
+            yield Finding(
+                id="WS201" if safe else _FAILURES[failure.kind],
+                severity=emulator_severity(run) if safe else "error",
+                message=f"{run.program}: {failure.message}: observed {times(failure.count)} on "
+                f"{run.machine}{emulated}{forbidden}",
+                subject=run.program,
+                sites=(failure.site,) if failure.site else (),
+                evidence=(
+                    Evidence("histogram", describe_failure(run, failure)),
+                    *(Evidence("exploration", describe_exploration(each)) for each in safe),
+                ),
+                fix=likely_cause(run) if safe else _CHECK,
+                recorded=_models_differ(record, run, safe) if safe else run.program in known,
+            )
+
+
+def _is_same(kind: str, given: _Found, failure: Failure) -> bool:
+    """Whether a machine shows what explorations found: the same assertion, or a hang."""
+    sites = {site for _, violation in given for site in violation.sites[:1]}
+    return kind == failure.kind and (not failure.site or failure.site in sites)
+
+
+def _models_differ(record: Record, run: ProgramRun, safe: Sequence[Exploration]) -> bool:
+    """Whether a claim records the program as Safe under these models and as Violated under another
+    model that applies to the machine: then the failure is what the claim predicts."""
+    return any(
+        all(claim.explored.get(each.model) == "Safe" for each in safe)
+        and any(
+            expected.startswith("Violated") and can_contradict(record.model[model], run)
+            for model, expected in claim.explored.items()
+            if model in record.model
+        )
+        for structure in record.structures
+        for claim in structure.claims
+        if program_name(structure.name, claim.scenario) == run.program
+    )
+
+
+def _message(exploration: Exploration, violation: Violation) -> str:
+    return f"{exploration.program}: {violation.message}"
+
+
+def _fix(name: str, explorations: Sequence[Exploration], given: _Found) -> str:
+    """Whether a stronger memory order can help: it cannot if the violation happens under sc."""
+    violated = {exploration.model for exploration, _ in given}
+    tests = unique(violation.test for _, violation in given if violation.test)
+    cycle = f"; the witness's cycle is the test {', '.join(tests)}" if tests else ""
+    if name == "WS102":  # sc does not define data races
+        return KINDS[name].advice.rstrip(".") + cycle
+    if "sc" in violated:
+        return "this also happens under sequential consistency, so no memory order prevents it"
+    if any(each.model == "sc" and each.result != "Unknown" for each in explorations):
+        return (
+            f"this does not happen under sequential consistency: a memory order is too weak{cycle}"
+        )
+    return (
+        "check whether this happens under sc too; if it does, no memory order prevents it" + cycle
+    )
