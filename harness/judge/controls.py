@@ -57,8 +57,8 @@ def without_observed_variant(record: Record) -> Iterator[Finding]:
             yield Finding(
                 id="WS402",
                 severity="note",
-                message=f"{machine}: for {len(without)} of {len(tests)} forbidden outcomes that were "
-                "not observed, no weaker variant was observed either, so this is no evidence"
+                message=f"{machine}: for {len(without)} of {len(tests)} forbidden outcomes that "
+                "were not observed, no weaker variant was observed either, so this is no evidence"
                 f"{_emulated(histograms)}",
                 subject=machine,
                 evidence=_by_shape(record, tests, tests - without, "with an observed variant"),

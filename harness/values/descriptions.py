@@ -79,8 +79,8 @@ def negative_result_strength(histogram: Histogram) -> str:
     rate = variant.target_independent / max(1, variant.iterations)
     emulated = f" ({EMULATED})" if histogram.emulated else ""
     return (
-        f"a weaker variant ({variant.change}) was observed at a rate of {scientific(rate)}; an outcome as "
-        f"likely would have been missed with probability {scientific(missed)}{emulated}"
+        f"a weaker variant ({variant.change}) was observed at a rate of "
+        f"{scientific(rate)}; an outcome as likely would have been missed with probability {scientific(missed)}{emulated}"
     )
 
 

@@ -27,5 +27,5 @@ def test_a_page_is_about_an_id() -> None:
 
 def test_an_id_is_found_in_any_case_and_a_wrong_one_is_corrected() -> None:
     assert kind("ws201") is KINDS["WS201"]
-    with pytest.raises(BadInput, match="no finding is called WS20"):
+    with pytest.raises(BadInput, match="unknown finding WS20"):
         kind("WS20")

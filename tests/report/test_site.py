@@ -19,6 +19,7 @@ from weakspot.errors import WeakspotError
 from weakspot.harness.report import html
 from weakspot.harness.report.drawing import draw
 from weakspot.harness.values.codegen import CodegenComparison
+from weakspot.harness.values.descriptions import EMULATED
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.histogram import Count
 from weakspot.harness.values.program_run import Failure, ProgramRun
@@ -83,7 +84,7 @@ def test_the_first_page_begins_with_what_was_seen_and_is_forbidden(tmp_path: Pat
     text = built(small(), tmp_path)["index.html"].text
     assert text.index("2 findings") < text.index("Seen and forbidden") < text.index("Findings")
     assert "local 4,021 of 1.2·10⁷ qemu:aarch64 12 of 1.2·10⁷ clr2 tso rc11" in text
-    assert "emulated: says nothing of how weak a real one is" in text
+    assert EMULATED in text
 
 
 def test_the_first_page_says_what_is_known_of_a_machine_and_what_is_not(tmp_path: Path) -> None:
