@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from weakspot.harness.machines import Machine, local
-from weakspot.system.tools import HERDTOOLS, Tool, find
+from weakspot.harness.report.doctor import requirements
+from weakspot.system.tools import INSTALLED_BY_SCRIPT, Program, Tool, advice, find
 
 pytest_plugins = ["figures"]
 
@@ -35,10 +36,12 @@ def need(request: pytest.FixtureRequest) -> Callable[[str], Tool]:
     scripts/install-tools would have installed it."""
 
     def required(name: str) -> Tool:
-        tool = find(name)
+        known = {each.name: each for each in requirements()}
+        program = known.get(name, Program(name))
+        tool = find(program)
         if tool is None:
             why = f"{name} is not installed"
-            if name in (*HERDTOOLS, "cbmc") and request.config.getoption("--full"):
+            if INSTALLED_BY_SCRIPT in advice(program) and request.config.getoption("--full"):
                 pytest.fail(f"{why} (scripts/install-tools installs it)")
             pytest.skip(why)
         return tool

@@ -15,6 +15,14 @@ from pathlib import Path
 
 from weakspot.errors import ToolFailed, Unsupported, excerpt, quoted
 from weakspot.generators.source.clang import Clang
+from weakspot.system.tools import Module
+
+LLVM = Module(
+    "llvmlite",
+    lost="reading C and C++ programs; .litmus files still work",
+    advice="pip install llvmlite",
+    role="llvmlite",
+)
 
 
 def relative_names(text: str, clang: Clang, folder: Path) -> str:

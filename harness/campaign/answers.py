@@ -17,10 +17,9 @@ import msgspec
 from weakspot import __version__
 from weakspot.errors import BadInput, MissingTool
 from weakspot.generators.pipeline import Generated, generate
-from weakspot.harness.campaign.campaign import Progress, checker_named, explored, runner_named
+from weakspot.harness.campaign.campaign import Progress, explored
 from weakspot.harness.campaign.store import MANIFEST, new_folder, read_manifest
-from weakspot.harness.checkers import Checker, unknown
-from weakspot.harness.checkers.engine import Engine
+from weakspot.harness.checkers import CHECKERS, Checker, unknown
 from weakspot.harness.checkers.explorer import Bounds, Explorer
 from weakspot.harness.codegen.check import Inspection
 from weakspot.harness.codegen.compilers import Build
@@ -29,7 +28,7 @@ from weakspot.harness.corpus.models import Model, resolve
 from weakspot.harness.corpus.structures import Structure
 from weakspot.harness.judge.findings import judge
 from weakspot.harness.machines import Machine
-from weakspot.harness.runners import Runner, whole
+from weakspot.harness.runners import RUNNERS, Runner, whole
 from weakspot.harness.runners.gauge import Gauge, gauged
 from weakspot.harness.values.claims import Scenario
 from weakspot.harness.values.exploration import Exploration
@@ -69,35 +68,41 @@ def generator(defines: Sequence[str], include: Sequence[Path]) -> Generator:
     return made
 
 
-def checkers(known: Sequence[str], asked: str | None, *, witnesses: bool = False) -> list[Checker]:
+def checkers(asked: str | None, *, witnesses: bool = False) -> list[Checker]:
     """The checkers to ask: the one named, all that are installed, or the first that is.
 
     Raises MissingTool when none is, and BadInput when witnesses are wanted of one that gives
     none.
     """
-    names = known if asked in (None, "all") else [str(asked)]
-    found = [checker for checker in map(checker_named, names) if checker.available()]
+    wanted = tuple(CHECKERS) if asked in (None, "all") else (CHECKERS.get(str(asked)),)
+    found = [checker for checker in wanted if checker.available()]
     if not found:
+        names = [checker.name for checker in wanted]
         raise MissingTool(
             f"no checker is installed: {', '.join(names)}"
             if len(names) > 1
             else f"{names[0]} is not installed",
-            advice=tools.advice(names[0]),
+            advice=tools.advice(wanted[0].requires[0]),
         )
     chosen = found if asked == "all" else found[:1]
-    if witnesses and not any(isinstance(checker, Engine) for checker in chosen):
-        raise BadInput(f"{chosen[0].name} gives no witnesses", advice="the engine does")
+    explaining = [checker.name for checker in CHECKERS if checker.explains]
+    if witnesses and not any(checker.explains for checker in chosen):
+        raise BadInput(
+            f"{chosen[0].name} gives no witnesses", advice=f"ask {' or '.join(explaining)}"
+        )
     return [
-        msgspec.structs.replace(checker, witnesses=witnesses)
-        if isinstance(checker, Engine)
+        msgspec.structs.replace(checker, witnesses=witnesses)  # type: ignore[type-var]
+        if checker.explains
         else checker
         for checker in chosen
     ]
 
 
-def runners(known: Sequence[str], asked: str, machine: Machine) -> list[Runner]:
-    """The runner of that name, or all that can run on the machine; MissingTool for none."""
-    named = [runner_named(name) for name in (known if asked == "all" else [asked])]
+def runners(asked: str | None, machine: Machine) -> list[Runner]:
+    """The runner of that name (None: the default), or all that can run on the machine; MissingTool
+    for none."""
+    one = RUNNERS.get(asked) if asked and asked != "all" else RUNNERS.default
+    named = list(RUNNERS) if asked == "all" else [one]
     missing = {runner.name: why for runner in named if (why := runner.available(machine))}
     if len(missing) == len(named):
         why = "; ".join(f"{name} cannot run on {machine.name}: {w}" for name, w in missing.items())

@@ -16,7 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import msgspec
 
@@ -24,11 +24,8 @@ from weakspot import __version__
 from weakspot.errors import BadInput, MissingTool, ToolFailed, WeakspotError
 from weakspot.harness import machines
 from weakspot.harness.campaign.store import Codes, Store, latest_unfinished, load, new_folder
-from weakspot.harness.checkers import Checker
-from weakspot.harness.checkers.cbmc import Cbmc
-from weakspot.harness.checkers.engine import Engine
+from weakspot.harness.checkers import CHECKERS, Checker
 from weakspot.harness.checkers.explorer import Bounds, EngineExplorer, Explorer
-from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.codegen import compilers
 from weakspot.harness.codegen.check import LANGUAGE, Inspection
 from weakspot.harness.codegen.compilers import Build
@@ -46,10 +43,8 @@ from weakspot.harness.judge.findings import judge
 from weakspot.harness.machines import Lost, Machine
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.machines.profile import profile
-from weakspot.harness.runners import Runner, whole
+from weakspot.harness.runners import RUNNERS, Runner, whole
 from weakspot.harness.runners.gauge import Gauge, gauged
-from weakspot.harness.runners.litmus7 import Litmus7
-from weakspot.harness.runners.native import Native
 from weakspot.harness.values.annotations import annotate
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import Histogram
@@ -129,38 +124,17 @@ class Stopped(WeakspotError):
         self.folder = folder
 
 
-def checker_named(name: str) -> Checker:
-    """The checker of that name, installed or not; BadInput for a name that nobody has."""
-    known: dict[str, Checker] = {each.name: each for each in (Engine(), Herd7(), Cbmc())}
-    return _named("checker", name, known)
-
-
-def runner_named(name: str) -> Runner:
-    """The runner of that name, installed or not; BadInput for a name that nobody has."""
-    known: dict[str, Runner] = {each.name: each for each in (Native(), Litmus7())}
-    return _named("runner", name, known)
-
-
 def installed() -> Tools:
     """The tools there are."""
     return Tools(
-        checker=checker_named,
-        runner=runner_named,
+        checker=CHECKERS.get,
+        runner=RUNNERS.get,
         machine=machines.resolve,
         profile=profile,
         model=models.resolve,
         whole=whole.run,
         prices=Prices,
     )
-
-
-T = TypeVar("T")
-
-
-def _named(kind: str, name: str, known: dict[str, T]) -> T:
-    if name not in known:
-        raise BadInput(f"no {kind} is called {name}", advice=f"known: {', '.join(known)}")
-    return known[name]
 
 
 def run(
@@ -420,7 +394,7 @@ class _Work:
         """Compare what compilers make of the tests with the tests."""
         if not ways:
             return
-        language, checker = self.tools.model(LANGUAGE), self.tools.checker("engine")
+        language, checker = self.tools.model(LANGUAGE), self.tools.checker(CHECKERS.default.name)
         how = digest(*(f"{each.place.name} {each.name}" for each in ways))
         left: dict[str, Entry] = {}
         for entry in self.material.entries:
@@ -456,7 +430,7 @@ class _Work:
                         if why := runner.available(machine):
                             self.note(f"{name} on {machine.name}: {why}")
                             continue
-                        if name == "native" and self.tools.whole is not None:
+                        if runner.whole_programs and self.tools.whole is not None:
                             self._run_programs(self.tools.whole, machine, gauge)
                         self._run(runner, machine, gauge)
                 finally:

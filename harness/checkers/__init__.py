@@ -1,5 +1,10 @@
-"""Deciders of a Test under a Model; one file, one checker: how to find the tool, how to phrase the
-question, how to read the answer. Nothing else."""
+"""Checkers: each decides a Test under a Model.
+
+In: Tests and a Model. Out: Verdicts. To add a checker, add a file NAME.py that defines CHECKER, a
+value with what `Checker` asks for: how to find the tool, how to phrase the question, how to read
+the answer, and what is lost without the tool. Nothing else names it. The explorer, which decides
+whole Programs, is in explorer.py.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +14,26 @@ from typing import Protocol
 from weakspot.generators.litmus import Test
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.verdict import Verdict
-from weakspot.system.tools import Tool
+from weakspot.system.registry import Registry
+from weakspot.system.tools import Requirement, Tool
 
 
 class Checker(Protocol):
-    """What every checker offers."""
+    """What every checker offers. `rank` orders lists of checkers; the lowest is the default.
+    `requires` are its tools, for `weakspot doctor`. One that `explains` can give witnesses, and
+    has a field `witnesses` that asks for them."""
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def rank(self) -> int: ...
+
+    @property
+    def requires(self) -> tuple[Requirement, ...]: ...
+
+    @property
+    def explains(self) -> bool: ...
 
     def available(self) -> Tool | None:
         """The tool behind the checker, or None if it is not installed."""
@@ -41,6 +58,10 @@ class Checker(Protocol):
         why. Raises BadInput for a malformed file of the user's, MissingTool, ToolFailed.
         """
         ...
+
+
+CHECKERS: Registry[Checker] = Registry("checker", __name__, "CHECKER", others=("explorer",))
+"""The checkers by name."""
 
 
 def askable(

@@ -28,8 +28,13 @@ from weakspot.harness.checkers import askable, unknown
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.verdict import Observation, Verdict
 from weakspot.system import process, tools
-from weakspot.system.tools import Tool
+from weakspot.system.tools import INSTALLED_BY_SCRIPT, Program, Requirement, Tool
 
+PROGRAM = Program(
+    "cbmc",
+    lost="the second opinion on programs, bounded model checking",
+    advice=f"{INSTALLED_BY_SCRIPT}; or put a release of CBMC on PATH",
+)
 _DECIDED = (0, 10)  # CBMC's exit codes: all assertions hold, or some fail
 
 
@@ -38,9 +43,12 @@ class Cbmc(msgspec.Struct, frozen=True):
 
     jobs: int = 2
     name: str = "cbmc"
+    rank: int = 2
+    requires: tuple[Requirement, ...] = (PROGRAM,)
+    explains: bool = False
 
     def available(self) -> Tool | None:
-        return tools.find("cbmc")
+        return tools.find(PROGRAM)
 
     def applicable(self, test: Test, model: Model) -> str:
         if model.cbmc is None:
@@ -58,7 +66,7 @@ class Cbmc(msgspec.Struct, frozen=True):
         done: Callable[[Verdict], None],
     ) -> None:
         """See Checker. Raises MissingTool."""
-        tool = tools.require(self.name)
+        tool = tools.require(PROGRAM)
         asked = askable(self, tests, model, done)
         with tempfile.TemporaryDirectory(prefix="weakspot-cbmc-") as folder:
             tasks = [
@@ -66,6 +74,9 @@ class Cbmc(msgspec.Struct, frozen=True):
                 for number, test in enumerate(asked)
             ]
             process.in_parallel(tasks, workers=min(self.jobs, len(tasks)), done=done)
+
+
+CHECKER = Cbmc()
 
 
 def _check(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from weakspot.errors import BadInput, MissingTool, place_of, reported
+from weakspot.errors import BadInput, place_of, reported
 from weakspot.generators.litmus import Test
 from weakspot.harness.checkers import askable, other_dialect, unknown
 from weakspot.harness.corpus import models
@@ -21,11 +21,17 @@ from weakspot.harness.values.herdlog import LOOP
 from weakspot.harness.values.verdict import Observation, Verdict
 from weakspot.harness.values.witness import Witness, WitnessEvent
 from weakspot.system import tools
-from weakspot.system.tools import Tool
+from weakspot.system.tools import Module, Requirement, Tool
 
 if TYPE_CHECKING:
     from weakspot._engine import AnswerDict, Problem, WitnessDict
 
+MODULE = Module(
+    "weakspot._engine",
+    lost="the engine: exploring programs and checking tests without herd7",
+    advice="install weakspot again; in a clone, pip install -e . (which needs Rust)",
+    role="weakspot._engine",
+)
 DIALECTS = ("C", "X86", "X86_64", "AArch64", "PPC", "RISCV")
 """What the engine reads."""
 
@@ -40,9 +46,12 @@ class Engine(msgspec.Struct, frozen=True):
     memory: int = 2 << 30
     witnesses: bool = True
     name: str = "engine"
+    rank: int = 0
+    requires: tuple[Requirement, ...] = (MODULE,)
+    explains: bool = True
 
     def available(self) -> Tool | None:
-        return tools.engine()
+        return tools.find(MODULE)
 
     def applicable(self, test: Test, model: Model) -> str:
         if test.arch not in DIALECTS:
@@ -58,8 +67,7 @@ class Engine(msgspec.Struct, frozen=True):
         done: Callable[[Verdict], None],
     ) -> None:
         """See Checker. Raises BadInput for a malformed litmus or cat file, MissingTool."""
-        if self.available() is None:
-            raise MissingTool("the engine is not built", advice=tools.advice("engine"))
+        tools.require(MODULE)
         from weakspot import _engine
 
         asked = askable(self, tests, model, done)
@@ -138,6 +146,9 @@ class Engine(msgspec.Struct, frozen=True):
             witness=_witness(answer["witness"], test),
             forbidden_by=answer["forbidden_by"],
         )
+
+
+CHECKER = Engine()
 
 
 def _given(test: Test) -> tuple[str, str]:

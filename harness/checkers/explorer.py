@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 import msgspec
 
 from weakspot.generators.litmus import Site, Test
+from weakspot.harness.checkers.engine import MODULE
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.exploration import Exploration, Result, Violation, ViolationKind
@@ -73,7 +74,7 @@ class EngineExplorer(msgspec.Struct, frozen=True):
 
     @property
     def version(self) -> str:
-        tool = tools.engine()
+        tool = tools.find(MODULE)
         return (tool and tool.version) or "unknown"
 
     def applicable(self, model: Model) -> str:

@@ -25,7 +25,8 @@ from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.herdlog import LOOP, parse_verdicts
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system import process, tools
-from weakspot.system.tools import Tool
+from weakspot.system.herdtools import DIY7, HERD7, MCOMPARE7
+from weakspot.system.tools import Requirement, Tool
 
 _OPENED = re.compile(r"Found and opened: '(?P<file>.*)'$")
 _TEST_FILE = re.compile(r"(\d+)\.litmus$")
@@ -54,9 +55,12 @@ class Herd7(msgspec.Struct, frozen=True):
     jobs: int = 2
     batch: int = 200
     name: str = "herd7"
+    rank: int = 1
+    requires: tuple[Requirement, ...] = (HERD7, DIY7, MCOMPARE7)
+    explains: bool = False
 
     def available(self) -> Tool | None:
-        return tools.find("herd7")
+        return tools.find(HERD7)
 
     def applicable(self, test: Test, model: Model) -> str:
         return other_dialect(test, model)
@@ -71,7 +75,7 @@ class Herd7(msgspec.Struct, frozen=True):
     ) -> None:
         """See Checker. Raises BadInput for a malformed litmus or cat file, MissingTool,
         ToolFailed when herd7 does not start."""
-        tool = tools.require(self.name)
+        tool = tools.require(HERD7)
         asked = askable(self, tests, model, done)
         if not asked:
             return
@@ -98,6 +102,9 @@ class Herd7(msgspec.Struct, frozen=True):
             if not answered:
                 raise error.as_bad_input()
             done(unknown(error.test, model, self.name, f"model {model.name}: {error.message}"))
+
+
+CHECKER = Herd7()
 
 
 class _ModelError(msgspec.Struct, frozen=True):

@@ -11,8 +11,8 @@ import click
 from weakspot.harness.cli.errors import keeping
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
-    CHECKERS,
     bound_options,
+    checker_option,
     model_option,
     output_options,
     source_options,
@@ -49,12 +49,7 @@ Examples:
 )
 @what_argument
 @model_option
-@click.option(
-    "--checker",
-    "-c",
-    type=click.Choice([*CHECKERS, "all"]),
-    help="Who decides.  [default: engine]",
-)
+@checker_option("checker")
 @click.option(
     "--witness",
     "witnesses",
@@ -113,13 +108,13 @@ def check(
         if witnesses or form == "herd":
             raise click.UsageError("--compiled goes with neither --witness nor --format herd.")
         material = gathered(what, (), once.generator(defines, include))
-        asked = once.checkers(CHECKERS, checker)
+        asked = once.checkers(checker)
         return _compiled(what, material, ways, code, wanted, asked[0], output, timeout, form)
     if code != "tests":
         raise click.UsageError("--code goes with --compiled.")
     material = gathered(what, [model.name for model in wanted], once.generator(defines, include))
     wanted = wanted or once.models_of(material)
-    asked = once.checkers(CHECKERS, checker, witnesses=witnesses)
+    asked = once.checkers(checker, witnesses=witnesses)
     if form == "herd" and (len(wanted) > 1 or len(asked) > 1):
         raise click.UsageError(
             f"A herd log speaks of one model and one checker; these are "

@@ -9,7 +9,13 @@ import click
 
 from weakspot.harness.cli.errors import NOTHING_FOUND, keeping
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.options import some_time, source_options, what_argument
+from weakspot.harness.cli.options import (
+    Listing,
+    machine_forms,
+    some_time,
+    source_options,
+    what_argument,
+)
 from weakspot.harness.cli.output import json_lines, say, watched
 
 
@@ -33,8 +39,9 @@ Examples:
     "machine",
     default="local",
     show_default=True,
-    metavar="local|ssh:HOST|qemu:ARCH",
-    help="The machine to measure on.",
+    cls=Listing,
+    metavar=machine_forms,
+    help=lambda: "The machine to measure on.",
 )
 @click.option(
     "--for",

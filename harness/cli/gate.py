@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
 from weakspot.errors import BadInput
 from weakspot.harness.cli.errors import NOTHING_FOUND, keeping
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.output import json_lines, say, watched
+from weakspot.harness.cli.output import say, watched
+from weakspot.harness.gate.outcome import Outcome
+from weakspot.harness.report.outputs import OUTPUTS, File, Printed
+from weakspot.system.files import disk
 
-OUTPUT = click.Path(path_type=Path, dir_okay=False)
+
+def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """An option for each output; the default needs none."""
+    for output in reversed(tuple(OUTPUTS)):
+        name = f"output_{output.name}"
+        if isinstance(output, File):
+            file = click.Path(path_type=Path, dir_okay=False)
+            option = click.option(
+                f"--{output.name}", name, metavar="FILE", type=file, help=output.help
+            )
+        elif output is not OUTPUTS.default:
+            option = click.option(f"--{output.name}", name, is_flag=True, help=output.help)
+        else:
+            continue
+        command = option(command)
+    return command
 
 
 @command(
@@ -41,21 +61,13 @@ Examples:
 )
 @click.option("--no-cache", is_flag=True, help="Ask everything anew.")
 @click.option("--write-baseline", is_flag=True, help="Accept what is found now: it fails no more.")
-@click.option("--json", "as_json", is_flag=True, help="Print the findings, one JSON object a line.")
-@click.option("--github", is_flag=True, help="Print annotations for GitHub's workflows too.")
-@click.option("--sarif", metavar="FILE", type=OUTPUT, help="Write the findings as SARIF 2.1.0.")
-@click.option("--junit", metavar="FILE", type=OUTPUT, help="Write a test case a scenario.")
-@click.option("--markdown", metavar="FILE", type=OUTPUT, help="Write a summary for a comment.")
+@output_options
 def gate(
     paths: tuple[Path, ...],
     file: Path | None,
     no_cache: bool,
     write_baseline: bool,
-    as_json: bool,
-    github: bool,
-    sarif: Path | None,
-    junit: Path | None,
-    markdown: Path | None,
+    **outputs: Any,
 ) -> int:
     """Fail where a memory order is too weak.
 
@@ -64,8 +76,7 @@ def gate(
     from weakspot.harness.gate import baseline, where
     from weakspot.harness.gate import config as configured
     from weakspot.harness.gate.run import run
-    from weakspot.harness.report import gate as report
-    from weakspot.harness.report import terminal
+    from weakspot.harness.report.gate import amount
 
     here = Path.cwd()
     file = file or where.find(here)
@@ -94,37 +105,24 @@ def gate(
             new_baseline=write_baseline,
             progress=progress,
         )
-    if sarif is not None:
-        from weakspot.harness.report import sarif as as_sarif
-
-        _write(sarif, as_sarif.sarif(outcome))
-    if junit is not None:
-        from weakspot.harness.report import junit as as_junit
-
-        _write(junit, as_junit.junit(outcome))
-    if markdown is not None:
-        from weakspot.harness.report import markdown as as_markdown
-
-        _write(markdown, as_markdown.markdown(outcome))
-    if as_json:
-        say(json_lines(map(report.flat, outcome.told)))
-        for text in outcome.undecided:
-            click.echo(f"undecided: {text}", err=True)
-    else:
-        report.gate(outcome, terminal.console())
-    if github:
-        from weakspot.harness.report.github import commands
-
-        say(commands(outcome))
+    _write(outcome, outputs)
     if write_baseline:
         left = baseline.accept(config, outcome, whole=not paths)
-        say([f"{report.amount(left, 'accepted finding')} in {outcome.baseline}"])
+        say([f"{amount(left, 'accepted finding')} in {outcome.baseline}"])
         return NOTHING_FOUND
     return outcome.exit_code
 
 
-def _write(path: Path, content: bytes) -> None:
-    from weakspot.system.files import disk
-
-    with disk(path):
-        path.write_bytes(content)
+def _write(outcome: Outcome, asked: Mapping[str, Any]) -> None:
+    """Write and print the outputs that were asked for."""
+    chosen = [each for each in OUTPUTS if asked.get(f"output_{each.name}")]
+    for output in chosen:
+        if isinstance(output, File):
+            path: Path = asked[f"output_{output.name}"]
+            with disk(path):
+                path.write_bytes(output.content(outcome))
+    printed = [each for each in chosen if isinstance(each, Printed)]
+    if not any(each.instead for each in printed):
+        printed = [each for each in (OUTPUTS.default,) if isinstance(each, Printed)] + printed
+    for each in printed:
+        each.show(outcome)

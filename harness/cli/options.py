@@ -10,8 +10,67 @@ import click
 
 from weakspot.system.durations import seconds_of
 
-CHECKERS = ("engine", "herd7", "cbmc")
-RUNNERS = ("native", "litmus7")
+Text = Callable[[], str]
+
+
+class Listing(click.Option):
+    """An option whose help or metavar lists what registries hold: looked up when help is shown."""
+
+    def __init__(self, *args: Any, help: Text, metavar: Text | str | None = None, **kwargs: Any):
+        super().__init__(*args, metavar=metavar if isinstance(metavar, str) else None, **kwargs)
+        self._help, self._metavar = help, metavar
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        self.help = self._help()
+        return super().get_help_record(ctx)
+
+    def make_metavar(self, ctx: click.Context) -> str:
+        return self._metavar() if callable(self._metavar) else super().make_metavar(ctx)
+
+
+class Registered(click.Choice):  # type: ignore[type-arg,unused-ignore]
+    """One of the names of a registry, or `all`: looked up when a name is given."""
+
+    def __init__(self, names: Callable[[], tuple[str, ...]]) -> None:
+        self._names, self.case_sensitive = names, True
+
+    @property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
+        return (*self._names(), "all")
+
+
+def checkers() -> tuple[str, ...]:
+    """The names of the checkers, the default first."""
+    from weakspot.harness.checkers import CHECKERS
+
+    return CHECKERS.names()
+
+
+def runners() -> tuple[str, ...]:
+    """The names of the runners, the default first."""
+    from weakspot.harness.runners import RUNNERS
+
+    return RUNNERS.names()
+
+
+def machine_forms() -> str:
+    """How machines are named, for help: `local|ssh:HOST`."""
+    from weakspot.harness.machines import KINDS
+
+    return "|".join(kind.form for kind in KINDS)
+
+
+def checker_option(name: str, **given: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """`--checker`; without a `default` the help names that of the registry."""
+    return click.option(
+        *("--checker", "-c", name),
+        cls=Listing,
+        type=Registered(checkers),
+        help=lambda: (
+            "Checker to use." + ("" if "default" in given else f"  [default: {checkers()[0]}]")
+        ),
+        **given,
+    )
 
 
 def duration(ctx: click.Context, param: click.Parameter, given: str) -> float:
@@ -48,11 +107,24 @@ def ways_option(under: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
         "ways",
         multiple=True,
         callback=listed,
-        metavar="WAY[,…]",
-        help=f"Compile the tests and compare the machine code with them, {under}: by compilers "
-        "(gcc, clang-14, zig), at levels (O0 to O3), for targets (x86, aarch64, aarch64-lse, "
-        "aarch64-rcpc, power, riscv); of what is not named, all that there are; or all.",
+        cls=Listing,
+        metavar="CONFIG[,…]",
+        help=lambda: (
+            f"Compile the tests and compare the machine code with them, {under}. CONFIG "
+            f"is a compiler ({_compilers()}), a level (O0 to O3), a target ({_targets()}), or all; "
+            "without a compiler, level or target, every one is used."
+        ),
     )
+
+
+def _compilers() -> str:
+    return "gcc, clang-14, zig"
+
+
+def _targets() -> str:
+    from weakspot.harness.codegen.compilers import PLACES
+
+    return ", ".join(PLACES)
 
 
 def source_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -10,9 +10,12 @@ import click
 from weakspot.harness.cli.errors import keeping
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
-    RUNNERS,
+    Listing,
+    Registered,
     configured,
+    machine_forms,
     output_options,
+    runners,
     some_time,
     source_options,
     what_argument,
@@ -45,15 +48,15 @@ Examples:
     "machine",
     default=lambda: configured("machines")()[0],
     show_default="local, or as configured",
-    metavar="local|ssh:HOST|qemu:ARCH",
-    help="The machine to run on: this one, one that ssh knows, or one that qemu plays.",
+    cls=Listing,
+    metavar=machine_forms,
+    help=lambda: "The machine to run on.",
 )
 @click.option(
     "--runner",
-    type=click.Choice([*RUNNERS, "all"]),
-    default=RUNNERS[0],
-    show_default=True,
-    help="Who runs them. litmus7 runs assembly too.",
+    cls=Listing,
+    type=Registered(runners),
+    help=lambda: f"Runner to use.  [default: {runners()[0]}]",
 )
 @click.option(
     "--for",
@@ -74,7 +77,7 @@ Examples:
 def run(
     what: tuple[str, ...],
     machine: str,
-    runner: str,
+    runner: str | None,
     seconds: float,
     only: str | None,
     defines: tuple[str, ...],
@@ -88,7 +91,7 @@ def run(
 
     place = machines.resolve(machine)
     material = gathered(what, (), once.generator(defines, include))
-    runners = once.runners(RUNNERS, runner, place)
+    chosen = once.runners(runner, place)
 
     def show(record: Record) -> None:
         if form == "json":
@@ -108,11 +111,10 @@ def run(
         watched() as progress,
     ):
         try:
-            natively = any(each.name == "native" for each in runners)
-            if natively and only != "tests" and form != "herd":
+            if any(each.whole_programs for each in chosen) and only != "tests" and form != "herd":
                 answers.run_programs(place, seconds, progress)
             if only != "programs":
-                answers.run(place, runners, seconds, progress)
+                answers.run(place, chosen, seconds, progress)
         except machines.Lost:
             show(answers.record())
             raise

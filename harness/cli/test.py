@@ -9,12 +9,13 @@ import click
 from weakspot.harness.cli.errors import Interrupted
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
-    CHECKERS,
-    RUNNERS,
+    Listing,
     bound_options,
+    checker_option,
     configured,
     duration,
     listed,
+    machine_forms,
     model_option,
     source_options,
     timeout_option,
@@ -62,19 +63,11 @@ Examples:
     callback=listed,
     default=configured("machines"),
     show_default="local, or as configured",
-    metavar="local|ssh:HOST|qemu:ARCH",
-    help="A machine to run on; several with commas between.",
+    cls=Listing,
+    metavar=machine_forms,
+    help=lambda: "A machine to run on; several with commas between.",
 )
-@click.option(
-    "--checker",
-    "-c",
-    "checkers",
-    multiple=True,
-    type=click.Choice([*CHECKERS, "all"]),
-    default=("all",),
-    show_default=True,
-    help="Who decides.",
-)
+@checker_option("checkers", multiple=True, default=("all",), show_default=True)
 @ways_option("under c11")
 @bound_options
 @timeout_option
@@ -106,17 +99,19 @@ def test(
     import msgspec
 
     from weakspot.harness.campaign import answers, campaign
+    from weakspot.harness.checkers import CHECKERS
     from weakspot.harness.judge import findings
     from weakspot.harness.report import html, terminal, text
     from weakspot.harness.report import progress as bars
+    from weakspot.harness.runners import RUNNERS
     from weakspot.harness.values.record import Plan
 
     plan = Plan(
         what=what or ("all",),
         models=models,
-        checkers=CHECKERS if "all" in checkers else checkers,
+        checkers=CHECKERS.names() if "all" in checkers else checkers,
         machines=machines if seconds else (),
-        runners=RUNNERS if seconds else (),
+        runners=RUNNERS.names() if seconds else (),
         seconds_check=timeout,
         seconds_run=seconds,
         loops=loops,

@@ -31,6 +31,7 @@ from weakspot.generators.source.program import Program
 from weakspot.harness.codegen import gdbstub
 from weakspot.harness.codegen.compilers import SECONDS, Build, said
 from weakspot.harness.machines.local import cores
+from weakspot.harness.machines.qemu import emulator
 from weakspot.system import process, tools
 
 _ORDERS = 4
@@ -72,11 +73,11 @@ class Answer(msgspec.Struct, frozen=True):
 
 def require(builds: Sequence[Build]) -> None:
     """Raises MissingTool where the emulator of a target is not there."""
-    for name in dict.fromkeys(f"qemu-{build.place.machine}" for build in builds):
-        if tools.find(name) is None:
+    for program in dict.fromkeys(emulator(build.place.machine) for build in builds):
+        if tools.find(program) is None:
             raise MissingTool(
-                f"{name} is not installed: it tells what operations execute",
-                advice=f"{tools.advice(name)}; or `--code tests`",
+                f"{program.name} is not installed: it logs what operations execute",
+                advice=f"{tools.advice(program)}; or `--code tests`",
             )
 
 
@@ -261,10 +262,10 @@ def _link(program: Program, build: Build, frame: Path, made: Path, crew: process
 
 
 def _emulator(build: Build) -> str:
-    name = f"qemu-{build.place.machine}"
-    found = tools.find(name)
+    program = emulator(build.place.machine)
+    found = tools.find(program)
     if found is None:
-        raise Unsupported(f"{name} is not installed: it tells what operations execute")
+        raise Unsupported(f"{program.name} is not installed: it logs what operations execute")
     return found.path
 
 

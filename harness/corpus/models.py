@@ -17,7 +17,7 @@ import msgspec
 
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import ARCHITECTURES
-from weakspot.system import tools
+from weakspot.system import herdtools
 
 Role = Literal["reference", "language", "hardware", "paper"]
 
@@ -54,7 +54,7 @@ def include_folders(model: Model) -> list[Path]:
     """Where to look for what a user's cat file includes: as herd7 does, then among our own."""
     if model.path.parent == folder():
         return []
-    library = tools.herd_libdir()
+    library = herdtools.libdir()
     return [each for each in (library, folder()) if each is not None]
 
 

@@ -1,4 +1,8 @@
-"""Machines that Tests run on: this one, those that qemu plays, others by ssh; their profiles."""
+"""Machines that Tests run on: this one, those that qemu emulates, others by ssh; their profiles.
+
+In: the name of a machine. Out: a Machine, and a Session on it. To add a kind of machine, add a file
+NAME.py that defines KIND, a value with what `Kind` asks for. Nothing else names it.
+"""
 
 from __future__ import annotations
 
@@ -11,23 +15,26 @@ import msgspec
 
 from weakspot.errors import BadInput, ToolFailed
 from weakspot.system.process import Ended
+from weakspot.system.registry import Registry
+from weakspot.system.tools import Program, Requirement
 
 
 class Machine(msgspec.Struct, frozen=True):
     """Where tests run.
 
-    `arch` is in the words of uname -m; `cores` are the logical processors that may be used there.
+    `arch` is what `uname -m` prints; `cores` are the logical processors that may be used there.
     `compiler` makes programs for it, with `flags`, and zig does where there is none (compilers.py);
-    `litmus7` are the options by which litmus7 writes C tests for it. `prefix` stands before a
-    program's path to run it; `host` is what ssh calls another machine. An emulated machine is no
-    real hardware: it says nothing of how weak a real one is, and Histograms from it are marked.
+    `litmus7` are the options by which litmus7 writes C tests for it. `emulator` runs its programs,
+    if one is needed; `host` is its address for its `kind`. An emulated machine is not real
+    hardware: it shows nothing about how weak real hardware is, and Histograms from it are marked.
     """
 
     name: str
     arch: str
     cores: int = 1
     emulated: bool = False
-    prefix: tuple[str, ...] = ()
+    emulator: Program | None = None
+    kind: str = "local"
     host: str = ""
     compiler: str = "gcc"
     flags: tuple[str, ...] = ("-O2",)
@@ -61,45 +68,72 @@ CARCH = {
 }
 
 
-def check(name: str) -> tuple[str, str]:
-    """The two parts of a machine's name: local, or qemu and its architecture, or ssh and its host.
+class Kind(Protocol):
+    """What every kind of machine offers. A machine is named KIND or KIND:REST; `form` shows that to
+    a person. `rank` orders lists; `requires` are the programs for `weakspot doctor`."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def rank(self) -> int: ...
+
+    @property
+    def form(self) -> str: ...
+
+    @property
+    def requires(self) -> tuple[Requirement, ...]: ...
+
+    def accepts(self, rest: str) -> bool:
+        """Whether KIND:`rest` names a machine, "" for KIND alone. Asks no machine."""
+        ...
+
+    def machines(self) -> str:
+        """The machines of this kind, in a phrase: "ssh:HOST for every host that ssh knows"."""
+        ...
+
+    def machine(self, rest: str) -> Machine:
+        """The machine KIND:`rest`. Raises Unsupported for an architecture that there are no
+        programs for, Lost for a machine that cannot be reached."""
+        ...
+
+    def opened(self, machine: Machine) -> AbstractContextManager[Session]:
+        """The machine, open for work until the block is left. Raises Lost, MissingTool."""
+        ...
+
+
+KINDS: Registry[Kind] = Registry(
+    "machine kind", __name__, "KIND", others=("compilers", "prices", "profile")
+)
+"""The kinds of machines by name."""
+
+
+def check(name: str) -> tuple[Kind, str]:
+    """The kind of the machine of that name, and the rest of the name.
 
     Asks no machine. Raises BadInput for what is no name of a machine.
     """
-    from weakspot.harness.machines.emulated import ARCHITECTURES
-
     kind, _, rest = name.partition(":")
-    if (
-        (kind == "local" and not rest)
-        or (kind == "qemu" and rest in ARCHITECTURES)
-        # what begins with a dash would be an option of ssh
-        or (kind == "ssh" and rest and rest[0] != "-" and rest.isprintable() and " " not in rest)
-    ):
-        return kind, rest
-    emulated = [f"qemu:{arch}" for arch in ARCHITECTURES]
-    raise BadInput(
-        f"unknown machine {name!r}",
-        advice=f"the machines are local, {', '.join(emulated)}, and ssh:HOST for every host that "
-        "ssh knows",
-    )
+    found = KINDS.find(kind)
+    if found is None or not found.accepts(rest) or name.endswith(":"):
+        known = [each.machines() for each in KINDS]
+        raise BadInput(
+            f"unknown machine {name!r}",
+            advice=f"the machines are {', '.join(known[:-1])}, and {known[-1]}",
+        )
+    return found, rest
 
 
 def resolve(name: str) -> Machine:
-    """The machine called "local", "qemu:ARCH" or "ssh:HOST".
+    """The machine of that name.
 
-    Raises BadInput for any other name, Unsupported for an architecture that there are no programs
-    for, and Lost for a host that cannot be reached.
+    Raises BadInput for what is no name of a machine, Unsupported for an architecture that there
+    are no programs for, and Lost for a machine that cannot be reached.
     """
-    from weakspot.harness.machines import emulated, local, ssh
-
     kind, rest = check(name)
-    if kind == "qemu":
-        return emulated.machine(rest)
-    return ssh.machine(rest) if kind == "ssh" else local.machine()
+    return kind.machine(rest)
 
 
 def opened(machine: Machine) -> AbstractContextManager[Session]:
     """The machine, open for work until the block is left. Raises Lost, MissingTool."""
-    from weakspot.harness.machines import local, ssh
-
-    return ssh.opened(machine.host) if machine.host else local.opened(machine)
+    return KINDS.get(machine.kind).opened(machine)

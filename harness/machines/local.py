@@ -6,12 +6,13 @@ import contextlib
 import os
 import platform
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import msgspec
 
 from weakspot.errors import Unsupported
-from weakspot.harness.machines import CARCH, Machine
+from weakspot.harness.machines import CARCH, Machine, Session
 from weakspot.system import process, tools
 
 _NAMES = {"amd64": "x86_64", "arm64": "aarch64"}  # as macOS and the BSDs call them
@@ -24,7 +25,7 @@ def arch() -> str:
 
 
 def machine() -> Machine:
-    """This machine. Raises Unsupported on an architecture that litmus7 does not know."""
+    """This machine. Raises Unsupported for an architecture that litmus7 does not know."""
     here = arch()
     if here not in CARCH:
         raise Unsupported(
@@ -42,7 +43,7 @@ def cores() -> int:
 
 
 class Here(msgspec.Struct, frozen=True):
-    """See Session. `prefix` stands before a program."""
+    """See Session. `prefix` stands before a program's path to run it."""
 
     prefix: tuple[str, ...] = ()
 
@@ -57,4 +58,28 @@ class Here(msgspec.Struct, frozen=True):
 @contextlib.contextmanager
 def opened(machine: Machine) -> Iterator[Here]:
     """See machines.opened. Raises MissingTool for an emulator that is not installed."""
-    yield Here((*(tools.require(name).path for name in machine.prefix[:1]), *machine.prefix[1:]))
+    yield Here((tools.require(machine.emulator).path,) if machine.emulator else ())
+
+
+class Local(msgspec.Struct, frozen=True):
+    """See machines.Kind."""
+
+    name: str = "local"
+    rank: int = 0
+    form: str = "local"
+    requires: tuple[tools.Requirement, ...] = ()
+
+    def accepts(self, rest: str) -> bool:
+        return not rest
+
+    def machines(self) -> str:
+        return self.name
+
+    def machine(self, _rest: str) -> Machine:
+        return machine()
+
+    def opened(self, machine: Machine) -> AbstractContextManager[Session]:
+        return opened(machine)
+
+
+KIND = Local()

@@ -65,7 +65,7 @@ def profile(machine: Machine, at: Session | None = None) -> Profile:
     info = _named(read.get("/proc/cpuinfo", ""))
     status = _named(read.get("/proc/self/status", ""))
     compiler = compilers.find(machine)
-    emulator = tools.find(machine.prefix[0]) if machine.prefix else None
+    emulator = tools.find(machine.emulator) if machine.emulator else None
     kernel = [read.get(f"/proc/sys/kernel/{name}") for name in ("ostype", "osrelease")]
     return Profile(
         machine=machine.name,

@@ -16,14 +16,24 @@ import shlex
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
+import msgspec
+
 from weakspot.errors import Unsupported
-from weakspot.harness.machines import CARCH, Lost, Machine
-from weakspot.harness.machines.compilers import CROSS
+from weakspot.harness.machines import CARCH, Lost, Machine, Session
+from weakspot.harness.machines.compilers import cross
 from weakspot.harness.machines.local import arch as local_arch
 from weakspot.system import process, tools
+from weakspot.system.tools import Program, Requirement
 
+SSH = Program(
+    "ssh",
+    lost="runs on other machines (--on ssh:HOST)",
+    advice="install an OpenSSH client (Debian, Ubuntu: openssh-client)",
+    version_option="-V",
+)
 _PATIENCE = 20.0  # seconds within which a host answers
 #: nothing that waits for a person, and an end to a connection that is dead
 _OPTIONS = (
@@ -67,8 +77,9 @@ def machine(host: str) -> Machine:
         name=f"ssh:{host}",
         arch=arch,
         cores=int(cores) if cores.isdecimal() else 1,
+        kind="ssh",
         host=host,
-        compiler="gcc" if arch == local_arch() else CROSS[arch],
+        compiler="gcc" if arch == local_arch() else cross(arch).name,
         flags=("-O2", "-static"),
         litmus7=("-carch", CARCH[arch], "-affinity", "none"),
     )
@@ -77,7 +88,7 @@ def machine(host: str) -> Machine:
 @contextlib.contextmanager
 def opened(host: str) -> Iterator[There]:
     """See machines.opened. Raises Lost, MissingTool without ssh."""
-    command = [tools.require("ssh").path, *_OPTIONS, host, f"exec sh -c {shlex.quote(_SHELL)}"]
+    command = [tools.require(SSH).path, *_OPTIONS, host, f"exec sh -c {shlex.quote(_SHELL)}"]
     with process.start(command, memory=None, talking=True) as child:
         there = There(host, child)
         there.greet()
@@ -87,6 +98,31 @@ def opened(host: str) -> Iterator[There]:
             child.stdin.close()  # the shell over there removes its folder and ends
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(_PATIENCE)
+
+
+class Ssh(msgspec.Struct, frozen=True):
+    """See machines.Kind."""
+
+    name: str = "ssh"
+    rank: int = 2
+    form: str = "ssh:HOST"
+    requires: tuple[Requirement, ...] = (SSH,)
+
+    def accepts(self, rest: str) -> bool:
+        # what begins with a dash would be an option of ssh
+        return bool(rest) and rest[0] != "-" and rest.isprintable() and " " not in rest
+
+    def machines(self) -> str:
+        return "ssh:HOST for every host that ssh knows"
+
+    def machine(self, rest: str) -> Machine:
+        return machine(rest)
+
+    def opened(self, machine: Machine) -> AbstractContextManager[Session]:
+        return opened(machine.host)
+
+
+KIND = Ssh()
 
 
 class There:

@@ -6,27 +6,22 @@
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import importlib.util
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from weakspot import __version__
-from weakspot.harness.machines.compilers import CROSS
-from weakspot.harness.machines.emulated import ARCHITECTURES
+from weakspot.generators.source.irtext import LLVM
+from weakspot.harness.checkers import CHECKERS
+from weakspot.harness.machines import KINDS, compilers
+from weakspot.harness.runners import RUNNERS
 from weakspot.system import tools
+from weakspot.system.tools import Module, Program, Requirement
 
 if TYPE_CHECKING:
     from rich.table import Table
-
-COMPILERS = ("gcc", "clang", "ziglang")
-"""Any one of these turns C into what weakspot reads and runs."""
-
-REQUIRED = ("llvmlite", "weakspot._engine")
-"""What the main job needs besides a compiler; herd7, cbmc and litmus7 are second opinions."""
 
 
 class DoctorLine(msgspec.Struct, frozen=True):
@@ -47,69 +42,36 @@ class DoctorLine(msgspec.Struct, frozen=True):
     advice: str
 
 
-class _Module(msgspec.Struct, frozen=True):
-    name: str
-    lost: str
-    advice: str
-    version: Callable[[Any], str]
-
-
-_PROGRAMS = {
-    "herd7": "the second opinion on tests; herd's own models",
-    "litmus7": "the second runner on machines; tests in assembly do not run",
-    "diy7": "comparing generated tests with diy7's",
-    "mcompare7": "comparing logs as the herd tools do",
-    "cbmc": "the second opinion on programs, bounded model checking",
-    "gcc": "runs of what gcc makes of a test; zig's clang compiles instead",
-    "g++": "the same for programs in C++; zig's clang compiles instead",
-    "clang": "nothing while ziglang is there; a system clang's own version",
-    "ssh": "runs on other machines (--on ssh:HOST)",
-}
-_MODULES = (
-    _Module(
-        "ziglang",
-        "reading C without a system clang; programs for machines without a compiler",
-        "pip install ziglang",
-        lambda _: importlib.metadata.version("ziglang"),
-    ),
-    _Module(
-        "llvmlite",
-        "reading C and C++ programs; .litmus files still work",
-        "pip install llvmlite",
-        lambda module: str(module.__version__),
-    ),
-    _Module(
-        "weakspot._engine",
-        "the engine: exploring programs and checking tests without herd7",
-        "pip install weakspot again; in a clone, pip install -e . (needs Rust)",
-        lambda _: __version__,
-    ),
-)
+def requirements() -> list[Requirement]:
+    """What everything that weakspot has can use, as each declares it."""
+    kinds = (*CHECKERS, *RUNNERS, *KINDS)
+    found = (*(one for each in kinds for one in each.requires), *compilers.REQUIRES, LLVM)
+    return list(dict.fromkeys(found))
 
 
 def report(*, versions: bool = True) -> list[DoctorLine]:
-    """One line per tool, in the order in which a person reads them.
+    """One line per requirement.
 
-    Without `versions` nothing is started or imported: tools are only looked for.
+    Without `versions` no tool is started or imported: they are only looked for.
     """
     return [
-        *(_program(name, lost, versions) for name, lost in _PROGRAMS.items()),
-        *(_module(each, versions) for each in _MODULES),
-        *(
-            _program(CROSS[arch], f"gcc for {arch}; zig's clang compiles instead", versions)
-            for arch in ARCHITECTURES
-        ),
-        *(_program(f"qemu-{arch}", f"emulated {arch} runs", versions) for arch in ARCHITECTURES),
+        _module(each, versions) if isinstance(each, Module) else _program(each, versions)
+        for each in requirements()
     ]
 
 
 def missing_required(lines: Iterable[DoctorLine]) -> list[str]:
-    """What the main job lacks, by name; empty if it can run. One compiler is enough."""
+    """What the main job lacks, by name; empty if it can run. One of each role is enough."""
     found = {line.name for line in lines if line.found}
-    missing = [name for name in REQUIRED if name not in found]
-    if not found.intersection(COMPILERS):
-        missing.append(f"a C compiler ({', '.join(COMPILERS)})")
-    return missing
+    roles: dict[str, list[str]] = {}
+    for each in requirements():
+        if each.role:
+            roles.setdefault(each.role, []).append(each.name)
+    return [
+        role if names == [role] else f"a {role} ({', '.join(names)})"
+        for role, names in roles.items()
+        if not found.intersection(names)
+    ]
 
 
 def as_dicts(lines: Iterable[DoctorLine]) -> list[dict[str, Any]]:
@@ -162,20 +124,20 @@ def _version(line: DoctorLine) -> str:
     return line.version or ("found" if line.found else "missing")
 
 
-def _program(name: str, lost: str, versions: bool) -> DoctorLine:
-    tool = tools.find(name)
+def _program(program: Program, versions: bool) -> DoctorLine:
+    tool = tools.find(program)
     return DoctorLine(
-        name=name,
+        name=program.name,
         found=tool is not None,
         version=tool.version if tool and versions else None,
         where=tool.path if tool else None,
         origin=tool.origin if tool else None,
-        lost=lost,
-        advice=tools.advice(name),
+        lost=program.lost,
+        advice=tools.advice(program),
     )
 
 
-def _module(module: _Module, versions: bool) -> DoctorLine:
+def _module(module: Module, versions: bool) -> DoctorLine:
     """A Python module; where versions are asked for it counts as found only if its import works."""
     line = DoctorLine(
         name=module.name,

@@ -1,4 +1,8 @@
-"""Runners of a Test on a Machine; one file, one runner."""
+"""Runners: each runs Tests on a Machine and counts the outcomes.
+
+In: Tests and a Machine. Out: Histograms. To add a runner, add a file NAME.py that defines RUNNER, a
+value with what `Runner` asks for. Nothing else names it.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,26 @@ from typing import Protocol
 from weakspot.generators.litmus import Test
 from weakspot.harness.machines import Machine
 from weakspot.harness.values.histogram import Histogram
+from weakspot.system.registry import Registry
+from weakspot.system.tools import Requirement
 
 
 class Runner(Protocol):
-    """What every runner offers."""
+    """What every runner offers. `rank` orders lists of runners; the lowest is the default.
+    `requires` are its tools, for `weakspot doctor`. Where a runner with `whole_programs` runs
+    tests, the programs that they come from are run as a whole too (whole.py)."""
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def rank(self) -> int: ...
+
+    @property
+    def requires(self) -> tuple[Requirement, ...]: ...
+
+    @property
+    def whole_programs(self) -> bool: ...
 
     def available(self, machine: Machine) -> str:
         """ "" if tests can be run on the machine, else what is missing, in one phrase."""
@@ -36,6 +53,12 @@ class Runner(Protocol):
         lost then, what comes after it was not.
         """
         ...
+
+
+RUNNERS: Registry[Runner] = Registry(
+    "runner", __name__, "RUNNER", others=("gauge", "programs", "tuning", "whole")
+)
+"""The runners by name."""
 
 
 def not_run(

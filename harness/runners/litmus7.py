@@ -18,7 +18,7 @@ import shlex
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -31,7 +31,14 @@ from weakspot.harness.runners import not_run
 from weakspot.harness.values.herdlog import parse_histograms
 from weakspot.harness.values.histogram import Count, Histogram
 from weakspot.system import process, tools
+from weakspot.system.herdtools import LITMUS7
+from weakspot.system.tools import Program, Requirement
 
+MAKE = Program(
+    "make",
+    lost="runs with litmus7, whose programs it builds",
+    advice="install make (Debian, Ubuntu: make)",
+)
 _FIRST = 100  # iterations of the first round: on a crowded machine each may cost a time slice
 _SIZE = 10_000  # iterations between two launches of the threads, at most
 _GROWTH = 8
@@ -50,9 +57,12 @@ class Litmus7(msgspec.Struct, frozen=True):
 
     batch: int = 40
     name: str = "litmus7"
+    rank: int = 1
+    requires: tuple[Requirement, ...] = (LITMUS7, MAKE)
+    whole_programs: bool = False
 
     def available(self, machine: Machine) -> str:
-        missing = [name for name in _needed(machine) if tools.find(name) is None]
+        missing = [each.name for each in _needed(machine) if tools.find(each) is None]
         if compilers.find(machine) is None:
             missing.append(machine.compiler)
         return f"{' and '.join(missing)} not installed" if missing else ""
@@ -66,8 +76,8 @@ class Litmus7(msgspec.Struct, frozen=True):
         done: Callable[[Histogram], None],
     ) -> None:
         """See Runner. Raises ToolFailed when litmus7 does not start."""
-        for name in _needed(machine):
-            tools.require(name)
+        for program in _needed(machine):
+            tools.require(program)
         compilers.require(machine)
         groups: dict[tuple[str, ...], list[Test]] = {}
         for test in tests:
@@ -106,6 +116,9 @@ class Litmus7(msgspec.Struct, frozen=True):
                     raise
 
 
+RUNNER = Litmus7()
+
+
 def options(test: Test, machine: Machine) -> tuple[str, ...]:
     """litmus7's options for a test on a machine."""
     barrier = "timebase" if _threads(test) <= machine.cores else "pthread"
@@ -115,8 +128,10 @@ def options(test: Test, machine: Machine) -> tuple[str, ...]:
     return (*machine.litmus7[2:], *flags)  # without -carch, which is for C
 
 
-def _needed(machine: Machine) -> tuple[str, ...]:
-    return ("litmus7", "make", *machine.prefix[:1])
+def _needed(machine: Machine) -> Iterator[Program]:
+    yield from (LITMUS7, MAKE)
+    if machine.emulator is not None:
+        yield machine.emulator
 
 
 def _threads(test: Test) -> int:
@@ -150,7 +165,7 @@ def _compile(
     sources = " ".join(f"{program[:-4]}.c" for program in programs)
     made = process.run(
         [
-            *(tools.require("make").path, "-k", "-j", jobs, f"SRC={sources}"),
+            *(tools.require(MAKE).path, "-k", "-j", jobs, f"SRC={sources}"),
             *(f"GCC={shlex.join(compiler.command)}", *programs),
         ],
         cwd=folder,
@@ -176,7 +191,7 @@ def _translate(
     """litmus7 writes C for the tests. False if it died on the way."""
     ended = process.run(
         [
-            tools.require("litmus7").path,
+            tools.require(LITMUS7).path,
             *chosen,
             "-o",
             ".",
@@ -250,7 +265,7 @@ def _measure(
             "size": str(min(_SIZE, iterations)),
             "runs": str(launches),
             "rounds": str(rounds),
-            "litmus7": tools.require("litmus7").version or "",
+            "litmus7": tools.require(LITMUS7).version or "",
             "compiler": compilers.require(machine).stated,
         },
         hash=digest,

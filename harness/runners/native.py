@@ -47,6 +47,7 @@ from weakspot.harness.values.numbers import times
 from weakspot.harness.values.state import state_text, within
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system import cache, process, tools
+from weakspot.system.tools import Requirement
 
 _PATIENCE = 20  # slices in which nothing may be counted, since others have the processors
 _AHEAD = 40  # tests that are compiled before the first of them runs
@@ -64,9 +65,13 @@ class Native(msgspec.Struct, frozen=True):
 
     emit: Callable[..., str] = native_source
     name: str = "native"
+    rank: int = 0
+    requires: tuple[Requirement, ...] = ()
+    whole_programs: bool = True
 
     def available(self, machine: Machine) -> str:
-        missing = [name for name in machine.prefix[:1] if tools.find(name) is None]
+        emulator = machine.emulator
+        missing = [emulator.name] if emulator and tools.find(emulator) is None else []
         if compilers.find(machine) is None:
             missing.insert(0, machine.compiler)
         return f"{' and '.join(missing)} not installed" if missing else ""
@@ -96,6 +101,9 @@ class Native(msgspec.Struct, frozen=True):
                         done(not_run(test, machine, self.name, error.message, lost=True))
                         raise
             bench.memory.write()
+
+
+RUNNER = Native()
 
 
 class _Measured:

@@ -12,17 +12,20 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from weakspot.generators.emit.threads import Place
 from weakspot.generators.emit.whole import Frame, named
 from weakspot.generators.source.clang import SUFFIXES
-from weakspot.generators.source.program import Program as Source
 from weakspot.harness.machines import Machine, Session, compilers
 from weakspot.harness.runners.tuning import Setting
 from weakspot.harness.values.state import State
 from weakspot.system import cache, process
+
+if TYPE_CHECKING:
+    from weakspot.generators.source.program import Program as Source
 
 _GRACE = 5.0  # seconds that a slice may be late: a crowded machine takes its processors away
 _KEPT = 2000  # compiled programs in the cache

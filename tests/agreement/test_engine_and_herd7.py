@@ -15,7 +15,7 @@ from figures import Keep, Row
 from herdtools import Answer, ask
 
 from weakspot.harness.corpus import models
-from weakspot.system import tools
+from weakspot.system import herdtools
 from weakspot.system.tools import Tool
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ each = pytest.mark.parametrize("pair", PAIRS, ids=[f"{p.dialect}-{p.model}" for 
 @pytest.fixture
 def cat(herd7: Tool, tmp_path: Path) -> Callable[[Pair], Path]:
     """The file of a pair's model; herd7 lets x86tso.cat speak of X86 only, by its first line."""
-    library = tools.herd_libdir()
+    library = herdtools.libdir()
     assert library is not None, herd7
 
     def found(pair: Pair) -> Path:
@@ -140,7 +140,7 @@ def agree(
 
 
 def engine(cat: Path, tests: Sequence[Path], jobs: int = 0) -> dict[str, Answer]:
-    library = tools.herd_libdir()
+    library = herdtools.libdir()
     texts = [(path.name, path.read_text()) for path in tests]
     found = answers(texts, cat, folders=[str(library)] if library else [], jobs=jobs)
     return {answer["name"]: _answer(answer) for answer in found}

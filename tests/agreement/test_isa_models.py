@@ -17,7 +17,7 @@ import pytest
 from herdtools import Answer, ask
 
 from weakspot.harness.corpus import models
-from weakspot.system import tools
+from weakspot.system import herdtools
 from weakspot.system.tools import Tool
 
 LITMUS = Path(__file__).parent / "litmus"
@@ -63,7 +63,7 @@ def packaged(herd7: Tool, tmp_path_factory: pytest.TempPathFactory) -> Callable[
     def path(hardware: Hardware) -> str:
         if hardware.packaged != "x86tso.cat":
             return hardware.packaged
-        library = tools.herd_libdir()
+        library = herdtools.libdir()
         assert library is not None, herd7.path
         text = (library / "x86tso.cat").read_text(encoding="utf-8")
         assert text.startswith("X86 TSO\n")

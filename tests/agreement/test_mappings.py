@@ -21,7 +21,7 @@ from weakspot.harness.corpus import models
 from weakspot.harness.corpus.structures import structures
 from weakspot.harness.values.agreement import states_beyond
 from weakspot.harness.values.state import State
-from weakspot.system import tools
+from weakspot.system import herdtools
 from weakspot.system.tools import Tool
 
 LITMUS = Path(__file__).parent / "litmus"
@@ -36,7 +36,7 @@ def decided(tests: Sequence[Test], model: str | Path) -> list[list[State] | None
     """The states of each test; None for one whose behaviour is undefined."""
     path = models.load()[model].path if isinstance(model, str) else model
     texts = [(test.name, test.text) for test in tests]
-    folders = [str(library)] if (library := tools.herd_libdir()) else []
+    folders = [str(library)] if (library := herdtools.libdir()) else []
     found = answers(texts, path, folders=folders)
     assert not any(answer["reason"] or answer["error"] for answer in found)
     return [None if "*undef*" in answer["flags"] else list(answer["states"]) for answer in found]
@@ -126,7 +126,7 @@ def test_trailing_sync_breaks_the_seq_cst_rules_of_2011(need: Callable[[str], To
     """Manerkar and others, "Counterexamples and proof loophole for the C/C++ to POWER and ARMv7
     trailing-sync compiler mappings", 2016: a seq_cst read behind an acquire read."""
     need("herd7")
-    library = tools.herd_libdir()
+    library = herdtools.libdir()
     assert library is not None
     test = read_test(LITMUS / "IRIW+acq-scs.litmus")
     original = library / "c11_orig.cat"
@@ -138,7 +138,7 @@ def test_trailing_sync_breaks_the_seq_cst_rules_of_2011(need: Callable[[str], To
 def test_leading_sync_breaks_the_seq_cst_rules_of_2011(need: Callable[[str], Tool]) -> None:
     """Lahav and others, "Repairing sequential consistency in C/C++11", PLDI 2017, section 2.1."""
     need("herd7")
-    library = tools.herd_libdir()
+    library = herdtools.libdir()
     assert library is not None
     test = read_test(LITMUS / "Z6.U.litmus")
     assert wrong_ones(target("power"), [test], library / "c11_orig.cat") == {test.name}

@@ -17,7 +17,7 @@ from herdtools import Answer, ask, generate
 
 from weakspot.errors import BadInput
 from weakspot.harness.corpus import models
-from weakspot.system import tools
+from weakspot.system import herdtools
 from weakspot.system.tools import Tool
 
 HERE = Path(__file__).parent
@@ -100,7 +100,7 @@ def test_our_cos_and_c11_los_mean_what_the_packaged_ones_mean(
     herd7: Tool, model: str, tmp_path: Path
 ) -> None:
     """herd7 takes these two from its library: here from one that holds ours alone."""
-    library = tools.herd_libdir()
+    library = herdtools.libdir()
     assert library is not None
     for name in ("stdlib.cat", "c11.def"):
         shutil.copy(library / name, tmp_path)

@@ -22,6 +22,7 @@ from weakspot.harness.values.claims import Scenario
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import Count, Histogram
 from weakspot.harness.values.verdict import Verdict
+from weakspot.system import tools
 from weakspot.system.tools import Tool
 
 CLAIMS = """\
@@ -72,6 +73,8 @@ def make_structure(folder: Path, claims: str = CLAIMS) -> Path:
 class FakeChecker:
     """Answers Never under sc and Sometimes elsewhere; counts what it is asked."""
 
+    rank, requires, explains = 0, (), False
+
     def __init__(self, name: str = "fake", *, stop_after: int | None = None) -> None:
         self.name = name
         self.version = "1.0"
@@ -84,7 +87,7 @@ class FakeChecker:
     def available(self) -> Tool | None:
         if not self.installed:
             return None
-        return FakeTool(name=self.name, path=self.name, origin="PATH", stated=self.version)
+        return FakeTool(self.name, self.name, "PATH", tools.Program(self.name), self.version)
 
     def applicable(self, test: Test, model: Model) -> str:  # noqa: ARG002
         return "" if test.arch == "C" else f"{self.name} does not read {test.arch}"
@@ -134,6 +137,7 @@ class FakeRunner:
     """Sees every outcome `target` times."""
 
     name = "fake-runner"
+    rank, requires, whole_programs = 0, (), True
 
     def __init__(self, target: int = 7) -> None:
         self.target = target

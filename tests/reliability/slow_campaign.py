@@ -21,6 +21,7 @@ from weakspot.harness.values.claims import Scenario
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import Plan
 from weakspot.harness.values.verdict import Verdict
+from weakspot.system import tools
 from weakspot.system.tools import Tool
 
 COUNT = 40
@@ -29,12 +30,13 @@ PLAN = Plan(what=("flags",), checkers=("slow",))
 
 class Slow:
     name = "slow"
+    rank, requires, explains = 0, (), False
 
     def __init__(self, log: Path) -> None:
         self.log = log
 
     def available(self) -> Tool:
-        return Tool(name=sys.executable, path=sys.executable, origin="PATH")
+        return Tool(sys.executable, sys.executable, "PATH", tools.Program(sys.executable))
 
     def applicable(self, test: Test, model: Model) -> str:  # noqa: ARG002
         return ""

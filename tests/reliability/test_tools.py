@@ -13,8 +13,9 @@ import pytest
 from rich.console import Console
 
 from weakspot.errors import MissingTool
+from weakspot.harness.checkers import cbmc
 from weakspot.harness.report import doctor
-from weakspot.system import tools
+from weakspot.system import herdtools, tools
 
 
 def program(folder: Path, name: str, says: str = "") -> Path:
@@ -39,9 +40,9 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_path_goes_before_the_private_folder(places: Path) -> None:
     program(places / ".tools" / "bin", "a-tool")
-    assert tools.find("a-tool") == tools.Tool(
-        name="a-tool", path=str(places / ".tools" / "bin" / "a-tool"), origin=".tools"
-    )
+    first = tools.find("a-tool")
+    assert first is not None
+    assert (first.path, first.origin) == (str(places / ".tools" / "bin" / "a-tool"), ".tools")
     tools.forget()
     program(places / "path", "a-tool")
     found = tools.find("a-tool")
@@ -71,14 +72,14 @@ def test_a_file_that_cannot_be_executed_is_not_a_tool(places: Path) -> None:
     assert tools.find("a-tool") is None
 
 
-@pytest.mark.parametrize("name", ["herd7", "cbmc"])
+@pytest.mark.parametrize("program", [herdtools.HERD7, cbmc.PROGRAM])
 def test_missing_tool_says_how_to_get_it(
-    places: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    places: Path, monkeypatch: pytest.MonkeyPatch, program: tools.Program
 ) -> None:
     monkeypatch.setenv("PATH", str(places / "path"))
     with pytest.raises(MissingTool) as caught:
-        tools.require(name)
-    assert name in caught.value.message
+        tools.require(program)
+    assert program.name in caught.value.message
     assert caught.value.advice is not None
     assert "scripts/install-tools" in caught.value.advice
 
@@ -98,16 +99,17 @@ def test_version_is_read_as_the_tool_prints_it(
     places: Path, name: str, says: str, version: str | None
 ) -> None:
     program(places / "path", name, says)
-    assert tools.require(name).version == version
+    known = {each.name: each for each in doctor.requirements()}
+    assert tools.require(known[name]).version == version
 
 
 def test_mcompare7_has_the_version_of_the_herd7_beside_it(places: Path) -> None:
     (places / "path" / "mcompare7").write_text("#!/bin/sh\nexit 2\n")
     (places / "path" / "mcompare7").chmod(0o755)
-    assert tools.require("mcompare7").version is None
+    assert tools.require(herdtools.MCOMPARE7).version is None
     program(places / "path", "herd7", "7.58, Rev: exported")
     tools.forget()
-    assert tools.require("mcompare7").version == "7.58"
+    assert tools.require(herdtools.MCOMPARE7).version == "7.58"
 
 
 def test_a_tool_that_does_not_answer_has_no_version(
@@ -122,17 +124,17 @@ def test_a_tool_that_does_not_answer_has_no_version(
 def test_herd_libdir_is_absolute_and_exists_or_is_none(places: Path) -> None:
     library = places / "lib" / "herd"
     program(places / "path", "herd7", f"{places}/path/../lib/herd")
-    assert tools.herd_libdir() is None
+    assert herdtools.libdir() is None
     library.mkdir(parents=True)
-    tools.forget()
-    assert tools.herd_libdir() == library
+    herdtools.forget()
+    assert herdtools.libdir() == library
 
 
 def test_installed_herd7_has_its_rc11() -> None:
     tools.forget()
-    if tools.find("herd7") is None:
+    if tools.find(herdtools.HERD7) is None:
         pytest.skip("herd7 is not installed")
-    library = tools.herd_libdir()
+    library = herdtools.libdir()
     assert library is not None
     assert (library / "rc11.cat").is_file()
 
@@ -155,9 +157,12 @@ def test_any_one_compiler_is_enough() -> None:
     def line(name: str, found: bool) -> doctor.DoctorLine:
         return doctor.DoctorLine(name, found, None, None, None, "lost", "advice")
 
-    required = [line(name, True) for name in doctor.REQUIRED]
+    roles = {each.name: each.role for each in doctor.requirements() if each.role}
+    compilers = [name for name, role in roles.items() if role == "C compiler"]
+    assert len(compilers) == 3
+    required = [line(name, True) for name in roles if name not in compilers]
     assert len(doctor.missing_required(required)) == 1
-    for compiler in doctor.COMPILERS:
+    for compiler in compilers:
         assert doctor.missing_required([*required, line(compiler, True)]) == []
 
 

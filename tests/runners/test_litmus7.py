@@ -13,7 +13,7 @@ from weakspot.errors import BadInput, MissingTool
 from weakspot.generators.litmus import Test
 from weakspot.harness import machines
 from weakspot.harness.machines import Machine, compilers, local
-from weakspot.harness.machines.emulated import ARCHITECTURES
+from weakspot.harness.machines.qemu import ARCHITECTURES
 from weakspot.harness.runners.litmus7 import Litmus7
 from weakspot.harness.values.herdlog import format_histogram, parse_histograms
 from weakspot.harness.values.histogram import Histogram
@@ -134,7 +134,7 @@ exists (0:rax=0 /\ 1:rax=0)
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_emulated_machines_run_tests_and_say_what_they_are(arch: str, need: Need) -> None:
-    for tool in ("litmus7", "make", compilers.CROSS[arch], f"qemu-{arch}"):
+    for tool in ("litmus7", "make", compilers.cross(arch).name, f"qemu-{arch}"):
         need(tool)
     machine = machines.resolve(f"qemu:{arch}")
     assert Litmus7().available(machine) == ""

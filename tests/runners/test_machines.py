@@ -22,15 +22,15 @@ from weakspot.harness import machines
 from weakspot.harness.campaign import campaign
 from weakspot.harness.judge.findings import exit_code, undecided
 from weakspot.harness.machines import Lost, Machine, compilers, local
-from weakspot.harness.machines.emulated import ARCHITECTURES
 from weakspot.harness.machines.profile import profile
+from weakspot.harness.machines.qemu import ARCHITECTURES
 from weakspot.harness.runners import Runner
 from weakspot.harness.runners.litmus7 import Litmus7
 from weakspot.harness.runners.native import Native
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.record import Plan
 from weakspot.system import tools
-from weakspot.system.tools import Tool
+from weakspot.system.tools import Program, Tool
 
 Need = Callable[[str], Tool]
 SAYS = """\
@@ -224,11 +224,11 @@ def test_zig_makes_programs_where_no_other_compiler_is(
 ) -> None:
     need("zig")
     kept = tools.find
-    monkeypatch.setattr(tools, "find", lambda name: None if "gcc" in name else kept(name))
+    monkeypatch.setattr(tools, "find", lambda what: None if "gcc" in what.name else kept(what))
     machine = machines.resolve("local" if arch == local.arch() else f"qemu:{arch}")
     assert compilers.require(machine).stated.startswith("zig ")
-    if any(kept(name) is None for name in machine.prefix):
-        pytest.skip(f"{machine.prefix[0]} not installed")
+    if machine.emulator and kept(machine.emulator) is None:
+        pytest.skip(f"{machine.emulator.name} not installed")
     with machines.opened(machine) as at:
         assert at.run(program(machine, tmp_path), ["x"], seconds=10).out == "[x]"
 
@@ -273,7 +273,7 @@ def test_a_machine_that_miscounts_is_not_believed(
 ) -> None:
     """One instance in each slice is counted as another outcome than it had."""
     script(tmp_path, "miscounts", MISCOUNTS.replace("HITS", "False"), monkeypatch)
-    liar = msgspec.structs.replace(here, prefix=("miscounts",))
+    liar = msgspec.structs.replace(here, emulator=Program("miscounts"))
     assert "hits are not those of the condition" in ran(Native(), liar)["SB"].reason
 
 
@@ -288,7 +288,7 @@ def test_a_lying_machine_fails_its_controls_and_the_campaign(
         liar = msgspec.structs.replace(here, compiler="forgets")
     else:
         script(tmp_path, "miscounts", MISCOUNTS.replace("HITS", "True"), monkeypatch)
-        liar = msgspec.structs.replace(here, prefix=("miscounts",))
+        liar = msgspec.structs.replace(here, emulator=Program("miscounts"))
     tools = msgspec.structs.replace(campaign.installed(), machine=lambda _: liar)
     plan = three_tests(tmp_path, "local")
     record = campaign.run(plan, folder=tmp_path / "campaign", tools=tools)[1]
@@ -391,6 +391,9 @@ class DyingHost(msgspec.Struct, frozen=True):
     sshd: Sshd
     back: bool = False
     name: str = "native"
+    rank: int = 0
+    requires: tuple[Program, ...] = ()
+    whole_programs: bool = False
 
     def available(self, machine: Machine) -> str:
         return Native().available(machine)

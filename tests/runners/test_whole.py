@@ -293,7 +293,7 @@ def test_without_gcc_zig_makes_the_same_program(
 ) -> None:
     """It asserts, and its variables are set back."""
     monkeypatch.setattr(
-        compilers.tools, "find", lambda name: (name == "zig" and find(name)) or None
+        compilers.tools, "find", lambda what: (what.name == "ziglang" and find(what)) or None
     )
     top = "static int n, m = 3;\nstatic _Thread_local int own;\n"
     run = written("assert(++own == 1);", "", "assert(++n == 1); assert(++m == 4);", top)

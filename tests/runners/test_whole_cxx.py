@@ -16,7 +16,7 @@ from weakspot.harness.orders.cost import Costing
 from weakspot.harness.runners import whole
 from weakspot.harness.runners.whole import Times
 from weakspot.harness.values.program_run import ProgramRun
-from weakspot.system.tools import Tool, find
+from weakspot.system.tools import Program, Tool, find
 
 tso = pytest.mark.skipif(
     platform.machine() != "x86_64" or local.cores() < 2, reason="speaks of two x86-64 processors"
@@ -213,7 +213,7 @@ def test_without_gcc_zig_makes_objects_anew_too(
     tmp_path: Path, here: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        compilers.tools, "find", lambda name: (name == "zig" and find(name)) or None
+        compilers.tools, "find", lambda what: (what.name == "ziglang" and find(what)) or None
     )
     test_each_instance_makes_its_objects_anew(tmp_path, here)
 
@@ -276,10 +276,11 @@ def test_a_name_is_that_of_the_source(symbol: str, name: str) -> None:
 def test_the_compiler_for_cxx_stands_beside_the_one_for_c(
     here: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    installed = {"g++", "aarch64-linux-gnu-gcc", "zig"}
+    installed = {"g++", "aarch64-linux-gnu-gcc", "ziglang"}
 
-    def known(name: str) -> Tool | None:
-        return Tool(name, f"/bin/{name}", "PATH") if name in installed else None
+    def known(what: Program) -> Tool | None:
+        found = what.name in installed
+        return Tool(what.name, f"/bin/{what.name}", "PATH", what) if found else None
 
     monkeypatch.setattr(compilers.tools, "find", known)
     local_one = compilers.require(here, "c++")

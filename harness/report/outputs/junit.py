@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 from weakspot.harness.gate.outcome import Outcome, Scenario
 from weakspot.harness.report.gate import plain
+from weakspot.harness.report.outputs import File
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -64,3 +65,6 @@ def _case(outcome: Outcome, scenario: Scenario) -> ElementTree.Element:
         out = ElementTree.SubElement(case, "system-out")
         out.text = _NOT_XML.sub("?", "\n\n".join(f"{each.status}: {plain(each)}" for each in rest))
     return case
+
+
+OUTPUT = File("junit", 4, "Write a JUnit test case per scenario and model.", junit)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 from weakspot.harness.gate.outcome import Outcome, Told
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.report.gate import execution
+from weakspot.harness.report.outputs import Printed
 
 
 def commands(outcome: Outcome) -> Iterator[str]:
@@ -37,3 +39,12 @@ def _data(text: str) -> str:
 
 def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def show(outcome: Outcome) -> None:
+    """Print the commands."""
+    for command in commands(outcome):
+        sys.stdout.write(f"{command}\n")
+
+
+OUTPUT = Printed("github", 2, "Print annotations for GitHub's workflows too.", show)

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from weakspot.harness.gate.outcome import Outcome, Told
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.report.gate import amount, closing, execution, machines, reaches
+from weakspot.harness.report.outputs import File
 
 _LANGUAGES = {".c": "c", ".h": "c", ".litmus": "text"}
 
@@ -74,3 +75,6 @@ def _fenced(lines: list[str], language: str) -> Iterator[str]:
 def _inline(text: str) -> str:
     """Text that Markdown takes as it is."""
     return "".join(f"\\{sign}" if sign in "\\`*_<>|[]" else sign for sign in text)
+
+
+OUTPUT = File("markdown", 5, "Write a summary for a comment on a pull request.", markdown)

@@ -17,6 +17,7 @@ from weakspot.harness.gate.outcome import Outcome, Place, Told
 from weakspot.harness.judge.kinds import KINDS, FindingKind
 from weakspot.harness.report import witness
 from weakspot.harness.report.gate import execution
+from weakspot.harness.report.outputs import File
 from weakspot.harness.values import descriptions
 
 SCHEMA = (
@@ -142,3 +143,6 @@ def _location(outcome: Outcome, place: Place, text: str = "") -> _Json:
     if text:
         location["message"] = {"text": text}
     return location
+
+
+OUTPUT = File("sarif", 3, "Write the findings as SARIF 2.1.0.", sarif)
