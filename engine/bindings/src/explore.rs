@@ -2,8 +2,8 @@
 use super::common::{guarded, load, PATIENCE, STACK};
 use super::error::Problem;
 use cat::Model;
-use explore::ProgramSource;
 use explore::witness::{Shown, Witness};
+use explore::ProgramSource;
 use explore::{self, Exploration, Kind, Limit, Options, Violation};
 use program::ir::{Program, SiteId};
 use pyo3::intern;

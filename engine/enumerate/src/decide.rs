@@ -106,7 +106,7 @@ impl Judging<'_, '_, '_, '_> {
             return Ok(Go::On);
         }
         let stage = &mut self.run.stage(c, &mut self.staged, chosen)?.stage;
-        if stage.never().is_some() {
+        if stage.always_fails().is_some() {
             return Ok(Go::Stop);
         }
         if chosen.rf.is_empty() || c.reads.len() < chosen.rf.len() + 2 {
@@ -294,7 +294,7 @@ impl Run<'_> {
                 variants: &|_| false,
             };
             let mut stage = self.model.prepare(&input).map_err(EngineError::Model)?;
-            stage.set_over(self.meter.watch());
+            stage.set_interrupt(self.meter.watch());
             stage.set_limit(Some(self.limits.candidates));
             let observed = self.threads.observed.iter();
             *staged = Some(Staged {
@@ -340,8 +340,8 @@ impl Run<'_> {
         let result = stage.tally(rf, set.as_ref(), &observed, &mut |solution| {
             match (finals, solution.co) {
                 (Some(finals), _) => conclude(finals, solution),
-                (None, _) if solution.lasts.is_some() => {
-                    let lasts = solution.lasts.unwrap_or_default();
+                (None, _) if solution.last_writes.is_some() => {
+                    let lasts = solution.last_writes.unwrap_or_default();
                     let is_last = |w: &Index| lasts.contains(w);
                     let last = |writes: &Vec<Index>| writes.iter().copied().find(is_last);
                     let finals: Vec<Index> = options.iter().filter_map(last).collect();

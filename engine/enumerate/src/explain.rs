@@ -180,7 +180,7 @@ impl Search<'_> {
         };
         let mut stage = self.model.prepare(&input).map_err(EngineError::Model)?;
         let po = graph.relation("po");
-        stage.set_over(self.meter.watch());
+        stage.set_interrupt(self.meter.watch());
         let rf = Relation::of(n, chosen.rf.iter().copied());
         let rounds: Vec<Option<&Vec<Index>>> = match stage.needs_final_writes() {
             true => matching.iter().map(Some).collect(),

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use cat::Over;
+use cat::Interrupt;
 use memory::held;
 
 /// At most so many paths of one thread.
@@ -74,7 +74,7 @@ impl Meter {
     }
 
     /// The same for a search that asks by itself.
-    pub fn watch(&self) -> Over {
+    pub fn watch(&self) -> Interrupt {
         let meter = self.clone();
         Arc::new(move || meter.over().is_some())
     }

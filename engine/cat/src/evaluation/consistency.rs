@@ -88,9 +88,9 @@ pub struct Axiom {
 
 /// The flags of a consistent graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Remarks {
+pub struct Flags {
     /// The names of the flags raised, sorted.
-    pub flags: Vec<String>,
+    pub raised: Vec<String>,
     /// Whether an `undefined_unless` fails: the program has undefined behaviour.
     pub undefined: bool,
     /// The names of the failing `undefined_unless`, in the model's order.
@@ -289,7 +289,7 @@ impl Consistency {
     }
 
     /// The flags that the model raises on the graph. A failing assertion is an error.
-    pub fn remarks(&mut self) -> Result<Remarks, CatError> {
+    pub fn flags(&mut self) -> Result<Flags, CatError> {
         let code = self.code.clone();
         if self.done == 0 {
             self.start(&code);
@@ -299,16 +299,16 @@ impl Consistency {
                 .iter()
                 .for_each(|id| self.values.compute(&code.typed, *id));
         }
-        let mut remarks = Remarks::default();
+        let mut flags = Flags::default();
         for due in &code.others {
             let holds = self.check(&code, due)?;
             match (due.check.role, due.check.name) {
                 (Role::UndefinedUnless, _) if !holds => {
-                    remarks.undefined = true;
-                    remarks.undefined_by.push(code.name(&due.check));
-                    remarks.conflict = remarks.conflict.or_else(|| self.pair(&code, &due.check));
+                    flags.undefined = true;
+                    flags.undefined_by.push(code.name(&due.check));
+                    flags.conflict = flags.conflict.or_else(|| self.pair(&code, &due.check));
                 }
-                (Role::Flag, Some(_)) if holds => remarks.flags.push(code.name(&due.check)),
+                (Role::Flag, Some(_)) if holds => flags.raised.push(code.name(&due.check)),
                 (Role::Assert, _) if !holds => {
                     return Err(code.files.assertion(
                         &code.typed.plan.names,
@@ -319,9 +319,9 @@ impl Consistency {
                 _ => {}
             }
         }
-        remarks.flags.sort_unstable();
-        remarks.flags.dedup();
-        Ok(remarks)
+        flags.raised.sort_unstable();
+        flags.raised.dedup();
+        Ok(flags)
     }
 
     /// The least pair of a relation that a check requires to be empty.
@@ -369,13 +369,13 @@ impl Consistency {
     }
 
     /// Whether the model has flags, `undefined_unless` or assertions.
-    pub fn has_remarks(&self) -> bool {
+    pub fn has_flags(&self) -> bool {
         !self.code.others.is_empty()
     }
 
     /// Whether no flag can be raised, and no other check beside the axioms can fail, on any graph
     /// that is as `given` describes it.
-    pub fn is_silent(&self, given: &dyn Fn(&str) -> Extent) -> bool {
+    pub fn raises_no_flags(&self, given: &dyn Fn(&str) -> Extent) -> bool {
         let silent = extents::never_reported(&self.code.typed, given);
         self.code.others.iter().all(|due| silent(&due.check))
     }

@@ -47,11 +47,11 @@ pub struct Solution<'a> {
     pub count: u64,
     /// If the solution stands for several: the observed writes that are last in their coherence
     /// orders.
-    pub lasts: Option<&'a [usize]>,
+    pub last_writes: Option<&'a [usize]>,
 }
 
 /// The callback for each solution; `Break` ends the search.
 pub type Visit<'v> = dyn FnMut(&Solution) -> ControlFlow<()> + 'v;
 
 /// Polled during a search; true ends it.
-pub type Over = Arc<dyn Fn() -> bool + Send + Sync>;
+pub type Interrupt = Arc<dyn Fn() -> bool + Send + Sync>;

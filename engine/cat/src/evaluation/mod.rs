@@ -6,14 +6,17 @@
 //!   adds the values that are neither.
 //! - [`prepare`] computes what the graph alone determines and gives a [`prepared`] model;
 //!   [`schedule`] orders the remaining work.
-//! - [`search`] enumerates the choices; [`coherence_orders`] counts coherence orders where no
-//!   search is needed; [`order_classes`] says what an order consists of.
+//! - [`search`] enumerates the choices; [`counting`] counts those of a coherence order where
+//!   [`coherence_orders`] shows that no search is needed; [`partial`] rejects partial candidates;
+//!   [`order_classes`] says what an order consists of.
 //! - [`consistency`] checks complete graphs, without a search.
 pub mod coherence_orders;
 pub mod consistency;
+pub mod counting;
 pub mod graph_values;
 pub mod input;
 pub mod order_classes;
+pub mod partial;
 pub mod plan_cache;
 pub mod prepare;
 pub mod prepared;

@@ -56,7 +56,7 @@ pub fn prepare(
         never,
         steps: 0,
         limit: None,
-        over: None,
+        interrupt: None,
     };
     prepared.settle_checks(&known)?;
     Ok(prepared)

@@ -1,16 +1,17 @@
 //! A model in which everything that the graph alone determines has been evaluated.
 use super::graph_values::GraphValues;
-use super::input::Over;
+use super::input::Interrupt;
 use super::order_classes::Classes;
-use super::schedule::Schedule;
+use super::schedule::{Schedule, ScheduledCheck};
 use crate::error::CatError;
 use crate::plan::fault::Fault;
 use crate::plan::operation::{Op, OpId};
 use crate::plan::steps::CheckStep;
+use crate::syntax::ast::Role;
 use crate::syntax::files::Files;
 use crate::syntax::names::SourcePosition;
 use crate::types::typed::TypedPlan;
-use relation::Relation;
+use relation::{Relation, Set};
 use std::sync::Arc;
 
 pub type SearchResult<T> = Result<T, Box<CatError>>;
@@ -32,12 +33,12 @@ pub struct Prepared {
     /// The steps that searches have taken, and their limit.
     pub(super) steps: u64,
     pub(super) limit: Option<u64>,
-    pub(super) over: Option<Over>,
+    pub(super) interrupt: Option<Interrupt>,
 }
 
 impl Prepared {
     /// The name of an axiom that fails for every rf, if there is one: then there are no solutions.
-    pub fn never(&self) -> Option<&str> {
+    pub fn always_fails(&self) -> Option<&str> {
         self.never.as_deref()
     }
 
@@ -56,8 +57,8 @@ impl Prepared {
     }
 
     /// Sets a callback that may end a search; the error then has its `limit` set.
-    pub fn set_over(&mut self, over: Over) {
-        self.over = Some(over);
+    pub fn set_interrupt(&mut self, interrupt: Interrupt) {
+        self.interrupt = Some(interrupt);
     }
 
     pub(super) fn choice_index(&self, choice: OpId) -> usize {
@@ -69,7 +70,7 @@ impl Prepared {
 
     pub(super) fn spend(&mut self) -> SearchResult<()> {
         self.steps += 1;
-        if self.steps % WATCH == 0 && self.over.as_ref().is_some_and(|over| over()) {
+        if self.steps % WATCH == 0 && self.interrupt.as_ref().is_some_and(|interrupt| interrupt()) {
             let mut error = CatError::placeless("the search was interrupted", "");
             error.limit = true;
             return Err(Box::new(error));
@@ -113,5 +114,56 @@ impl Prepared {
     /// it.
     pub(super) fn error(&self, root: OpId, at: SourcePosition, fault: Fault) -> Box<CatError> {
         Box::new(self.values.error(&self.files, root, at, fault))
+    }
+
+    /// Stores rf and the final writes of a candidate.
+    pub(super) fn begin_candidate(&mut self, rf: &Relation, finals: Option<&Set>) {
+        self.values.store.refuel();
+        let typed = self.typed.clone();
+        let rows = &mut self.values.rows;
+        for id in &typed.candidates {
+            let slot = typed.slot(*id);
+            match typed.plan.operations.op(*id) {
+                Op::ReadsFrom => rows.put_relation(slot, rf),
+                _ if typed.plan.needs_finals => match finals {
+                    Some(finals) => rows.put_set(slot, finals),
+                    None => rows.put_set(slot, &Set::new(rows.n)),
+                },
+                _ => {}
+            }
+        }
+    }
+
+    pub(super) fn all_hold(&mut self, checks: &[ScheduledCheck]) -> SearchResult<bool> {
+        for due in checks {
+            self.compute(&due.operations);
+            if !self.holds(&due.check)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The flags raised, and whether the program has undefined behaviour. A failing assertion is an
+    /// error.
+    pub(super) fn flags_raised(&self, schedule: &Schedule) -> SearchResult<(Vec<&str>, bool)> {
+        for check in &schedule.asserts {
+            if !self.holds(check)? {
+                let names = &self.typed.plan.names;
+                return Err(Box::new(self.files.assertion(names, check.name, check.at)));
+            }
+        }
+        let (mut flags, mut undefined) = (Vec::new(), false);
+        for check in &schedule.flags {
+            let holds = self.holds(check)?;
+            match (check.role, check.name) {
+                (Role::UndefinedUnless, _) => undefined |= !holds,
+                (_, Some(name)) if holds => flags.push(self.typed.plan.names.text(name)),
+                _ => {}
+            }
+        }
+        flags.sort_unstable();
+        flags.dedup();
+        Ok((flags, undefined))
     }
 }

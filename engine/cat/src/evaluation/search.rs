@@ -1,20 +1,15 @@
 //! The search over the model's choices: a depth-first enumeration, stage by stage.
-use super::coherence_orders::{OrderConstraints, TooMany};
 use super::input::{Solution, Visit};
 use super::order_classes::Classes;
 use super::prepared::{Prepared, SearchResult};
-use super::schedule::{Choice, Schedule, ScheduledCheck, Source};
-use crate::analysis::coherence_axioms::CoherenceAxioms;
+use super::schedule::{Choice, Schedule, Source};
 use crate::error::CatError;
 use crate::plan::fault::Fault;
-use crate::plan::operation::{Op, OpId};
-use crate::syntax::ast::*;
 use crate::types::instruction::Slot;
 use crate::types::value_type::Type;
 use crate::values::operators;
 use crate::values::value::Value;
 use relation::{Relation, Set};
-use smallvec::{smallvec, SmallVec};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -27,9 +22,6 @@ enum Goal<'g, 'v> {
     /// violates.
     Explain(&'g mut dyn FnMut(&str, &Solution)),
 }
-
-/// Last writes, and the number of orders that end with them.
-type CountedWrites = (SmallVec<[usize; 4]>, u64);
 
 /// The enumeration of orders, class after class.
 struct OrderSearch {
@@ -54,7 +46,7 @@ impl Prepared {
 
     /// Like [`Prepared::solutions`] for callers that need no choices but only which of the
     /// `observed` writes are last in coherence order. Solutions that agree on those may be visited
-    /// as one, with a `count` and `lasts` instead of choices.
+    /// as one, with a `count` and `last_writes` instead of choices.
     pub fn tally(
         &mut self,
         rf: &Relation,
@@ -64,17 +56,6 @@ impl Prepared {
     ) -> Result<(), CatError> {
         self.search(rf, finals, Some(observed), visit)
             .map_err(|error| *error)
-    }
-
-    /// Whether a solution may extend this partial rf and coherence order: false only if an axiom
-    /// fails that more pairs cannot repair. Without `co`, the part of the order that the model
-    /// fixes is used.
-    pub fn monotone_axioms_hold(
-        &mut self,
-        rf: &Relation,
-        co: Option<&Relation>,
-    ) -> Result<bool, CatError> {
-        self.may_hold(rf, co).map_err(|error| *error)
     }
 
     /// For each axiom, the number of assignments of the choices that violate it first.
@@ -132,175 +113,6 @@ impl Prepared {
         let schedule = self.schedule.clone();
         self.stage(&schedule, 0, &mut Goal::Explain(visit))
             .map(|_| ())
-    }
-
-    /// Whether no check fails for good on a partial candidate.
-    fn may_hold(&mut self, rf: &Relation, co: Option<&Relation>) -> SearchResult<bool> {
-        if self.never.is_some() {
-            return Ok(false);
-        }
-        self.begin_candidate(rf, None);
-        let schedule = self.schedule.clone();
-        for (operations, step, source) in &schedule.partial.bounds {
-            self.compute(operations);
-            let typed = self.typed.clone();
-            let named = matches!(typed.plan.names.text(step.name), "co" | "mo");
-            let index = self.choice_index(step.choice);
-            let bound = match (co, source, &self.classes[index]) {
-                (Some(co), ..) if named => co.clone(),
-                (_, Some(Source::Orders { base, .. }), Some(classes)) => {
-                    let base = self.relation(*base)?;
-                    let mut bound = Relation::new(self.values.rows.n);
-                    for class in &classes.0 {
-                        bound.union_with(
-                            &base.restrict_domain(class).restrict_range(class).closure(),
-                        );
-                    }
-                    bound
-                }
-                _ => Relation::new(self.values.rows.n),
-            };
-            match typed.type_of(step.choice) {
-                Type::Relation => {
-                    let slot = typed.slot(step.choice);
-                    self.values.rows.put_relation(slot, &bound);
-                }
-                _ => self.values.store.put(step.choice, Value::Relation(bound)),
-            }
-        }
-        if let (Some((coherence, operations)), None) = (&schedule.partial.coherence, co) {
-            self.compute(operations);
-            let constraints = self.constraints(&schedule, coherence)?;
-            match constraints {
-                OrderConstraints::Impossible => return Ok(false),
-                OrderConstraints::Orders(_) => return self.all_hold(&schedule.partial.others),
-                OrderConstraints::Unknown => {}
-            }
-        }
-        self.all_hold(&schedule.partial.checks)
-    }
-
-    /// What the coherence axioms imply for the last choice.
-    fn constraints(
-        &self,
-        schedule: &Schedule,
-        coherence: &CoherenceAxioms,
-    ) -> SearchResult<OrderConstraints> {
-        let choice = schedule
-            .stages
-            .iter()
-            .rev()
-            .find_map(|stage| stage.choice.as_ref());
-        let Some(Choice {
-            step,
-            source: Source::Orders { base, .. },
-            ..
-        }) = choice
-        else {
-            return Ok(OrderConstraints::Unknown);
-        };
-        let Some(classes) = &self.classes[self.choice_index(step.choice)] else {
-            return Ok(OrderConstraints::Unknown);
-        };
-        let (typed, rows) = (&self.typed, &self.values.rows);
-        let base = self.relation(*base)?;
-        let is_rf = |id: &&OpId| *typed.plan.operations.op(**id) == Op::ReadsFrom;
-        let rf = match typed.candidates.iter().find(is_rf) {
-            Some(id) => rows.relation(typed.slot(*id)),
-            None => &[],
-        };
-        Ok(coherence.constraints(typed, &self.values, rf, base.rows(), &classes.0))
-    }
-
-    /// Visits the orders of the last choice grouped by their observed last writes; none if they
-    /// must be enumerated.
-    fn count(
-        &mut self,
-        schedule: &Arc<Schedule>,
-        observed: &Set,
-        visit: &mut Visit,
-    ) -> SearchResult<Option<ControlFlow<()>>> {
-        let Some(coherence) = &schedule.coherence else {
-            return Ok(None);
-        };
-        let classes = match self.constraints(schedule, coherence)? {
-            OrderConstraints::Unknown => return Ok(None),
-            OrderConstraints::Impossible => return Ok(Some(ControlFlow::Continue(()))),
-            OrderConstraints::Orders(classes) => classes,
-        };
-        // The last writes so far, with their counts.
-        let mut ways: SmallVec<[CountedWrites; 2]> = smallvec![(SmallVec::new(), 1)];
-        for blocks in &classes {
-            let ends = blocks.ends(&mut || self.spend())?;
-            let ends = ends
-                .iter()
-                .zip(&blocks.last)
-                .filter(|(count, _)| **count > 0);
-            let mut counted: SmallVec<[(Option<usize>, u64); 2]> = SmallVec::new();
-            for (count, last) in ends {
-                let last = observed.contains(*last).then_some(*last);
-                match counted.iter_mut().find(|(known, _)| *known == last) {
-                    Some((_, sum)) => *sum = sum.checked_add(*count).ok_or(TooMany)?,
-                    None => counted.push((last, *count)),
-                }
-            }
-            if blocks.last.is_empty() {
-                continue;
-            }
-            let mut longer = SmallVec::new();
-            for (lasts, count) in &ways {
-                for (last, more) in &counted {
-                    self.spend()?;
-                    let mut lasts = lasts.clone();
-                    lasts.extend(*last);
-                    longer.push((lasts, count.checked_mul(*more).ok_or(TooMany)?));
-                }
-            }
-            ways = longer;
-        }
-        let (flags, undefined) = self.flags_raised(schedule)?;
-        for (lasts, count) in &ways {
-            let solution = Solution {
-                co: None,
-                choices: &[],
-                flags: &flags,
-                undefined,
-                count: *count,
-                lasts: Some(lasts),
-            };
-            if visit(&solution).is_break() {
-                return Ok(Some(ControlFlow::Break(())));
-            }
-        }
-        Ok(Some(ControlFlow::Continue(())))
-    }
-
-    /// Stores rf and the final writes of a candidate.
-    fn begin_candidate(&mut self, rf: &Relation, finals: Option<&Set>) {
-        self.values.store.refuel();
-        let typed = self.typed.clone();
-        let rows = &mut self.values.rows;
-        for id in &typed.candidates {
-            let slot = typed.slot(*id);
-            match typed.plan.operations.op(*id) {
-                Op::ReadsFrom => rows.put_relation(slot, rf),
-                _ if typed.plan.needs_finals => match finals {
-                    Some(finals) => rows.put_set(slot, finals),
-                    None => rows.put_set(slot, &Set::new(rows.n)),
-                },
-                _ => {}
-            }
-        }
-    }
-
-    fn all_hold(&mut self, checks: &[ScheduledCheck]) -> SearchResult<bool> {
-        for due in checks {
-            self.compute(&due.operations);
-            if !self.holds(&due.check)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 
     fn stage(
@@ -464,7 +276,7 @@ impl Prepared {
                                 flags: &[],
                                 undefined: false,
                                 count: 1,
-                                lasts: None,
+                                last_writes: None,
                             },
                         );
                         break;
@@ -481,33 +293,10 @@ impl Prepared {
                     flags: &flags,
                     undefined,
                     count: 1,
-                    lasts: None,
+                    last_writes: None,
                 }))
             }
         }
-    }
-
-    /// The flags raised, and whether the program has undefined behaviour. A failing assertion is an
-    /// error.
-    fn flags_raised(&self, schedule: &Schedule) -> SearchResult<(Vec<&str>, bool)> {
-        for check in &schedule.asserts {
-            if !self.holds(check)? {
-                let names = &self.typed.plan.names;
-                return Err(Box::new(self.files.assertion(names, check.name, check.at)));
-            }
-        }
-        let (mut flags, mut undefined) = (Vec::new(), false);
-        for check in &schedule.flags {
-            let holds = self.holds(check)?;
-            match (check.role, check.name) {
-                (Role::UndefinedUnless, _) => undefined |= !holds,
-                (_, Some(name)) if holds => flags.push(self.typed.plan.names.text(name)),
-                _ => {}
-            }
-        }
-        flags.sort_unstable();
-        flags.dedup();
-        Ok((flags, undefined))
     }
 
     /// Copies the chosen relations, for the solution.
@@ -544,14 +333,6 @@ impl Prepared {
             })
             .map(|(step, relation)| (typed.plan.names.text(step.name), relation))
             .collect()
-    }
-}
-
-impl From<TooMany> for Box<CatError> {
-    fn from(_: TooMany) -> Self {
-        let mut error = CatError::placeless("more executions than can be counted", "");
-        error.limit = true;
-        Box::new(error)
     }
 }
 

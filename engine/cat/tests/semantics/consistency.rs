@@ -1,6 +1,6 @@
 //! A model over complete graphs says what the search for choices says.
 use crate::graphs::*;
-use cat::{Complete, Consistency, Model, Remarks};
+use cat::{Complete, Consistency, Flags, Model};
 use proptest::prelude::*;
 use relation::{Relation, Set};
 use std::ops::ControlFlow;
@@ -109,20 +109,20 @@ type Chosen = Vec<(String, Relation)>;
 /// Compares, for one reads-from relation, every way to make the model's choices.
 fn compare(model: &Model, choices: &[&str], graph: &Graph, rf: &Relation) {
     let mut prepared = graph.prepare(model).unwrap();
-    let mut all: Vec<(Chosen, Option<Remarks>)> = Vec::new();
+    let mut all: Vec<(Chosen, Option<Flags>)> = Vec::new();
     let own = |choices: &[(&str, &Relation)]| -> Chosen {
         let owned = |(name, relation): &(&str, &Relation)| (name.to_string(), (*relation).clone());
         choices.iter().map(owned).collect()
     };
     prepared
         .solutions(rf, None, &mut |solution| {
-            let remarks = Remarks {
-                flags: solution.flags.iter().map(|flag| flag.to_string()).collect(),
+            let flags = Flags {
+                raised: solution.flags.iter().map(|flag| flag.to_string()).collect(),
                 undefined: solution.undefined,
                 undefined_by: Vec::new(),
                 conflict: None,
             };
-            all.push((own(solution.choices), Some(remarks)));
+            all.push((own(solution.choices), Some(flags)));
             ControlFlow::Continue(())
         })
         .unwrap();
@@ -144,12 +144,12 @@ fn compare(model: &Model, choices: &[&str], graph: &Graph, rf: &Relation) {
             assert_eq!(consistent, expected.is_some(), "{chosen:?}");
             assert_eq!(consistent, compiled.consistency.failing().is_none());
             if let Some(expected) = expected {
-                let mut remarks = compiled.consistency.remarks().unwrap();
-                assert_eq!(remarks.undefined, !remarks.undefined_by.is_empty());
-                assert!(remarks.undefined || remarks.conflict.is_none());
-                remarks.undefined_by.clear();
-                remarks.conflict = None;
-                assert_eq!(&remarks, expected);
+                let mut flags = compiled.consistency.flags().unwrap();
+                assert_eq!(flags.undefined, !flags.undefined_by.is_empty());
+                assert!(flags.undefined || flags.conflict.is_none());
+                flags.undefined_by.clear();
+                flags.conflict = None;
+                assert_eq!(&flags, expected);
             }
         }
     }

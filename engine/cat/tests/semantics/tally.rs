@@ -65,7 +65,7 @@ fn told(graph: &Graph, model: &Model, rf: &Relation, observed: Option<&Set>) -> 
     let all = Set::full(graph.n);
     let seen = observed.unwrap_or(&all);
     let mut visit = |solution: &cat::Solution| {
-        let mut lasts: Vec<usize> = match (solution.lasts, solution.co) {
+        let mut lasts: Vec<usize> = match (solution.last_writes, solution.co) {
             (Some(lasts), _) => {
                 together = true;
                 lasts.to_vec()

@@ -5,7 +5,7 @@ use crate::consistency::view::{tag, View, EMPTY, SETS, TAGS};
 use crate::exploration::ExploreError;
 use crate::graph::execution_graph::{Graph, Slot};
 use crate::source::{Action, Fault, Kind};
-use cat::{CatError, Complete, Consistency, Extent, Model, Remarks, MAX_SORTS};
+use cat::{CatError, Complete, Consistency, Extent, Flags, Model, MAX_SORTS};
 use program::ir::Order;
 use rustc_hash::FxHashMap;
 
@@ -42,8 +42,8 @@ pub struct Judge {
     /// Whether it stays so with any event that is on no cycle ([`Graph::is_on_cycle`]).
     pub cycles: bool,
     /// Whether the model says anything beside of graphs whose accesses are all atomic; of others.
-    remarks_on_atomics: bool,
-    remarks: bool,
+    flags_on_atomics: bool,
+    flags: bool,
     /// Whether what was asked of them is forbidden.
     stale: FxHashMap<Stale, bool>,
 }
@@ -95,8 +95,8 @@ impl Judge {
             coherent: consistency.states_coherence(),
             lasting: cycles || consistency.keeps_maximal(),
             cycles,
-            remarks_on_atomics: !consistency.is_silent(&of_atomics),
-            remarks: consistency.has_remarks(),
+            flags_on_atomics: !consistency.raises_no_flags(&of_atomics),
+            flags: consistency.has_flags(),
             consistency,
             view: View::default(),
             rows: Vec::new(),
@@ -125,10 +125,10 @@ impl Judge {
 
     /// What the model says beside; none when the graph is inconsistent. `sure`: it is known to
     /// be consistent.
-    pub fn remarks(&mut self, graph: &Graph, sure: bool) -> Result<Option<Remarks>, CatError> {
+    pub fn flags(&mut self, graph: &Graph, sure: bool) -> Result<Option<Flags>, CatError> {
         let speaks = match has_plain(graph) {
-            true => self.remarks,
-            false => self.remarks_on_atomics,
+            true => self.flags,
+            false => self.flags_on_atomics,
         };
         if !sure || speaks {
             self.judged += 1;
@@ -138,40 +138,40 @@ impl Judge {
             return Ok(None);
         }
         match speaks {
-            true => self.consistency.remarks().map(Some),
+            true => self.consistency.flags().map(Some),
             false => {
                 debug_assert!(self.says_nothing(graph), "the model was read as silent");
-                Ok(Some(Remarks::default()))
+                Ok(Some(Flags::default()))
             }
         }
     }
 
     fn says_nothing(&mut self, graph: &Graph) -> bool {
         self.show(graph, &[]);
-        matches!(self.consistency.remarks(), Ok(remarks) if remarks == Remarks::default())
+        matches!(self.consistency.flags(), Ok(flags) if flags == Flags::default())
     }
 
     /// What the model says beside of a consistent graph where these frees write plainly to these
     /// locations, as the end of an object does: what may not run beside that is a race.
-    pub fn remarks_on_frees(
+    pub fn flags_on_frees(
         &mut self,
         graph: &Graph,
         freed: &[(Slot, u32)],
-    ) -> Result<Remarks, CatError> {
+    ) -> Result<Flags, CatError> {
         self.judged += 1;
         self.show(graph, freed);
-        self.consistency.remarks()
+        self.consistency.flags()
     }
 
     /// What the model calls undefined, or flags, of the graph that it was asked about last.
-    pub fn race(&self, graph: &Graph, remarks: &Remarks) -> Option<Race> {
-        let names = remarks.undefined_by.iter().chain(&remarks.flags);
+    pub fn race(&self, graph: &Graph, flags: &Flags) -> Option<Race> {
+        let names = flags.undefined_by.iter().chain(&flags.raised);
         let names: Vec<&str> = names.map(String::as_str).collect();
         if names.is_empty() {
             return None;
         }
         let slot = |shown: usize| self.view.slot(shown);
-        let conflict = remarks.conflict;
+        let conflict = flags.conflict;
         let conflict = conflict.and_then(|(one, other)| Some((slot(one)?, slot(other)?)));
         Some(Race {
             fault: Fault {
@@ -413,8 +413,8 @@ mod tests {
             ),
         ] {
             let judge = judge(&format!("{hb}{race}{claim}"));
-            assert!(judge.remarks, "{claim}");
-            assert_eq!(judge.remarks_on_atomics, of_atomics, "{claim}");
+            assert!(judge.flags, "{claim}");
+            assert_eq!(judge.flags_on_atomics, of_atomics, "{claim}");
         }
     }
 

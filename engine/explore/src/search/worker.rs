@@ -381,16 +381,16 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
     }
 
     fn conclude(&mut self, execution: &Execution, sure: bool) -> Result<(), Halt> {
-        let Some(remarks) = self.judge.remarks(&execution.graph, sure)? else {
+        let Some(flags) = self.judge.flags(&execution.graph, sure)? else {
             return Ok(());
         };
         let source = self.shared.source;
-        let race = self.judge.race(&execution.graph, &remarks);
+        let race = self.judge.race(&execution.graph, &flags);
         let frees = freed(source, &execution.graph);
         let unordered = match frees.first() {
             Some((free, _)) if race.is_none() => {
-                let remarks = self.judge.remarks_on_frees(&execution.graph, &frees)?;
-                let race = self.judge.race(&execution.graph, &remarks);
+                let flags = self.judge.flags_on_frees(&execution.graph, &frees)?;
+                let race = self.judge.race(&execution.graph, &flags);
                 race.map(|_| *free)
             }
             _ => None,
