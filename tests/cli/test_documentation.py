@@ -1,0 +1,99 @@
+"""What README.md and docs/ show is what weakspot prints, and the files that they name exist."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from samples import Run
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+#: a command on a page, and the lines that are shown below it
+SESSION = re.compile(r"```console\n\$ weakspot (.+)\n((?s:.*?))```")
+SESSIONS = [
+    pytest.param(page, command, shown, id=f"{page.name}: {command}")
+    for page in PAGES
+    for command, shown in SESSION.findall(page.read_text(encoding="utf-8"))
+]
+
+
+def program(page: str) -> str:
+    """The program that the page begins with."""
+    found = re.search(r"```c\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.S)
+    assert found
+    return found[1]
+
+
+@pytest.fixture
+def programs(folder: Path) -> Path:
+    """The programs that the pages speak of."""
+    flags = program("docs/tutorial.md")
+    (folder / "flags.c").write_text(flags)
+    fixed = re.sub("memory_order_(release|acquire)", "memory_order_seq_cst", flags)
+    (folder / "fixed.c").write_text(fixed)
+    (folder / "wrong.c").write_text(flags.replace("int inside;", "int inside = 1;"))
+    (folder / "queue.c").write_text(program("README.md"))
+    return folder
+
+
+def test_readme_and_tutorial_show_sessions() -> None:
+    pages = [str(each.values[0]) for each in SESSIONS]
+    assert pages.count(str(ROOT / "README.md")) >= 1
+    assert pages.count(str(ROOT / "docs" / "tutorial.md")) >= 4
+
+
+@pytest.mark.usefixtures("programs")
+@pytest.mark.parametrize(("page", "command", "shown"), SESSIONS)
+def test_command_prints_what_the_page_shows(run: Run, page: Path, command: str, shown: str) -> None:
+    """Every line shown is printed, in this order; `…` stands for lines left out."""
+    ended = run(*command.split())
+    assert ended.code == (1 if re.search(r"^WS\d", shown, re.M) else 0), ended.err
+    printed = iter(ended.out.splitlines())
+    for line in shown.splitlines():
+        assert line == "…" or line in printed, (
+            f"{page.name}: not printed in its place: {line}\n{ended.out}"
+        )
+
+
+def tracked() -> set[str]:
+    """The project's files and folders, by their paths from its root."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if listed.returncode != 0:
+        pytest.skip("not a clone: git does not list its files")
+    files = [Path(line) for line in listed.stdout.splitlines() if (ROOT / line).exists()]
+    return {str(each) for file in files for each in (file, *file.parents)}
+
+
+def paths(text: str) -> set[str]:
+    """The project's own files and folders that a page names in code or in links."""
+    words = {word for code in re.findall(r"`([^`\n]+)`", text) for word in code.split()}
+    words |= set(re.findall(r"\]\((?!https?:)([^)#]+)", text))
+    words |= {line.split()[0] for line in re.findall(r"^ {4}(\S.*)$", text, re.M)}
+    tops = "docs|engine|generators|harness|litmus|models|results|scripts|tests|weakspot"
+    ours = re.compile(rf"(?:{tops})/[\w./*-]*|[\w./-]+\.(?:py|rs|j2)|findings/\S+|[\w-]+\.md")
+    return {word for word in words if ours.fullmatch(word)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_that_a_page_names_exist(page: Path) -> None:
+    known = tracked()
+    names = {Path(each).name for each in known}
+    beside = page.parent.relative_to(ROOT)
+    missing = [
+        path
+        for path in sorted(paths(page.read_text(encoding="utf-8")))
+        if not any(mark in path for mark in ("NAME", "*", "tests/weakspot", "results/20"))
+        and str(Path(path)) not in known
+        and str(beside / path) not in known
+        and path not in names
+    ]
+    assert missing == []
