@@ -63,6 +63,10 @@ class ToolFailed(WeakspotError):
     """A program that was started did not do its work."""
 
 
+class Interrupted(WeakspotError):
+    """Ctrl-C: a wish, not a failure. `message` says what is stored or printed."""
+
+
 E = TypeVar("E", bound=WeakspotError)
 
 

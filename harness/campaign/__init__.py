@@ -1,5 +1,17 @@
-"""Questions and their answers: plans, their execution, and where answers are stored.
+"""From questions to stored answers: plan → jobs → executor → store.
 
-In: what the user names, models, checkers, runners, machines. Out: a Record, in memory or in a
-folder.
+In: what the user names (as Material), models, checkers, runners, machines, limits. Out: answers,
+one by one as they become known, and a Record of all that a store holds.
+
+    plan       which questions there are, and which are skipped, with the reason
+    jobs       one question as a value: its key, and how to perform it
+    executor   performs the jobs that a store does not hold; progress, time limits, Ctrl-C
+    store      the protocol of stores, and the store in memory; folder, a campaign's folder
+    campaign   a plan while it is carried out, phase by phase; `run` is the main job
+    tools      what the names in a plan stand for
+
+A new executor is a class with the method `run` of executor.Executor: it takes jobs as values and
+hands answers back one by one. A new store is a class with the members of store.Store (of
+store.RecordStore where a Record is to be made of it). A new kind of question is a subclass of
+jobs.Job. None of them needs a change in the others.
 """

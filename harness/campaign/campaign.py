@@ -1,140 +1,64 @@
-"""The main job as a plan and its execution: programs × models, tests × models × checkers, tests ×
-machines × runners.
+"""A campaign: a plan whose answers are asked for, stored and judged.
 
-A job is named by what its answer depends on: the program's or the test's content, the model's
-file, the checker and its version. A job whose answer is in the campaign's folder is not done
-again, so a campaign that was cut, whatever cut it, is finished by the same command. Programs are
-explored first, since a violation makes a test of its own; then tests are checked; what runs on
-hardware comes last and alone, since it is all about timing.
+In: a Plan, the tools that its names stand for, a store. Out: a Record. `run` is the main job, whose
+answers are in a folder; the commands that print their answers use a Campaign with a store in
+memory. A job whose answer is stored is not performed again, so that a campaign that was
+interrupted, in whatever way, is finished by the same command.
 """
 
 from __future__ import annotations
 
-import contextlib
-import re
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import msgspec
 
 from weakspot import __version__
-from weakspot.errors import BadInput, MissingTool, ToolFailed, WeakspotError
-from weakspot.harness import machines
-from weakspot.harness.campaign.store import Codes, Store, latest_unfinished, load, new_folder
-from weakspot.harness.checkers import CHECKERS, Checker
-from weakspot.harness.checkers.explorer import Bounds, EngineExplorer, Explorer
-from weakspot.harness.codegen import compilers
-from weakspot.harness.codegen.check import LANGUAGE, Inspection
-from weakspot.harness.codegen.compilers import Build
-from weakspot.harness.corpus import models
-from weakspot.harness.corpus.material import (
-    Generator,
-    Material,
-    Subject,
-    from_source,
-    gather,
-    joined,
+from weakspot.errors import MissingTool, ToolFailed
+from weakspot.harness.campaign import plan as planning
+from weakspot.harness.campaign.executor import (
+    Events,
+    Executor,
+    LocalExecutor,
+    Stopped,
+    ask,
+    stoppable,
 )
+from weakspot.harness.campaign.folder import (
+    RESULTS,
+    latest_unfinished,
+    load,
+    new_folder,
+    new_manifest,
+    now,
+    resume_or_create,
+)
+from weakspot.harness.campaign.jobs import Job
+from weakspot.harness.campaign.plan import Jobs
+from weakspot.harness.campaign.progress import Progress, Quiet
+from weakspot.harness.campaign.store import MemoryStore, RecordStore
+from weakspot.harness.campaign.tools import Tools, installed
+from weakspot.harness.checkers import CHECKERS, Checker, unknown
+from weakspot.harness.codegen import compilers
+from weakspot.harness.codegen.check import LANGUAGE
+from weakspot.harness.codegen.compilers import Build
+from weakspot.harness.codegen.operations import Subject as Operations
+from weakspot.harness.corpus.material import Material, gather, joined
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.judge.findings import judge
 from weakspot.harness.machines import Lost, Machine
 from weakspot.harness.machines.prices import Prices
-from weakspot.harness.machines.profile import profile
-from weakspot.harness.runners import RUNNERS, Runner, whole
-from weakspot.harness.runners.gauge import Gauge, gauged
+from weakspot.harness.runners import Runner
 from weakspot.harness.values.annotations import annotate
-from weakspot.harness.values.exploration import Exploration
-from weakspot.harness.values.histogram import Histogram
-from weakspot.harness.values.program_run import ProgramRun
 from weakspot.harness.values.record import (
-    FORMAT,
     AnnotationCosts,
-    Entry,
     MachineInfo,
-    Manifest,
     ModelInfo,
     Plan,
     Record,
-    digest,
     key,
 )
-from weakspot.harness.values.verdict import Verdict
-
-_TOGETHER = 40  # tests whose compiling is one job
-
-RESULTS = Path("results")
-"""Where campaigns are written by default."""
-
-
-class Progress(Protocol):
-    """Told what is being done, so that a person can see it."""
-
-    def start(self, total: int, what: str) -> None:
-        """A phase of `total` jobs begins; 0 when it is not known how many."""
-
-    def advance(self, count: int = 1) -> None:
-        """So many jobs of the phase are done."""
-
-    def at(self, text: str) -> None:
-        """What the phase is at: a job that takes its time, or how far that is."""
-
-    def message(self, text: str) -> None:
-        """Something worth a line."""
-
-
-class Quiet:
-    """Progress that nobody watches."""
-
-    def start(self, total: int, what: str) -> None: ...
-
-    def advance(self, count: int = 1) -> None: ...
-
-    def at(self, text: str) -> None: ...
-
-    def message(self, text: str) -> None: ...
-
-
-class Tools(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a plan's names lead to; tests put their own things here."""
-
-    checker: Callable[[str], Checker]
-    runner: Callable[[str], Runner]
-    machine: Callable[[str], Machine]
-    profile: Callable[[Machine], object]
-    model: Callable[[str], Model]
-    gauge: Callable[[Machine], contextlib.AbstractContextManager[Gauge]] = gauged
-    generator: Generator = from_source
-    explorer: Explorer = EngineExplorer()
-    whole: Callable[..., None] | None = None  # whole.run; without it programs are not run
-    prices: Callable[[], Prices] | None = None
-    corpus: Path | None = None
-
-
-class Stopped(WeakspotError):
-    """The campaign was interrupted; what was done is in its folder."""
-
-    def __init__(self, folder: Path, kept: int) -> None:
-        super().__init__(
-            f"stopped; {kept:,} answers are kept in {folder}",
-            advice="give the same command again to go on",
-        )
-        self.folder = folder
-
-
-def installed() -> Tools:
-    """The tools there are."""
-    return Tools(
-        checker=CHECKERS.get,
-        runner=RUNNERS.get,
-        machine=machines.resolve,
-        profile=profile,
-        model=models.resolve,
-        whole=whole.run,
-        prices=Prices,
-    )
 
 
 def run(
@@ -144,67 +68,51 @@ def run(
     root: Path = RESULTS,
     tools: Tools | None = None,
     progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> tuple[Path, Record]:
-    """Do what the plan says, or what is left of it; the folder, and all that is in it.
+    """Answer every question of the plan that its folder does not answer yet; the folder, and all
+    that is in it.
 
-    Without `folder` the newest campaign below `root` with this plan that was cut goes on, else a
-    new one begins. Raises Stopped on Ctrl-C, BadInput for a plan that makes no sense, and what
+    Without `folder` this resumes the newest unfinished campaign below `root` that has this plan, or
+    starts a new one. Raises Stopped on Ctrl-C, BadInput for a plan that makes no sense, and what
     the generators raise for a source that does not compile. A tool that is missing or fails is
-    noted in the campaign, and the rest goes on.
+    noted in the campaign, and all other questions are asked.
     """
     tools = tools or installed()
     progress = progress or Quiet()
-    under = _models(plan.models, tools)
-    ways = compilers.builds(plan.compiled) if plan.compiled else []
-    places, unreached = _machines(plan.machines, tools)
+    chosen = planning.models(plan.models, tools.model)
+    builds = compilers.builds(plan.compiled) if plan.compiled else []
+    reached, unreached = _machines(plan.machines, tools)
     folder = folder or latest_unfinished(root, plan) or new_folder(root)
-    with _open(folder, plan, progress) as store:
-        work = _Work(plan, store, tools, progress)
+    with resume_or_create(folder, plan) as store:
+        if store.count:
+            progress.message(f"resuming {folder}: {store.count:,} answers are stored")
+        for note in store.notes:
+            progress.message(note)
+        campaign = Campaign(plan, store, tools, progress=progress, executor=executor)
         for error in unreached:
-            work.miss(error.message)
-        try:
-            work.gather(under)
-            work.explore()
-            work.check()
-            work.inspect(ways)
-            work.run(places)
-            work.finish()
-        except KeyboardInterrupt:
-            work.describe()
-            raise Stopped(folder, len(store.done)) from None
+            campaign.miss(error.message)
+        with stoppable(store):
+            try:
+                campaign.gather(chosen)
+                campaign.explore()
+                campaign.check(campaign.checkers())
+                if builds:
+                    language = [tools.model(LANGUAGE)]
+                    in_c = [
+                        each.name for each in campaign.material.entries if each.test.arch == "C"
+                    ]
+                    campaign.compare(in_c, language, tools.checker(CHECKERS.default.name), builds)
+                campaign.run(reached)
+                campaign.finish()
+            except (KeyboardInterrupt, Stopped):
+                campaign.describe()
+                raise
     return folder, load(folder)
 
 
-def model_digest(path: Path) -> str:
-    """A name for a cat file together with the files beside it that it includes."""
-    texts: dict[Path, str] = {}
-    waiting = [path]
-    while waiting:
-        file = waiting.pop()
-        if file in texts or not file.is_file():
-            continue
-        texts[file] = file.read_text(encoding="utf-8", errors="replace")
-        included = re.findall(r'\binclude\s+"([^"]+)"', texts[file])
-        waiting.extend(file.parent / name for name in included)
-    return digest(*(text for _, text in sorted(texts.items())))
-
-
-def _models(names: Sequence[str], tools: Tools) -> dict[str, Model]:
-    """The models by the name that verdicts carry; two files of one name are an error."""
-    found: dict[str, Model] = {}
-    for name in names:
-        model = tools.model(name)
-        if found.setdefault(model.name, model) != model:
-            raise BadInput(
-                f"two models are called {model.name}",
-                place=str(model.path),
-                advice="rename one of the files",
-            )
-    return found
-
-
 def _machines(names: Sequence[str], tools: Tools) -> tuple[list[Machine], list[Lost]]:
-    """The machines, and why others cannot be reached: these wait until the campaign goes on."""
+    """The machines, and why others cannot be reached: their tests run when the campaign resumes."""
     found, lost = [], []
     for name in names:
         try:
@@ -214,47 +122,253 @@ def _machines(names: Sequence[str], tools: Tools) -> tuple[list[Machine], list[L
     return found, lost
 
 
-def _open(folder: Path, plan: Plan, progress: Progress) -> Store:
-    if not (folder / "campaign.json").is_file():
-        manifest = Manifest(format=FORMAT, weakspot=__version__, plan=plan, started=_now())
-        return Store.create(folder, manifest)
-    store = Store.open(folder)
-    if store.manifest.plan != plan:
-        store.close()
-        raise BadInput(
-            "this campaign has another plan",
-            place=str(folder),
-            advice="name another folder, or give the command that the campaign began with",
+class Campaign(Events):
+    """A plan while it is carried out. Each method asks one kind of question; `record` may be asked
+    for at any time, also after Stopped.
+
+    A `printed` campaign is one whose answers a command prints: a tool that fails is an error, and a
+    test that no checker takes has an Unknown verdict. Otherwise both are notes in the manifest.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        store: RecordStore,
+        tools: Tools,
+        *,
+        progress: Progress | None = None,
+        executor: Executor | None = None,
+        printed: bool = False,
+    ) -> None:
+        self.plan, self.store, self.tools = plan, store, tools
+        self.progress = progress or Quiet()
+        self.material = Material(structures=(), entries=(), programs=(), sources=())
+        self._executor = executor or LocalExecutor(gauge=tools.gauge)
+        self._printed = printed
+        self._under = planning.under(())
+        self._versions: dict[str, str] = {}
+        self._machines: dict[str, MachineInfo] = {}
+        self._notes: list[str] = []
+        self._unfinished = self._checked = False
+
+    # --- what it is about -----------------------------------------------------------------------
+
+    def gather(self, chosen: Sequence[Model]) -> None:
+        """Generate the tests, for these models or for each structure's own."""
+        self.progress.start(0, "generating")
+        material = gather(
+            self.plan.what,
+            under=[model.name for model in chosen],
+            generator=self.tools.generator,
+            report=lambda _: self.progress.advance(),
+            root=self.tools.corpus,
         )
-    if store.done:
-        progress.message(f"going on with {folder}: {len(store.done):,} answers are there")
-    for note in store.notes:
-        progress.message(note)
-    return store
+        if self.tools.prices is not None:
+            material = _priced(material, self.tools.prices())
+        self.take(material, chosen or planning.models(material.models, self.tools.model))
+
+    def take(self, material: Material, chosen: Iterable[Model]) -> None:
+        """Use material that is generated already, under these models."""
+        self.material = material
+        self._under = planning.under(chosen)
+        self._versions.update(compiler=", ".join(material.compilers))
+        self._subjects()
+
+    def _subjects(self) -> None:
+        self.store.subjects(self.material.structures, self.material.entries, self.material.sources)
+        self.describe()
+
+    # --- questions ------------------------------------------------------------------------------
+
+    def explore(self) -> None:
+        """Explore every program under its models. What violates something becomes a test too."""
+        self._checked = True
+        limits = planning.bounds(self.plan)
+        jobs = planning.explorations(self.material, self._under, self.tools.explorer, limits)
+        for note in planning.notes(jobs.skipped):
+            self.note(note)
+        self._ask(jobs)
+        self.material = joined(self.material, self.store.record().explorations)
+        self._subjects()
+
+    def checkers(self) -> list[Checker]:
+        """The checkers of the plan that are installed; the others are noted."""
+        found = []
+        for name in self.plan.checkers:
+            checker = self.tools.checker(name)
+            if checker.available() is None:
+                self.note(f"{name} is not installed: nothing was checked with it")
+            else:
+                found.append(checker)
+        return found
+
+    def check(self, checkers: Sequence[Checker]) -> None:
+        """Ask each checker, which is installed, about each test under its models."""
+        self._checked = True
+        for checker in checkers:
+            tool = checker.available()
+            self._versions[checker.name] = (tool and tool.version) or "unknown"
+        jobs = planning.checks(self.material, self._under, checkers, self.plan.seconds_check)
+        if self._printed:
+            self._put_unknown(jobs)
+        else:
+            for note in planning.notes(jobs.skipped):
+                self.note(note)
+        self.describe()
+        self._ask(jobs)
+
+    def _put_unknown(self, jobs: Jobs) -> None:
+        entries = {entry.name: entry for entry in self.material.entries}
+        for each in jobs.skipped:
+            entry, model = entries[each.about], self._under.models[each.model]
+            about = key(entry.digest, self._under.digests[each.model], each.checker, "skipped")
+            self.store.put(about, unknown(entry.test, model, each.checker, each.reason))
+
+    def compare(
+        self,
+        tests: Iterable[str],
+        language: Sequence[Model],
+        checker: Checker,
+        builds: Sequence[Build],
+        *,
+        of_tests: bool = True,
+        programs: Sequence[Operations] = (),
+    ) -> None:
+        """Compare compiled code with the tests of these names; see jobs.Compare."""
+        wanted = set(tests)
+        entries = [each for each in self.material.entries if each.name in wanted]
+        self._ask(
+            planning.comparisons(
+                entries,
+                language,
+                checker,
+                builds,
+                self.plan.seconds_check,
+                of_tests=of_tests,
+                programs=programs,
+            )
+        )
+
+    def run(self, reached: Sequence[Machine]) -> None:
+        """Run every program and every test on every machine, by the runners of the plan."""
+        for machine in reached:
+            try:
+                known = msgspec.to_builtins(self.tools.profile(machine), enc_hook=str)
+            except (MissingTool, ToolFailed) as error:
+                self.failed(f"the profile of {machine.name}", error)
+            else:
+                self.measured(machine, known)
+        self.describe()
+        for machine in reached:
+            runners = []
+            for name in self.plan.runners:
+                runner = self.tools.runner(name)
+                if why := runner.available(machine):
+                    self.note(f"{name} on {machine.name}: {why}")
+                else:
+                    runners.append(runner)
+            self.run_on(machine, runners)
+
+    def run_on(
+        self,
+        machine: Machine,
+        runners: Sequence[Runner],
+        *,
+        programs: bool = True,
+        tests: bool = True,
+    ) -> None:
+        """Run the tests by each runner on one machine, and before that the programs as a whole if a
+        runner runs these too."""
+        seconds = self.plan.seconds_run
+        jobs: list[Job] = []
+        whole = self.tools.whole if any(each.whole_programs for each in runners) else None
+        if programs and whole is not None:
+            jobs += planning.program_runs(self.material, machine, seconds, whole).jobs
+        for runner in runners if tests else ():
+            jobs += planning.test_runs(self.material, machine, runner, seconds).jobs
+        self._ask(Jobs(jobs))
+
+    def _ask(self, jobs: Jobs) -> None:
+        ask(jobs.jobs, self.store, self._executor, progress=self.progress, events=self)
+
+    # --- what the executor reports --------------------------------------------------------------
+
+    def failed(self, label: str, error: MissingTool | ToolFailed) -> None:
+        if self._printed:
+            raise error
+        self.miss(f"{label}: {error.message}")
+
+    def measured(self, machine: Machine, facts: dict[str, Any]) -> None:
+        stored = {each.name: each for each in self.store.manifest.machines}
+        before = (stored | self._machines).get(machine.name)
+        known = {**(before.profile if before else {}), **facts}
+        note = MachineInfo(machine.name, machine.arch, machine.emulated, known)
+        self._machines[machine.name] = note
+
+    def miss(self, why: str) -> None:
+        """Note that questions are left for when the campaign resumes."""
+        self._unfinished = True
+        self.note(why)
+
+    def note(self, text: str) -> None:
+        self._notes.append(text)
+        if not self._printed:
+            self.progress.message(text)
+
+    # --- what is known --------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        """Judge, and mark the campaign as finished unless questions are left."""
+        self.describe("" if self._unfinished else now())
+        self.store.findings(judge(self.store.record()))
+
+    def record(self) -> Record:
+        """All answers so far, judged."""
+        self.describe()
+        record = self.store.record()
+        # claims are about verdicts and explorations, which a command may not ask for
+        return msgspec.structs.replace(record, findings=judge(record, with_claims=self._checked))
+
+    def describe(self, finished: str = "") -> None:
+        """Bring the manifest up to date."""
+        old = self.store.manifest
+        met = {machine.name: machine for machine in old.machines} | self._machines
+        self.store.describe(
+            msgspec.structs.replace(
+                old,
+                weakspot=__version__,
+                finished=finished,
+                tools={**old.tools, **self._versions},
+                models=tuple(
+                    ModelInfo(
+                        model.name,
+                        model.title,
+                        model.role,
+                        model.machines,
+                        self._under.digests[name],
+                    )
+                    for name, model in self._under.models.items()
+                ),
+                machines=tuple(met.values()),
+                programs={
+                    each.name: each.generated.program.digest for each in self.material.programs
+                },
+                notes=tuple(self._notes),
+            )
+        )
 
 
-def _now() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S%z")
-
-
-def explored(
-    explorer: Explorer, subject: Subject, model: Model, bounds: Bounds, progress: Progress
-) -> Exploration:
-    """Explore one program under one model, and say how far that is."""
-    what = f"{subject.name} under {model.name}"
-    progress.at(what)
-    return explorer.explore(
-        subject.generated,
-        model,
-        bounds,
-        structure=subject.structure,
-        scenario=subject.scenario,
-        done=lambda count: progress.at(f"{what}: {count:,} executions"),
-    )
+def printed(limits: Plan, material: Material, chosen: Iterable[Model]) -> Campaign:
+    """A Campaign about the material whose answers a command prints: `limits` are those of the plan,
+    the questions come from the command."""
+    store = MemoryStore(new_manifest(limits))
+    campaign = Campaign(limits, store, installed(), printed=True)
+    campaign.take(material, chosen)
+    return campaign
 
 
 def _priced(material: Material, prices: Prices) -> Material:
-    """The material with what is remembered of what its orders cost."""
+    """The material with what is stored of the costs of its memory orders."""
 
     def of(structure: str) -> tuple[AnnotationCosts, ...]:
         programs = [each for each in material.programs if each.structure == structure]
@@ -275,265 +389,3 @@ def _priced(material: Material, prices: Prices) -> Material:
         msgspec.structs.replace(each, prices=of(each.name)) for each in material.structures
     )
     return msgspec.structs.replace(material, structures=tuple(structures))
-
-
-class _Check(msgspec.Struct, frozen=True):
-    """The tests that one checker is to be asked about under one model, by the jobs' keys."""
-
-    checker: Checker
-    model: Model
-    jobs: dict[str, Entry]
-
-
-class _Work:
-    """A campaign in the making: what is to be done, and what could not be."""
-
-    def __init__(self, plan: Plan, store: Store, tools: Tools, progress: Progress) -> None:
-        self.plan, self.store, self.tools, self.progress = plan, store, tools, progress
-        self.material = Material(structures=(), entries=(), programs=(), sources=())
-        self.models: dict[str, Model] = {}
-        self.digests: dict[str, str] = {}
-        self.versions: dict[str, str] = {}
-        self.machines: dict[str, MachineInfo] = {}
-        self.notes: list[str] = []
-        self.failed = False
-
-    def gather(self, named: dict[str, Model]) -> None:
-        """Generate the tests, and write down what the campaign is about."""
-        self.progress.start(0, "generating")
-        self.material = gather(
-            self.plan.what,
-            under=tuple(named),
-            generator=self.tools.generator,
-            report=lambda _: self.progress.advance(),
-            root=self.tools.corpus,
-        )
-        if self.tools.prices is not None:
-            self.material = _priced(self.material, self.tools.prices())
-        under = named or _models(self.material.models, self.tools)
-        self.digests = {name: model_digest(model.path) for name, model in under.items()}
-        self.models = under
-        self.versions.update(compiler=", ".join(self.material.compilers))
-        self._subjects()
-
-    def explore(self) -> None:
-        """Explore every program that is not yet; what violates something becomes a test too."""
-        explorer = self.tools.explorer
-        mute: Counter[str] = Counter()
-        jobs: dict[str, tuple[Subject, Model]] = {}
-        for subject in self.material.programs:
-            for name in subject.models:
-                if reason := explorer.applicable(self.models[name]):
-                    mute[reason] += 1
-                    continue
-                digest = subject.generated.program.digest
-                job = key(digest, self.digests[name], explorer.version, subject.name)
-                if job not in self.store.done:
-                    jobs[job] = subject, self.models[name]
-        for reason, count in mute.items():
-            self.note(f"not explored, {count} times: {reason}")
-        self.progress.start(len(jobs), "exploring")
-        bounds = Bounds(self.plan.loops, self.plan.executions, self.plan.seconds_explore)
-        for job, (subject, model) in jobs.items():
-            self.store.exploration(job, explored(explorer, subject, model, bounds, self.progress))
-            self.progress.advance()
-        self.material = joined(self.material, load(self.store.folder).explorations)
-        self._subjects()
-
-    def _subjects(self) -> None:
-        self.store.subjects(self.material.structures, self.material.entries, self.material.sources)
-        self.describe()
-
-    def check(self) -> None:
-        """Ask every checker what is not yet answered."""
-        questions = list(self._checks())
-        self.describe()
-        self.progress.start(sum(len(each.jobs) for each in questions), "checking")
-        for question in questions:
-            keys = {entry.name: name for name, entry in question.jobs.items()}
-
-            def done(verdict: Verdict, keys: dict[str, str] = keys) -> None:
-                self.store.verdict(keys[verdict.test], verdict)
-                self.progress.advance()
-
-            tests = [entry.test for entry in question.jobs.values()]
-            with self._tolerant(f"{question.checker.name} under {question.model.name}"):
-                question.checker.check(
-                    tests, question.model, seconds=self.plan.seconds_check, done=done
-                )
-
-    def _checks(self) -> Iterator[_Check]:
-        mute: dict[tuple[str, str], str] = {}  # what nobody can be asked, and why
-        asked: set[tuple[str, str]] = set()
-        for name in self.plan.checkers:
-            checker = self.tools.checker(name)
-            tool = checker.available()
-            if tool is None:
-                self.note(f"{name} is not installed: nothing was checked with it")
-                continue
-            self.versions[name] = tool.version or "unknown"
-            for model in self.models.values():
-                jobs: dict[str, Entry] = {}
-                for entry in self.material.entries:
-                    if model.name not in entry.models:
-                        continue
-                    if reason := checker.applicable(entry.test, model):
-                        mute.setdefault((entry.name, model.name), reason)
-                        continue
-                    asked.add((entry.name, model.name))
-                    job = key(entry.digest, self.digests[model.name], name, self.versions[name])
-                    if job not in self.store.done:
-                        jobs[job] = entry
-                if jobs:
-                    yield _Check(checker, model, jobs)
-        reasons = Counter(reason for pair, reason in mute.items() if pair not in asked)
-        for reason, count in reasons.items():
-            self.note(f"not checked, {count} times: {reason}")
-
-    def inspect(self, ways: Sequence[Build]) -> None:
-        """Compare what compilers make of the tests with the tests."""
-        if not ways:
-            return
-        language, checker = self.tools.model(LANGUAGE), self.tools.checker(CHECKERS.default.name)
-        how = digest(*(f"{each.place.name} {each.name}" for each in ways))
-        left: dict[str, Entry] = {}
-        for entry in self.material.entries:
-            job = key(entry.digest, model_digest(language.path), "compiled", how)
-            if entry.test.arch == "C" and job not in self.store.done:
-                left[job] = entry
-        self.progress.start(len(left), "compiling")
-        waiting = list(left.items())
-        for at in range(0, len(waiting), _TOGETHER):
-            jobs = waiting[at : at + _TOGETHER]
-            inspection = Inspection([entry.test for _, entry in jobs], [language], checker)
-            with self._tolerant("what compilers made of tests"):
-                inspection.compile(ways, lambda: None)
-                inspection.check(self.plan.seconds_check, lambda: None)
-                answers = inspection.answers()
-                for job, entry in jobs:
-                    codes = tuple(each for each in answers if each.source == entry.name)
-                    self.store.compiled(job, Codes(entry.name, codes))
-            self.progress.advance(len(jobs))
-
-    def run(self, machines: Sequence[Machine]) -> None:
-        """Run every program as a whole and every test on every machine, one at a time."""
-        for machine in machines:
-            with self._tolerant(f"the profile of {machine.name}"):
-                known = msgspec.to_builtins(self.tools.profile(machine), enc_hook=str)
-                self._met(machine, known)
-        self.describe()
-        for machine in machines:
-            with self.tools.gauge(machine) as gauge:
-                try:
-                    for name in self.plan.runners:
-                        runner = self.tools.runner(name)
-                        if why := runner.available(machine):
-                            self.note(f"{name} on {machine.name}: {why}")
-                            continue
-                        if runner.whole_programs and self.tools.whole is not None:
-                            self._run_programs(self.tools.whole, machine, gauge)
-                        self._run(runner, machine, gauge)
-                finally:
-                    self._met(machine, msgspec.to_builtins(gauge.found))
-
-    def _met(self, machine: Machine, known: dict[str, object]) -> None:
-        """Add what is known of the machine."""
-        before = self.machines.get(machine.name)
-        profile = {**(before.profile if before else {}), **known}
-        note = MachineInfo(machine.name, machine.arch, machine.emulated, profile)
-        self.machines[machine.name] = note
-
-    def _run_programs(self, run: Callable[..., None], machine: Machine, gauge: Gauge) -> None:
-        how = (machine.name, machine.arch, "whole", f"{self.plan.seconds_run:g}")
-        keys = {
-            each.name: key(each.generated.program.digest, *how, each.name)
-            for each in self.material.programs
-        }
-        left = [each for each in self.material.programs if keys[each.name] not in self.store.done]
-        self.progress.start(len(left), f"running programs on {machine.name}")
-
-        def done(found: ProgramRun) -> None:
-            self.store.run(keys[found.program], found)
-            gauge.probe()
-            self.progress.advance()
-
-        with self._tolerant(f"programs on {machine.name}"):
-            subjects = [(each.name, each.generated.program) for each in left]
-            run(subjects, machine, seconds=self.plan.seconds_run, done=done)
-
-    def _run(self, runner: Runner, machine: Machine, gauge: Gauge) -> None:
-        """A machine that dies takes the test with it that it was running; the others run if it is
-        back at once, else when the campaign goes on."""
-        keys = {
-            entry.name: key(
-                entry.digest, machine.name, machine.arch, runner.name, f"{self.plan.seconds_run:g}"
-            )
-            for entry in self.material.entries
-        }
-        left = {
-            each.name: each.test
-            for each in self.material.entries
-            if keys[each.name] not in self.store.done
-        }
-        self.progress.start(len(left), f"running on {machine.name} with {runner.name}")
-
-        def done(histogram: Histogram) -> None:
-            job = keys[histogram.test]
-            # under a name of its own, so that the job is not done
-            self.store.histogram(f"{job}:lost" if histogram.lost else job, histogram)
-            del left[histogram.test]
-            gauge.probe()
-            self.progress.advance()
-
-        waiting = len(left) + 1
-        while left and len(left) < waiting:
-            waiting = len(left)
-            with self._tolerant(f"{runner.name} on {machine.name}"):
-                tests = list(left.values())
-                runner.run(tests, machine, seconds=self.plan.seconds_run, done=done)
-
-    def finish(self) -> None:
-        """Judge, and close the campaign unless something is left that may work next time."""
-        self.describe("" if self.failed else _now())
-        self.store.findings(judge(load(self.store.folder)))
-
-    def describe(self, finished: str = "") -> None:
-        old = self.store.manifest
-        known = {machine.name: machine for machine in old.machines} | self.machines
-        self.store.describe(
-            msgspec.structs.replace(
-                old,
-                weakspot=__version__,
-                finished=finished,
-                tools={**old.tools, **self.versions},
-                models=tuple(
-                    ModelInfo(
-                        model.name, model.title, model.role, model.machines, self.digests[name]
-                    )
-                    for name, model in self.models.items()
-                ),
-                machines=tuple(known.values()),
-                programs={
-                    each.name: each.generated.program.digest for each in self.material.programs
-                },
-                notes=tuple(self.notes),
-            )
-        )
-
-    def miss(self, why: str) -> None:
-        """Something is left to do when the campaign goes on."""
-        self.failed = True
-        self.note(why)
-
-    def note(self, text: str) -> None:
-        self.notes.append(text)
-        self.progress.message(text)
-
-    @contextlib.contextmanager
-    def _tolerant(self, what: str) -> Iterator[None]:
-        """A tool that fails is noted, and asked again next time; bad input and a full disk end
-        the campaign."""
-        try:
-            yield
-        except (MissingTool, ToolFailed) as error:
-            self.miss(f"{what}: {error.message}")

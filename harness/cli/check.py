@@ -98,23 +98,26 @@ def check(
     something. Of a test the answer is Never, Sometimes or Always, of the proposition in its
     condition, or Undefined, where the model sees a data race."""
     from weakspot.generators.emit.merge import merge
-    from weakspot.harness.campaign import answers as once
-    from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
+    from weakspot.harness.campaign import plan
+    from weakspot.harness.campaign.campaign import printed
+    from weakspot.harness.campaign.tools import choose_checkers
     from weakspot.harness.corpus import golden
+    from weakspot.harness.corpus.material import generator
     from weakspot.harness.values.herdlog import format_verdicts
+    from weakspot.harness.values.record import Plan
 
-    wanted = once.models(models)
+    wanted = plan.models(models)
     if ways:
         if witnesses or form == "herd":
             raise click.UsageError("--compiled goes with neither --witness nor --format herd.")
-        material = gathered(what, (), once.generator(defines, include))
-        asked = once.checkers(checker)
+        material = gathered(what, (), generator(defines, include))
+        asked = choose_checkers(checker)
         return _compiled(what, material, ways, code, wanted, asked[0], output, timeout, form)
     if code != "tests":
         raise click.UsageError("--code goes with --compiled.")
-    material = gathered(what, [model.name for model in wanted], once.generator(defines, include))
-    wanted = wanted or once.models_of(material)
-    asked = once.checkers(checker, witnesses=witnesses)
+    material = gathered(what, [model.name for model in wanted], generator(defines, include))
+    wanted = wanted or plan.models(material.models)
+    asked = choose_checkers(checker, witnesses=witnesses)
     if form == "herd" and (len(wanted) > 1 or len(asked) > 1):
         raise click.UsageError(
             f"A herd log speaks of one model and one checker; these are "
@@ -133,18 +136,24 @@ def check(
             tables.explorations(record, terminal.console())
             tables.verdicts(record, terminal.console(), witnesses=witnesses)
 
-    answers = once.Answers(what, material)
+    limits = Plan(
+        what=what,
+        seconds_check=timeout,
+        loops=loops,
+        executions=executions,
+        seconds_explore=explore_seconds,
+    )
+    work = printed(limits, material, wanted)
     with (
-        keeping("what was answered until then is printed", lambda: show(answers.record())),
-        watched() as progress,
+        keeping("the answers so far are printed", lambda: show(work.record())),
+        watched() as work.progress,
     ):
-        bounds = Bounds(loops=loops, executions=executions, seconds=explore_seconds)
-        answers.explore(wanted, EngineExplorer(), bounds, progress)
+        work.explore()
         if output is not None:
-            found = (test for each in answers.explorations for test in each.tests)
-            golden.write(output, merge(found))
-        answers.check(wanted, asked, timeout, progress)
-    show(record := answers.record())
+            explored = work.record().explorations
+            golden.write(output, merge(test for each in explored for test in each.tests))
+        work.check(asked)
+    show(record := work.record())
     return judged(record, aside=form in ("json", "herd"))
 
 
@@ -160,10 +169,12 @@ def _compiled(
     form: str | None,
 ) -> int:
     """`check --compiled`: the tests by each compiler, beside their sources."""
-    from weakspot.harness.campaign import answers as once
+    from weakspot.harness.campaign.campaign import printed
     from weakspot.harness.codegen import compilers, operations
-    from weakspot.harness.codegen.check import LANGUAGE, Inspection, weaker
+    from weakspot.harness.codegen.check import LANGUAGE, weaker
     from weakspot.harness.corpus import golden
+    from weakspot.harness.corpus.models import resolve
+    from weakspot.harness.values.record import Plan
 
     builds = compilers.builds(ways)
     programs = []
@@ -175,14 +186,6 @@ def _compiled(
         ]
         if not programs:
             raise click.UsageError("--code operations needs a program: a structure or a C file.")
-    inspection = Inspection(
-        [entry.test for entry in material.entries],
-        language or once.models([LANGUAGE]),
-        checker,
-        tests_too=code != "operations",
-        programs=programs,
-    )
-    answers = once.Answers(what, material)
 
     def show(record: Record) -> None:
         if form == "json":
@@ -192,12 +195,20 @@ def _compiled(
 
             tables.compiled(record, terminal.console())
 
+    work = printed(Plan(what=what, seconds_check=timeout), material, ())
     with (
-        keeping("what was compared until then is printed", lambda: show(answers.record())),
-        watched() as progress,
+        keeping("the comparisons so far are printed", lambda: show(work.record())),
+        watched() as work.progress,
     ):
-        answers.inspect(inspection, builds, timeout, progress)
-    record = answers.record()
+        work.compare(
+            [entry.name for entry in material.entries],
+            language or [resolve(LANGUAGE)],
+            checker,
+            builds,
+            of_tests=code != "operations",
+            programs=programs,
+        )
+    record = work.record()
     if output is not None:
         golden.write(output, weaker(record))
     show(record)

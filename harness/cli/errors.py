@@ -15,15 +15,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 import click
 
-from weakspot.errors import WeakspotError
+from weakspot.errors import Interrupted, WeakspotError
 
 NOTHING_FOUND, FINDINGS, BAD, INCONCLUSIVE, INTERRUPTED = 0, 1, 2, 3, 130
 
 _SCREEN = 20  # lines of an error that are shown
-
-
-class Interrupted(WeakspotError):
-    """Ctrl-C: a wish, not a failure. `message` says what is kept."""
 
 
 def guarded(command: click.Command, arguments: Sequence[str] | None = None) -> int:
@@ -135,9 +131,9 @@ def _forget_output() -> None:
 
 @contextlib.contextmanager
 def keeping(what: str, then: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Ctrl-C inside the block: do `then` with what there is, and say `what` is kept."""
+    """On Ctrl-C inside the block, do `then`, and say `what` became of the answers so far."""
     try:
         yield
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Interrupted):
         then()
         raise Interrupted(f"interrupted; {what}") from None

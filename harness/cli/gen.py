@@ -53,8 +53,8 @@ def gen(
 
     They are the critical cycles of the programs' access patterns: where a weak memory order can
     show at all."""
-    from weakspot.harness.campaign import answers as once
     from weakspot.harness.corpus import golden
+    from weakspot.harness.corpus.material import generator
     from weakspot.harness.report import listing, terminal
 
     if sum(map(bool, (output, as_list, compare, promote))) > 1:
@@ -67,7 +67,7 @@ def gen(
         drifts = golden.drifts(what, promoted=promote)
         say(listing.drifts(drifts, promoted=promote))
         return FINDINGS if compare and any(drift for _, drift in drifts) else NOTHING_FOUND
-    material = gathered(what, (), once.generator(defines, include))
+    material = gathered(what, (), generator(defines, include))
     for note in listing.notes(material):
         click.echo(note, err=True)
     if isa:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import msgspec
 
-    from weakspot.harness.campaign.campaign import Progress
+    from weakspot.harness.campaign.progress import Progress
     from weakspot.harness.corpus.material import Generator, Material
     from weakspot.harness.values.record import Record
 
@@ -32,15 +32,15 @@ def json_lines(values: Iterable[msgspec.Struct]) -> Iterator[str]:
 
 def results_folder() -> Path:
     """Where campaigns are written by default."""
-    from weakspot.harness.campaign import campaign
+    from weakspot.harness.campaign.folder import RESULTS
 
-    return Path(os.environ.get("WEAKSPOT_RESULTS") or campaign.RESULTS)
+    return Path(os.environ.get("WEAKSPOT_RESULTS") or RESULTS)
 
 
 @contextlib.contextmanager
 def watched() -> Iterator[Progress]:
     """A bar for a person; nothing for a pipe or a log."""
-    from weakspot.harness.campaign import campaign
+    from weakspot.harness.campaign.progress import Quiet
 
     if sys.stderr.isatty():
         from weakspot.harness.report import progress
@@ -48,7 +48,7 @@ def watched() -> Iterator[Progress]:
         with progress.progress() as bar:
             yield bar
     else:
-        yield campaign.Quiet()
+        yield Quiet()
 
 
 def gathered(what: Sequence[str], models: Sequence[str], generator: Generator) -> Material:

@@ -94,7 +94,7 @@ def relax(
 
     For every annotation, which is a memory order at one place of the source, the weakest with
     which all programs are still safe, and why it can be no weaker."""
-    from weakspot.harness.campaign import answers
+    from weakspot.harness.campaign import plan
     from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
     from weakspot.harness.machines.prices import Prices
     from weakspot.harness.orders.relax import Relaxing
@@ -102,7 +102,7 @@ def relax(
     from weakspot.harness.orders.subjects import subjects, versions
     from weakspot.harness.report import relaxed, terminal
 
-    wanted = answers.models(models)
+    wanted = plan.models(models)
     for model in wanted:
         if why := EngineExplorer().applicable(model):
             raise BadInput(why, advice="sc, tso and rc11 can be explored")

@@ -32,13 +32,13 @@ def report(campaigns: tuple[Path, ...], output: Path | None, show: bool) -> int:
     """Write campaigns as static sites.
 
     A site opens from a file and needs no network."""
-    from weakspot.harness.campaign import answers, store
+    from weakspot.harness.campaign import folder as campaign_folder
     from weakspot.harness.report import html
 
     if output is not None and len(campaigns) > 1:
         raise click.UsageError("-o goes with one campaign.")
     if not campaigns:
-        newest = answers.newest_campaign(results_folder())
+        newest = campaign_folder.newest(results_folder())
         if newest is None:
             raise BadInput(
                 "there is no campaign yet",
@@ -47,7 +47,7 @@ def report(campaigns: tuple[Path, ...], output: Path | None, show: bool) -> int:
             )
         campaigns = (newest,)
     for folder in campaigns:
-        page = html.build(store.load(folder), output or folder)
+        page = html.build(campaign_folder.load(folder), output or folder)
         say([str(page)])
         if show:
             click.launch(page.resolve().as_uri())

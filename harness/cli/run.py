@@ -86,12 +86,15 @@ def run(
 ) -> int:
     """Run programs and tests on hardware, and count what comes out."""
     from weakspot.harness import machines
-    from weakspot.harness.campaign import answers as once
+    from weakspot.harness.campaign.campaign import printed
+    from weakspot.harness.campaign.tools import choose_runners
+    from weakspot.harness.corpus.material import generator
     from weakspot.harness.values.herdlog import format_histograms
+    from weakspot.harness.values.record import Plan
 
     place = machines.resolve(machine)
-    material = gathered(what, (), once.generator(defines, include))
-    chosen = once.runners(runner, place)
+    material = gathered(what, (), generator(defines, include))
+    chosen = choose_runners(runner, place)
 
     def show(record: Record) -> None:
         if form == "json":
@@ -105,18 +108,20 @@ def run(
             if only != "programs":
                 tables.histograms(record, terminal.console())
 
-    answers = once.Answers(what, material)
+    work = printed(Plan(what=what, seconds_run=seconds), material, ())
     with (
-        keeping("what was counted until then is printed", lambda: show(answers.record())),
-        watched() as progress,
+        keeping("the counts so far are printed", lambda: show(work.record())),
+        watched() as work.progress,
     ):
         try:
-            if any(each.whole_programs for each in chosen) and only != "tests" and form != "herd":
-                answers.run_programs(place, seconds, progress)
-            if only != "programs":
-                answers.run(place, chosen, seconds, progress)
+            work.run_on(
+                place,
+                chosen,
+                programs=only != "tests" and form != "herd",
+                tests=only != "programs",
+            )
         except machines.Lost:
-            show(answers.record())
+            show(work.record())
             raise
-    show(record := answers.record())
+    show(record := work.record())
     return judged(record, aside=form in ("json", "herd"))

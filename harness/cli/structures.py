@@ -47,11 +47,11 @@ def structures(names: tuple[str, ...], claims: bool, campaign: Path | None, as_j
         )
         return NOTHING_FOUND
 
-    from weakspot.harness.campaign import answers, store
+    from weakspot.harness.campaign.folder import load, newest
     from weakspot.harness.report import listing, terminal
 
-    campaign = campaign or answers.newest_campaign(results_folder())
-    record = store.load(campaign) if campaign else None
+    campaign = campaign or newest(results_folder())
+    record = load(campaign) if campaign else None
     if as_json:
         say(listing.json_claims(found, record))
     else:

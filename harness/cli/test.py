@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from weakspot.harness.cli.errors import Interrupted
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
     Listing,
@@ -26,8 +25,8 @@ from weakspot.harness.cli.output import json_lines, results_folder, say
 
 @command(
     epilog="""\
-A campaign is a folder below results/ (WEAKSPOT_RESULTS names another place). One that was cut,
-by Ctrl-C or otherwise, goes on where it stopped when the same command is given again.
+A campaign is a folder below results/ (WEAKSPOT_RESULTS names another place). One that was
+interrupted, by Ctrl-C or otherwise, resumes when the same command is run again.
 
 Examples:
   weakspot test all
@@ -46,7 +45,7 @@ Examples:
     type=click.Path(path_type=Path),
     help="The campaign's folder.  [default: a new one below results/]",
 )
-@click.option("--fresh", is_flag=True, help="Begin anew even where a campaign was cut.")
+@click.option("--fresh", is_flag=True, help="Start a new campaign instead of resuming one.")
 @click.option(
     "--for",
     "seconds",
@@ -98,8 +97,11 @@ def test(
     every structure."""
     import msgspec
 
-    from weakspot.harness.campaign import answers, campaign
+    from weakspot.harness.campaign import campaign
+    from weakspot.harness.campaign.folder import chosen_folder
+    from weakspot.harness.campaign.tools import installed
     from weakspot.harness.checkers import CHECKERS
+    from weakspot.harness.corpus.material import generator
     from weakspot.harness.judge import findings
     from weakspot.harness.report import html, terminal, text
     from weakspot.harness.report import progress as bars
@@ -119,20 +121,13 @@ def test(
         seconds_explore=explore_seconds,
         compiled=ways,
     )
-    tools = msgspec.structs.replace(
-        campaign.installed(), generator=answers.generator(defines, include)
-    )
-    folder = answers.new_campaign(output, fresh=fresh, root=results_folder())
-    try:
-        with bars.progress() as progress:
-            folder, record = campaign.run(
-                plan, folder=folder, root=results_folder(), tools=tools, progress=progress
-            )
-            page = html.build(record, folder)
-    except campaign.Stopped as stopped:
-        raise Interrupted(
-            f"interrupted; what was done is kept in {stopped.folder}; run the same command to go on"
-        ) from None
+    tools = msgspec.structs.replace(installed(), generator=generator(defines, include))
+    folder = chosen_folder(output, fresh=fresh, root=results_folder())
+    with bars.progress() as progress:
+        folder, record = campaign.run(
+            plan, folder=folder, root=results_folder(), tools=tools, progress=progress
+        )
+        page = html.build(record, folder)
     if as_json:
         say(json_lines(record.findings))
     else:

@@ -85,6 +85,28 @@ def from_source(structure: Structure, scenario: Scenario) -> Generated:
     )
 
 
+def generator(defines: Sequence[str], include: Sequence[Path]) -> Generator:
+    """The generator that compiles a user's own C files with these macros and include folders; the
+    corpus is compiled as its claims.toml says."""
+    from weakspot.generators.pipeline import generate
+
+    if not defines and not include:
+        return from_source
+
+    def made(structure: Structure, scenario: Scenario) -> Generated:
+        if structure.recorded:
+            return from_source(structure, scenario)
+        return generate(
+            structure.path(scenario),
+            structure=structure.name,
+            scenario=scenario.name,
+            defines=(*scenario.defines, *defines),
+            include=include,
+        )
+
+    return made
+
+
 def resolve(
     what: Sequence[str], root: Path | None = None
 ) -> tuple[tuple[Structure, ...], tuple[Test, ...]]:

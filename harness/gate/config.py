@@ -30,7 +30,7 @@ import msgspec
 from weakspot.errors import BadInput
 from weakspot.generators.source import clang, frontend
 from weakspot.harness import machines
-from weakspot.harness.campaign import answers
+from weakspot.harness.campaign import plan
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.gate.where import PYPROJECT
 from weakspot.harness.judge.kinds import KINDS
@@ -128,7 +128,7 @@ def _checked(
             raise wrong("gate", "fail_on", f"{name!r} is neither a severity nor an id", advice)
     paths = (str(folder / name) if name.endswith(".cat") else name for name in gate.models)
     try:
-        chosen = answers.models(list(paths))
+        chosen = plan.models(list(paths))
     except BadInput as error:
         raise wrong("gate", "models", error.message, error.advice) from error
     if not chosen:

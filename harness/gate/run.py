@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from weakspot.harness.campaign.campaign import Progress, Quiet
+from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.gate import baseline
 from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.expected import expectation

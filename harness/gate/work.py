@@ -22,11 +22,12 @@ from weakspot.errors import BadInput
 from weakspot.generators.litmus import Site, Test, read_test
 from weakspot.generators.pipeline import Generated, generate
 from weakspot.generators.source import frontend
-from weakspot.harness.campaign.campaign import Progress, explored, model_digest
+from weakspot.harness.campaign.jobs import model_digest
+from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
 from weakspot.harness.corpus import models
-from weakspot.harness.corpus.material import Subject, default_models
+from weakspot.harness.corpus.material import default_models
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.reach import reach
@@ -230,18 +231,19 @@ class Work:
         self._checker.check([test], job.model, seconds=max(seconds, 0.001), done=done)
 
     def _explore(self, job: Job, seconds: float, generated: Generated, inputs: kept.Inputs) -> None:
-        subject = Subject(
-            structure=job.file,
-            scenario=Path(job.file).stem,
-            generated=generated,
-            models=(job.model.name,),
-        )
         bounds = Bounds(
             loops=self.config.gate.unroll,
             seconds=max(seconds, 0.001),
             given=("unroll =", "", "a budget that leaves more than"),
         )
-        found = explored(self._explorer, subject, job.model, bounds, self.progress)
+        found = self._explorer.explore(
+            generated,
+            job.model,
+            bounds,
+            structure=job.file,
+            scenario=Path(job.file).stem,
+            done=lambda _: None,
+        )
         places = {place for each in found.violations for place in _places(each)}
         # a place that several calls lead to is one
         sites = (

@@ -36,3 +36,10 @@ class CodegenComparison(msgspec.Struct, frozen=True, kw_only=True):
     sites: tuple[str, ...] = ()
     test: Test | None = None
     assembly: str = ""
+
+
+class Codes(msgspec.Struct, frozen=True):
+    """The comparisons of the test `source`, for all compiler configurations asked for."""
+
+    source: str
+    codes: tuple[CodegenComparison, ...]

@@ -13,7 +13,7 @@ import pytest
 
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test, read_test
-from weakspot.harness.campaign import answers as once
+from weakspot.harness.campaign import plan
 from weakspot.harness.checkers import Checker
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.herd7 import Herd7
@@ -47,7 +47,7 @@ def inspected(
             done(msgspec.structs.replace(made, content=edit(made.content)))
 
     asked = checker or Engine(witnesses=False)
-    inspection = Inspection(tests, once.models(["c11"]), asked, build=build)
+    inspection = Inspection(tests, plan.models(["c11"]), asked, build=build)
     inspection.compile(builds(ways), lambda: None)
     inspection.check(5, lambda: None)
     return inspection.answers()

@@ -11,7 +11,7 @@ import pytest
 from test_compiled import bytes_of, words
 
 from weakspot.errors import MissingTool
-from weakspot.harness.campaign import answers as once
+from weakspot.harness.campaign import plan
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.codegen import operations
 from weakspot.harness.codegen.check import Inspection
@@ -112,7 +112,7 @@ def inspected(
     ]
     inspection = Inspection(
         [entry.test for entry in material.entries],
-        once.models([model]),
+        plan.models([model]),
         Engine(witnesses=False),
         tests_too=False,
         programs=subjects,

@@ -13,7 +13,7 @@ from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.litmus import Origin, Site, Test
 from weakspot.generators.pipeline import Generated
 from weakspot.generators.source.program import Program
-from weakspot.harness.campaign.campaign import Tools
+from weakspot.harness.campaign.tools import Tools
 from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.corpus.structures import Structure

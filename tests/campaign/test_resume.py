@@ -18,8 +18,10 @@ from fakes import (
 
 from weakspot.errors import BadInput, ToolFailed, WeakspotError
 from weakspot.generators.source.program import Program
-from weakspot.harness.campaign.campaign import Stopped, model_digest, run
-from weakspot.harness.campaign.store import Store, latest_unfinished, read_manifest
+from weakspot.harness.campaign.campaign import run
+from weakspot.harness.campaign.executor import Stopped
+from weakspot.harness.campaign.folder import FolderStore, latest_unfinished, read_manifest
+from weakspot.harness.campaign.jobs import model_digest
 from weakspot.harness.machines import Machine
 from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.program_run import ProgramRun
@@ -115,13 +117,13 @@ def test_a_way_to_compile_that_nobody_knows_begins_no_campaign(tmp_path: Path) -
     assert not (tmp_path / "campaign").exists()
 
 
-def test_ctrl_c_keeps_what_was_done_and_says_how_to_go_on(corpus: Path, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_what_was_done_and_says_how_to_resume(corpus: Path, tmp_path: Path) -> None:
     root = tmp_path / "results"
-    with pytest.raises(Stopped, match="same command again") as stopped:
+    with pytest.raises(Stopped, match="same command") as stopped:
         run(PLAN, root=root, tools=make_tools(corpus, FakeChecker(stop_after=3)))
     again = FakeChecker()
     folder, record = run(PLAN, root=root, tools=make_tools(corpus, again))
-    assert folder == stopped.value.folder
+    assert str(folder) == stopped.value.stored_in
     assert len(again.asked) == 1
     assert len(record.verdicts) == 4
 
@@ -205,9 +207,9 @@ def test_two_processes_do_not_write_one_campaign(corpus: Path, tmp_path: Path) -
         run(PLAN, root=root, tools=make_tools(corpus, checker))
     folder = latest_unfinished(root, PLAN)
     assert folder is not None
-    with Store.open(folder):
+    with FolderStore.open(folder):
         with pytest.raises(WeakspotError, match="another weakspot is writing"):
-            Store.open(folder)
+            FolderStore.open(folder)
         assert latest_unfinished(root, PLAN) is None
 
 
@@ -217,7 +219,7 @@ def test_the_newest_cut_campaign_goes_on(corpus: Path, tmp_path: Path) -> None:
         with pytest.raises(Stopped):
             run(PLAN, folder=tmp_path / name, tools=tools)
     older = read_manifest(tmp_path / "b")
-    with Store.open(tmp_path / "b") as store:
+    with FolderStore.open(tmp_path / "b") as store:
         store.describe(msgspec.structs.replace(older, started="2001-01-01T00:00:00+0000"))
     assert latest_unfinished(tmp_path, PLAN) == tmp_path / "a"
 
@@ -297,4 +299,4 @@ def test_a_model_that_no_program_is_explored_under_is_said(corpus: Path, tmp_pat
     explorer.refused["tso"] = "tso allows cycles of po and rf"
     _, record = run(PLAN, root=tmp_path, tools=make_tools(corpus, FakeChecker(), explorer=explorer))
     assert explorer.asked == [("flags/both", "sc")]
-    assert "not explored, 1 times: tso allows cycles of po and rf" in record.manifest.notes
+    assert "skipped 1 exploration: tso allows cycles of po and rf" in record.manifest.notes

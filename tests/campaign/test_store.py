@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weakspot.errors import BadInput, WeakspotError
-from weakspot.harness.campaign.store import Store, load, new_folder, read_manifest
+from weakspot.harness.campaign.folder import FolderStore, load, new_folder, read_manifest
 from weakspot.harness.values.record import FORMAT, Entry, Manifest, ModelInfo, Plan, digest, key
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system.files import file_names
@@ -36,10 +36,10 @@ def verdict(checker: str) -> Verdict:
 
 
 def campaign(folder: Path, *checkers: str) -> Path:
-    with Store.create(folder, MANIFEST) as store:
+    with FolderStore.create(folder, MANIFEST) as store:
         store.subjects((), (ENTRY,), ())
         for checker in checkers:
-            store.verdict(key("t", "m", checker), verdict(checker))
+            store.put(key("t", "m", checker), verdict(checker))
     return folder
 
 
@@ -54,9 +54,9 @@ def test_a_file_cut_at_any_byte_loses_one_job_at_most(
     path.write_bytes(content[: cut % (len(content) + 1)])
     whole = path.read_bytes().count(b"\n")
     assert len(load(folder).verdicts) == whole
-    with Store.open(folder) as store:
-        assert len(store.done) == whole
-        store.verdict(key("t", "m", "d"), verdict("d"))
+    with FolderStore.open(folder) as store:
+        assert store.count == whole
+        store.put(key("t", "m", "d"), verdict("d"))
     assert {each.checker for each in load(folder).verdicts} == {*"abc"[:whole], "d"}
 
 
@@ -65,7 +65,7 @@ def test_a_torn_last_line_is_told(tmp_path: Path) -> None:
     with (folder / "verdicts.jsonl").open("ab") as out:
         out.write(b'{"key":"t:m:c","test":"S')
     assert load(folder).notes == ("verdicts.jsonl: its last line was torn; that job is done again",)
-    with Store.open(folder) as store:
+    with FolderStore.open(folder) as store:
         assert len(store.notes) == 1
     assert load(folder).notes == ()
 
@@ -79,10 +79,10 @@ def test_a_damaged_line_in_the_middle_is_an_error_that_names_it(tmp_path: Path) 
         load(folder)
     assert str(caught.value.place).endswith("verdicts.jsonl:2")
     with pytest.raises(BadInput, match="damaged"):
-        Store.open(folder)
+        FolderStore.open(folder)
     path.write_bytes(first + third)
-    with Store.open(folder) as store:  # the failed opening has left no lock behind
-        assert len(store.done) == 2
+    with FolderStore.open(folder) as store:  # the failed opening has left no lock behind
+        assert store.count == 2
 
 
 def test_a_job_that_was_done_twice_counts_once(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_a_job_that_was_done_twice_counts_once(tmp_path: Path) -> None:
 
 def test_answers_about_a_test_that_has_changed_do_not_count(tmp_path: Path) -> None:
     folder = campaign(tmp_path / "campaign", "a")
-    with Store.open(folder) as store:
+    with FolderStore.open(folder) as store:
         other = Entry(test=TEST, structures=(), models=("sc",), digest="u", file="SB.litmus")
         store.subjects((), (other,), ())
     assert load(folder).verdicts == ()
@@ -102,7 +102,7 @@ def test_a_folder_that_cannot_be_written_is_an_error_with_advice(tmp_path: Path)
     blocked = tmp_path / "file"
     blocked.write_text("")
     with pytest.raises(WeakspotError, match="cannot write") as caught:
-        Store.create(blocked / "campaign", MANIFEST)
+        FolderStore.create(blocked / "campaign", MANIFEST)
     assert "another folder" in str(caught.value.advice)
 
 
@@ -110,7 +110,7 @@ def test_a_folder_that_cannot_be_written_is_an_error_with_advice(tmp_path: Path)
 def test_a_read_only_folder_is_an_error_with_advice(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(WeakspotError, match="cannot write"):
-        Store.create(tmp_path / "campaign", MANIFEST)
+        FolderStore.create(tmp_path / "campaign", MANIFEST)
 
 
 def test_a_full_disk_keeps_what_was_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,27 +122,27 @@ def test_a_full_disk_keeps_what_was_done(tmp_path: Path, monkeypatch: pytest.Mon
             return real(file, data[:40])
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    with Store.open(folder) as store:
+    with FolderStore.open(folder) as store:
         monkeypatch.setattr(os, "write", full)
         with pytest.raises(WeakspotError, match="disk is full") as caught:
-            store.verdict(key("t", "m", "b"), verdict("b"))
+            store.put(key("t", "m", "b"), verdict("b"))
         monkeypatch.undo()
         assert "what is done is kept" in str(caught.value.advice)
-    with Store.open(folder) as store:
-        assert store.done == {"t:m:a"}
+    with FolderStore.open(folder) as store:
+        assert (store.count, store.has("t:m:a")) == (1, True)
 
 
 def test_a_folder_with_other_things_in_it_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("")
     with pytest.raises(BadInput, match="not empty"):
-        Store.create(tmp_path, MANIFEST)
+        FolderStore.create(tmp_path, MANIFEST)
 
 
 def test_a_campaign_that_was_cut_while_it_was_created_begins_again(tmp_path: Path) -> None:
     (tmp_path / ".lock").write_text("")
     (tmp_path / "campaign.json.new").write_text('{"form')
-    with Store.create(tmp_path, MANIFEST) as store:
-        assert store.done == set()
+    with FolderStore.create(tmp_path, MANIFEST) as store:
+        assert store.count == 0
 
 
 def test_a_campaign_of_another_format_is_refused(tmp_path: Path) -> None:

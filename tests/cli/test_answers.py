@@ -319,7 +319,7 @@ def test_an_interrupted_check_prints_what_it_has(folder: Path) -> None:
     assert [json.loads(line)["test"] for line in out.splitlines()] == ["SB"]
 
 
-def test_an_interrupted_campaign_goes_on_with_the_same_command(run, folder: Path) -> None:
+def test_an_interrupted_campaign_resumes_with_the_same_command(run, folder: Path) -> None:
     for number in range(40):
         (folder / f"SB{number}.litmus").write_text(SB.replace("C SB", f"C SB{number}"))
     arguments = ("test", ".", "--timeout", "9s", "-m", "sc,tso,rc11,c11", "--for", "0")
@@ -337,11 +337,12 @@ def test_an_interrupted_campaign_goes_on_with_the_same_command(run, folder: Path
     assert child.returncode == 130
     assert "Traceback" not in err
     (campaign,) = (folder / "results").iterdir()
-    assert f"kept in results{os.sep}{campaign.name}; run the same command to go on" in err
+    assert f"answers are stored in results{os.sep}{campaign.name}\n" in err
+    assert "run the same command again to resume" in err
     before = len((campaign / "verdicts.jsonl").read_text().splitlines())
     again = run(*arguments)
     assert again.code == 0
-    assert "going on with" in again.err
+    assert "resuming" in again.err
     assert list((folder / "results").iterdir()) == [campaign]
     after = (campaign / "verdicts.jsonl").read_text().splitlines()
     assert len(after) > before

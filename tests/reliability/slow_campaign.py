@@ -14,7 +14,8 @@ from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.litmus import Test
 from weakspot.generators.pipeline import Generated
 from weakspot.generators.source.program import Program
-from weakspot.harness.campaign.campaign import Tools, run
+from weakspot.harness.campaign.campaign import run
+from weakspot.harness.campaign.tools import Tools
 from weakspot.harness.corpus.models import Model, resolve
 from weakspot.harness.corpus.structures import Structure
 from weakspot.harness.values.claims import Scenario

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from weakspot.harness.campaign.store import load, read_manifest
+from weakspot.harness.campaign.folder import load, read_manifest
 
 SCRIPT = Path(__file__).with_name("slow_campaign.py")
 JOBS = 80  # forty tests under two models
@@ -81,7 +81,7 @@ def test_a_campaign_killed_before_its_first_answer_is_finished_too(tmp_path: Pat
 def test_ctrl_c_keeps_what_was_done_and_says_how_to_go_on(tmp_path: Path) -> None:
     folder, log = tmp_path / "campaign", tmp_path / "log"
     output = kill_after(10, folder, log, signal.SIGINT).decode()
-    assert "give the same command again to go on" in output
+    assert "run the same command again to resume" in output
     kept = len(load(folder).verdicts)
     assert 10 <= kept < JOBS
     assert str(kept) in output
@@ -96,6 +96,7 @@ def test_a_second_process_on_the_same_folder_is_refused(tmp_path: Path) -> None:
     first = start(folder, log)
     while len(lines(folder / "verdicts.jsonl")) < 2:
         time.sleep(0.005)
+    first.send_signal(signal.SIGSTOP)  # it still writes the campaign, however long the next starts
     second = start(folder, log)
     output, _ = second.communicate(timeout=30)
     first.kill()

@@ -20,6 +20,7 @@ from weakspot.errors import Unsupported
 from weakspot.generators.litmus import Test
 from weakspot.harness import machines
 from weakspot.harness.campaign import campaign
+from weakspot.harness.campaign.tools import Tools, installed
 from weakspot.harness.judge.findings import exit_code, undecided
 from weakspot.harness.machines import Lost, Machine, compilers, local
 from weakspot.harness.machines.profile import profile
@@ -289,7 +290,7 @@ def test_a_lying_machine_fails_its_controls_and_the_campaign(
     else:
         script(tmp_path, "miscounts", MISCOUNTS.replace("HITS", "True"), monkeypatch)
         liar = msgspec.structs.replace(here, emulator=Program("miscounts"))
-    tools = msgspec.structs.replace(campaign.installed(), machine=lambda _: liar)
+    tools = msgspec.structs.replace(installed(), machine=lambda _: liar)
     plan = three_tests(tmp_path, "local")
     record = campaign.run(plan, folder=tmp_path / "campaign", tools=tools)[1]
     assert all("its control failed" in each.reason for each in record.histograms)
@@ -380,8 +381,8 @@ def three_tests(folder: Path, *machines: str) -> Plan:
     return Plan(what=(str(wanted),), machines=machines, runners=("native",), seconds_run=0.3)
 
 
-def with_runner(runner: Runner) -> campaign.Tools:
-    return msgspec.structs.replace(campaign.installed(), runner=lambda _: runner)
+def with_runner(runner: Runner) -> Tools:
+    return msgspec.structs.replace(installed(), runner=lambda _: runner)
 
 
 class DyingHost(msgspec.Struct, frozen=True):

@@ -1,0 +1,216 @@
+"""Executors perform the jobs whose answers a store does not hold yet.
+
+In: jobs, in the order of the plan. Out: their answers, one by one, in the caller's thread. `ask` is
+the only way to an executor: it leaves out what the store holds, stores every answer at once, and
+turns Ctrl-C into Stopped. So an interrupted command loses at most the jobs in progress, however it
+ends.
+
+A backend, such as a cluster, is a class with the method `run` of Executor. It hands on each job as
+it is: a job is a value that performs itself through a Sink. Hardware jobs are about timing, so that
+a backend gives a machine one of them at a time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from weakspot.errors import Interrupted, MissingTool, ToolFailed
+from weakspot.harness.campaign.jobs import Job
+from weakspot.harness.campaign.progress import Progress, Quiet
+from weakspot.harness.campaign.store import MemoryStore, Store
+from weakspot.harness.machines import Machine
+from weakspot.harness.runners.gauge import Gauge, gauged
+
+
+class Stopped(Interrupted):
+    """Ctrl-C. The answers until then are in the store; `stored_in` says where."""
+
+    def __init__(self, store: Store) -> None:
+        self.stored_in = store.place
+        where = f" in {store.place}" if store.place else ""
+        super().__init__(
+            f"interrupted; {store.count:,} answers are stored{where}",
+            advice="run the same command again to resume" if where else None,
+        )
+
+
+class Events:
+    """What an executor reports besides progress. These implementations accept answers only; a
+    command overrides what it can go on after."""
+
+    def failed(self, label: str, error: MissingTool | ToolFailed) -> None:  # noqa: ARG002
+        """A tool is missing or failed, so that some jobs have no answer this time."""
+        raise error
+
+    def measured(self, machine: Machine, facts: dict[str, Any]) -> None:
+        """What was measured of the machine while jobs ran on it."""
+
+
+class Receiver(Protocol):
+    """Where an executor reports to."""
+
+    def answered(self, job: Job, answer: object, *, final: bool = True) -> None: ...
+
+    def failed(self, label: str, error: MissingTool | ToolFailed) -> None: ...
+
+    def measured(self, machine: Machine, facts: dict[str, Any]) -> None: ...
+
+    @property
+    def progress(self) -> Progress: ...
+
+
+class Executor(Protocol):
+    """A backend that performs jobs."""
+
+    def run(self, jobs: Sequence[Job], to: Receiver) -> None:
+        """Perform the jobs; report each answer as soon as it is known.
+
+        A missing or failing tool is reported through `failed`, and the jobs of other tools are
+        performed nevertheless, unless that raises. Raises BadInput for a malformed file of the
+        user's. KeyboardInterrupt ends the run, after the answers that are known by then.
+        """
+        ...
+
+
+def ask(
+    jobs: Iterable[Job],
+    store: Store,
+    executor: Executor,
+    *,
+    progress: Progress | None = None,
+    events: Events | None = None,
+) -> None:
+    """Have the executor perform each job that the store does not hold, once, and store its answer.
+
+    Raises Stopped on Ctrl-C, what `events.failed` raises for a tool, BadInput, and what the store
+    raises when the disk does not take an answer.
+    """
+    left = {job.key: job for job in jobs if not store.has(job.key)}
+    with stoppable(store):
+        executor.run(list(left.values()), _Storing(store, progress or Quiet(), events or Events()))
+
+
+@contextlib.contextmanager
+def stoppable(store: Store) -> Iterator[None]:
+    """Turns Ctrl-C inside the block into Stopped."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Stopped(store) from None
+
+
+class _Storing(msgspec.Struct):
+    """Stores the answers that an executor reports."""
+
+    store: Store
+    progress: Progress
+    events: Events
+
+    def answered(self, job: Job, answer: object, *, final: bool = True) -> None:
+        self.store.put(job.key, answer, final=final)
+
+    def failed(self, label: str, error: MissingTool | ToolFailed) -> None:
+        self.events.failed(label, error)
+
+    def measured(self, machine: Machine, facts: dict[str, Any]) -> None:
+        self.events.measured(machine, facts)
+
+
+class LocalExecutor:
+    """Performs jobs in this process, one batch after the other. Explorers and checkers use every
+    core themselves; machines run one after the other too, since an emulator, or compiling for
+    another machine, would disturb what runs on this one.
+
+    With `ends`, a time of time.monotonic(), every job gets an equal share of the time that is left.
+    """
+
+    def __init__(
+        self,
+        *,
+        ends: float | None = None,
+        gauge: Callable[[Machine], contextlib.AbstractContextManager[Gauge]] = gauged,
+    ) -> None:
+        self._ends, self._gauge = ends, gauge
+
+    def run(self, jobs: Sequence[Job], to: Receiver) -> None:
+        """See Executor."""
+        for machine, there in itertools.groupby(jobs, lambda job: job.machine):
+            with self._measured(machine, to) as probe:
+                for phase, group in itertools.groupby(there, lambda job: job.phase):
+                    waiting = list(group)
+                    to.progress.start(len(waiting), phase)
+                    for at, batch in self._batches(waiting):
+                        self._perform(batch, len(waiting) - at, to, probe)
+
+    def _batches(self, jobs: Sequence[Job]) -> Iterator[tuple[int, list[Job]]]:
+        """The jobs that are performed together, after how many others."""
+        done = 0
+        for _, group in itertools.groupby(jobs, lambda job: (type(job), job.batch)):
+            batch = list(group)
+            most = 1 if self._ends is not None else batch[0].together or len(batch)
+            for at in range(0, len(batch), most):
+                yield done, batch[at : at + most]
+                done += len(batch[at : at + most])
+
+    def _perform(
+        self, batch: Sequence[Job], remaining: int, to: Receiver, probe: Callable[[], None]
+    ) -> None:
+        """Answer a batch. On a machine that was lost during a job, the others are tried again as
+        long as it answers any: then only its connection broke."""
+        left = {job.key: job for job in batch}
+        answers = _Answers(left, to, probe)
+        before = len(left) + 1
+        while left and len(left) < before:
+            before = len(left)
+            jobs = list(left.values())
+            if self._ends is not None:
+                share = max(0.0, self._ends - time.monotonic()) / remaining
+                jobs = [job.within(share) for job in jobs]
+            try:
+                type(jobs[0]).perform(jobs, answers)
+            except (MissingTool, ToolFailed) as error:
+                to.failed(batch[0].label, error)
+                if batch[0].machine is None:
+                    return
+
+    @contextlib.contextmanager
+    def _measured(self, machine: Machine | None, to: Receiver) -> Iterator[Callable[[], None]]:
+        """Measures how steadily the machine runs meanwhile; the block gets what takes a measurement
+        after a job."""
+        if machine is None:
+            yield lambda: None
+            return
+        with self._gauge(machine) as gauge:
+            try:
+                yield gauge.probe
+            finally:
+                to.measured(machine, msgspec.to_builtins(gauge.found))
+
+
+class _Answers(msgspec.Struct):
+    """The Sink of a batch: reports answers, and knows which jobs are left."""
+
+    left: dict[str, Job]
+    to: Receiver
+    probe: Callable[[], None]
+
+    def answered(self, job: Job, answer: object, *, final: bool = True) -> None:
+        self.to.answered(job, answer, final=final)
+        self.left.pop(job.key, None)
+        self.probe()
+        self.to.progress.advance()
+
+    def at(self, text: str) -> None:
+        self.to.progress.at(text)
+
+
+def answer_of(job: Job, store: MemoryStore, executor: Executor) -> object:
+    """The answer of one job, from the store if it was asked before. Raises what `ask` raises."""
+    ask((job,), store, executor)
+    return store.get(job.key)

@@ -1,0 +1,307 @@
+"""Jobs: questions as frozen values, each with a key made of everything its answer depends on.
+
+In: programs, tests, models, and the explorer, checker, runner or machine to ask. Out: through a
+Sink, one answer per job. A kind of job is a subclass of Job that says which jobs can be performed
+together and how; a backend needs to know no kind by name. Keys name the content first (program or
+test, then the model), so that an answer about a source or a model that has changed since is not
+used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Sequence
+from pathlib import Path
+from typing import Protocol, Self
+
+import msgspec
+
+from weakspot.generators.litmus import Test
+from weakspot.generators.source.program import Program
+from weakspot.harness.checkers import Checker
+from weakspot.harness.checkers.explorer import Bounds, Explorer
+from weakspot.harness.codegen.check import Inspection
+from weakspot.harness.codegen.compilers import Build
+from weakspot.harness.codegen.operations import Subject as Operations
+from weakspot.harness.corpus.material import Subject
+from weakspot.harness.corpus.models import Model
+from weakspot.harness.machines import Machine
+from weakspot.harness.runners import Runner
+from weakspot.harness.values.codegen import Codes
+from weakspot.harness.values.histogram import Histogram
+from weakspot.harness.values.program_run import ProgramRun
+from weakspot.harness.values.record import digest
+from weakspot.harness.values.verdict import Verdict
+
+TESTS_PER_COMPILATION = 40
+"""How many tests are compiled together. An interruption loses the comparisons of that many."""
+
+ProgramRunner = Callable[..., None]
+"""Runs whole programs on a machine: whole.run."""
+
+
+class Sink(Protocol):
+    """Where a job's answers go."""
+
+    def answered(self, job: Job, answer: object, *, final: bool = True) -> None:
+        """Takes the answer of a job as soon as it is known. An answer that is not `final` holds
+        for this command only: the job was truncated or lost its machine, and will be asked again.
+        """
+
+    def at(self, text: str) -> None:
+        """Reports how far the job in progress is."""
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """One question. `key` is made of everything that the answer depends on."""
+
+    key: str
+
+    @property
+    def phase(self) -> str:
+        """What is being done, for the progress display."""
+        raise NotImplementedError
+
+    @property
+    def label(self) -> str:
+        """Names the tool, for the note about its failure: "herd7 under tso"."""
+        return self.phase
+
+    @property
+    def machine(self) -> Machine | None:
+        """The machine that the job has to itself; None for a job that may share a processor."""
+        return None
+
+    @property
+    def batch(self) -> Hashable:
+        """Consecutive jobs of one batch are performed together, at most `together` at a time."""
+        return self.key
+
+    @property
+    def together(self) -> int:
+        """How many jobs of a batch may be performed together; 0 for any number."""
+        return 0
+
+    def within(self, seconds: float) -> Self:  # noqa: ARG002
+        """The same question with at most this much time for its answer."""
+        return self
+
+    @classmethod
+    def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
+        """Answer jobs of one batch. Raises MissingTool or ToolFailed where no answer is possible
+        this time, and BadInput."""
+        raise NotImplementedError
+
+
+class Explore(Job, frozen=True, kw_only=True):
+    """Which violations of the program does the model allow? The answer is an Exploration."""
+
+    subject: Subject
+    model: Model
+    bounds: Bounds
+    explorer: Explorer
+
+    @property
+    def phase(self) -> str:
+        return "exploring"
+
+    @classmethod
+    def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
+        for job in jobs:
+            what = f"{job.subject.name} under {job.model.name}"
+            sink.at(what)
+
+            def executions(count: int, what: str = what) -> None:
+                sink.at(f"{what}: {count:,} executions")
+
+            answer = job.explorer.explore(
+                job.subject.generated,
+                job.model,
+                job.bounds,
+                structure=job.subject.structure,
+                scenario=job.subject.scenario,
+                done=executions,
+            )
+            sink.answered(job, answer)
+
+
+class Check(Job, frozen=True, kw_only=True):
+    """What does the checker answer for the test under the model? The answer is a Verdict."""
+
+    test: Test
+    model: Model
+    checker: Checker
+    seconds: float
+
+    @property
+    def phase(self) -> str:
+        return "checking"
+
+    @property
+    def label(self) -> str:
+        return f"{self.checker.name} under {self.model.name}"
+
+    @property
+    def batch(self) -> Hashable:
+        return self.checker.name, self.model.name
+
+    @classmethod
+    def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
+        by_test = {job.test.name: job for job in jobs}
+
+        def done(verdict: Verdict) -> None:
+            sink.answered(by_test[verdict.test], verdict)
+
+        first = jobs[0]
+        tests = [job.test for job in jobs]
+        first.checker.check(tests, first.model, seconds=first.seconds, done=done)
+
+
+class Compare(Job, frozen=True, kw_only=True):
+    """Does the compiled code of the test allow more than its source? The answer is Codes.
+
+    `language` are the models of the source. With `programs` the code of their operations is
+    compared, as they execute it; `of_test` says whether the test's own C is compiled too.
+    """
+
+    test: Test
+    language: tuple[Model, ...]
+    checker: Checker
+    builds: tuple[Build, ...]
+    seconds: float
+    of_test: bool = True
+    programs: tuple[Operations, ...] = ()
+
+    @property
+    def phase(self) -> str:
+        return "comparing compiled code"
+
+    @property
+    def label(self) -> str:
+        return "comparing compiled code with tests"
+
+    @property
+    def batch(self) -> Hashable:
+        return "compiled code"
+
+    @property
+    def together(self) -> int:
+        # a program is executed once for all of its tests
+        return 0 if self.programs else TESTS_PER_COMPILATION
+
+    @classmethod
+    def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
+        first = jobs[0]
+        programs = {each.name: each for job in jobs for each in job.programs}
+        inspection = Inspection(
+            [job.test for job in jobs],
+            first.language,
+            first.checker,
+            tests_too=first.of_test,
+            programs=tuple(programs.values()),
+        )
+
+        def answer(*, final: bool) -> None:
+            found = inspection.answers()
+            for job in jobs:
+                codes = tuple(each for each in found if each.source == job.test.name)
+                if final or codes:
+                    sink.answered(job, Codes(job.test.name, codes), final=final)
+
+        try:
+            sink.at("compiling")
+            inspection.compile(first.builds, lambda: None)
+            sink.at("checking")
+            inspection.check(first.seconds, lambda: None)
+        except KeyboardInterrupt:
+            answer(final=False)
+            raise
+        answer(final=True)
+
+
+class RunProgram(Job, frozen=True, kw_only=True):
+    """Which assertions of the program fail on the machine? The answer is a ProgramRun."""
+
+    name: str
+    program: Program
+    on: Machine
+    seconds: float
+    runner: ProgramRunner
+
+    @property
+    def phase(self) -> str:
+        return f"running programs on {self.on.name}"
+
+    @property
+    def label(self) -> str:
+        return f"programs on {self.on.name}"
+
+    @property
+    def machine(self) -> Machine:
+        return self.on
+
+    @property
+    def batch(self) -> Hashable:
+        return "programs", self.on.name
+
+    @classmethod
+    def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
+        by_name = {job.name: job for job in jobs}
+
+        def done(run: ProgramRun) -> None:
+            sink.answered(by_name[run.program], run)
+
+        first = jobs[0]
+        programs = [(job.name, job.program) for job in jobs]
+        first.runner(programs, first.on, seconds=first.seconds, done=done)
+
+
+class RunTest(Job, frozen=True, kw_only=True):
+    """Which outcomes does the machine show for the test? The answer is a Histogram; that of a test
+    whose machine was lost meanwhile is not final."""
+
+    test: Test
+    on: Machine
+    runner: Runner
+    seconds: float
+
+    @property
+    def phase(self) -> str:
+        return f"running on {self.on.name} with {self.runner.name}"
+
+    @property
+    def label(self) -> str:
+        return f"{self.runner.name} on {self.on.name}"
+
+    @property
+    def machine(self) -> Machine:
+        return self.on
+
+    @property
+    def batch(self) -> Hashable:
+        return self.runner.name, self.on.name
+
+    @classmethod
+    def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
+        by_test = {job.test.name: job for job in jobs}
+
+        def done(histogram: Histogram) -> None:
+            sink.answered(by_test[histogram.test], histogram, final=not histogram.lost)
+
+        first = jobs[0]
+        tests = [job.test for job in jobs]
+        first.runner.run(tests, first.on, seconds=first.seconds, done=done)
+
+
+def model_digest(path: Path) -> str:
+    """A name for a cat file together with the files beside it that it includes."""
+    texts: dict[Path, str] = {}
+    waiting = [path]
+    while waiting:
+        file = waiting.pop()
+        if file in texts or not file.is_file():
+            continue
+        texts[file] = file.read_text(encoding="utf-8", errors="replace")
+        included = re.findall(r'\binclude\s+"([^"]+)"', texts[file])
+        waiting.extend(file.parent / name for name in included)
+    return digest(*(text for _, text in sorted(texts.items())))

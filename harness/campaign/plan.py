@@ -1,0 +1,234 @@
+"""From what a command is about, and what it names, the jobs to perform.
+
+In: Material, models, an explorer, checkers, machines, runners, limits. Out: jobs in their order,
+and the questions that cannot be asked, each with its reason. Programs are explored first, since
+each violation makes a litmus test; then tests are checked, and compiled code compared with them;
+hardware comes last.
+
+Everything that decides what is asked is here: which models stand for one another, which questions
+are skipped and why, and the limits that the jobs carry.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from weakspot.errors import BadInput
+from weakspot.harness.campaign.jobs import (
+    Check,
+    Compare,
+    Explore,
+    Job,
+    ProgramRunner,
+    RunProgram,
+    RunTest,
+    model_digest,
+)
+from weakspot.harness.checkers import Checker
+from weakspot.harness.checkers.explorer import Bounds, Explorer
+from weakspot.harness.codegen.compilers import Build
+from weakspot.harness.codegen.operations import Subject as Operations
+from weakspot.harness.corpus import models as corpus_models
+from weakspot.harness.corpus.material import Material
+from weakspot.harness.corpus.models import Model
+from weakspot.harness.machines import Machine
+from weakspot.harness.runners import Runner
+from weakspot.harness.values.record import Entry, Plan, digest, key, unique
+
+
+class Skipped(msgspec.Struct, frozen=True):
+    """A question that cannot be asked: an "exploration" of a program or a "check" of a test under a
+    model. `checker` is the first of those that could have been asked."""
+
+    kind: str
+    about: str
+    model: str
+    reason: str
+    checker: str = ""
+
+
+class Jobs(msgspec.Struct, frozen=True):
+    """Jobs in their order, and what was left out."""
+
+    jobs: Sequence[Job]
+    skipped: Sequence[Skipped] = ()
+
+
+class UnderModels(msgspec.Struct, frozen=True):
+    """Models by the names that verdicts carry, with the digests that keys and the manifest have:
+    of the cat file with what it includes; models of one text have different ones."""
+
+    models: dict[str, Model]
+    digests: dict[str, str]
+
+
+def models(
+    names: Iterable[str], resolve: Callable[[str], Model] = corpus_models.resolve
+) -> list[Model]:
+    """The models of these names, each once. Raises BadInput for a name that is unknown, and for two
+    files of one name."""
+    found: dict[str, Model] = {}
+    for name in names:
+        model = resolve(name)
+        if found.setdefault(model.name, model) != model:
+            raise BadInput(
+                f"two models are called {model.name}",
+                place=str(model.path),
+                advice="rename one of the files",
+            )
+    return list(found.values())
+
+
+def under(chosen: Iterable[Model]) -> UnderModels:
+    """The models with their digests."""
+    by_name = {model.name: model for model in chosen}
+    digests: dict[str, str] = {}
+    for name, model in by_name.items():
+        of_text = model_digest(model.path)
+        digests[name] = of_text if of_text not in digests.values() else digest(of_text, name)
+    return UnderModels(by_name, digests)
+
+
+def bounds(plan: Plan) -> Bounds:
+    """The limits of exploring one program under one model."""
+    return Bounds(plan.loops, plan.executions, plan.seconds_explore)
+
+
+def explorations(
+    material: Material, asked: UnderModels, explorer: Explorer, limits: Bounds
+) -> Jobs:
+    """Each program under each of its models."""
+    reasons = {name: explorer.applicable(model) for name, model in asked.models.items()}
+    jobs: list[Job] = []
+    skipped = []
+    for subject in material.programs:
+        for name in subject.models:
+            if reasons[name]:
+                skipped.append(Skipped("exploration", subject.name, name, reasons[name]))
+                continue
+            program = subject.generated.program.digest
+            jobs.append(
+                Explore(
+                    key=key(program, asked.digests[name], explorer.version, subject.name),
+                    subject=subject,
+                    model=asked.models[name],
+                    bounds=limits,
+                    explorer=explorer,
+                )
+            )
+    return Jobs(jobs, skipped)
+
+
+def checks(
+    material: Material, asked: UnderModels, checkers: Sequence[Checker], seconds: float
+) -> Jobs:
+    """Each test under each of its models by each checker. Skipped is what no checker takes."""
+    jobs: list[Job] = []
+    reasons: dict[tuple[str, str], tuple[Checker, str]] = {}
+    taken: set[tuple[str, str]] = set()
+    for checker in checkers:
+        tool = checker.available()
+        version = (tool and tool.version) or "unknown"
+        for model in asked.models.values():
+            for entry in material.entries:
+                if model.name not in entry.models:
+                    continue
+                question = entry.name, model.name
+                if reason := checker.applicable(entry.test, model):
+                    reasons.setdefault(question, (checker, reason))
+                    continue
+                taken.add(question)
+                jobs.append(
+                    Check(
+                        key=key(entry.digest, asked.digests[model.name], checker.name, version),
+                        test=entry.test,
+                        model=model,
+                        checker=checker,
+                        seconds=seconds,
+                    )
+                )
+    skipped = [
+        Skipped("check", test, model, reason, checker.name)
+        for (test, model), (checker, reason) in reasons.items()
+        if (test, model) not in taken
+    ]
+    return Jobs(jobs, skipped)
+
+
+def comparisons(
+    entries: Iterable[Entry],
+    language: Sequence[Model],
+    checker: Checker,
+    builds: Sequence[Build],
+    seconds: float,
+    *,
+    of_tests: bool = True,
+    programs: Sequence[Operations] = (),
+) -> Jobs:
+    """Each test with its compiled code, under models of its language; see Compare."""
+    configurations = digest(*(f"{each.place.name} {each.name}" for each in builds))
+    digests = [model_digest(model.path) for model in language]
+    models_key = digests[0] if len(digests) == 1 else digest(*digests)
+    return Jobs(
+        [
+            Compare(
+                key=key(entry.digest, models_key, "compiled", configurations),
+                test=entry.test,
+                language=tuple(language),
+                checker=checker,
+                builds=tuple(builds),
+                seconds=seconds,
+                of_test=of_tests,
+                programs=tuple(programs),
+            )
+            for entry in entries
+        ]
+    )
+
+
+def program_runs(
+    material: Material, machine: Machine, seconds: float, runner: ProgramRunner
+) -> Jobs:
+    """Each program on the machine."""
+    how = (machine.name, machine.arch, "whole", f"{seconds:g}")
+    return Jobs(
+        [
+            RunProgram(
+                key=key(each.generated.program.digest, *how, each.name),
+                name=each.name,
+                program=each.generated.program,
+                on=machine,
+                seconds=seconds,
+                runner=runner,
+            )
+            for each in material.programs
+        ]
+    )
+
+
+def test_runs(material: Material, machine: Machine, runner: Runner, seconds: float) -> Jobs:
+    """Each test on the machine."""
+    return Jobs(
+        [
+            RunTest(
+                key=key(entry.digest, machine.name, machine.arch, runner.name, f"{seconds:g}"),
+                test=entry.test,
+                on=machine,
+                runner=runner,
+                seconds=seconds,
+            )
+            for entry in material.entries
+        ]
+    )
+
+
+def notes(skipped: Iterable[Skipped]) -> tuple[str, ...]:
+    """What was skipped, one line for each reason."""
+    counts = Counter((each.kind, each.reason) for each in skipped)
+    return unique(
+        f"skipped {count:,} {kind}{'' if count == 1 else 's'}: {reason}"
+        for (kind, reason), count in counts.items()
+    )

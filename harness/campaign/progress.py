@@ -1,0 +1,34 @@
+"""How a command reports what it is doing while it runs."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Progress(Protocol):
+    """Receives the phases of a command. An implementation that shows the time that remains derives
+    it from `start` and `advance`: jobs done of the phase's total."""
+
+    def start(self, total: int, what: str) -> None:
+        """A phase of `total` jobs begins; 0 if their number is not known."""
+
+    def advance(self, count: int = 1) -> None:
+        """`count` more jobs of the phase are done."""
+
+    def at(self, text: str) -> None:
+        """The job in progress, or how far it is."""
+
+    def message(self, text: str) -> None:
+        """A line to show to the user."""
+
+
+class Quiet:
+    """Shows nothing."""
+
+    def start(self, total: int, what: str) -> None: ...
+
+    def advance(self, count: int = 1) -> None: ...
+
+    def at(self, text: str) -> None: ...
+
+    def message(self, text: str) -> None: ...

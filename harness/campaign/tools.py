@@ -1,0 +1,100 @@
+"""What the names in a plan and on the command line stand for: checkers, runners, machines, models.
+
+In: names. Out: a Tools, which a Campaign asks; or the checkers and runners of one command.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from weakspot.errors import BadInput, MissingTool
+from weakspot.harness import machines
+from weakspot.harness.campaign.jobs import ProgramRunner
+from weakspot.harness.checkers import CHECKERS, Checker
+from weakspot.harness.checkers.explorer import EngineExplorer, Explorer
+from weakspot.harness.corpus import models
+from weakspot.harness.corpus.material import Generator, from_source
+from weakspot.harness.corpus.models import Model
+from weakspot.harness.machines import Machine
+from weakspot.harness.machines.prices import Prices
+from weakspot.harness.machines.profile import profile
+from weakspot.harness.runners import RUNNERS, Runner, whole
+from weakspot.harness.runners.gauge import Gauge, gauged
+from weakspot.system import tools
+
+
+class Tools(msgspec.Struct, frozen=True, kw_only=True):
+    """What the names in a plan stand for; tests replace these by their own."""
+
+    checker: Callable[[str], Checker]
+    runner: Callable[[str], Runner]
+    machine: Callable[[str], Machine]
+    profile: Callable[[Machine], object]
+    model: Callable[[str], Model]
+    gauge: Callable[[Machine], contextlib.AbstractContextManager[Gauge]] = gauged
+    generator: Generator = from_source
+    explorer: Explorer = EngineExplorer()
+    whole: ProgramRunner | None = None  # whole.run; without it programs are not run
+    prices: Callable[[], Prices] | None = None
+    corpus: Path | None = None
+
+
+def installed() -> Tools:
+    """The real tools."""
+    return Tools(
+        checker=CHECKERS.get,
+        runner=RUNNERS.get,
+        machine=machines.resolve,
+        profile=profile,
+        model=models.resolve,
+        whole=whole.run,
+        prices=Prices,
+    )
+
+
+def choose_checkers(asked: str | None, *, witnesses: bool = False) -> list[Checker]:
+    """The checkers to ask: the one named, all that are installed, or the first that is.
+
+    Raises MissingTool when none is, and BadInput when witnesses are wanted of one that gives
+    none.
+    """
+    wanted = tuple(CHECKERS) if asked in (None, "all") else (CHECKERS.get(str(asked)),)
+    found = [checker for checker in wanted if checker.available()]
+    if not found:
+        names = [checker.name for checker in wanted]
+        raise MissingTool(
+            f"no checker is installed: {', '.join(names)}"
+            if len(names) > 1
+            else f"{names[0]} is not installed",
+            advice=tools.advice(wanted[0].requires[0]),
+        )
+    chosen = found if asked == "all" else found[:1]
+    explaining = [checker.name for checker in CHECKERS if checker.explains]
+    if witnesses and not any(checker.explains for checker in chosen):
+        raise BadInput(
+            f"{chosen[0].name} gives no witnesses", advice=f"ask {' or '.join(explaining)}"
+        )
+    return [
+        msgspec.structs.replace(checker, witnesses=witnesses)  # type: ignore[type-var]
+        if checker.explains
+        else checker
+        for checker in chosen
+    ]
+
+
+def choose_runners(asked: str | None, machine: Machine) -> list[Runner]:
+    """The runner of that name (None: the default), or all that can run on the machine; MissingTool
+    for none."""
+    one = RUNNERS.get(asked) if asked and asked != "all" else RUNNERS.default
+    named = list(RUNNERS) if asked == "all" else [one]
+    missing = {runner.name: why for runner in named if (why := runner.available(machine))}
+    if len(missing) == len(named):
+        why = "; ".join(f"{name} cannot run on {machine.name}: {w}" for name, w in missing.items())
+        raise MissingTool(
+            why, advice="weakspot doctor shows what is installed and how to get the rest"
+        )
+    return [runner for runner in named if runner.name not in missing]
