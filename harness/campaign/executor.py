@@ -34,8 +34,9 @@ class Stopped(Interrupted):
     def __init__(self, store: Store) -> None:
         self.stored_in = store.place
         where = f" in {store.place}" if store.place else ""
+        stored = "1 answer is" if store.count == 1 else f"{store.count:,} answers are"
         super().__init__(
-            f"interrupted; {store.count:,} answers are stored{where}",
+            f"interrupted; {stored} stored{where}",
             advice="run the same command again to resume" if where else None,
         )
 

@@ -337,7 +337,7 @@ def test_an_interrupted_campaign_resumes_with_the_same_command(run, folder: Path
     assert child.returncode == 130
     assert "Traceback" not in err
     (campaign,) = (folder / "results").iterdir()
-    assert f"answers are stored in results{os.sep}{campaign.name}\n" in err
+    assert f"stored in results{os.sep}{campaign.name}\n" in err
     assert "run the same command again to resume" in err
     before = len((campaign / "verdicts.jsonl").read_text().splitlines())
     again = run(*arguments)
