@@ -48,9 +48,9 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 @lru_cache
 def _config(folder: Path) -> Config | None:
     """The configuration that the folder's files are under, where it names scenarios."""
-    from weakspot.harness.gate import where
+    from weakspot.harness.gate import config_file
 
-    file = where.find(folder)
+    file = config_file.find(folder)
     found = _read(file) if file is not None else None
     return found if found is not None and found.scenarios else None
 
@@ -88,7 +88,9 @@ class ScenarioItem(pytest.Item):
         if outcome.exit_code:
             from weakspot.harness.report.gate import plain
 
-            shown = [plain(each, outcome.alike(each)) for each in outcome.failing if not each.again]
+            shown = [
+                plain(each, outcome.alike(each)) for each in outcome.failing if not each.is_repeat
+            ]
             undecided = [f"undecided: {text}" for text in outcome.undecided]
             pytest.fail("\n\n".join([*shown, *undecided]), pytrace=False)
 

@@ -41,12 +41,12 @@ def explain(name: str) -> int:
 def _ids(name: str) -> list[str]:
     """Print the findings of that name, of the gate or else of the newest campaign; their ids."""
     from weakspot.harness.campaign.folder import load, newest
-    from weakspot.harness.gate.remembered import remembered
+    from weakspot.harness.gate.last_findings import stored_findings
     from weakspot.harness.report import explain as report
     from weakspot.harness.report import terminal
 
     out = terminal.console()
-    ids = report.told(remembered(Path.cwd()), name, out)
+    ids = report.told(stored_findings(Path.cwd()), name, out)
     campaign = None if ids else newest(results_folder())
     if campaign is not None:
         ids = report.recorded(load(campaign), name, out)

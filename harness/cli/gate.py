@@ -12,7 +12,7 @@ from weakspot.errors import BadInput
 from weakspot.harness.cli.errors import NOTHING_FOUND, keeping
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.output import say, watched
-from weakspot.harness.gate.outcome import Outcome
+from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.report.outputs import OUTPUTS, File, Printed
 from weakspot.system.files import disk
 
@@ -73,13 +73,13 @@ def gate(
 
     Explores the project's scenarios and fails with the line, the execution that goes wrong, and
     the order needed. Findings that the baseline accepts do not fail."""
-    from weakspot.harness.gate import baseline, where
+    from weakspot.harness.gate import baseline, config_file
     from weakspot.harness.gate import config as configured
     from weakspot.harness.gate.run import run
-    from weakspot.harness.report.gate import amount
+    from weakspot.harness.values.numbers import amount
 
     here = Path.cwd()
-    file = file or where.find(here)
+    file = file or config_file.find(here)
     if file is None and not paths:
         raise BadInput(
             "nothing says what to check",
@@ -113,7 +113,7 @@ def gate(
     return outcome.exit_code
 
 
-def _write(outcome: Outcome, asked: Mapping[str, Any]) -> None:
+def _write(outcome: GateOutcome, asked: Mapping[str, Any]) -> None:
     """Write and print the outputs that were asked for."""
     chosen = [each for each in OUTPUTS if asked.get(f"output_{each.name}")]
     for output in chosen:

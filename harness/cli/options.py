@@ -208,9 +208,9 @@ def configured(key: Literal["machines", "seconds"]) -> Callable[[], Any]:
     """The default of an option of runs: what [run] of the project's configuration says."""
 
     def wanted() -> Any:
-        from weakspot.harness.gate import config, where
+        from weakspot.harness.gate import config, config_file
 
-        file = where.find(Path.cwd())
+        file = config_file.find(Path.cwd())
         run = config.read(file).run if file is not None else config.Run()
         return str(run.seconds) if key == "seconds" else run.machines
 

@@ -1,1 +1,6 @@
-"""The gate: scenarios of a project, explored under models, against what the project accepts."""
+"""The gate: a project's scenarios, explored under its models, compared with what it accepts.
+
+In: a configuration (`config`) and its scenarios. Out: a `GateOutcome` (`outcome`), which every
+output in harness/report/outputs prints. `run` starts it; `findings` turns answers into reported
+findings with their source lines; `baseline` holds the findings that the project accepts.
+"""

@@ -1,7 +1,7 @@
-"""The findings that a project accepts, in a file that its people review.
+"""The baseline: the findings that a project accepts, in a file under review like its source.
 
-An accepted finding is known by its id, file, function and the text of its line: moving it does
-not make it a new one, changing the line does.
+A finding is identified by its id, file, function and the text of its line: moving the line keeps
+it accepted, changing the line makes it a new finding.
 """
 
 from __future__ import annotations
@@ -12,30 +12,32 @@ import msgspec
 
 from weakspot.errors import BadInput
 from weakspot.harness.gate.config import Config
-from weakspot.harness.gate.outcome import Accepted, Outcome
+from weakspot.harness.gate.outcome import AcceptedFinding, GateOutcome
 from weakspot.harness.values.record import digest
 from weakspot.system.files import pretty, replace, unreadable
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
-    accepted: tuple[Accepted, ...] = ()
+    accepted: tuple[AcceptedFinding, ...] = ()
 
 
 def fingerprint(id: str, file: str, function: str, text: str) -> str:
+    """The identity of a finding, which does not change when lines move."""
     return digest(id, file, function, " ".join(text.split()))
 
 
-def read(path: Path, *, needed: bool) -> tuple[Accepted, ...]:
-    """The accepted findings; none without a file, unless one is `needed`."""
+def read(path: Path, *, needed: bool) -> tuple[AcceptedFinding, ...]:
+    """The accepted findings; none without a file. Raises BadInput if a `needed` file is missing, or
+    if it is not a baseline."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
         if not needed:
             return ()
         raise BadInput(
-            "there is no such baseline",
+            "the baseline does not exist",
             place=str(path),
-            advice="`weakspot gate --write-baseline` writes one",
+            advice="run `weakspot gate --write-baseline` to write one",
         ) from None
     except OSError as error:
         raise unreadable(path, error) from error
@@ -45,19 +47,21 @@ def read(path: Path, *, needed: bool) -> tuple[Accepted, ...]:
         raise BadInput(
             f"not a baseline: {error}",
             place=str(path),
-            advice="`weakspot gate --write-baseline` writes it anew",
+            advice="run `weakspot gate --write-baseline` to rewrite it",
         ) from error
 
 
-def accept(config: Config, outcome: Outcome, *, whole: bool) -> int:
-    """Accept what fails, beside what was accepted and is still there; how many that makes. What
-    was accepted elsewhere stays where not the whole project was looked at."""
+def accept(config: Config, outcome: GateOutcome, *, whole: bool) -> int:
+    """Write a baseline of the failing findings and the accepted ones still found; their number.
+
+    Accepted findings that the run did not find are dropped only if it covered the `whole` project.
+    """
     known = {each.fingerprint: each for each in read(config.baseline, needed=False)}
-    found = [each for each in outcome.told if each.status != "told"]
+    found = [each for each in outcome.findings if each.status != "told"]
     accepted = {} if whole else dict(known)
     for each in found:
         there = each.places[0]
-        accepted[each.fingerprint] = known.get(each.fingerprint) or Accepted(
+        accepted[each.fingerprint] = known.get(each.fingerprint) or AcceptedFinding(
             fingerprint=each.fingerprint,
             id=each.finding.id,
             file=there.file,

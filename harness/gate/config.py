@@ -1,21 +1,21 @@
-"""What a project asks of the gate: weakspot.toml, or [tool.weakspot] in pyproject.toml.
+"""A project's configuration: weakspot.toml, or [tool.weakspot] in pyproject.toml.
 
     [gate]
     scenarios = ["tests/weakspot/*.cpp", "tests/litmus/*.litmus"]
     include = ["include"]              folders of headers
     defines = ["CAPACITY=2"]           macros of every scenario
     models = ["rc11"]                  names, or paths of cat files
-    unroll = 4                         rounds of a loop that does not only wait
+    unroll = 4                         iterations of a loop that does not only wait
     fail_on = ["error"]                severities, or ids of findings
     baseline = "weakspot-baseline.json"
-    budget = "2m"                      for all of it; 10, "500ms", "10s", "1h"
+    budget = "2m"                      for the whole run: 10, "500ms", "10s", "1h"
 
     [run]
-    machines = ["local"]               where tests run, and how long each
+    machines = ["local"]               where tests run, and for how long each
     seconds = 1
 
-Paths are relative to the file's folder. A key that is not known is an error, and so is a pattern
-that matches nothing: a gate that checks nothing by mistake would be an open one.
+Paths are relative to the file's folder. An unknown key is an error, and so is a pattern that
+matches no file: a gate that checks nothing by mistake would always pass.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from weakspot.generators.source import clang, frontend
 from weakspot.harness import machines
 from weakspot.harness.campaign import plan
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.gate.where import PYPROJECT
+from weakspot.harness.gate.config_file import PYPROJECT
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.system import toml
 from weakspot.system.durations import seconds_of
@@ -45,7 +45,7 @@ Duration = int | float | str
 
 
 class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The table [gate], as it is written."""
+    """The table [gate], as it is in the file."""
 
     scenarios: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
 
 class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The table [run]: what `weakspot run` and `weakspot test` do when they are not told."""
+    """The table [run]: the defaults of `weakspot run` and `weakspot test`."""
 
     machines: tuple[str, ...] = ("local",)
     seconds: Duration = 1
@@ -70,8 +70,8 @@ class _Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
-    """A project's wishes, checked. `root` is the folder that its paths are relative to, `file`
-    what they were read from, None without one."""
+    """A validated configuration. `root` is the folder that its paths are relative to; `file` is the
+    file it was read from, None for the defaults. `budget` is in seconds."""
 
     root: Path
     file: Path | None = None
@@ -85,12 +85,12 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def without_file(root: Path) -> Config:
-    """What holds where nobody has written anything."""
+    """The configuration of a project without a file: the defaults."""
     return _checked(root, None, _Tables(), toml.Text(root, ()), ())
 
 
 def read(path: Path) -> Config:
-    """Read a configuration. Raises BadInput that names file, key and line."""
+    """Read a configuration. Raises BadInput with file, line and key."""
     held, text = toml.read(path)
     root = ("tool", "weakspot") if path.name == PYPROJECT else ()
     for step in root:
@@ -120,24 +120,28 @@ def _checked(
             raise wrong("gate", "defines", error.message, error.advice) from error
     for name in gate.include:
         if not (folder / name).is_dir():
-            raise wrong("gate", "include", f"there is no folder {name}", f"looked in {folder}")
+            raise wrong(
+                "gate", "include", f"no such folder: {name}", f"it is looked up in {folder}"
+            )
     known = (*SEVERITIES, *KINDS)
     for name in gate.fail_on:
         if name not in known:
             advice = toml.suggest(name, known) or f"known: {', '.join(known)}"
-            raise wrong("gate", "fail_on", f"{name!r} is neither a severity nor an id", advice)
+            raise wrong(
+                "gate", "fail_on", f"{name!r} is neither a severity nor the id of a finding", advice
+            )
     paths = (str(folder / name) if name.endswith(".cat") else name for name in gate.models)
     try:
         chosen = plan.models(list(paths))
     except BadInput as error:
         raise wrong("gate", "models", error.message, error.advice) from error
     if not chosen:
-        raise wrong("gate", "models", "there is none", 'name one, for example "rc11"')
+        raise wrong("gate", "models", "expected at least one model", 'for example "rc11"')
     if gate.baseline and not (folder / gate.baseline).parent.is_dir():
-        raise wrong("gate", "baseline", f"there is no folder for {gate.baseline}")
+        raise wrong("gate", "baseline", f"the folder of {gate.baseline} does not exist")
     seconds("run", "seconds", tables.run.seconds)
     if not tables.run.machines:
-        raise wrong("run", "machines", "there is none", 'name one, for example "local"')
+        raise wrong("run", "machines", "expected at least one machine", 'for example "local"')
     for name in tables.run.machines:
         try:
             machines.check(name)
@@ -168,7 +172,7 @@ def _checked(
 
 
 def _matching(folder: Path, pattern: str) -> Iterator[str]:
-    """The files of a pattern, relative to the folder, which it may lead out of by `..`."""
+    """The files that a pattern matches, relative to the folder; `..` may lead out of it."""
     if not pattern or Path(pattern).is_absolute():
         return
     for path in folder.glob(pattern):
@@ -177,9 +181,11 @@ def _matching(folder: Path, pattern: str) -> Iterator[str]:
 
 
 def chosen(config: Config, paths: Sequence[Path]) -> tuple[str, ...]:
-    """The scenarios that the paths restrict the gate to: a file itself, of a folder what the
-    configuration names below it, or where it names nothing the litmus tests. Relative to the
-    configuration's folder. Raises BadInput for a path that stands for none."""
+    """The scenarios that `paths` select, relative to the configuration's folder.
+
+    A file selects itself. A folder selects the configured scenarios below it, or, if there are
+    none, the litmus tests below it. Raises BadInput for a path that selects nothing.
+    """
     if not paths:
         return config.scenarios
     found: dict[str, None] = {}
@@ -195,7 +201,7 @@ def chosen(config: Config, paths: Sequence[Path]) -> tuple[str, ...]:
                     for file in sorted(path.rglob("*.litmus"))
                 ]
             if not below:
-                raise BadInput("no scenario below this folder", place=str(path))
+                raise BadInput("no scenario in this folder", place=str(path))
             found.update(dict.fromkeys(below))
         elif not path.is_file():
             raise BadInput(f"no such file: {path}", advice="check the path and the spelling")
@@ -203,7 +209,7 @@ def chosen(config: Config, paths: Sequence[Path]) -> tuple[str, ...]:
             raise BadInput(
                 f"not a scenario: {path.name}",
                 place=str(path),
-                advice=f"expected a name that ends in {', '.join(SUFFIXES)}",
+                advice=f"expected a file name that ends in {', '.join(SUFFIXES)}",
             )
         else:
             found[name] = None
@@ -211,5 +217,5 @@ def chosen(config: Config, paths: Sequence[Path]) -> tuple[str, ...]:
 
 
 def fails(config: Config, id: str, severity: str) -> bool:
-    """Whether a finding of that kind fails the gate."""
+    """Whether a finding with this id and severity fails the gate."""
     return id in config.gate.fail_on or severity in config.gate.fail_on

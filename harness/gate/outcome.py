@@ -1,4 +1,4 @@
-"""What the gate found, as values: every output is made of these, and nothing else."""
+"""The result of a gate run, as values: every output prints these, and nothing else."""
 
 from __future__ import annotations
 
@@ -11,12 +11,17 @@ from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.witness import Execution
 
 Status = Literal["fails", "told", "accepted"]
+"""Whether a finding fails the gate, is only reported ("told" in `--json`, which scripts compare),
+or is accepted in the baseline."""
 
 
-class Place(msgspec.Struct, frozen=True):
-    """A place in the project. `file` is relative to the project's folder; `line` counts from 1,
-    `column` too, 0 where it is not known, and `end` is the first column after it. `text` is the
-    line itself, empty where it cannot be read; `does` says what stands there: `store (rlx)`."""
+class SourceSpan(msgspec.Struct, frozen=True):
+    """A word of a source line in the project.
+
+    `file` is relative to the project's folder. `line` and `column` count from 1; `column` is 0 if
+    it is not known, and `end` is the first column after the word. `text` is the whole line, empty
+    if it cannot be read. `does` describes the operation: `store (rlx)`.
+    """
 
     file: str
     line: int
@@ -30,23 +35,23 @@ class Place(msgspec.Struct, frozen=True):
         return f"{self.file}:{self.line}" + (f":{self.column}" if self.column else "")
 
 
-class Need(msgspec.Struct, frozen=True):
-    """An annotation to strengthen: `asks` is short, `needs at least release under rc11`."""
+class RequiredOrder(msgspec.Struct, frozen=True):
+    """An annotation to strengthen; `asks` is short: `needs at least release under rc11`."""
 
-    place: Place
+    place: SourceSpan
     asks: str
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True):
-    """A finding as the gate tells it.
+class ReportedFinding(msgspec.Struct, frozen=True, kw_only=True):
+    """A finding of the gate, with its source lines and what is known about it.
 
-    `message` is the finding's without the program's name, which is `scenario`. `places` are the
-    finding's, the first where a reader should look; `steps` are those of the witness's events,
-    None for an event without one. `models` show it, `safe` are models that were asked and do not.
-    `test` is the litmus test of the witness's cycle, `shape` its family,
-    `machines` whether it can come about on a kind of machine.
-    `fingerprint` stays the same where lines move. Findings of one `cause`, an order or a cycle,
-    are told once, where they have one status: the others are `again`.
+    `message` is the finding's without the program's name, which is `scenario`. `places` are its
+    source lines, the first where a reader should look; `steps` are those of the witness's events,
+    None for an event without one. `models` show it; the models in `safe` were checked and do not.
+    `test` is the litmus test of the witness's cycle and `shape` its shape; `machines` says, by
+    architecture, whether the cycle is possible there. `fingerprint` does not change when lines
+    move. Findings with one `cause`, a memory order or a cycle, and one status are printed once: the
+    others have `is_repeat` set.
     """
 
     finding: Finding
@@ -54,8 +59,8 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     scenario: str
     fingerprint: str
     status: Status
-    places: tuple[Place, ...]
-    needs: tuple[Need, ...] = ()
+    places: tuple[SourceSpan, ...]
+    needs: tuple[RequiredOrder, ...] = ()
     fix: str = ""
     models: tuple[str, ...] = ()
     safe: tuple[str, ...] = ()
@@ -63,24 +68,28 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     shape: str = ""
     machines: dict[str, bool] = {}
     witness: Execution | None = None
-    steps: tuple[Place | None, ...] = ()
+    steps: tuple[SourceSpan | None, ...] = ()
     cause: str = ""
-    again: bool = False
+    is_repeat: bool = False
 
     @property
     def short(self) -> str:
-        """The fingerprint as a person types it."""
+        """The prefix of the fingerprint that `weakspot explain` takes."""
         return self.fingerprint[:8]
 
     @property
-    def place(self) -> Place:
-        """Where to look first: at the annotation that is too weak, if it is known."""
+    def place(self) -> SourceSpan:
+        """Where to look first: the annotation that is too weak, if it is known."""
         return self.needs[0].place if self.needs else self.places[0]
 
 
-class Scenario(msgspec.Struct, frozen=True, kw_only=True):
-    """A scenario under a model. `result` is that of its exploration, or of a litmus test whether
-    it is as it expects. `unchanged` when the answer was kept from an earlier run."""
+class ScenarioResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A scenario under a model.
+
+    `result` is that of its exploration; for a litmus test, whether it is as the file expects.
+    `unchanged` is set if the answer was stored by an earlier run. `seconds` is the time that
+    finding the answer took.
+    """
 
     file: str
     model: str
@@ -92,15 +101,15 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def undecided(self) -> str:
-        """What was asked and not answered, in a line."""
+        """Why the question was not answered, in one line; empty if it was."""
         if self.result != "Unknown":
             return ""
         return f"{self.file} under {self.model}: {'; '.join(self.reasons) or 'unknown'}"
 
 
-class Accepted(msgspec.Struct, frozen=True, kw_only=True):
-    """A finding of the baseline. `reason` is for people, and kept when the baseline is written
-    anew."""
+class AcceptedFinding(msgspec.Struct, frozen=True, kw_only=True):
+    """A finding of the baseline. `reason` is written by people and preserved when the baseline is
+    rewritten."""
 
     fingerprint: str
     id: str
@@ -111,39 +120,45 @@ class Accepted(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """All of a run. `below` is where the project's folder is in its repository, "." at its top;
-    `stale` are accepted findings that are no longer there."""
+class GateOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole result of a run.
+
+    `below` is the project's folder relative to its repository, "." at the top; `stale` are accepted
+    findings that no longer exist. `seconds` is the duration of the run.
+    """
 
     below: str
-    scenarios: tuple[Scenario, ...]
-    told: tuple[Told, ...]
+    scenarios: tuple[ScenarioResult, ...]
+    findings: tuple[ReportedFinding, ...]
     notes: tuple[str, ...] = ()
-    stale: tuple[Accepted, ...] = ()
+    stale: tuple[AcceptedFinding, ...] = ()
     baseline: str = ""
     seconds: float = 0.0
 
-    def uri(self, place: Place) -> str:
-        """The place's file as the repository's host knows it."""
+    def uri(self, place: SourceSpan) -> str:
+        """The file's path relative to the repository."""
         return posixpath.normpath(posixpath.join(self.below, place.file))
 
     @property
-    def failing(self) -> tuple[Told, ...]:
-        return tuple(each for each in self.told if each.status == "fails")
+    def failing(self) -> tuple[ReportedFinding, ...]:
+        """The findings that fail the gate."""
+        return tuple(each for each in self.findings if each.status == "fails")
 
-    def alike(self, told: Told) -> tuple[Told, ...]:
-        """The other findings of the same cause, as far as they are treated alike."""
+    def alike(self, reported: ReportedFinding) -> tuple[ReportedFinding, ...]:
+        """The other findings with the same cause and status."""
+        same = (reported.cause, reported.status)
         return tuple(
             each
-            for each in self.told
-            if (each.cause, each.status) == (told.cause, told.status) and each is not told
+            for each in self.findings
+            if (each.cause, each.status) == same and each is not reported
         )
 
     @property
     def undecided(self) -> tuple[str, ...]:
+        """The questions without an answer, one per line."""
         return tuple(filter(None, (each.undecided for each in self.scenarios)))
 
     @property
     def exit_code(self) -> int:
-        """1 with a finding that fails; 3 with something undecided; else 0."""
+        """1 with a failing finding, 3 with an undecided question, else 0."""
         return 1 if self.failing else 3 if self.undecided else 0

@@ -1,4 +1,4 @@
-"""A run of the gate: the work, what is told of it, and how the scenarios did."""
+"""A run of the gate: its work, the findings it reports, and the result of each scenario."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Literal
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.gate import baseline
 from weakspot.harness.gate.config import Config
-from weakspot.harness.gate.expected import expectation
-from weakspot.harness.gate.outcome import Outcome, Scenario
-from weakspot.harness.gate.remembered import remember
-from weakspot.harness.gate.telling import Telling
+from weakspot.harness.gate.expectations import expectation
+from weakspot.harness.gate.findings import GateFindings
+from weakspot.harness.gate.last_findings import store_findings
+from weakspot.harness.gate.outcome import GateOutcome, ScenarioResult
 from weakspot.harness.gate.work import Answered, Work
 
 
@@ -25,8 +25,8 @@ def run(
     cached: bool = True,
     new_baseline: bool = False,
     progress: Progress | None = None,
-) -> Outcome:
-    """Explore and check the scenarios, and tell what is to be told of them.
+) -> GateOutcome:
+    """Explore and check the scenarios, and report their findings.
 
     Raises BadInput, Unsupported, MissingTool or ToolFailed for one that cannot be read or
     compiled, BadInput for a baseline that cannot be read; a `new_baseline` need not be there.
@@ -37,28 +37,28 @@ def run(
     )
     work = Work(config, cached=cached, progress=progress or Quiet())
     work.do(scenarios)
-    told = tuple(Telling(work, accepted).told())
-    found = {each.fingerprint for each in told}
+    findings = tuple(GateFindings(work, accepted).reported())
+    found = {each.fingerprint for each in findings}
     shown = tuple(each for each in work.answered if not each.job.compared)
     results = tuple(_result(work, each) for each in shown)
     whole = set(config.scenarios) <= set(scenarios) and not any(each.undecided for each in results)
-    silent = (
-        f"{each.job.file} expects nothing under {each.job.model.name}: ask ~exists or forall, or "
-        "write (* Result: Never *)"
+    without_expectation = (
+        f"{each.job.file} states no expected answer under {each.job.model.name}: use ~exists or "
+        "forall, or add a comment (* Result: Never *)"
         for each in shown
         if each.answer.verdict is not None
         and not expectation(work.tests[each.job.file], each.job.model.name)
     )
-    outcome = Outcome(
+    outcome = GateOutcome(
         below=_below_repository(config.root),
         scenarios=results,
-        told=told,
-        notes=(*work.notes, *silent),
+        findings=findings,
+        notes=(*work.notes, *without_expectation),
         stale=tuple(each for each in accepted if whole and each.fingerprint not in found),
         baseline=os.path.relpath(config.baseline),
         seconds=time.monotonic() - begun,
     )
-    remember(config.root, outcome)
+    store_findings(config.root, outcome)
     return outcome
 
 
@@ -69,7 +69,7 @@ def _below_repository(root: Path) -> str:
     return "."
 
 
-def _result(work: Work, answered: Answered) -> Scenario:
+def _result(work: Work, answered: Answered) -> ScenarioResult:
     job, answer = answered.job, answered.answer
     result: Literal["Safe", "Violated", "Unknown", "Ok", "No"]
     if answer.exploration is not None:
@@ -84,7 +84,7 @@ def _result(work: Work, answered: Answered) -> Scenario:
         if verdict.observation == "Unknown":
             result = "Unknown"
         reasons, seconds, executions = (verdict.reason,), verdict.seconds, 0
-    return Scenario(
+    return ScenarioResult(
         file=job.file,
         model=job.model.name,
         result=result,

@@ -29,8 +29,8 @@ from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.material import default_models
 from weakspot.harness.corpus.models import Model
+from weakspot.harness.gate.architectures import possible_on
 from weakspot.harness.gate.config import Config
-from weakspot.harness.gate.reach import reach
 from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.record import program_name
 from weakspot.harness.values.verdict import Verdict
@@ -256,7 +256,7 @@ class Work:
             Answer(
                 exploration=found,
                 sites=tuple(dict.fromkeys(sites)),
-                machines={test.name: reach(test) for test in found.tests},
+                machines={test.name: possible_on(test) for test in found.tests},
                 inputs=inputs,
             ),
             seconds,

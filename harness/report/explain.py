@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from weakspot.harness.gate.outcome import Outcome
+from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.report import gate, text
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.record import Record
 
 
-def told(outcome: Outcome, name: str, out: Console) -> list[str]:
+def told(outcome: GateOutcome, name: str, out: Console) -> list[str]:
     """Print what the gate told of that fingerprint, scenario or test; the ids."""
     found = [
         each
-        for each in outcome.told
+        for each in outcome.findings
         if each.fingerprint.startswith(name) or name in (each.scenario, each.test)
     ]
     for each in found:

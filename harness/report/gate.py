@@ -1,4 +1,4 @@
-"""The gate in a terminal: each finding with its line, the execution that shows it, what helps."""
+"""The gate in a terminal: findings with source lines, executions that show them, and fixes."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from rich.console import Console
 from rich.text import Text
 
 from weakspot import errors
-from weakspot.harness.gate.outcome import Need, Outcome, Place, Told
+from weakspot.harness.gate.outcome import GateOutcome, ReportedFinding, RequiredOrder, SourceSpan
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import style
 from weakspot.harness.values.finding import Evidence
+from weakspot.harness.values.numbers import amount
 from weakspot.harness.values.witness import Witness
 
 HARDWARE = {"tso": "x86"}
-"""What machines a model of programs stands for, where it stands for some."""
+"""The machines that a hardware model describes, by model."""
 
 SHAPES = {
     "SB": "store buffering",
@@ -29,17 +30,17 @@ SHAPES = {
     "RWC": "read-to-write causality",
     "IRIW": "independent reads of independent writes",
 }
-"""What the literature calls a shape, where it has a name besides its letters."""
+"""The names of shapes in the literature, of those that have one besides their abbreviation."""
 
 
-def gate(outcome: Outcome, out: Console) -> None:
-    """Print what the gate found; the last line says it all."""
-    for told in outcome.told:
-        if told.status != "accepted" and not told.again:
-            for line in finding(told, outcome.alike(told)):
+def gate(outcome: GateOutcome, out: Console) -> None:
+    """Print the findings, what is undecided, and a closing line with the counts."""
+    for reported in outcome.findings:
+        if reported.status != "accepted" and not reported.is_repeat:
+            for line in finding(reported, outcome.alike(reported)):
                 out.print(line)
             out.print()
-    for each in (told for told in outcome.told if told.status == "accepted"):
+    for each in (reported for reported in outcome.findings if reported.status == "accepted"):
         out.print(
             Text(f"accepted: {each.finding.id} {each.message} ({each.places[0]})", style="dim")
         )
@@ -47,8 +48,8 @@ def gate(outcome: Outcome, out: Console) -> None:
         out.print(
             Text.assemble(
                 ("stale: ", "yellow"),
-                f"{stale.id} in {stale.file} is accepted in {outcome.baseline} and is no longer "
-                f"there: {stale.message}",
+                f"{stale.id} in {stale.file} is accepted in {outcome.baseline} but was not found "
+                f"any more: {stale.message}",
             )
         )
     for text in outcome.undecided:
@@ -59,14 +60,14 @@ def gate(outcome: Outcome, out: Console) -> None:
     out.print(Text(closing(outcome), style=f"bold {colour}"))
 
 
-def closing(outcome: Outcome) -> str:
+def closing(outcome: GateOutcome) -> str:
     """`1 finding, 5 scenarios safe, 0.4 s`"""
     counts = Counter(each.result for each in outcome.scenarios)
-    accepted = sum(each.status == "accepted" for each in outcome.told)
-    others = sum(each.status == "told" for each in outcome.told)
+    accepted = sum(each.status == "accepted" for each in outcome.findings)
+    others = sum(each.status == "told" for each in outcome.findings)
     parts = [
         amount(len(outcome.failing), "finding") if outcome.failing else "",
-        f"{others} told" if others else "",
+        f"{others} reported without failing" if others else "",
         f"{accepted} accepted" if accepted else "",
         f"{amount(counts['Safe'], 'scenario')} safe" if counts["Safe"] else "",
         f"{amount(counts['Ok'], 'test')} as expected" if counts["Ok"] else "",
@@ -77,42 +78,44 @@ def closing(outcome: Outcome) -> str:
     return ", ".join(part for part in parts if part and part != "0 unchanged")
 
 
-def finding(told: Told, others: Sequence[Told] = ()) -> Iterator[Text]:
-    """A finding as a diagnostic; `others` are those of the same cause."""
-    yield Text(f"{told.scenario}  {' '.join(told.models)}", style="bold")
-    title = KINDS[told.finding.id].title
+def finding(reported: ReportedFinding, others: Sequence[ReportedFinding] = ()) -> Iterator[Text]:
+    """A finding as a diagnostic; `others` are those with the same cause."""
+    yield Text(f"{reported.scenario}  {' '.join(reported.models)}", style="bold")
+    title = KINDS[reported.finding.id].title
     yield Text.assemble(
-        (f"{told.finding.id} ", style(told.finding.severity)), told.message, (f"  [{title}]", "dim")
+        (f"{reported.finding.id} ", style(reported.finding.severity)),
+        reported.message,
+        (f"  [{title}]", "dim"),
     )
-    shown = [(need.place, need.asks) for need in told.needs]
-    shown += [(place, place.does) for place in told.places if not told.needs]
+    shown = [(need.place, need.asks) for need in reported.needs]
+    shown += [(place, place.does) for place in reported.places if not reported.needs]
     for place, label in shown[:4]:
         yield from excerpt(place, label)
-    for line in execution(told):
+    for line in execution(reported):
         yield Text(f"   | {line}".rstrip())
-    if told.needs:
-        yield Text(f"   = it shows at {', '.join(map(str, told.places))}")
-    if told.shape:
-        name = f"{SHAPES[told.shape]}, " if told.shape in SHAPES else ""
-        yield Text(f"   = its cycle is {name}{told.shape}: the test {told.test}")
-    if reach := reaches(told):
+    if reported.needs:
+        yield Text(f"   = violation at {', '.join(map(str, reported.places))}")
+    if reported.shape:
+        name = f" ({SHAPES[reported.shape]})" if reported.shape in SHAPES else ""
+        yield Text(f"   = critical cycle: {reported.shape}{name}, litmus test {reported.test}")
+    if reach := reaches(reported):
         yield Text(f"   = {reach}")
-    if there := machines(told):
+    if there := machines(reported):
         yield Text(f"   = {there}")
     for other in others:
-        there = f" in {other.scenario}" if other.scenario != told.scenario else ""
+        there = f" in {other.scenario}" if other.scenario != reported.scenario else ""
         yield Text.assemble(
-            "   = the same cause: ",
+            "   = same cause: ",
             (f"{other.finding.id} ", style(other.finding.severity)),
             f"{other.message} ({other.places[0]}){there}",
         )
-    if told.fix:
-        yield Text.assemble(("help: ", "cyan"), told.fix)
-    yield Text(f"      weakspot explain {told.short} says more", style="dim")
+    if reported.fix:
+        yield Text.assemble(("help: ", "cyan"), reported.fix)
+    yield Text(f"      details: weakspot explain {reported.short}", style="dim")
 
 
-def excerpt(place: Place, label: str) -> Iterator[Text]:
-    """The line with marks below the operation, and what is to be said of it."""
+def excerpt(place: SourceSpan, label: str) -> Iterator[Text]:
+    """The source line with marks below the operation, and a label."""
     yield Text(f"  --> {place}")
     if not place.text:
         return
@@ -123,52 +126,54 @@ def excerpt(place: Place, label: str) -> Iterator[Text]:
     yield from (margin, line, *marked, margin)
 
 
-def execution(told: Told) -> list[str]:
-    """The witness in columns; files by their names where these are enough."""
-    return witness.columns(shortened(told)) if told.witness is not None else []
+def execution(reported: ReportedFinding) -> list[str]:
+    """The witness in columns; files without their folders where their names are unambiguous."""
+    return witness.columns(shortened(reported)) if reported.witness is not None else []
 
 
-def shortened(told: Told) -> Witness | None:
-    """The witness with the places of its events as short as they are clear."""
-    if told.witness is None:
+def shortened(reported: ReportedFinding) -> Witness | None:
+    """The witness with file names instead of paths where they are unambiguous."""
+    if reported.witness is None:
         return None
-    files = {step.file for step in told.steps if step is not None}
+    files = {step.file for step in reported.steps if step is not None}
     names = Counter(PurePosixPath(file).name for file in files)
 
-    def short(place: Place) -> str:
+    def short(place: SourceSpan) -> str:
         name = PurePosixPath(place.file).name
         return f"{name if names[name] == 1 else place.file}:{place.line}"
 
     events = tuple(
         msgspec.structs.replace(event, site=short(step)) if step is not None else event
-        for event, step in zip(told.witness.events, told.steps, strict=True)
+        for event, step in zip(reported.witness.events, reported.steps, strict=True)
     )
-    return msgspec.structs.replace(told.witness, events=events)
+    return msgspec.structs.replace(reported.witness, events=events)
 
 
-def reaches(told: Told) -> str:
-    """`rc11: possible   tso (x86): not possible`, of the models that were asked in this run."""
-    parts = [f"{_named(model)}: possible" for model in told.models]
-    parts += [f"{_named(model)}: not possible" for model in told.safe]
-    return "   ".join(parts) if told.safe else ""
+def reaches(reported: ReportedFinding) -> str:
+    """`allowed by rc11   forbidden by tso (x86)`, for the models that this run checked."""
+    if not reported.safe:
+        return ""
+    allowed = ", ".join(map(_named, reported.models))
+    forbidden = ", ".join(map(_named, reported.safe))
+    return f"allowed by {allowed}   forbidden by {forbidden}"
 
 
 def _named(model: str) -> str:
     return f"{model} ({HARDWARE[model]})" if model in HARDWARE else model
 
 
-def machines(told: Told) -> str:
-    """`as compilers map it: possible on AArch64, POWER; not on x86-64`"""
-    able = [name for name, possible in told.machines.items() if possible]
-    unable = [name for name, possible in told.machines.items() if not possible]
+def machines(reported: ReportedFinding) -> str:
+    """`mapped to instructions: possible on AArch64, POWER; not possible on x86-64`"""
+    able = [name for name, possible in reported.machines.items() if possible]
+    unable = [name for name, possible in reported.machines.items() if not possible]
     parts = [f"possible on {', '.join(able)}" if able else ""]
-    parts += [f"not {'possible ' if not able else ''}on {', '.join(unable)}" if unable else ""]
-    said = "; ".join(filter(None, parts))
-    return f"as compilers map it: {said}" if said else ""
+    parts += [f"not possible on {', '.join(unable)}" if unable else ""]
+    text = "; ".join(filter(None, parts))
+    return f"mapped to instructions: {text}" if text else ""
 
 
 class Flat(msgspec.Struct, frozen=True, kw_only=True):
-    """A finding as one JSON object: the keys of every finding, and what the gate adds."""
+    """A finding of the gate as one JSON object: the keys of every finding, and the gate's own."""
 
     id: str
     severity: str
@@ -182,35 +187,32 @@ class Flat(msgspec.Struct, frozen=True, kw_only=True):
     models: tuple[str, ...]
     safe: tuple[str, ...]
     machines: dict[str, bool]
-    needs: tuple[Need, ...]
+    needs: tuple[RequiredOrder, ...]
     test: str
     witness: Witness | None
 
 
-def flat(told: Told) -> Flat:
+def flat(reported: ReportedFinding) -> Flat:
+    """The finding as `--json` prints it."""
     return Flat(
-        id=told.finding.id,
-        severity=told.finding.severity,
-        message=told.message,
-        sites=tuple(map(str, told.places)),
-        evidence=told.finding.evidence,
-        fix=told.fix,
-        status=told.status,
-        fingerprint=told.fingerprint,
-        scenario=told.scenario,
-        models=told.models,
-        safe=told.safe,
-        machines=told.machines,
-        needs=told.needs,
-        test=told.test,
-        witness=shortened(told),
+        id=reported.finding.id,
+        severity=reported.finding.severity,
+        message=reported.message,
+        sites=tuple(map(str, reported.places)),
+        evidence=reported.finding.evidence,
+        fix=reported.fix,
+        status=reported.status,
+        fingerprint=reported.fingerprint,
+        scenario=reported.scenario,
+        models=reported.models,
+        safe=reported.safe,
+        machines=reported.machines,
+        needs=reported.needs,
+        test=reported.test,
+        witness=shortened(reported),
     )
 
 
-def amount(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-def plain(told: Told, others: Sequence[Told] = ()) -> str:
-    """A finding as text without colours, for files and other tools."""
-    return "\n".join(line.plain for line in finding(told, others))
+def plain(reported: ReportedFinding, others: Sequence[ReportedFinding] = ()) -> str:
+    """A finding as text without colours."""
+    return "\n".join(line.plain for line in finding(reported, others))

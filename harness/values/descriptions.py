@@ -80,7 +80,8 @@ def negative_result_strength(histogram: Histogram) -> str:
     emulated = f" ({EMULATED})" if histogram.emulated else ""
     return (
         f"a weaker variant ({variant.change}) was observed at a rate of "
-        f"{scientific(rate)}; an outcome as likely would have been missed with probability {scientific(missed)}{emulated}"
+        f"{scientific(rate)}; an outcome as likely would have been missed with probability "
+        f"{scientific(missed)}{emulated}"
     )
 
 

@@ -1,10 +1,12 @@
-"""`weakspot explain` gives the words, the picture and the page."""
+"""`weakspot explain` prints the finding, its execution and the page of its id."""
 
 from __future__ import annotations
 
 import json
 
 from projects import QUEUE, Project
+from snapshots import steady
+from syrupy.assertion import SnapshotAssertion
 
 from weakspot.harness.judge.kinds import KINDS
 
@@ -29,7 +31,7 @@ def test_a_finding_of_the_last_gate_is_explained_by_fingerprint_scenario_or_test
         assert "# WS101 assertion violated" in ended.out
 
 
-def test_a_run_of_another_scenario_leaves_it_explained_until_it_is_mended(
+def test_a_finding_is_explained_until_its_own_scenario_is_repaired(
     project: Project,
 ) -> None:
     project.weaken()
@@ -52,8 +54,8 @@ def test_a_finding_of_a_campaign_is_explained(project: Project) -> None:
         assert "─rf→" in ended.out
 
 
-def test_what_nothing_is_called_is_bad_input(project: Project) -> None:
+def test_an_unknown_name_is_bad_input(project: Project, snapshot: SnapshotAssertion) -> None:
     for name in ("WS999", "nothing"):
         ended = project.weakspot("explain", name)
         assert ended.code == 2
-        assert "is called" in ended.err
+        assert steady(ended.err) == snapshot

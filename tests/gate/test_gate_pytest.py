@@ -48,7 +48,7 @@ def test_without_a_configuration_nothing_is_collected_unless_asked(project: Proj
     assert "1 passed" in pytest(project).stdout
     done = pytest(project, "--weakspot")
     assert "1 failed, 1 passed" in done.stdout
-    assert "the file expects Never, engine finds Sometimes" in done.stdout
+    assert "the file expects Never, engine answers Sometimes" in done.stdout
 
 
 def test_a_scenario_that_does_not_compile_shows_its_line(project: Project) -> None:

@@ -1,6 +1,6 @@
 """The outputs of the gate: text, JSON lines, SARIF, JUnit, GitHub annotations, Markdown.
 
-In: an Outcome. Out: a file's content, or lines on standard output. To add an output, add a file
+In: a GateOutcome. Out: a file's content, or lines on standard output. To add an output, add a file
 NAME.py that defines OUTPUT, a File or a Printed: `weakspot gate` then has the option --NAME.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from weakspot.harness.gate.outcome import Outcome
+from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.system.registry import Registry
 
 
@@ -20,7 +20,7 @@ class File(msgspec.Struct, frozen=True):
     name: str
     rank: int
     help: str
-    content: Callable[[Outcome], bytes]
+    content: Callable[[GateOutcome], bytes]
 
 
 class Printed(msgspec.Struct, frozen=True):
@@ -29,7 +29,7 @@ class Printed(msgspec.Struct, frozen=True):
     name: str
     rank: int
     help: str
-    show: Callable[[Outcome], None]
+    show: Callable[[GateOutcome], None]
     instead: bool = False
 
 

@@ -5,31 +5,31 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from weakspot.harness.gate.outcome import Outcome, Told
+from weakspot.harness.gate.outcome import GateOutcome, ReportedFinding
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.report.gate import execution
 from weakspot.harness.report.outputs import Printed
 
 
-def commands(outcome: Outcome) -> Iterator[str]:
-    """A command a finding that is not accepted, and one for each question that is undecided."""
-    for told in outcome.told:
-        if told.status != "accepted" and not told.again:
-            yield _finding(outcome, told)
+def commands(outcome: GateOutcome) -> Iterator[str]:
+    """One command per finding that is not accepted, and per undecided question."""
+    for reported in outcome.findings:
+        if reported.status != "accepted" and not reported.is_repeat:
+            yield _finding(outcome, reported)
     for text in outcome.undecided:
         yield f"::warning title=weakspot: undecided::{_data(text)}"
 
 
-def _finding(outcome: Outcome, told: Told) -> str:
-    place = told.place
-    command = "error" if told.status == "fails" else "notice"
+def _finding(outcome: GateOutcome, reported: ReportedFinding) -> str:
+    place = reported.place
+    command = "error" if reported.status == "fails" else "notice"
     properties = {"file": outcome.uri(place), "line": str(place.line)}
     if place.column:
         properties |= {"col": str(place.column), "endColumn": str(place.end)}
-    properties["title"] = f"{told.finding.id} {KINDS[told.finding.id].title}"
+    properties["title"] = f"{reported.finding.id} {KINDS[reported.finding.id].title}"
     given = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    needs = [f"{need.place}: {need.asks}" for need in told.needs]
-    lines = [f"{told.scenario}: {told.message}", *needs, *execution(told), told.fix]
+    needs = [f"{need.place}: {need.asks}" for need in reported.needs]
+    lines = [f"{reported.scenario}: {reported.message}", *needs, *execution(reported), reported.fix]
     return f"::{command} {given}::{_data(chr(10).join(filter(None, lines)))}"
 
 
@@ -41,7 +41,7 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def show(outcome: Outcome) -> None:
+def show(outcome: GateOutcome) -> None:
     """Print the commands."""
     for command in commands(outcome):
         sys.stdout.write(f"{command}\n")

@@ -6,15 +6,15 @@ import sys
 
 import msgspec
 
-from weakspot.harness.gate.outcome import Outcome
+from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.report import gate
 from weakspot.harness.report.outputs import Printed
 
 
-def show(outcome: Outcome) -> None:
+def show(outcome: GateOutcome) -> None:
     """Print the findings; questions without an answer go to standard error."""
-    for told in outcome.told:
-        sys.stdout.write(f"{msgspec.json.encode(gate.flat(told)).decode()}\n")
+    for reported in outcome.findings:
+        sys.stdout.write(f"{msgspec.json.encode(gate.flat(reported)).decode()}\n")
     for text in outcome.undecided:
         print(f"undecided: {text}", file=sys.stderr)
 

@@ -1,19 +1,19 @@
-"""The gate as JUnit XML: a test case a scenario and model, as CI systems count and show them."""
+"""The gate as JUnit XML: one test case per scenario and model, as CI systems count them."""
 
 from __future__ import annotations
 
 import re
 from xml.etree import ElementTree
 
-from weakspot.harness.gate.outcome import Outcome, Scenario
+from weakspot.harness.gate.outcome import GateOutcome, ScenarioResult
 from weakspot.harness.report.gate import plain
 from weakspot.harness.report.outputs import File
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def junit(outcome: Outcome) -> bytes:
-    """The file's content. What a limit left open is an error: nobody knows whether it holds."""
+def junit(outcome: GateOutcome) -> bytes:
+    """The file's content. An undecided question is an error."""
     cases = [_case(outcome, each) for each in outcome.scenarios]
     suite = ElementTree.Element(
         "testsuite",
@@ -32,7 +32,7 @@ def junit(outcome: Outcome) -> bytes:
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'.encode()
 
 
-def _case(outcome: Outcome, scenario: Scenario) -> ElementTree.Element:
+def _case(outcome: GateOutcome, scenario: ScenarioResult) -> ElementTree.Element:
     case = ElementTree.Element(
         "testcase",
         classname=scenario.file,
@@ -42,15 +42,15 @@ def _case(outcome: Outcome, scenario: Scenario) -> ElementTree.Element:
     )
     here = [
         each
-        for each in outcome.told
+        for each in outcome.findings
         if each.scenario == scenario.file and scenario.model in each.models
     ]
     failing = [each for each in here if each.status == "fails"]
     if failing:
         kinds = dict.fromkeys(each.finding.id for each in failing)
-        said = "; ".join(dict.fromkeys(each.message for each in failing))
+        messages = "; ".join(dict.fromkeys(each.message for each in failing))
         failure = ElementTree.SubElement(
-            case, "failure", type=", ".join(kinds), message=_NOT_XML.sub("?", said)
+            case, "failure", type=", ".join(kinds), message=_NOT_XML.sub("?", messages)
         )
         first = {each.cause: each for each in reversed(failing)}
         shown = (

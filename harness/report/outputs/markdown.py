@@ -5,34 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from weakspot.harness.gate.outcome import Outcome, Told
+from weakspot.harness.gate.outcome import GateOutcome, ReportedFinding
 from weakspot.harness.judge.kinds import KINDS
-from weakspot.harness.report.gate import amount, closing, execution, machines, reaches
+from weakspot.harness.report.gate import closing, execution, machines, reaches
 from weakspot.harness.report.outputs import File
+from weakspot.harness.values.numbers import amount
 
 _LANGUAGES = {".c": "c", ".h": "c", ".litmus": "text"}
 
 
-def markdown(outcome: Outcome) -> bytes:
+def markdown(outcome: GateOutcome) -> bytes:
     """The file's content."""
     return "\n".join([*_lines(outcome), ""]).encode()
 
 
-def _lines(outcome: Outcome) -> Iterator[str]:
+def _lines(outcome: GateOutcome) -> Iterator[str]:
     failing = len(outcome.failing)
     head = amount(failing, "finding") if failing else "nothing found"
     if not failing and outcome.undecided:
         head = f"{len(outcome.undecided)} undecided"
     yield f"### weakspot: {head}"
-    for told in outcome.told:
-        if told.status != "accepted" and not told.again:
+    for reported in outcome.findings:
+        if reported.status != "accepted" and not reported.is_repeat:
             yield ""
-            yield from _finding(told)
+            yield from _finding(reported)
     if outcome.undecided:
         yield ""
         yield from (f"- undecided: {_inline(text)}" for text in outcome.undecided)
     for stale in outcome.stale:
-        yield f"- no longer there, but still in the baseline: {stale.id} in `{stale.file}`"
+        yield f"- in the baseline but not found any more: {stale.id} in `{stale.file}`"
     yield ""
     yield "| scenario | model | result |"
     yield "|---|---|---|"
@@ -42,26 +43,27 @@ def _lines(outcome: Outcome) -> Iterator[str]:
     yield closing(outcome)
 
 
-def _finding(told: Told) -> Iterator[str]:
-    place = told.place
-    title = KINDS[told.finding.id].title
-    told_only = "" if told.status == "fails" else " (does not fail)"
-    yield f"**{told.finding.id} {title}**{told_only} in `{told.scenario}` under {told.models[0]}"
+def _finding(reported: ReportedFinding) -> Iterator[str]:
+    place = reported.place
+    title = KINDS[reported.finding.id].title
+    note = "" if reported.status == "fails" else " (does not fail the gate)"
+    where = f"in `{reported.scenario}` under {reported.models[0]}"
+    yield f"**{reported.finding.id} {title}**{note} {where}"
     yield ""
-    yield f"{_inline(told.message)}, at `{place}`:"
+    yield f"{_inline(reported.message)}, at `{place}`:"
     yield ""
     yield from _fenced(
         [place.text.strip()], _LANGUAGES.get(PurePosixPath(place.file).suffix, "cpp")
     )
-    for need in told.needs:
+    for need in reported.needs:
         yield f"- `{need.place.text.strip()}` (`{need.place}`) **{need.asks}**"
-    if told.fix:
-        yield f"- {_inline(told.fix)}"
-    if shown := execution(told):
+    if reported.fix:
+        yield f"- {_inline(reported.fix)}"
+    if shown := execution(reported):
         yield ""
         yield "<details><summary>The execution</summary>"
         yield ""
-        yield from _fenced([*shown, *filter(None, [reaches(told), machines(told)])], "text")
+        yield from _fenced([*shown, *filter(None, [reaches(reported), machines(reported)])], "text")
         yield ""
         yield "</details>"
 
@@ -73,7 +75,7 @@ def _fenced(lines: list[str], language: str) -> Iterator[str]:
 
 
 def _inline(text: str) -> str:
-    """Text that Markdown takes as it is."""
+    """The text with Markdown's special characters escaped."""
     return "".join(f"\\{sign}" if sign in "\\`*_<>|[]" else sign for sign in text)
 
 

@@ -1,7 +1,7 @@
-"""The gate's findings as SARIF 2.1.0 (OASIS, 2020): what code scanning and editors read.
+"""The gate's findings as SARIF 2.1.0 (OASIS, 2020), which code scanning and editors read.
 
-A witness is a code flow, a thread flow a thread, whose steps are numbered in an order in which they
-can be read. Paths are relative to the repository, columns count characters.
+A witness is a code flow with one thread flow per thread; its steps are numbered in reading order.
+Paths are relative to the repository, columns count characters.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from urllib.parse import quote
 import msgspec
 
 from weakspot import __version__
-from weakspot.harness.gate.outcome import Outcome, Place, Told
+from weakspot.harness.gate.outcome import GateOutcome, ReportedFinding, SourceSpan
 from weakspot.harness.judge.kinds import KINDS, FindingKind
 from weakspot.harness.report import witness
 from weakspot.harness.report.gate import execution
@@ -26,9 +26,9 @@ SCHEMA = (
 _Json = dict[str, Any]
 
 
-def sarif(outcome: Outcome) -> bytes:
+def sarif(outcome: GateOutcome) -> bytes:
     """The file's content."""
-    rules = sorted({each.finding.id for each in outcome.told})
+    rules = sorted({each.finding.id for each in outcome.findings})
     run: _Json = {
         "tool": {
             "driver": {
@@ -48,7 +48,9 @@ def sarif(outcome: Outcome) -> bytes:
                 ],
             }
         ],
-        "results": [_result(outcome, each, rules.index(each.finding.id)) for each in outcome.told],
+        "results": [
+            _result(outcome, each, rules.index(each.finding.id)) for each in outcome.findings
+        ],
     }
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return msgspec.json.format(msgspec.json.encode(log), indent=1) + b"\n"
@@ -66,50 +68,50 @@ def _rule(kind: FindingKind) -> _Json:
     }
 
 
-def _result(outcome: Outcome, told: Told, rule: int) -> _Json:
-    asked = (f"{need.place} {need.asks}" for need in told.needs)
-    text = ". ".join(filter(None, (told.message, *asked, told.fix)))
-    others = [place for place in told.places if place != told.place]
+def _result(outcome: GateOutcome, reported: ReportedFinding, rule: int) -> _Json:
+    asked = (f"{need.place} {need.asks}" for need in reported.needs)
+    text = ". ".join(filter(None, (reported.message, *asked, reported.fix)))
+    others = [place for place in reported.places if place != reported.place]
     result: _Json = {
-        "ruleId": told.finding.id,
+        "ruleId": reported.finding.id,
         "ruleIndex": rule,
-        "level": told.finding.severity,
+        "level": reported.finding.severity,
         "message": {"text": text},
-        "locations": [_location(outcome, told.place)],
+        "locations": [_location(outcome, reported.place)],
         "relatedLocations": [
-            {"id": number, **_location(outcome, place, place.does or told.message)}
+            {"id": number, **_location(outcome, place, place.does or reported.message)}
             for number, place in enumerate(others, 1)
         ],
-        "partialFingerprints": {"weakspot/v1": told.fingerprint},
+        "partialFingerprints": {"weakspot/v1": reported.fingerprint},
         "properties": {
-            "scenario": told.scenario,
-            "models": list(told.models),
-            "machines": told.machines,
+            "scenario": reported.scenario,
+            "models": list(reported.models),
+            "machines": reported.machines,
         },
     }
-    if told.witness is not None:
+    if reported.witness is not None:
         result["codeFlows"] = [
             {
-                "message": {"text": "\n".join(execution(told))},
-                "threadFlows": list(_threads(outcome, told)),
+                "message": {"text": "\n".join(execution(reported))},
+                "threadFlows": list(_threads(outcome, reported)),
             }
         ]
-    if told.status == "accepted":
+    if reported.status == "accepted":
         result["suppressions"] = [
             {"kind": "external", "justification": f"accepted in {outcome.baseline}"}
         ]
     return result
 
 
-def _threads(outcome: Outcome, told: Told) -> Iterator[_Json]:
-    """A thread flow a thread; one without a place in the source says so by its message alone."""
-    found = told.witness
+def _threads(outcome: GateOutcome, reported: ReportedFinding) -> Iterator[_Json]:
+    """One thread flow per thread; a step without a source line has a message only."""
+    found = reported.witness
     assert found is not None
     rows = witness.places(found)
     for thread in sorted({found.events[number].thread or 0 for number in rows}):
         steps = []
         for number, (_, row) in sorted(rows.items(), key=lambda item: item[1][1]):
-            event, place = found.events[number], told.steps[number]
+            event, place = found.events[number], reported.steps[number]
             if (event.thread or 0) != thread:
                 continue
             label = f"{event.label}: {descriptions.describe_event(event)}"
@@ -123,7 +125,7 @@ def _threads(outcome: Outcome, told: Told) -> Iterator[_Json]:
         yield {"id": str(thread), "message": {"text": heading}, "locations": steps}
 
 
-def _location(outcome: Outcome, place: Place, text: str = "") -> _Json:
+def _location(outcome: GateOutcome, place: SourceSpan, text: str = "") -> _Json:
     region: _Json = {"startLine": place.line}
     physical: _Json = {
         "artifactLocation": {"uri": quote(outcome.uri(place)), "uriBaseId": "%SRCROOT%"},

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from weakspot.harness.gate.outcome import Outcome
+from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.report import gate, terminal
 from weakspot.harness.report.outputs import Printed
 
 
-def show(outcome: Outcome) -> None:
+def show(outcome: GateOutcome) -> None:
     """Print every finding with its excerpt and its execution, then a closing line."""
     gate.gate(outcome, terminal.console())
 

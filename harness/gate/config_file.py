@@ -1,4 +1,4 @@
-"""Where a project's configuration is. Nothing else is imported: pytest asks at its start."""
+"""The file that configures a project. It imports nothing else, since pytest loads it at startup."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ PYPROJECT = "pyproject.toml"
 
 
 def find(start: Path) -> Path | None:
-    """The configuration of the project that the folder is in: the nearest one upwards."""
+    """The nearest configuration file in the folder or above it."""
     for folder in (start, *start.parents):
         for name in (OWN, PYPROJECT):
             path = folder / name
-            if path.is_file() and (name == OWN or _speaks(path)):
+            if path.is_file() and (name == OWN or _has_table(path)):
                 return path
     return None
 
 
-def _speaks(path: Path) -> bool:
-    """Whether a pyproject.toml has our table; one that is not TOML is an error of its own."""
+def _has_table(path: Path) -> bool:
+    """Whether a pyproject.toml has a table [tool.weakspot]; whether it is TOML is checked later."""
     return bool(re.search(rb"^\s*\[\s*tool\s*\.\s*weakspot\b", path.read_bytes(), re.M))

@@ -1,4 +1,4 @@
-"""From the work's answers to what is told: findings with their places, their cause, what helps."""
+"""From the answers of a run to reported findings: source lines, causes, suggested repairs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import msgspec
 
 from weakspot import __version__
 from weakspot.generators.litmus import Site
-from weakspot.harness.gate import baseline, mend
+from weakspot.harness.gate import baseline, suggested_repairs
 from weakspot.harness.gate.config import fails
-from weakspot.harness.gate.expected import unmet
-from weakspot.harness.gate.outcome import Accepted, Place, Status, Told
-from weakspot.harness.gate.places import place
+from weakspot.harness.gate.expectations import unmet_expectation
+from weakspot.harness.gate.outcome import AcceptedFinding, ReportedFinding, SourceSpan, Status
+from weakspot.harness.gate.source_spans import source_span
 from weakspot.harness.gate.work import Answered, Work
 from weakspot.harness.judge.findings import judge
 from weakspot.harness.judge.violations import violations_of
@@ -26,10 +26,10 @@ from weakspot.harness.values.record import FORMAT, Manifest, Plan, Record, progr
 from weakspot.harness.values.witness import Execution, WitnessEvent
 
 
-class Telling:
-    """What is told of the work, where these findings are accepted."""
+class GateFindings:
+    """The findings of a run; `accepted` are those of the baseline."""
 
-    def __init__(self, work: Work, accepted: Iterable[Accepted]) -> None:
+    def __init__(self, work: Work, accepted: Iterable[AcceptedFinding]) -> None:
         self.config, self.work = work.config, work
         self.accepted = {each.fingerprint for each in accepted}
         self.sites: dict[str, list[Site]] = {}
@@ -39,7 +39,7 @@ class Telling:
         for each in work.answered:
             if each.answer.exploration is None:
                 continue
-            # a limit where it is only told where something happens leaves nothing undecided
+            # a comparison with another model that reached a limit leaves nothing undecided
             if not each.job.compared or each.answer.exploration.result != "Unknown":
                 explorations.append(each.answer.exploration)
             self.machines |= each.answer.machines
@@ -48,25 +48,26 @@ class Telling:
         manifest = Manifest(format=FORMAT, weakspot=__version__, plan=Plan(what=()), started="")
         self.record = Record(manifest=manifest, explorations=tuple(explorations))
 
-    def told(self) -> Iterator[Told]:
-        mends = mend.mends(self.work)
+    def reported(self) -> Iterator[ReportedFinding]:
+        """Findings of programs in the order of the scenarios, then those of litmus tests."""
+        repairs = suggested_repairs.suggested_repairs(self.work)
         causes: set[tuple[str, Status]] = set()
         order = {file: at for at, file in enumerate(self.files.values())}
         findings = judge(self.record)
         for finding in sorted(findings, key=lambda each: order[self.files[each.subject]]):
-            told = self._program(finding)
-            helps = mends[told.scenario]
-            cause = f"{told.scenario} {told.test or told.message}"
-            if helps.needs:
-                cause = ", ".join(str(need.place) for need in helps.needs)
-                told = msgspec.structs.replace(told, needs=helps.needs, fix=helps.fix)
-            known = (cause, told.status)
-            yield msgspec.structs.replace(told, cause=cause, again=known in causes)
+            reported = self._program(finding)
+            repair = repairs[reported.scenario]
+            cause = f"{reported.scenario} {reported.test or reported.message}"
+            if repair.needs:
+                cause = ", ".join(str(need.place) for need in repair.needs)
+                reported = msgspec.structs.replace(reported, needs=repair.needs, fix=repair.fix)
+            known = (cause, reported.status)
+            yield msgspec.structs.replace(reported, cause=cause, is_repeat=known in causes)
             causes.add(known)
         for answered in self.work.answered:
             if answered.answer.verdict is not None:
                 test = self.work.tests[answered.job.file]
-                if wrong := unmet(test, answered.answer.verdict):
+                if wrong := unmet_expectation(test, answered.answer.verdict):
                     yield self._litmus(wrong, answered)
 
     def _status(self, finding: Finding, fingerprint: str) -> Status:
@@ -74,27 +75,27 @@ class Telling:
             return "accepted"
         return "fails" if fails(self.config, finding.id, finding.severity) else "told"
 
-    def _program(self, finding: Finding) -> Told:
+    def _program(self, finding: Finding) -> ReportedFinding:
         file = self.files[finding.subject]
         given = violations_of(self.record, finding)
         violation = min((each for _, each in given), key=_length)
         witness = violation.witness
-        places = self._places(file, finding, witness) or (Place(file, 1),)
+        places = self._places(file, finding, witness) or (SourceSpan(file, 1),)
         models = tuple(exploration.model for exploration, _ in given)
         all_ = self.record.explorations_of[finding.subject]
         tests = [test for exploration, _ in given for test in exploration.tests]
-        knows = finding.id != "WS102"  # only models of languages know races
+        defined = finding.id != "WS102"  # only language models define data races
         mark = baseline.fingerprint(finding.id, places[0].file, places[0].function, places[0].text)
-        return Told(
+        return ReportedFinding(
             finding=finding,
-            message=self._of_project(file, finding),
+            message=self._with_project_paths(file, finding),
             scenario=file,
             fingerprint=mark,
             status=self._status(finding, mark),
             places=places,
             fix=finding.fix,
             models=models,
-            safe=tuple(each.model for each in all_ if each.result == "Safe" and knows),
+            safe=tuple(each.model for each in all_ if each.result == "Safe" and defined),
             test=violation.test,
             shape=next((each.shape for each in tests if each.name == violation.test), ""),
             machines=self.machines.get(violation.test, {}),
@@ -102,8 +103,8 @@ class Telling:
             steps=tuple(self._step(file, event) for event in witness.events) if witness else (),
         )
 
-    def _of_project(self, file: str, finding: Finding) -> str:
-        """The message, with places named from the project's folder as everywhere else."""
+    def _with_project_paths(self, file: str, finding: Finding) -> str:
+        """The message, with file names relative to the project's folder."""
         message = finding.message.removeprefix(f"{program_name(file, Path(file).stem)}: ")
         for name in {site.file for site in self.sites[file]}:
             spelled = rf"(?<![\w./-]){re.escape(name)}(?=:\d)"
@@ -111,8 +112,10 @@ class Telling:
             message = re.sub(spelled, path.replace("\\", r"\\"), message)
         return message
 
-    def _places(self, file: str, finding: Finding, witness: Execution | None) -> tuple[Place, ...]:
-        """The finding's places, each with what happens there: a race, a wait, an access."""
+    def _places(
+        self, file: str, finding: Finding, witness: Execution | None
+    ) -> tuple[SourceSpan, ...]:
+        """The finding's source lines, each with what happens there: a race, a wait, an access."""
         if witness is None:
             return tuple(self._place(file, site, None) for site in finding.sites)
         events = {event.site: event for event in witness.events}
@@ -122,25 +125,25 @@ class Telling:
         waits = {wait.site: f"waits for {wait.what}" for wait in witness.waits}
         places = (self._place(file, site, events.get(site)) for site in finding.sites)
         return tuple(
-            msgspec.structs.replace(place, does=waits.get(site, place.does))
-            for site, place in zip(finding.sites, places, strict=True)
+            msgspec.structs.replace(source_span, does=waits.get(site, source_span.does))
+            for site, source_span in zip(finding.sites, places, strict=True)
         )
 
-    def _step(self, file: str, event: WitnessEvent) -> Place | None:
+    def _step(self, file: str, event: WitnessEvent) -> SourceSpan | None:
         return self._place(file, event.site, event) if event.site else None
 
-    def _place(self, file: str, site: str, event: WitnessEvent | None) -> Place:
-        """The place in the project of a site of a scenario, which is relative to its folder."""
+    def _place(self, file: str, site: str, event: WitnessEvent | None) -> SourceSpan:
+        """The source span of a scenario's site, whose file is relative to the scenario's folder."""
         name, _, number = site.rpartition(":")
         line = int(number)
         here = [each for each in self.sites[file] if str(each) == site]
         if event is not None:
-            here.sort(key=lambda each: (not _does(each, event), each.order != event.order))
+            here.sort(key=lambda each: (not _matches(each, event), each.order != event.order))
         else:
             here.sort(key=lambda each: each.kind not in ("assert", "call"))
         column = here[0].column if here else 0
         path = os.path.normpath(Path(file).parent / name)
-        return place(
+        return source_span(
             self.config.root,
             name if name.startswith("<") else path,
             line,
@@ -149,7 +152,7 @@ class Telling:
             does=describe_event(event) if event is not None else "",
         )
 
-    def _litmus(self, finding: Finding, answered: Answered) -> Told:
+    def _litmus(self, finding: Finding, answered: Answered) -> ReportedFinding:
         file, model = answered.job.file, answered.job.model.name
         test, verdict = self.work.tests[file], answered.answer.verdict
         assert verdict is not None
@@ -160,9 +163,9 @@ class Telling:
             default=1,
         )
         condition = lines[at - 1].lstrip()
-        there = place(self.config.root, file, at, len(lines[at - 1]) - len(condition) + 1)
+        there = source_span(self.config.root, file, at, len(lines[at - 1]) - len(condition) + 1)
         mark = baseline.fingerprint(finding.id, file, model, condition)
-        return Told(
+        return ReportedFinding(
             finding=finding,
             message=finding.message,
             scenario=file,
@@ -182,7 +185,7 @@ def _length(violation: Violation) -> int:
     return len(violation.witness.events) if violation.witness is not None else 1 << 30
 
 
-def _does(site: Site, event: WitnessEvent) -> bool:
-    """Whether the event is one of the site's operation."""
+def _matches(site: Site, event: WitnessEvent) -> bool:
+    """Whether the event comes from an operation of the site's kind."""
     kinds = {"RMW": ("RMW", "CAS"), "R": ("R", "CAS"), "FREE": ("call",)}
     return site.kind.upper() in kinds.get(event.kind, (event.kind,))

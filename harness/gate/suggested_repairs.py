@@ -1,5 +1,7 @@
-"""Which order a scenario that goes wrong needs, at which annotation, and for how many scenarios
-that is enough. What was found is kept, as the answers are."""
+"""The memory order that repairs a violated scenario, and for how many scenarios it was confirmed.
+
+Repairs are stored in the project's cache like the answers of the gate.
+"""
 
 from __future__ import annotations
 
@@ -13,31 +15,31 @@ import msgspec
 from weakspot.generators.source.program import Program, read_program
 from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.gate.outcome import Need
-from weakspot.harness.gate.places import place
+from weakspot.harness.gate.outcome import RequiredOrder
+from weakspot.harness.gate.source_spans import source_span
 from weakspot.harness.gate.work import Answered, Work
 from weakspot.harness.orders.repairs import Repair, repairs
 from weakspot.harness.values.strength import spelled
 from weakspot.system import cache
 
 SECONDS = 5.0
-"""How long one exploration on the way may take, and the whole way where the budget allows."""
+"""The time limit of one exploration; a search for a repair may take twice that."""
 
 
-class Mend(msgspec.Struct, frozen=True):
-    """What to strengthen, and in words; both empty where nothing that was tried helps."""
+class SuggestedRepair(msgspec.Struct, frozen=True):
+    """The orders to strengthen, and a sentence that says so; both empty if no repair was found."""
 
-    needs: tuple[Need, ...] = ()
+    needs: tuple[RequiredOrder, ...] = ()
     fix: str = ""
 
 
-class _Late(Exception):
+class _OutOfTime(Exception):
     pass
 
 
-def mends(work: Work) -> dict[str, Mend]:
-    """By scenario, what repairs it under the first model that it goes wrong under."""
-    found: dict[str, Mend] = {}
+def suggested_repairs(work: Work) -> dict[str, SuggestedRepair]:
+    """By scenario, a repair under the first model that shows a violation."""
+    found: dict[str, SuggestedRepair] = {}
     for answered in work.answered:
         exploration, job = answered.answer.exploration, answered.job
         if exploration is None or not exploration.violations or job.compared or job.file in found:
@@ -51,29 +53,29 @@ def mends(work: Work) -> dict[str, Mend]:
     return found
 
 
-def _known(work: Work, violated: Answered, together: Sequence[Answered]) -> Mend:
+def _known(work: Work, violated: Answered, together: Sequence[Answered]) -> SuggestedRepair:
     parts = [part for each in together for part in (each.job.file, *each.answer.inputs.hashes)]
-    path = work.place_of(f"mend {work.key(violated.job)} {' '.join(parts)}")
-    mend = cache.read(path, Mend)
-    if mend is not None:
-        return mend
+    path = work.place_of(f"repair {work.key(violated.job)} {' '.join(parts)}")
+    repair = cache.read(path, SuggestedRepair)
+    if repair is not None:
+        return repair
     try:
-        mend = _sought(work, violated, together)
-    except _Late:
-        work.notes.append(f"{violated.job.file}: the budget ended the search for a repair")
-        return Mend()
-    cache.write(path, mend)
-    return mend
+        repair = _searched(work, violated, together)
+    except _OutOfTime:
+        work.notes.append(f"{violated.job.file}: no repair found within the time budget")
+        return SuggestedRepair()
+    cache.write(path, repair)
+    return repair
 
 
-def _sought(work: Work, violated: Answered, together: Sequence[Answered]) -> Mend:
+def _searched(work: Work, violated: Answered, together: Sequence[Answered]) -> SuggestedRepair:
     seconds = min(work.end - time.monotonic(), 2 * SECONDS)
     end = time.monotonic() + seconds
 
     def report(text: str) -> None:
-        work.progress.at(f"what repairs {violated.job.file}: {text}")
+        work.progress.at(f"a repair for {violated.job.file}: {text}")
         if time.monotonic() > end:
-            raise _Late
+            raise _OutOfTime
 
     report("reading")
     costs = {each.job.file: each.answer.seconds for each in together}
@@ -86,12 +88,14 @@ def _sought(work: Work, violated: Answered, together: Sequence[Answered]) -> Men
     bounds = Bounds(loops=work.config.gate.unroll, seconds=SECONDS)
     found = repairs(programs, violated.job.file, model, bounds, report=report)
     if not found:
-        return Mend()
+        return SuggestedRepair()
     root = work.config.root
     named = [
         msgspec.structs.replace(_named(root, repair), programs=len(together)) for repair in found
     ]
-    return Mend(needs=tuple(_needs(root, named[0], model)), fix="; or ".join(map(str, named)))
+    return SuggestedRepair(
+        needs=tuple(_needs(root, named[0], model)), fix="; or ".join(map(str, named))
+    )
 
 
 def affordable(costs: Mapping[str, float], first: str, seconds: float) -> list[str]:
@@ -109,7 +113,7 @@ def affordable(costs: Mapping[str, float], first: str, seconds: float) -> list[s
 
 
 def _named(root: Path, repair: Repair) -> Repair:
-    """The repair with its files as the project knows them."""
+    """The repair with its files relative to the project's folder."""
     changes = []
     for change in repair.changes:
         file = os.path.relpath(change.annotation.path, root.resolve())
@@ -118,12 +122,12 @@ def _named(root: Path, repair: Repair) -> Repair:
     return msgspec.structs.replace(repair, changes=tuple(changes))
 
 
-def _needs(root: Path, repair: Repair, model: Model) -> Iterator[Need]:
+def _needs(root: Path, repair: Repair, model: Model) -> Iterator[RequiredOrder]:
     for change in repair.changes:
         there = change.annotation
         wanted = spelled(change.after).replace("memory_order_", "")
-        yield Need(
-            place=place(
+        yield RequiredOrder(
+            place=source_span(
                 root,
                 there.file,
                 there.line,

@@ -1,8 +1,8 @@
-"""What a litmus file expects of itself, and whether it is so.
+"""The answer that a litmus file expects, compared with the one it got.
 
-`~exists` expects Never and `forall` expects Always. `exists` only asks, unless a comment says what
-is to come, in the words of the Linux kernel's litmus tests: `(* Result: Sometimes *)`. A line that
-names models (`Result: Never under sc tso`) speaks of these, one without of all others.
+`~exists` expects Never and `forall` expects Always. `exists` expects nothing, unless a comment
+states the expected answer as the Linux kernel's litmus tests do: `(* Result: Sometimes *)`. A line
+that names models (`Result: Never under sc tso`) applies to these, one without to all others.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _RESULT = re.compile(
 
 
 def expectation(test: Test, model: str) -> str:
-    """The observation that the file expects under the model, empty when it expects none."""
+    """The observation that the file expects under the model; empty if it expects none."""
     general = ""
     for match in _RESULT.finditer(test.text):
         names = re.split(r"[\s,]+", match[2]) if match[2] else []
@@ -36,8 +36,8 @@ def expectation(test: Test, model: str) -> str:
     return {"~exists": "Never", "forall": "Always"}.get(quantifier, "")
 
 
-def unmet(test: Test, verdict: Verdict) -> Finding | None:
-    """WS001, where the answer is another one than the file expects."""
+def unmet_expectation(test: Test, verdict: Verdict) -> Finding | None:
+    """A WS001 finding if the answer differs from what the file expects."""
     expected = expectation(test, verdict.model)
     if not expected or verdict.observation in (expected, "Unknown"):
         return None
@@ -45,7 +45,7 @@ def unmet(test: Test, verdict: Verdict) -> Finding | None:
         id="WS001",
         severity="error",
         message=f"{test.name} under {verdict.model}: the file expects {expected}, "
-        f"{verdict.checker} finds {verdict.observation}",
+        f"{verdict.checker} answers {verdict.observation}",
         subject=test.name,
         evidence=(Evidence("verdict", describe_verdict(verdict)),),
         fix=KINDS["WS001"].advice,

@@ -1,5 +1,8 @@
-"""On which kinds of machine a cycle can come about: its test as compilers map it to instructions,
-decided under the models of these machines. What a compiler reorders besides is not in it."""
+"""The architectures on which a cycle is possible, decided from its litmus test.
+
+The test is mapped to instructions as compilers map it, and checked under the models of those
+machines. Reorderings that a compiler makes on its own are not considered.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,14 @@ from weakspot.harness.corpus import models
 from weakspot.harness.values.verdict import Verdict
 
 SECONDS = 1.0
-"""The limit of one test on one kind of machine; one that takes longer is not told of."""
+"""The time limit of one test on one architecture; a test that takes longer is left out."""
 
 NAMES = {"X86_64": "x86-64", "AArch64": "AArch64", "PPC": "POWER", "RISCV": "RISC-V"}
-"""The machines by their dialects."""
+"""Names of the architectures, by litmus dialect."""
 
 
-def reach(test: Test) -> dict[str, bool]:
-    """By machine, whether the test's outcome is possible there under some mapping."""
+def possible_on(test: Test) -> dict[str, bool]:
+    """By architecture, whether the test's outcome is possible under at least one mapping."""
     found: dict[str, bool] = {}
     for target in targets().values():
         name = NAMES.get(target.dialect, "")
