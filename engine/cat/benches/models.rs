@@ -1,5 +1,5 @@
-//! How long it takes to load a model, to prepare it for a graph of events, and to solve it:
-//! `cargo bench -p cat`.
+//! The time to load a model, to prepare it for a graph of events, and to solve it: `cargo bench -p
+//! cat`.
 #[path = "../tests/semantics/graphs.rs"]
 #[allow(dead_code)]
 mod graphs;
@@ -9,7 +9,7 @@ use graphs::*;
 use relation::{Relation, Set};
 use std::ops::ControlFlow;
 
-/// Gives the graph an empty set for every name that the model takes and does not find.
+/// Adds empty sets and relations for the names that the model reads and the graph does not give.
 fn complete(graph: &mut Graph, model: &Model) {
     for name in model.takes(&|_| false).unwrap() {
         if !graph.sets.contains_key(&name) && !graph.relations.contains_key(&name) {
@@ -118,8 +118,7 @@ fn micros(start: f64, rounds: usize) -> f64 {
     (worked() - start) / rounds as f64
 }
 
-/// How long this thread has worked so far, in microseconds: other work of the machine does not
-/// count.
+/// The processor time of this thread, in microseconds.
 fn worked() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = text.split_whitespace().next();

@@ -30,7 +30,7 @@ mod syntax;
 mod types;
 mod values;
 
-pub use analysis::extents::{Extent, MAX_SORTS};
+pub use analysis::extents::{Extent, MAX_CLASSES};
 pub use error::CatError;
 pub use evaluation::consistency::{Axiom, Complete, Consistency, Flags};
 pub use evaluation::input::{Given, Input, Interrupt, Solution, Visit};

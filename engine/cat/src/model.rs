@@ -40,8 +40,8 @@ impl Model {
         };
         Model::build(path, text, &|name, including| {
             let beside = including.parent().unwrap_or(Path::new(""));
-            let places = std::iter::once(beside).chain(folders.iter().map(PathBuf::as_path));
-            let mut found = places.map(|folder| folder.join(name));
+            let searched = std::iter::once(beside).chain(folders.iter().map(PathBuf::as_path));
+            let mut found = searched.map(|folder| folder.join(name));
             found.find_map(|path| files::read(&path).map(|text| (path, text)))
         })
     }
@@ -85,9 +85,9 @@ impl Model {
     ) -> Result<Arc<CachedPlan>, CatError> {
         let on = self.files.variants.iter().map(|name| variants(name));
         let blocks = [&self.prelude, &self.main];
-        let lay_out = || statements::plan(&self.files, &blocks, variants);
+        let make = || statements::plan(&self.files, &blocks, variants);
         self.plans
-            .plan(on.collect(), lay_out)
+            .plan(on.collect(), make)
             .map_err(|(at, fault)| fault.error(&self.files, &self.files.names, at))
     }
 

@@ -129,7 +129,5 @@ fn leads_nowhere(path: &Path) -> bool {
 
 /// The pairs from an event of one set to one of the other.
 fn within(relation: &Relation, from: &Set, to: &Set) -> Relation {
-    let mut out = Relation::default();
-    relation.restrict_into(Some(from), Some(to), &mut out);
-    out
+    relation.restrict(Some(from), Some(to))
 }

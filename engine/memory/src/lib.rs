@@ -1,5 +1,5 @@
-//! How much memory a thread holds, counted by the allocator: whatever it is that grows, a
-//! decision can tell that it grows too far, and another thread's does not matter.
+//! The global allocator: mimalloc, with a count of the memory that each thread has allocated. A
+//! search uses it to respect its memory limit, independently of other threads.
 
 use libmimalloc_sys::{mi_malloc, mi_realloc, mi_zalloc};
 use mimalloc::MiMalloc;
@@ -8,7 +8,8 @@ use std::cell::Cell;
 use std::mem::align_of;
 
 thread_local! {
-    /// Of this thread, in bytes; below zero where it freed what others allocated.
+    /// The bytes that this thread has allocated and not freed; negative if it has freed what
+    /// other threads allocated.
     static HELD: Cell<isize> = const { Cell::new(0) };
 }
 
@@ -17,14 +18,14 @@ pub fn held() -> isize {
     HELD.try_with(Cell::get).unwrap_or(0)
 }
 
-/// A layout's size is at most `isize::MAX`.
+/// Updates the count; a layout's size is at most `isize::MAX`.
 fn count(allocated: usize, freed: usize) {
     let change = allocated as isize - freed as isize;
     let _ended = HELD.try_with(|held| held.set(held.get().wrapping_add(change)));
 }
 
-/// Whether mimalloc's plain functions align enough, which are quicker than those that take the
-/// alignment: their blocks are made of words.
+/// Whether mimalloc's functions without an alignment parameter suffice, which are faster: their
+/// blocks are aligned to words.
 fn plain(layout: Layout) -> bool {
     layout.align() <= align_of::<usize>()
 }
@@ -35,8 +36,8 @@ struct Counting;
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-// The trait is unsafe; every call goes to mimalloc as it came, and counting neither
-// allocates nor looks at the memory.
+// The trait is unsafe. Every call is forwarded to mimalloc unchanged; counting neither allocates
+// nor accesses the memory.
 #[allow(unsafe_code)]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -74,7 +75,7 @@ mod tests {
     use super::held;
 
     #[test]
-    fn what_a_thread_holds_is_counted_exactly() {
+    fn the_memory_of_a_thread_is_counted_exactly() {
         let before = held();
         let mut list: Vec<u64> = Vec::with_capacity(1000);
         assert_eq!(held() - before, 8000);
@@ -88,7 +89,7 @@ mod tests {
     fn another_threads_memory_is_not_counted() {
         let before = held();
         let elsewhere = std::thread::spawn(|| {
-            // what it was given to run is its to free, and not its own
+            // the closure itself was allocated by the other thread
             let before = held();
             let list = vec![0u8; 1 << 20];
             let grown = held() - before;

@@ -1,18 +1,15 @@
-//! A shortest cycle of several relations, and letters for the events that it is shown with.
+//! A shortest cycle of several relations, and the letters that name its events.
 use super::Relation;
-use std::collections::{BTreeMap, VecDeque};
 
-/// A pair of events, and the name of the relation by which the first comes before the second.
+/// A pair of events, and the name of a relation that contains it.
 pub type Edge = (usize, usize, &'static str);
 
-/// A shortest cycle, by the first relation that has each pair.
+/// A shortest cycle of the union of relations; each edge has the name of the first relation that
+/// contains it.
 pub fn cycle(relations: &[(&'static str, &Relation)], n: usize) -> Vec<Edge> {
     let mut all = Relation::new(n);
     relations.iter().for_each(|(_, r)| all.union_with(r));
-    let shortest = (0..n)
-        .filter_map(|start| round(&all, start))
-        .min_by_key(Vec::len);
-    let Some(path) = shortest else {
+    let Some(path) = all.cycle() else {
         return Vec::new();
     };
     let kind = |a: usize, b: usize| {
@@ -24,29 +21,6 @@ pub fn cycle(relations: &[(&'static str, &Relation)], n: usize) -> Vec<Edge> {
         .zip(after)
         .map(|(a, b)| (*a, *b, kind(*a, *b)))
         .collect()
-}
-
-/// The shortest way from an event back to itself.
-fn round(all: &Relation, start: usize) -> Option<Vec<usize>> {
-    let mut from: BTreeMap<usize, usize> = BTreeMap::new();
-    let mut waiting = VecDeque::from([start]);
-    while let Some(at) = waiting.pop_front() {
-        for next in all.successors(at) {
-            if next == start {
-                let mut path = vec![at];
-                while let Some(before) = from.get(&path[path.len() - 1]) {
-                    path.push(*before);
-                }
-                path.reverse();
-                return Some(path);
-            }
-            from.entry(next).or_insert_with(|| {
-                waiting.push_back(next);
-                at
-            });
-        }
-    }
-    None
 }
 
 /// `a` … `z`, `aa`, …

@@ -2,14 +2,14 @@
 use super::{rows, Relation, Set};
 
 impl Relation {
-    /// The pairs with a path of at least one step from the first to the second.
+    /// The transitive closure.
     pub fn closure(&self) -> Relation {
         let mut relation = self.clone();
         relation.close();
         relation
     }
 
-    /// [`Relation::closure`], and each event with itself.
+    /// The reflexive transitive closure.
     pub fn reflexive_closure(&self) -> Relation {
         let mut relation = self.closure();
         relation.add_identity();
@@ -31,8 +31,8 @@ impl Relation {
         rows::is_acyclic(self.stride, &self.rows)
     }
 
-    /// A shortest cycle, as the events on it, each leading to the next and the last to
-    /// the first; the one of the least event among the shortest.
+    /// A shortest cycle, as the events on it, each leading to the next and the last to the
+    /// first. Among the shortest, the one through the least event.
     pub fn cycle(&self) -> Option<Vec<usize>> {
         let cycles = (0..self.len).filter_map(|start| self.cycle_through(start));
         cycles.min_by_key(Vec::len)
@@ -71,10 +71,10 @@ impl Relation {
 /// An iterator over the linear extensions of a relation; see
 /// [`Relation::linear_extensions`].
 pub struct LinearExtensions {
-    /// For each event, those that must stand before it.
+    /// For each event, those that must precede it.
     before: Vec<Set>,
     items: Set,
-    /// The order so far, and at each place the events that may still stand there.
+    /// The order so far, and for each position the events that may still be placed there.
     chosen: Vec<usize>,
     options: Vec<Set>,
     started: bool,
@@ -93,7 +93,7 @@ impl LinearExtensions {
         }
     }
 
-    /// The events that may come next: not placed, with everything before them placed.
+    /// The events that may come next: those not placed whose predecessors are placed.
     fn next_options(&self) -> Set {
         let mut left = self.items.clone();
         for item in &self.chosen {

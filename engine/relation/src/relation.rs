@@ -6,8 +6,7 @@ use std::fmt;
 /// A relation over the events `0..len`: for each event, the bits of those it leads to.
 ///
 /// `stride` words make a row; it is 1 up to 64 events, where each operation is a plain
-/// loop over words. Operations named `…_into` write over their last argument, whatever
-/// it holds, and keep its memory; the others make a new relation.
+/// loop over words.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Relation {
     pub(super) len: usize,
@@ -31,7 +30,7 @@ impl Relation {
         Relation::product(&Set::full(len), &Set::full(len))
     }
 
-    /// Each event of the set with itself.
+    /// The pairs of each event of the set with itself.
     pub fn identity(set: &Set) -> Self {
         let mut relation = Relation::new(set.len());
         for item in set.iter() {
@@ -43,22 +42,15 @@ impl Relation {
     /// Every pair of an event of `from` and one of `to`.
     pub fn product(from: &Set, to: &Set) -> Self {
         let mut relation = Relation::new(from.len());
-        Relation::product_into(from, to, &mut relation);
+        for item in from.iter() {
+            for index in 0..words(to.len()) {
+                relation.rows[item * relation.stride + index] = to.word(index);
+            }
+        }
         relation
     }
 
-    /// [`Relation::product`], written over `out`.
-    pub fn product_into(from: &Set, to: &Set, out: &mut Relation) {
-        out.clear(from.len());
-        let stride = out.stride;
-        for item in from.iter() {
-            for index in 0..words(to.len()) {
-                out.rows[item * stride + index] = to.word(index);
-            }
-        }
-    }
-
-    /// The relation of the pairs of `items`, each below `len`.
+    /// The relation of these pairs of events, each below `len`.
     pub fn of(len: usize, items: impl IntoIterator<Item = (usize, usize)>) -> Self {
         let mut relation = Relation::new(len);
         for (from, to) in items {
@@ -81,7 +73,7 @@ impl Relation {
         &self.rows
     }
 
-    /// Empties the relation and makes it range over `len` events.
+    /// Overwrites this with the empty relation over `len` events.
     pub fn clear(&mut self, len: usize) {
         self.len = len;
         self.stride = words(len).max(1);
@@ -89,7 +81,7 @@ impl Relation {
         self.rows.resize(len * self.stride, 0);
     }
 
-    /// Makes this the relation of these rows, keeping its memory; see [`super::rows`].
+    /// Overwrites this with the relation of these rows, without allocation; see [`super::rows`].
     pub fn copy_rows(&mut self, len: usize, bits: &[u64]) {
         self.len = len;
         self.stride = rows::stride(len);
@@ -97,12 +89,12 @@ impl Relation {
         self.rows.extend_from_slice(bits);
     }
 
-    /// Makes this the same as the other, keeping its memory.
+    /// Overwrites this with the other, without allocation.
     pub fn copy_from(&mut self, other: &Relation) {
         self.copy_rows(other.len, &other.rows);
     }
 
-    /// Over how many events the relation ranges.
+    /// The number of events.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -112,7 +104,7 @@ impl Relation {
         self.rows.iter().all(|word| *word == 0)
     }
 
-    /// How many pairs are in the relation.
+    /// The number of pairs.
     pub fn count(&self) -> usize {
         self.rows
             .iter()
@@ -127,7 +119,7 @@ impl Relation {
             && self.rows[from * self.stride + to / 64] >> (to % 64) & 1 == 1
     }
 
-    /// Puts the pair in; both events must be below `len`.
+    /// Adds the pair; both events must be below `len`.
     pub fn insert(&mut self, from: usize, to: usize) {
         assert!(
             from < self.len && to < self.len,
@@ -137,21 +129,21 @@ impl Relation {
         self.rows[from * self.stride + to / 64] |= 1 << (to % 64);
     }
 
-    /// Takes the pair out.
+    /// Removes the pair.
     pub fn remove(&mut self, from: usize, to: usize) {
         if from < self.len && to < self.len {
             self.rows[from * self.stride + to / 64] &= !(1 << (to % 64));
         }
     }
 
-    /// Puts in `from` with every event of `to`.
+    /// Adds the pairs from `from` to every event of `to`.
     pub fn insert_all(&mut self, from: usize, to: &Set) {
         for index in 0..words(self.len) {
             self.rows[from * self.stride + index] |= to.word(index);
         }
     }
 
-    /// Takes out `from` with every event of `to`.
+    /// Removes the pairs from `from` to every event of `to`.
     pub fn remove_all(&mut self, from: usize, to: &Set) {
         for index in 0..words(self.len) {
             self.rows[from * self.stride + index] &= !to.word(index);
@@ -200,19 +192,9 @@ impl Relation {
         self.zip(other, |a, b| a & b)
     }
 
-    /// [`Relation::intersection`], written over `out`.
-    pub fn intersection_into(&self, other: &Relation, out: &mut Relation) {
-        self.zip_into(other, out, |a, b| a & b);
-    }
-
     /// The pairs of this relation that are not in the other.
     pub fn difference(&self, other: &Relation) -> Relation {
         self.zip(other, |a, b| a & !b)
-    }
-
-    /// [`Relation::difference`], written over `out`.
-    pub fn difference_into(&self, other: &Relation, out: &mut Relation) {
-        self.zip_into(other, out, |a, b| a & !b);
     }
 
     /// The pairs not in the relation.
@@ -227,52 +209,36 @@ impl Relation {
         relation
     }
 
-    /// The pairs turned round.
+    /// The pairs in reverse.
     pub fn inverse(&self) -> Relation {
         let mut relation = Relation::new(self.len);
-        self.inverse_into(&mut relation);
+        rows::inverse(self.stride, &self.rows, &mut relation.rows);
         relation
-    }
-
-    /// [`Relation::inverse`], written over `out`.
-    pub fn inverse_into(&self, out: &mut Relation) {
-        out.clear(self.len);
-        rows::inverse(self.stride, &self.rows, &mut out.rows);
     }
 
     /// The pairs a, c such that for some b the pair a, b is in this relation and b, c in
     /// the other.
     pub fn sequence(&self, other: &Relation) -> Relation {
-        let mut relation = Relation::new(self.len);
-        self.sequence_into(other, &mut relation);
-        relation
-    }
-
-    /// [`Relation::sequence`], written over `out`.
-    pub fn sequence_into(&self, other: &Relation, out: &mut Relation) {
         assert_eq!(self.len, other.len, "relations of different graphs");
-        out.clear(self.len);
-        rows::sequence(self.stride, &self.rows, &other.rows, &mut out.rows);
+        let mut relation = Relation::new(self.len);
+        rows::sequence(self.stride, &self.rows, &other.rows, &mut relation.rows);
+        relation
     }
 
     /// The pairs whose first event is in `from`.
     pub fn restrict_domain(&self, from: &Set) -> Relation {
-        let mut relation = Relation::new(self.len);
-        self.restrict_into(Some(from), None, &mut relation);
-        relation
+        self.restrict(Some(from), None)
     }
 
     /// The pairs whose second event is in `to`.
     pub fn restrict_range(&self, to: &Set) -> Relation {
-        let mut relation = Relation::new(self.len);
-        self.restrict_into(None, Some(to), &mut relation);
-        relation
+        self.restrict(None, Some(to))
     }
 
-    /// The pairs from an event of `from` to an event of `to`, each where it is given,
-    /// written over `out`.
-    pub fn restrict_into(&self, from: Option<&Set>, to: Option<&Set>, out: &mut Relation) {
-        out.copy_from(self);
+    /// The pairs whose first event is in `from` and whose second is in `to`; an absent set
+    /// restricts nothing.
+    pub fn restrict(&self, from: Option<&Set>, to: Option<&Set>) -> Relation {
+        let mut out = self.clone();
         if let Some(to) = to {
             for row in out.rows.chunks_exact_mut(self.stride) {
                 for (index, word) in row.iter_mut().enumerate() {
@@ -288,6 +254,7 @@ impl Relation {
                 }
             }
         }
+        out
     }
 
     /// The pairs for which `keep` holds.
@@ -295,7 +262,7 @@ impl Relation {
         Relation::of(self.len, self.iter().filter(|(from, to)| keep(*from, *to)))
     }
 
-    /// Adds each event with itself.
+    /// Adds the pair of each event with itself.
     pub fn add_identity(&mut self) {
         for item in 0..self.len {
             self.insert(item, item);
@@ -326,18 +293,13 @@ impl Relation {
     }
 
     fn zip(&self, other: &Relation, op: impl Fn(u64, u64) -> u64) -> Relation {
-        let mut relation = Relation::default();
-        self.zip_into(other, &mut relation, op);
-        relation
-    }
-
-    fn zip_into(&self, other: &Relation, out: &mut Relation, op: impl Fn(u64, u64) -> u64) {
         assert_eq!(self.len, other.len, "relations of different graphs");
-        out.len = self.len;
-        out.stride = self.stride;
-        out.rows.clear();
         let words = self.rows.iter().zip(&other.rows);
-        out.rows.extend(words.map(|(a, b)| op(*a, *b)));
+        Relation {
+            len: self.len,
+            stride: self.stride,
+            rows: words.map(|(a, b)| op(*a, *b)).collect(),
+        }
     }
 }
 

@@ -1,11 +1,11 @@
-//! Operations on rows of bits, written over memory that is there already.
+//! Operations on rows of bits, in existing memory.
 //!
 //! A set of `n` events is `stride` words; a relation is `n` such rows, one after another.
 //! `stride` is 1 up to 64 events. The bits of events from `n` on are 0. Each function
-//! writes its result over `out` and says whether there is anything in it.
+//! overwrites `out` with its result and returns whether it is non-empty.
 use super::set::Bits;
 
-/// How many words make a row over `n` events.
+/// The number of words in a row over `n` events.
 pub fn stride(n: usize) -> usize {
     n.div_ceil(64).max(1)
 }
@@ -17,7 +17,7 @@ pub fn full_set(n: usize, out: &mut [u64]) {
     }
 }
 
-/// Adds what is in `a`.
+/// Adds the elements of `a`.
 pub fn unite(a: &[u64], out: &mut [u64]) {
     for (word, more) in out.iter_mut().zip(a) {
         *word |= more;
@@ -41,7 +41,7 @@ fn words(a: &[u64], b: &[u64], out: &mut [u64], op: impl Fn(u64, u64) -> u64) ->
     any != 0
 }
 
-/// The events that are not in a set; of a relation, the pairs that are not.
+/// The events that are not in a set; for a relation, the pairs that are not in it.
 pub fn complement(n: usize, stride: usize, a: &[u64], out: &mut [u64]) -> bool {
     let mut any = 0;
     let rows = out.chunks_exact_mut(stride).zip(a.chunks_exact(stride));
@@ -71,12 +71,12 @@ pub fn product(stride: usize, from: &[u64], to: &[u64], out: &mut [u64]) -> bool
     some(from) && some(to)
 }
 
-/// Whether there is anything in a set or relation.
+/// Whether a set or relation is non-empty.
 pub fn some(a: &[u64]) -> bool {
     a.iter().any(|word| *word != 0)
 }
 
-/// Each event of a set with itself.
+/// The pairs of each event of a set with itself.
 pub fn identity(stride: usize, set: &[u64], out: &mut [u64]) -> bool {
     let mut any = 0;
     for (item, row) in out.chunks_exact_mut(stride).enumerate() {
@@ -88,7 +88,7 @@ pub fn identity(stride: usize, set: &[u64], out: &mut [u64]) -> bool {
     any != 0
 }
 
-/// Adds each event with itself.
+/// Adds the pair of each event with itself.
 pub fn add_identity(stride: usize, out: &mut [u64]) {
     for (item, row) in out.chunks_exact_mut(stride).enumerate() {
         row[item / 64] |= 1 << (item % 64);
@@ -124,7 +124,8 @@ pub fn sequence(stride: usize, a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
     any != 0
 }
 
-/// The pairs from an event of `from` to one of `to`, each where it is given.
+/// The pairs whose first event is in `from` and whose second is in `to`; an absent set restricts
+/// nothing.
 pub fn restrict(
     stride: usize,
     from: Option<&[u64]>,
@@ -156,7 +157,7 @@ pub fn restrict(
     any != 0
 }
 
-/// The pairs turned round.
+/// The pairs in reverse.
 pub fn inverse(stride: usize, a: &[u64], out: &mut [u64]) {
     out.fill(0);
     for (from, row) in a.chunks_exact(stride).enumerate() {
@@ -202,7 +203,7 @@ pub fn close(stride: usize, rows: &mut [u64]) {
         }
         return;
     }
-    // Warshall's algorithm, a row at a time.
+    // Warshall's algorithm, row by row.
     let mut through = vec![0; stride];
     for middle in 0..rows.len() / stride {
         through.copy_from_slice(&rows[middle * stride..][..stride]);
@@ -216,8 +217,8 @@ pub fn close(stride: usize, rows: &mut [u64]) {
     }
 }
 
-/// Closes the relation depth first, each event after those it leads to; false, with
-/// only pairs of the closure added, when there is a cycle. Up to 64 events.
+/// Closes the relation in depth-first postorder, each event after those it leads to. If there is a
+/// cycle, returns false with only pairs of the closure added. Up to 64 events.
 fn close_acyclic(rows: &mut [u64]) -> bool {
     depth_first(rows.len(), rows, &|rows, item| rows[item], &|rows, item| {
         let (mut all, mut left) = (rows[item], rows[item]);
@@ -231,8 +232,8 @@ fn close_acyclic(rows: &mut [u64]) -> bool {
     })
 }
 
-/// Goes through a graph of up to 64 events depth first and leaves each event after those it
-/// leads to; false as soon as there is a cycle.
+/// Visits a graph of up to 64 events depth first and leaves each event after those it leads to;
+/// returns false as soon as there is a cycle.
 #[inline(always)]
 fn depth_first<R: ?Sized>(
     n: usize,
@@ -281,8 +282,8 @@ pub fn is_acyclic(stride: usize, rows: &[u64]) -> bool {
         let mut rows = rows;
         return depth_first(rows.len(), &mut rows, &|rows, item| rows[item], &|_, _| {});
     }
-    // An event that leads to none that is left is on no cycle. Threads lead forward, so that
-    // most of what is left goes in one round from the back.
+    // An event that leads to no remaining event is on no cycle. Program order leads forward, so
+    // that one backward pass removes most events.
     let n = rows.len() / stride;
     let mut left = vec![0; stride];
     full_set(n, &mut left);

@@ -1,10 +1,10 @@
 //! A set of events.
 use std::fmt;
 
-/// A set of events out of `0..len`, a bit for each.
+/// A set of events out of `0..len`, one bit per event.
 ///
-/// The first 64 events stand in a word of their own, so that a set of a small graph
-/// allocates nothing. Both operands of an operation range over the same events.
+/// The first 64 events are in an inline word, so that a set of a small graph needs no
+/// allocation. The operands of an operation must have the same `len`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Set {
     len: usize,
@@ -12,7 +12,7 @@ pub struct Set {
     rest: Vec<u64>,
 }
 
-/// How many words hold `len` bits.
+/// The number of words for `len` bits.
 pub(super) fn words(len: usize) -> usize {
     len.div_ceil(64)
 }
@@ -64,7 +64,7 @@ impl Set {
         set
     }
 
-    /// Writes the set's bits over a row; see [`super::rows`].
+    /// Overwrites a row with the set's bits; see [`super::rows`].
     pub fn write(&self, row: &mut [u64]) {
         for (index, word) in row.iter_mut().enumerate().take(words(self.len)) {
             *word = self.word(index);
@@ -78,14 +78,14 @@ impl Set {
         }
     }
 
-    /// Takes the set's bits out of a row.
+    /// Removes the set's bits from a row.
     pub fn take_from(&self, row: &mut [u64]) {
         for (index, word) in row.iter_mut().enumerate().take(words(self.len)) {
             *word &= !self.word(index);
         }
     }
 
-    /// Over how many events the set ranges.
+    /// The number of events that the set may contain.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -95,7 +95,7 @@ impl Set {
         self.first == 0 && self.rest.iter().all(|word| *word == 0)
     }
 
-    /// How many events are in the set.
+    /// The number of events in the set.
     pub fn count(&self) -> usize {
         let rest: u32 = self.rest.iter().map(|word| word.count_ones()).sum();
         (self.first.count_ones() + rest) as usize
@@ -106,13 +106,13 @@ impl Set {
         item < self.len && self.word(item / 64) >> (item % 64) & 1 == 1
     }
 
-    /// Puts `item` in; it must be below `len`.
+    /// Adds `item`, which must be below `len`.
     pub fn insert(&mut self, item: usize) {
         assert!(item < self.len, "event {item} of {}", self.len);
         *self.word_mut(item / 64) |= 1 << (item % 64);
     }
 
-    /// Takes `item` out.
+    /// Removes `item`.
     pub fn remove(&mut self, item: usize) {
         if item < self.len {
             *self.word_mut(item / 64) &= !(1 << (item % 64));
@@ -164,7 +164,7 @@ impl Set {
         (0..words(self.len)).all(|index| self.word(index) & !other.word(index) == 0)
     }
 
-    /// Whether both sets have an event in common.
+    /// Whether the sets have an event in common.
     pub fn meets(&self, other: &Set) -> bool {
         (0..words(self.len)).any(|index| self.word(index) & other.word(index) != 0)
     }

@@ -1,4 +1,4 @@
-//! Sets and relations agree with their definitions, on few events and on many.
+//! Sets and relations agree with naive definitions, for up to 64 events and for more.
 use proptest::prelude::*;
 use relation::{Relation, Set};
 use std::collections::BTreeSet;

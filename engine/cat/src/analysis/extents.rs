@@ -12,7 +12,7 @@ use crate::types::typed::TypedPlan;
 use crate::types::value_type::Type;
 
 /// The abstract value of a set or a relation: for a set, one bit per class; for a relation, one bit
-/// per pair of classes. Bit `a · MAX_SORTS + b` stands for the pairs from class `a` to class `b`.
+/// per pair of classes. Bit `a · MAX_CLASSES + b` stands for the pairs from class `a` to class `b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// No other class, or pair of classes, has elements in the value.
@@ -21,7 +21,7 @@ pub struct Extent {
     pub must: u16,
 }
 
-pub const MAX_SORTS: usize = 4;
+pub const MAX_CLASSES: usize = 4;
 
 /// The pairs of a class with itself.
 const DIAGONAL: u16 = 0x8421;
@@ -67,13 +67,13 @@ impl Extent {
 }
 
 fn pairs(holds: impl Fn(usize, usize) -> bool) -> u16 {
-    let all = (0..MAX_SORTS).flat_map(|a| (0..MAX_SORTS).map(move |b| (a, b)));
-    let bit = |(a, b): (usize, usize)| u16::from(holds(a, b)) << (a * MAX_SORTS + b);
+    let all = (0..MAX_CLASSES).flat_map(|a| (0..MAX_CLASSES).map(move |b| (a, b)));
+    let bit = |(a, b): (usize, usize)| u16::from(holds(a, b)) << (a * MAX_CLASSES + b);
     all.map(bit).fold(0, |bits, bit| bits | bit)
 }
 
 fn has(relation: u16, a: usize, b: usize) -> bool {
-    relation >> (a * MAX_SORTS + b) & 1 == 1
+    relation >> (a * MAX_CLASSES + b) & 1 == 1
 }
 
 fn product(from: u16, to: u16) -> u16 {
@@ -81,11 +81,11 @@ fn product(from: u16, to: u16) -> u16 {
 }
 
 fn sequence(first: u16, second: u16) -> u16 {
-    pairs(|a, b| (0..MAX_SORTS).any(|via| has(first, a, via) && has(second, via, b)))
+    pairs(|a, b| (0..MAX_CLASSES).any(|via| has(first, a, via) && has(second, via, b)))
 }
 
 fn close(relation: u16) -> u16 {
-    (0..MAX_SORTS).fold(relation, |all, _| all | sequence(all, relation))
+    (0..MAX_CLASSES).fold(relation, |all, _| all | sequence(all, relation))
 }
 
 /// For each check: whether it has nothing to report on any graph that is as `given` describes it.

@@ -350,7 +350,7 @@ impl<'a> Positions<'a> {
             let positions = blocks.iter().enumerate();
             positions
                 .filter(|(_, block)| earlier(block))
-                .fold(0, |all, (place, _)| all | 1 << place)
+                .fold(0, |all, (number, _)| all | 1 << number)
         };
         Blocks {
             before: blocks.iter().map(|block| before(block.0)).collect(),

@@ -2,6 +2,7 @@
 //! choose (co), so that there is no search: all operations of the model are computed once, in
 //! order.
 use super::graph_values::GraphValues;
+use super::schedule::ScheduledCheck;
 use crate::analysis::extents::{self, Extent};
 use crate::analysis::{cycles, growth};
 use crate::error::CatError;
@@ -38,21 +39,14 @@ pub struct Complete<'a> {
 /// ```
 #[derive(Clone)]
 pub struct Consistency {
-    code: Arc<Code>,
+    compiled: Arc<Compiled>,
     values: GraphValues,
     /// How many axioms have been checked, with their operations computed.
     done: usize,
     failing: Option<usize>,
 }
 
-/// A check and the operations to compute before it, apart from those that an earlier check
-/// computes.
-struct ScheduledCheck {
-    check: CheckStep,
-    operations: Vec<OpId>,
-}
-
-struct Code {
+struct Compiled {
     files: Arc<Files>,
     typed: TypedPlan,
     /// The axioms, cheapest first.
@@ -99,8 +93,8 @@ pub struct Flags {
     pub conflict: Option<(usize, usize)>,
 }
 
-impl Code {
-    fn new(files: Arc<Files>, typed: TypedPlan, complete: &Complete) -> Code {
+impl Compiled {
+    fn new(files: Arc<Files>, typed: TypedPlan, complete: &Complete) -> Compiled {
         let plan = typed.plan.clone();
         let (mut axioms, mut others) = (Vec::new(), Vec::new());
         for step in &plan.steps {
@@ -132,18 +126,18 @@ impl Code {
             .flat_map(|due| due.operations.clone())
             .collect();
         let shared = shared.into_iter().filter(|id| !own.contains(id)).collect();
-        let place = |name: &&str, form: Type| {
+        let entry = |name: &&str, ty: Type| {
             let mut found = typed.inputs.iter();
-            let found = found.find(|taken| taken.name == *name && taken.form == form);
+            let found = found.find(|taken| taken.name == *name && taken.ty == ty);
             Entry {
                 slot: found.map_or(0, |taken| taken.slot),
                 taken: found.is_some_and(|taken| seen.contains(&taken.id)),
             }
         };
-        let sets = complete.sets.iter().map(|name| place(name, Type::Set));
+        let sets = complete.sets.iter().map(|name| entry(name, Type::Set));
         let relations = complete.relations.iter();
-        let relations = relations.map(|name| place(name, Type::Relation));
-        Code {
+        let relations = relations.map(|name| entry(name, Type::Relation));
+        Compiled {
             sets: sets.collect(),
             relations: relations.collect(),
             by_location: seen
@@ -187,19 +181,19 @@ impl Consistency {
         );
         let consistency = Consistency {
             values: GraphValues::new(&typed),
-            code: Arc::new(Code::new(files.clone(), typed, complete)),
+            compiled: Arc::new(Compiled::new(files.clone(), typed, complete)),
             done: 0,
             failing: None,
         };
-        consistency.settled()?;
+        consistency.validate()?;
         Ok(consistency)
     }
 
     /// It is an error if a check has no value in any graph, or the model makes a choice.
-    fn settled(&self) -> Result<(), CatError> {
-        let code = &self.code;
-        let (typed, plan) = (&code.typed, &code.typed.plan);
-        for due in code.axioms.iter().chain(&code.others) {
+    fn validate(&self) -> Result<(), CatError> {
+        let compiled = &self.compiled;
+        let (typed, plan) = (&compiled.typed, &compiled.typed.plan);
+        for due in compiled.axioms.iter().chain(&compiled.others) {
             for id in due.operations.iter().chain([&due.check.value]) {
                 let Op::Choice(index) = plan.operations.op(*id) else {
                     continue;
@@ -210,7 +204,7 @@ impl Consistency {
                     let name = plan.names.text(step.name);
                     let message = format!("the model chooses {name}, which the graphs do not give");
                     let advice = format!("give {name} with each graph");
-                    return Err(code.files.error((step.at, message, advice)));
+                    return Err(compiled.files.error(step.at, message, advice));
                 }
             }
             let root = typed.root(due.check.value) as usize;
@@ -223,17 +217,17 @@ impl Consistency {
 
     /// Whether the model reads set number `index` of [`Complete::sets`].
     pub fn takes_set(&self, index: usize) -> bool {
-        self.code.sets[index].taken
+        self.compiled.sets[index].taken
     }
 
     /// Whether the model reads relation number `index` of [`Complete::relations`].
     pub fn takes_relation(&self, index: usize) -> bool {
-        self.code.relations[index].taken
+        self.compiled.relations[index].taken
     }
 
     /// Starts a graph of `n` events in which everything given is empty.
     pub fn begin(&mut self, n: usize) {
-        self.values.begin(&self.code.typed, n);
+        self.values.begin(&self.compiled.typed, n);
         self.done = 0;
         self.failing = None;
     }
@@ -248,7 +242,7 @@ impl Consistency {
     pub fn set_mut(&mut self, index: usize) -> &mut [u64] {
         debug_assert!(self.takes_set(index), "the model takes the set");
         self.done = 0;
-        self.values.rows.set_mut(self.code.sets[index].slot)
+        self.values.rows.set_mut(self.compiled.sets[index].slot)
     }
 
     /// The rows of relation number `index`: one per event, with the events it leads to.
@@ -257,15 +251,15 @@ impl Consistency {
         self.done = 0;
         self.values
             .rows
-            .relation_mut(self.code.relations[index].slot)
+            .relation_mut(self.compiled.relations[index].slot)
     }
 
     /// Whether the graph satisfies every axiom.
     pub fn consistent(&mut self) -> Result<bool, CatError> {
-        let code = self.code.clone();
-        self.start(&code);
-        for (index, due) in code.axioms.iter().enumerate() {
-            if !self.check(&code, due)? {
+        let compiled = self.compiled.clone();
+        self.start(&compiled);
+        for (index, due) in compiled.axioms.iter().enumerate() {
+            if !self.check(&compiled, due)? {
                 self.failing = Some(index);
                 return Ok(false);
             }
@@ -278,40 +272,41 @@ impl Consistency {
     /// [`Consistency::consistent`].
     pub fn failing(&self) -> Option<String> {
         let index = self.failing?;
-        Some(self.code.name(&self.code.axioms[index].check))
+        Some(self.compiled.name(&self.compiled.axioms[index].check))
     }
 
     /// Whether every larger graph that contains this one violates the axiom that this one violated.
     pub fn fails_in_larger(&self) -> bool {
-        let failing = self.failing.map(|index| &self.code.axioms[index].check);
-        let grows = growth::grows_with_more(&self.code.typed);
+        let failing = self.failing.map(|index| &self.compiled.axioms[index].check);
+        let grows = growth::grows_with_more(&self.compiled.typed);
         failing.is_some_and(|check| !check.negated && grows[check.value as usize])
     }
 
     /// The flags that the model raises on the graph. A failing assertion is an error.
     pub fn flags(&mut self) -> Result<Flags, CatError> {
-        let code = self.code.clone();
+        let compiled = self.compiled.clone();
         if self.done == 0 {
-            self.start(&code);
+            self.start(&compiled);
         }
-        if self.done < code.axioms.len() {
-            code.shared
+        if self.done < compiled.axioms.len() {
+            compiled
+                .shared
                 .iter()
-                .for_each(|id| self.values.compute(&code.typed, *id));
+                .for_each(|id| self.values.compute(&compiled.typed, *id));
         }
         let mut flags = Flags::default();
-        for due in &code.others {
-            let holds = self.check(&code, due)?;
+        for due in &compiled.others {
+            let holds = self.check(&compiled, due)?;
             match (due.check.role, due.check.name) {
                 (Role::UndefinedUnless, _) if !holds => {
                     flags.undefined = true;
-                    flags.undefined_by.push(code.name(&due.check));
-                    flags.conflict = flags.conflict.or_else(|| self.pair(&code, &due.check));
+                    flags.undefined_by.push(compiled.name(&due.check));
+                    flags.conflict = flags.conflict.or_else(|| self.pair(&compiled, &due.check));
                 }
-                (Role::Flag, Some(_)) if holds => flags.raised.push(code.name(&due.check)),
+                (Role::Flag, Some(_)) if holds => flags.raised.push(compiled.name(&due.check)),
                 (Role::Assert, _) if !holds => {
-                    return Err(code.files.assertion(
-                        &code.typed.plan.names,
+                    return Err(compiled.files.assertion(
+                        &compiled.typed.plan.names,
                         due.check.name,
                         due.check.at,
                     ));
@@ -325,33 +320,33 @@ impl Consistency {
     }
 
     /// The least pair of a relation that a check requires to be empty.
-    fn pair(&self, code: &Code, check: &CheckStep) -> Option<(usize, usize)> {
+    fn pair(&self, compiled: &Compiled, check: &CheckStep) -> Option<(usize, usize)> {
         if check.claim != Claim::Empty || check.negated {
             return None;
         }
-        let pairs = self.values.relation(&code.typed, check.value).ok()?;
+        let pairs = self.values.relation(&compiled.typed, check.value).ok()?;
         let least = pairs.iter().min();
         least
     }
 
     /// The axioms, in the order in which they are checked.
     pub fn axioms(&self) -> Vec<Axiom> {
-        let typed = &self.code.typed;
+        let typed = &self.compiled.typed;
         let grows = growth::only_grows(typed);
         let axiom = |due: &ScheduledCheck| Axiom {
-            name: self.code.name(&due.check),
+            name: self.compiled.name(&due.check),
             claim: due.check.claim_text(),
             fails_for_good: !due.check.negated && grows[due.check.value as usize],
         };
-        self.code.axioms.iter().map(axiom).collect()
+        self.compiled.axioms.iter().map(axiom).collect()
     }
 
     /// Whether one axiom alone implies that `po | rf` is acyclic. It may also follow from several
     /// axioms together, which is not examined.
     pub fn shows_porf_acyclic(&self) -> bool {
-        let typed = &self.code.typed;
+        let typed = &self.compiled.typed;
         let names = &typed.plan.names;
-        self.code.axioms.iter().any(|due| {
+        self.compiled.axioms.iter().any(|due| {
             let check = &due.check;
             let value = typed.plan.operations.op(typed.root(check.value));
             let no_cycle = match check.claim {
@@ -370,22 +365,25 @@ impl Consistency {
 
     /// Whether the model has flags, `undefined_unless` or assertions.
     pub fn has_flags(&self) -> bool {
-        !self.code.others.is_empty()
+        !self.compiled.others.is_empty()
     }
 
     /// Whether no flag can be raised, and no other check beside the axioms can fail, on any graph
     /// that is as `given` describes it.
     pub fn raises_no_flags(&self, given: &dyn Fn(&str) -> Extent) -> bool {
-        let silent = extents::never_reported(&self.code.typed, given);
-        self.code.others.iter().all(|due| silent(&due.check))
+        let never_reported = extents::never_reported(&self.compiled.typed, given);
+        self.compiled
+            .others
+            .iter()
+            .all(|due| never_reported(&due.check))
     }
 
     /// Whether a consistent graph stays consistent when it grows by an event at the end of a thread
     /// that reads from the last write of its location, or is the last in coherence order.
     pub fn keeps_maximal(&self) -> bool {
-        let axioms = &self.code.axioms;
+        let axioms = &self.compiled.axioms;
         let mut checks = axioms.iter().map(|due| &due.check);
-        let keeps = growth::keeps_maximal(&self.code.typed);
+        let keeps = growth::keeps_maximal(&self.compiled.typed);
         checks.all(keeps)
     }
 
@@ -393,33 +391,33 @@ impl Consistency {
     /// and by initial writes, as long as none of the new events is on a cycle of po, rf, co and fr;
     /// and whether every part of it that is closed under po and rf predecessors is consistent.
     pub fn forbids_cycles_alone(&self) -> bool {
-        let axioms = &self.code.axioms;
+        let axioms = &self.compiled.axioms;
         let mut checks = axioms.iter().map(|due| &due.check);
-        let are_cycles = cycles::are_cycles(&self.code.typed);
+        let are_cycles = cycles::are_cycles(&self.compiled.typed);
         checks.all(are_cycles)
     }
 
     /// Whether one axiom states coherence explicitly: an access does not precede an earlier access
     /// of its thread in the coherence order of their location.
     pub fn states_coherence(&self) -> bool {
-        let axioms = &self.code.axioms;
+        let axioms = &self.compiled.axioms;
         let mut checks = axioms.iter().map(|due| &due.check);
-        checks.any(|check| growth::states_coherence(&self.code.typed, check))
+        checks.any(|check| growth::states_coherence(&self.compiled.typed, check))
     }
 
-    fn start(&mut self, code: &Code) {
+    fn start(&mut self, compiled: &Compiled) {
         self.done = 0;
         self.failing = None;
-        self.values.rows.given(&code.typed);
-        if code.by_location {
+        self.values.rows.given(&compiled.typed);
+        if compiled.by_location {
             self.values.store.refuel();
-            self.values.store.locations = self.locations(code);
+            self.values.store.locations = self.locations(compiled);
         }
     }
 
     /// The location of each event, derived from the relation `loc`.
-    fn locations(&self, code: &Code) -> Vec<Option<u32>> {
-        let mut taken = code.typed.inputs.iter();
+    fn locations(&self, compiled: &Compiled) -> Vec<Option<u32>> {
+        let mut taken = compiled.typed.inputs.iter();
         let loc = taken.find(|taken| taken.name == "loc");
         let Some(loc) = loc.map(|loc| self.values.rows.relation(loc.slot)) else {
             return vec![None; self.values.rows.n];
@@ -431,16 +429,16 @@ impl Consistency {
             .collect()
     }
 
-    fn check(&mut self, code: &Code, due: &ScheduledCheck) -> Result<bool, CatError> {
+    fn check(&mut self, compiled: &Compiled, due: &ScheduledCheck) -> Result<bool, CatError> {
         for id in &due.operations {
-            self.values.compute(&code.typed, *id);
+            self.values.compute(&compiled.typed, *id);
         }
-        let holds = self.values.holds(&code.typed, &due.check);
+        let holds = self.values.holds(&compiled.typed, &due.check);
         holds.map_err(|fault| self.error(&due.check, fault))
     }
 
     fn error(&self, check: &CheckStep, fault: Fault) -> CatError {
-        let files = &self.code.files;
+        let files = &self.compiled.files;
         self.values.error(files, check.value, check.value_at, fault)
     }
 }

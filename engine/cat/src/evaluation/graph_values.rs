@@ -85,7 +85,7 @@ impl GraphValues {
             Type::Set if check.claim != Claim::Empty => {
                 operators::holds(check.claim, &self.value(typed, id), self.rows.n)?
             }
-            form => self.rows.holds(check.claim, form, typed.slot(id)),
+            ty => self.rows.holds(check.claim, ty, typed.slot(id)),
         };
         Ok(holds != check.negated)
     }
@@ -93,7 +93,7 @@ impl GraphValues {
     /// The error for a fault in the value of `root`, at the position of the operation that caused
     /// it.
     pub fn error(&self, files: &Files, root: OpId, at: SourcePosition, fault: Fault) -> CatError {
-        let place = self.store.origin(root, at, &fault);
-        fault.error(files, &self.store.plan.names, place)
+        let origin = self.store.origin(root, at, &fault);
+        fault.error(files, &self.store.plan.names, origin)
     }
 }

@@ -82,11 +82,12 @@ impl CachedPlan {
         given: &[Option<Given>],
         only: Option<&[u32]>,
     ) -> (Relations, Arc<CachedTypes>) {
-        let is_it = |forms: &[Option<InputType>]| forms.iter().copied().eq(given.iter().map(form));
+        let same_types =
+            |types: &[Option<InputType>]| types.iter().copied().eq(given.iter().map(input_type));
         let known = |all: &[(InputTypes, Relations, Arc<CachedTypes>)]| {
             let mut found = all.iter().rev();
             let fits = |relations: &[u32]| only.map_or(true, |only| only == relations);
-            let found = found.find(|(forms, relations, _)| fits(relations) && is_it(forms));
+            let found = found.find(|(types, relations, _)| fits(relations) && same_types(types));
             found.map(|(_, relations, typed)| (relations.clone(), typed.clone()))
         };
         if let Some(typed) = self.typed.read().ok().and_then(|all| known(&all)) {
@@ -94,25 +95,25 @@ impl CachedPlan {
         }
         let of_name = |name: &str| {
             let index = self.given.iter().position(|(_, given)| given == name)?;
-            form(&given[index])
+            input_type(&given[index])
         };
         let relations = only.unwrap_or_default();
-        let layout = Arc::new(CachedTypes {
+        let made = Arc::new(CachedTypes {
             typed: Arc::new(infer(&self.plan, false, &of_name, relations)),
             schedules: RwLock::default(),
         });
         if let Ok(mut all) = self.typed.write() {
             if known(&all).is_none() {
-                let forms = given.iter().map(form).collect();
-                all.push((forms, relations.to_vec(), layout.clone()));
+                let types = given.iter().map(input_type).collect();
+                all.push((types, relations.to_vec(), made.clone()));
             }
         }
-        (relations.to_vec(), layout)
+        (relations.to_vec(), made)
     }
 }
 
 /// The type of what a graph gives under a name.
-fn form(given: &Option<Given>) -> Option<InputType> {
+fn input_type(given: &Option<Given>) -> Option<InputType> {
     given.as_ref().map(|given| match given {
         Given::Set(_) => InputType::Set,
         Given::Relation(_) => InputType::Relation,

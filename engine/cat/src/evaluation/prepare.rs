@@ -132,8 +132,8 @@ impl Settling<'_> {
             }
         };
         if !self.settled.known[index] {
-            let form = typed.types[index];
-            self.settled.values.rows.open(form, typed.slots[index]);
+            let ty = typed.types[index];
+            self.settled.values.rows.open(ty, typed.slots[index]);
         }
     }
 

@@ -38,7 +38,7 @@ impl Rows {
             rows::add_identity(stride, self.relation_mut(IDENTITY));
         }
         for taken in &typed.inputs {
-            match taken.form {
+            match taken.ty {
                 Type::Set => self.set_mut(taken.slot).fill(0),
                 _ => self.relation_mut(taken.slot).fill(0),
             }
@@ -104,8 +104,8 @@ impl Rows {
     }
 
     /// Removes the mark of emptiness.
-    pub fn open(&mut self, form: Type, slot: Slot) {
-        match form {
+    pub fn open(&mut self, ty: Type, slot: Slot) {
+        match ty {
             Type::Set => self.no_events[slot as usize] = false,
             Type::Relation => self.no_pairs[slot as usize] = false,
             _ => {}
@@ -133,7 +133,7 @@ impl Rows {
     pub fn given(&mut self, typed: &TypedPlan) {
         for taken in &typed.inputs {
             let slot = taken.slot as usize;
-            match taken.form {
+            match taken.ty {
                 Type::Set => self.no_events[slot] = !rows::some(self.set(taken.slot)),
                 _ => self.no_pairs[slot] = !rows::some(self.relation(taken.slot)),
             }
@@ -155,8 +155,8 @@ impl Rows {
     }
 
     /// Whether a claim holds for a relation; for a set, whether it is empty.
-    pub fn holds(&self, claim: Claim, form: Type, slot: Slot) -> bool {
-        if form == Type::Set {
+    pub fn holds(&self, claim: Claim, ty: Type, slot: Slot) -> bool {
+        if ty == Type::Set {
             return self.no_events[slot as usize] || !rows::some(self.set(slot));
         }
         if self.no_pairs[slot as usize] {
@@ -315,19 +315,19 @@ impl Rows {
             }
         }
         loop {
-            let mut over = true;
+            let mut stable = true;
             for (index, variable) in group.variables.iter().enumerate() {
                 for inner in &group.inner[index] {
                     self.run(typed, *inner);
                 }
                 let (from, to) = (group.bodies[index], typed.slot(*variable));
-                over &= match typed.type_of(*variable) {
+                stable &= match typed.type_of(*variable) {
                     Type::Set => self.keep_set(typed.slot(from), to),
                     Type::Relation => self.keep_relation(typed.slot(from), to),
                     _ => true,
                 };
             }
-            if over {
+            if stable {
                 return;
             }
         }

@@ -12,7 +12,8 @@ use crate::syntax::ast::*;
 use crate::types::instruction::Instruction;
 use crate::types::typed::TypedPlan;
 
-/// A check and the operations to compute before it.
+/// A check and the operations to compute before it, apart from those that an earlier check
+/// computes.
 #[derive(Clone, Debug)]
 pub struct ScheduledCheck {
     pub check: CheckStep,
@@ -140,8 +141,8 @@ impl Scheduler<'_> {
     /// The operations that `root` needs and that are not `done`, in order; marks them as done.
     fn collect(&self, root: OpId, done: &mut [bool]) -> Vec<OpId> {
         let mut found = Vec::new();
-        let mut waiting = vec![self.typed.root(root)];
-        while let Some(id) = waiting.pop() {
+        let mut pending = vec![self.typed.root(root)];
+        while let Some(id) = pending.pop() {
             let index = id as usize;
             if self.known[index] || std::mem::replace(&mut done[index], true) {
                 continue;
@@ -149,7 +150,7 @@ impl Scheduler<'_> {
             if !matches!(self.typed.instructions[index], Instruction::None) {
                 found.push(id);
             }
-            waiting.extend(self.typed.operands[index].iter());
+            pending.extend(self.typed.operands[index].iter());
         }
         found.sort_unstable();
         found
@@ -188,7 +189,7 @@ impl Scheduler<'_> {
             .map(|check| (self.cost(check), *check))
             .collect();
         costs.sort_by_key(|(cost, _)| *cost);
-        for (place, level) in levels.iter().enumerate() {
+        for (position, level) in levels.iter().enumerate() {
             let mut stage = Stage {
                 level: *level,
                 ..Stage::default()
@@ -210,7 +211,7 @@ impl Scheduler<'_> {
             early
                 .into_iter()
                 .for_each(|operations| self.put(operations, &mut schedule.stages));
-            if let Some(index) = open.get(place) {
+            if let Some(index) = open.get(position) {
                 let step = choices[*index];
                 let source = self.source(&step);
                 let needs = match &source {
@@ -222,7 +223,7 @@ impl Scheduler<'_> {
                     self.put(operations, &mut schedule.stages);
                 }
                 let prune = self.prunable(&costs, *index as u32 + 2);
-                schedule.stages[place].choice = Some(Choice {
+                schedule.stages[position].choice = Some(Choice {
                     step,
                     source,
                     prune,

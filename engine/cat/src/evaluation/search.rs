@@ -182,14 +182,14 @@ impl Prepared {
                 }
                 let slot = self.typed.slot(node);
                 self.values.rows.relation_mut(slot).fill(0);
-                let chains = OrderSearch {
+                let order = OrderSearch {
                     slot,
                     classes: classes.0,
                     before,
                 };
-                let first = chains.classes.first().cloned();
+                let first = order.classes.first().cloned();
                 let first = first.unwrap_or_else(|| Set::new(n));
-                self.place(schedule, index, &chains, 0, first, goal)
+                self.enumerate_orders(schedule, index, &order, 0, first, goal)
             }
             Source::Values(source) => {
                 let items = match self.values.value(&self.typed, source) {
@@ -214,41 +214,44 @@ impl Prepared {
     }
 
     /// Enumerates the orders of the rest of a class and of the classes after it.
-    fn place(
+    fn enumerate_orders(
         &mut self,
         schedule: &Arc<Schedule>,
         index: usize,
-        chains: &OrderSearch,
+        order: &OrderSearch,
         class: usize,
         left: Set,
         goal: &mut Goal,
     ) -> SearchResult<ControlFlow<()>> {
         if left.is_empty() {
-            return match chains.classes.get(class + 1) {
-                Some(next) => self.place(schedule, index, chains, class + 1, next.clone(), goal),
+            return match order.classes.get(class + 1) {
+                Some(next) => {
+                    self.enumerate_orders(schedule, index, order, class + 1, next.clone(), goal)
+                }
                 None => self.stage(schedule, index + 1, goal),
             };
         }
-        let last = class + 1 >= chains.classes.len();
+        let last = class + 1 >= order.classes.len();
         let free = left
             .iter()
-            .filter(|event| !chains.before[*event].meets(&left));
+            .filter(|event| !order.before[*event].meets(&left));
         let free = Set::of(left.len(), free);
         let several = free.count() > 1;
         for event in free.iter() {
             self.spend()?;
             let mut rest = left.clone();
             rest.remove(event);
-            self.values.rows.insert_all(chains.slot, event, &rest);
-            let over = last && rest.count() < 2;
-            let prune = matches!(goal, Goal::Solve(..)) && !over && (several || rest.is_empty());
+            self.values.rows.insert_all(order.slot, event, &rest);
+            let complete = last && rest.count() < 2;
+            let prune =
+                matches!(goal, Goal::Solve(..)) && !complete && (several || rest.is_empty());
             let mut flow = ControlFlow::Continue(());
             let choice = schedule.stages[index].choice.as_ref();
             let due = choice.map_or(&[][..], |choice| &choice.prune);
             if !prune || self.all_hold(due)? {
-                flow = self.place(schedule, index, chains, class, rest.clone(), goal)?;
+                flow = self.enumerate_orders(schedule, index, order, class, rest.clone(), goal)?;
             }
-            self.values.rows.remove_all(chains.slot, event, &rest);
+            self.values.rows.remove_all(order.slot, event, &rest);
             if flow.is_break() {
                 return Ok(flow);
             }

@@ -12,17 +12,17 @@ pub fn compact(
 ) {
     let mut seen = vec![false; operations.all.len()];
     let mut needed = vec![false; operations.groups.len()];
-    let mut waiting = roots.to_vec();
-    while let Some(id) = waiting.pop() {
+    let mut pending = roots.to_vec();
+    while let Some(id) = pending.pop() {
         if std::mem::replace(&mut seen[id as usize], true) {
             continue;
         }
-        operations.operands(operations.op(id), &mut |operand| waiting.push(operand));
+        operations.operands(operations.op(id), &mut |operand| pending.push(operand));
         // The operations that a fixpoint repeats belong to it.
         if let Op::Fix(group) = *operations.op(id) {
             needed[group as usize] = true;
             let group = &operations.groups[group as usize];
-            waiting.extend(group.variables.iter().chain(group.inner.iter().flatten()));
+            pending.extend(group.variables.iter().chain(group.inner.iter().flatten()));
         }
     }
     let mut numbers: Vec<OpId> = Vec::with_capacity(seen.len());
@@ -33,20 +33,20 @@ pub fn compact(
     }
     let number = |id: OpId| numbers[id as usize];
     let all = std::mem::take(&mut operations.all);
-    let kept = all
+    let needed_operations = all
         .into_iter()
         .zip(&seen)
         .filter(|(_, seen)| **seen)
         .map(|(node, _)| node);
-    operations.all = kept
+    operations.all = needed_operations
         .map(|node| Operation {
             op: renumbered(&node.op, &number),
             ..node
         })
         .collect();
-    let is_kept = |id: &OpId| seen[*id as usize];
+    let is_needed = |id: &OpId| seen[*id as usize];
     for Deferred { captured, .. } in &mut operations.deferred {
-        captured.retain(|(_, id)| is_kept(id));
+        captured.retain(|(_, id)| is_needed(id));
         captured.iter_mut().for_each(|(_, id)| *id = number(*id));
     }
     for (group, needed) in operations.groups.iter_mut().zip(needed) {

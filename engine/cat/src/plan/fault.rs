@@ -33,13 +33,13 @@ impl Fault {
             }
             Fault::Message(message) => (message.to_string(), String::new()),
             Fault::Limit(message) => {
-                let error = files.error((at, message.to_owned(), String::new()));
+                let error = files.error(at, message.to_owned(), String::new());
                 return CatError {
                     limit: true,
                     ..error
                 };
             }
         };
-        files.error((at, message, advice))
+        files.error(at, message, advice)
     }
 }

@@ -217,8 +217,8 @@ impl Operations {
     pub fn inside(&self, body: OpId, group: u32) -> Vec<OpId> {
         let mut found = Vec::new();
         let mut seen = std::collections::HashSet::new();
-        let mut waiting = vec![body];
-        while let Some(id) = waiting.pop() {
+        let mut pending = vec![body];
+        while let Some(id) = pending.pop() {
             let node = &self.all[id as usize];
             if node.group < group || matches!(node.op, Op::Variable(of, _) if of + 1 == group) {
                 continue;
@@ -230,7 +230,7 @@ impl Operations {
             if node.group == group {
                 found.push(id);
             }
-            self.operands(&node.op, &mut |operand| waiting.push(operand));
+            self.operands(&node.op, &mut |operand| pending.push(operand));
         }
         found.sort_unstable();
         found

@@ -27,10 +27,10 @@ impl Operations {
         let variable = self.add(Op::Variable(group, 0), at)?;
         let twice = Op::Sequence(variable, variable);
         let mut flat = Vec::new();
-        let mut waiting = vec![body];
-        while let Some(id) = waiting.pop() {
+        let mut pending = vec![body];
+        while let Some(id) = pending.pop() {
             match self.op(id) {
-                Op::Union(items) => waiting.extend(items.iter()),
+                Op::Union(items) => pending.extend(items.iter()),
                 _ => flat.push(id),
             }
         }

@@ -101,13 +101,13 @@ impl ShapeHash<'_> {
     }
 
     fn name(&mut self, name: Symbol, env: &Env) {
-        if let Some(place) = self
+        if let Some(depth_of_name) = self
             .bound
             .iter()
             .rev()
             .position(|bound| *bound == Some(name))
         {
-            self.word(1000 + place as u64);
+            self.word(1000 + depth_of_name as u64);
             return;
         }
         match env.find(name) {

@@ -36,20 +36,20 @@ const STACK: usize = 256 << 20;
 pub fn plan(files: &Files, blocks: &[&Block], variants: &dyn Fn(&str) -> bool) -> PlanResult<Plan> {
     let on = |name: &String| (name.clone(), variants(name));
     let variants: HashMap<String, bool> = files.variants.iter().map(on).collect();
-    match lay_out(files, blocks, &variants, SHALLOW) {
+    match plan_nested(files, blocks, &variants, SHALLOW) {
         Err((_, Fault::Limit(TOO_DEEP))) => {}
-        laid => return laid,
+        result => return result,
     }
     std::thread::scope(|threads| {
         let builder = std::thread::Builder::new().stack_size(STACK);
-        let handle = builder.spawn_scoped(threads, || lay_out(files, blocks, &variants, DEEP));
+        let handle = builder.spawn_scoped(threads, || plan_nested(files, blocks, &variants, DEEP));
         let joined = handle.ok().and_then(|handle| handle.join().ok());
         let stopped = Fault::Limit("no thread with a large stack could be started");
         joined.unwrap_or(Err((SourcePosition::default(), stopped)))
     })
 }
 
-fn lay_out(
+fn plan_nested(
     files: &Files,
     blocks: &[&Block],
     variants: &HashMap<String, bool>,
@@ -83,9 +83,9 @@ fn lay_out(
     } = expressions;
     let (mut steps, mut choices) = (steps, choices);
     // Sources of choices count as roots, so that their operands keep their order.
-    let mut kept = roots(&operations, &steps);
-    kept.extend(choices.iter().map(|choice| choice.source));
-    compact(&mut operations, &mut steps, &mut choices, &kept);
+    let mut needed = roots(&operations, &steps);
+    needed.extend(choices.iter().map(|choice| choice.source));
+    compact(&mut operations, &mut steps, &mut choices, &needed);
     let given = given(&operations, &steps);
     let needs_finals = needs_finals(&operations, &names, &steps);
     Ok(Plan {
@@ -295,13 +295,13 @@ impl Planner<'_> {
 
 /// The inputs that the steps need.
 fn given(operations: &Operations, steps: &[Step]) -> Vec<OpId> {
-    let mut waiting = roots(operations, steps);
+    let mut pending = roots(operations, steps);
     let mut seen = vec![false; operations.all.len()];
-    while let Some(id) = waiting.pop() {
+    while let Some(id) = pending.pop() {
         if std::mem::replace(&mut seen[id as usize], true) {
             continue;
         }
-        operations.operands(operations.op(id), &mut |operand| waiting.push(operand));
+        operations.operands(operations.op(id), &mut |operand| pending.push(operand));
     }
     let asked = |id: &OpId| seen[*id as usize] && matches!(operations.op(*id), Op::Given(_));
     (0..operations.all.len() as OpId).filter(asked).collect()

@@ -79,18 +79,18 @@ pub fn order_operands(operations: &Operations, source: OpId) -> Option<(bool, Op
 
 /// The operations whose values the steps need.
 pub fn roots(operations: &Operations, steps: &[Step]) -> Vec<OpId> {
-    let mut waiting = Vec::new();
+    let mut pending = Vec::new();
     for step in steps {
         match step {
-            Step::Check(check) => waiting.push(check.value),
+            Step::Check(check) => pending.push(check.value),
             Step::Choose(choice) => {
-                waiting.push(choice.choice);
+                pending.push(choice.choice);
                 match order_operands(operations, choice.source) {
-                    Some((_, set, base)) => waiting.extend([set, base]),
-                    None => waiting.push(choice.source),
+                    Some((_, set, base)) => pending.extend([set, base]),
+                    None => pending.push(choice.source),
                 }
             }
         }
     }
-    waiting
+    pending
 }

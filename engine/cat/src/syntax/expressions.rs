@@ -1,6 +1,6 @@
 //! The grammar of expressions and of the bindings in them.
 use super::ast::*;
-use super::lexer::{Fault, Keyword, Token};
+use super::lexer::{Keyword, SyntaxError, Token};
 use super::names::SourcePosition;
 use super::parser::Parser;
 use super::patterns::pattern;
@@ -26,13 +26,13 @@ fn exp(at: SourcePosition, kind: ExpKind) -> ExpRef {
 }
 
 impl Parser<'_> {
-    pub fn exp(&mut self) -> Result<ExpRef, Fault> {
+    pub fn exp(&mut self) -> Result<ExpRef, SyntaxError> {
         let parsed = self.nested(|parser| parser.any_exp())?;
         self.limit_depth(parsed)
     }
 
-    fn any_exp(&mut self) -> Result<ExpRef, Fault> {
-        let at = self.place();
+    fn any_exp(&mut self) -> Result<ExpRef, SyntaxError> {
+        let at = self.position();
         let Token::Keyword(word) = *self.peek() else {
             return self.tuple();
         };
@@ -76,8 +76,8 @@ impl Parser<'_> {
         Ok(exp(at, kind))
     }
 
-    fn tuple(&mut self) -> Result<ExpRef, Fault> {
-        let at = self.place();
+    fn tuple(&mut self) -> Result<ExpRef, SyntaxError> {
+        let at = self.position();
         let first = self.base()?;
         if *self.peek() != Token::Punct(",") {
             return Ok(first);
@@ -90,7 +90,7 @@ impl Parser<'_> {
     }
 
     /// `"a" && not ("b" || "c")`
-    pub fn variant(&mut self) -> Result<Variant, Fault> {
+    pub fn variant(&mut self) -> Result<Variant, SyntaxError> {
         let mut left = self.variant_and()?;
         while self.take_punct("||") {
             left = Variant::Or(Box::new(left), Box::new(self.variant_and()?));
@@ -98,7 +98,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn variant_and(&mut self) -> Result<Variant, Fault> {
+    fn variant_and(&mut self) -> Result<Variant, SyntaxError> {
         let mut left = self.nested(|parser| parser.variant_one())?;
         while self.take_punct("&&") {
             left = Variant::And(
@@ -109,7 +109,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn variant_one(&mut self) -> Result<Variant, Fault> {
+    fn variant_one(&mut self) -> Result<Variant, SyntaxError> {
         if self.take_keyword(Keyword::Not) {
             return Ok(Variant::Not(Box::new(
                 self.nested(|parser| parser.variant_one())?,
@@ -141,7 +141,7 @@ impl Parser<'_> {
         }
     }
 
-    fn condition(&mut self) -> Result<Condition, Fault> {
+    fn condition(&mut self) -> Result<Condition, SyntaxError> {
         if self.starts_variant() {
             return self.variant().map(Condition::Variant);
         }
@@ -158,12 +158,12 @@ impl Parser<'_> {
         Err(self.unexpected("=, subset or in"))
     }
 
-    pub fn base(&mut self) -> Result<ExpRef, Fault> {
+    pub fn base(&mut self) -> Result<ExpRef, SyntaxError> {
         self.nested(|parser| parser.operators(Level::Union))
     }
 
     /// Parses operators with at least this precedence.
-    fn operators(&mut self, least: Level) -> Result<ExpRef, Fault> {
+    fn operators(&mut self, least: Level) -> Result<ExpRef, SyntaxError> {
         let mut left = self.operand()?;
         loop {
             let (level, right_level) = match self.peek() {
@@ -179,8 +179,9 @@ impl Parser<'_> {
                 return Ok(left);
             }
             if level == Level::Product && least == Level::Product {
-                let advice = "put one of the products in parentheses".to_owned();
-                return Err((self.place(), "a product of three sets".to_owned(), advice));
+                let advice = "put one of the products in parentheses";
+                let message = "a product of three sets";
+                return Err(SyntaxError::new(self.position(), message, advice));
             }
             let at = left.at;
             if matches!(level, Level::Union | Level::Sequence) {
@@ -206,7 +207,7 @@ impl Parser<'_> {
         first: ExpRef,
         level: Level,
         right_level: Level,
-    ) -> Result<ExpRef, Fault> {
+    ) -> Result<ExpRef, SyntaxError> {
         let at = first.at;
         let sign = if level == Level::Union { "|" } else { ";" };
         let mut items = Vec::new();
@@ -228,25 +229,32 @@ impl Parser<'_> {
     }
 
     /// The expression, unless it nests too deeply.
-    fn limit_depth(&self, exp: ExpRef) -> Result<ExpRef, Fault> {
+    fn limit_depth(&self, exp: ExpRef) -> Result<ExpRef, SyntaxError> {
         if exp.depth <= MAX_DEPTH {
             return Ok(exp);
         }
-        let message = "this expression nests too deeply".to_owned();
-        Err((exp.at, message, "name parts of it with let".to_owned()))
+        let message = "this expression nests too deeply";
+        Err(SyntaxError::new(
+            exp.at,
+            message,
+            "name parts of it with let",
+        ))
     }
 
     /// An expression with its prefix and postfix operators. After `~`, herd7 accepts `^-1` and no
     /// other postfix operator, so `~r+` requires parentheses.
-    fn operand(&mut self) -> Result<ExpRef, Fault> {
-        let at = self.place();
+    fn operand(&mut self) -> Result<ExpRef, SyntaxError> {
+        let at = self.position();
         if self.take_punct("~") {
             let inner = self.nested(|parser| parser.complemented())?;
             let closes = matches!(self.peek(), Token::Punct("+" | "?"));
             if closes || (*self.peek() == Token::Punct("*") && !self.star_is_product()) {
-                let (place, found, _) = self.unexpected("");
                 let advice = "write (~r)+ or ~(r+), whichever is meant".to_owned();
-                return Err((place, found, advice));
+                let unexpected = self.unexpected("");
+                return Err(SyntaxError {
+                    advice,
+                    ..unexpected
+                });
             }
             return Ok(exp(at, ExpKind::Unary(Unary::Complement, inner)));
         }
@@ -267,8 +275,8 @@ impl Parser<'_> {
         }
     }
 
-    fn complemented(&mut self) -> Result<ExpRef, Fault> {
-        let at = self.place();
+    fn complemented(&mut self) -> Result<ExpRef, SyntaxError> {
+        let at = self.position();
         if *self.peek() == Token::Punct("~") {
             return self.operand();
         }
@@ -279,7 +287,7 @@ impl Parser<'_> {
         Ok(inner)
     }
 
-    fn inverse(&mut self, at: SourcePosition, inner: ExpRef) -> Result<ExpRef, Fault> {
+    fn inverse(&mut self, at: SourcePosition, inner: ExpRef) -> Result<ExpRef, SyntaxError> {
         self.skip();
         self.expect_punct("-1")?;
         self.limit_depth(exp(at, ExpKind::Unary(Unary::Inverse, inner)))
@@ -299,8 +307,8 @@ impl Parser<'_> {
     }
 
     /// `f x y`: a name applied to arguments.
-    fn application(&mut self) -> Result<ExpRef, Fault> {
-        let at = self.place();
+    fn application(&mut self) -> Result<ExpRef, SyntaxError> {
+        let at = self.position();
         let Token::Name(name) = self.peek().clone() else {
             return self
                 .simple()?
@@ -309,7 +317,7 @@ impl Parser<'_> {
         self.skip();
         let mut function = exp(at, ExpKind::Var(self.names.symbol(&name)));
         loop {
-            let at_argument = self.place();
+            let at_argument = self.position();
             let argument = match self.peek().clone() {
                 Token::Name(name) => {
                     self.skip();
@@ -325,8 +333,8 @@ impl Parser<'_> {
     }
 
     /// An expression that needs no parentheses as an argument; none if there is none here.
-    pub fn simple(&mut self) -> Result<Option<ExpRef>, Fault> {
-        let at = self.place();
+    pub fn simple(&mut self) -> Result<Option<ExpRef>, SyntaxError> {
+        let at = self.position();
         let kind = match self.peek() {
             Token::Punct("0") => ExpKind::EmptyRelation,
             Token::Punct("_") => ExpKind::Universe,
@@ -365,7 +373,7 @@ impl Parser<'_> {
     }
 
     /// Expressions separated by commas, up to `close`.
-    pub fn list(&mut self, close: &str) -> Result<Vec<ExpRef>, Fault> {
+    pub fn list(&mut self, close: &str) -> Result<Vec<ExpRef>, SyntaxError> {
         let mut items = Vec::new();
         if self.take_punct(close) {
             return Ok(items);
@@ -381,7 +389,7 @@ impl Parser<'_> {
         }
     }
 
-    fn match_exp(&mut self) -> Result<ExpKind, Fault> {
+    fn match_exp(&mut self) -> Result<ExpKind, SyntaxError> {
         self.skip();
         let value = self.exp()?;
         self.expect_keyword(Keyword::With)?;
@@ -400,7 +408,7 @@ impl Parser<'_> {
         Ok(kind)
     }
 
-    fn match_tag(&mut self, value: ExpRef) -> Result<ExpKind, Fault> {
+    fn match_tag(&mut self, value: ExpRef) -> Result<ExpKind, SyntaxError> {
         let mut clauses = Vec::new();
         loop {
             if self.take_punct("_") {
@@ -417,7 +425,7 @@ impl Parser<'_> {
     }
 
     /// The two clauses `{} -> e` and `x ++ xs -> e`, in either order.
-    fn match_set(&mut self, value: ExpRef) -> Result<ExpKind, Fault> {
+    fn match_set(&mut self, value: ExpRef) -> Result<ExpKind, SyntaxError> {
         let (mut empty, mut element) = (None, None);
         for number in 0..2 {
             if number == 1 {
@@ -443,7 +451,7 @@ impl Parser<'_> {
         }
     }
 
-    pub fn bindings(&mut self) -> Result<Vec<Binding>, Fault> {
+    pub fn bindings(&mut self) -> Result<Vec<Binding>, SyntaxError> {
         let mut bindings = vec![self.binding()?];
         while self.take_keyword(Keyword::And) {
             bindings.push(self.binding()?);
@@ -451,8 +459,8 @@ impl Parser<'_> {
         Ok(bindings)
     }
 
-    fn binding(&mut self) -> Result<Binding, Fault> {
-        let at = self.place();
+    fn binding(&mut self) -> Result<Binding, SyntaxError> {
+        let at = self.position();
         if *self.peek() == Token::Punct("(") {
             let pattern = self.parameter()?;
             self.expect_punct("=")?;
@@ -486,10 +494,12 @@ impl Parser<'_> {
         }
         let parameter = self.parameter()?;
         if !self.take_punct("=") {
-            let (place, found, _) = self.unexpected("=");
-            let advice =
-                "expected: =; a function of several arguments is written f(x, y)".to_owned();
-            return Err((place, found, advice));
+            let advice = "expected: =; a function of several arguments is written f(x, y)";
+            let unexpected = self.unexpected("=");
+            return Err(SyntaxError {
+                advice: advice.to_owned(),
+                ..unexpected
+            });
         }
         let body = self.exp()?;
         let function = Function { parameter, body };

@@ -1,6 +1,5 @@
 //! The files of a model: parsing, and the search for included files.
 use super::ast::*;
-use super::lexer::Fault;
 use super::names::{Names, SourcePosition, Symbol};
 use super::statements::{self, File};
 use crate::error::CatError;
@@ -64,17 +63,17 @@ impl Files {
     pub fn assertion(&self, names: &Names, name: Option<Symbol>, at: SourcePosition) -> CatError {
         let message = format!("the assertion {} fails", self.check_name(names, name, at));
         let advice = "the model does not apply to this test".to_owned();
-        self.error((at, message, advice))
+        self.error(at, message, advice)
     }
 
     /// The error at a position, with the text of the line.
-    pub fn error(&self, (place, message, advice): Fault) -> CatError {
-        let source = &self.sources[place.file as usize];
-        let line = (place.line as usize).saturating_sub(1);
+    pub fn error(&self, at: SourcePosition, message: String, advice: String) -> CatError {
+        let source = &self.sources[at.file as usize];
+        let line = (at.line as usize).saturating_sub(1);
         CatError {
             file: source.name.clone(),
-            line: place.line as usize,
-            column: place.column as usize,
+            line: at.line as usize,
+            column: at.column as usize,
             message,
             advice,
             excerpt: source.text.lines().nth(line).unwrap_or("").to_owned(),
@@ -88,12 +87,12 @@ impl Files {
         let file = self.parse(path, text)?;
         let mut pending = Vec::new();
         includes(&file.statements, path, &mut pending);
-        while let Some((place, name, beside)) = pending.pop() {
-            let key = (place.file, name.clone());
+        while let Some((at, name, beside)) = pending.pop() {
+            let key = (at.file, name.clone());
             if self.included.contains_key(&key) {
                 continue;
             }
-            let found = self.include(place, &name, &beside, find, &mut blocks, &mut pending);
+            let found = self.include(at, &name, &beside, find, &mut blocks, &mut pending);
             self.included.insert(key, found);
         }
         Ok(file)
@@ -109,7 +108,7 @@ impl Files {
         self.sources.push(Source { name, text });
         let source = &self.sources[number as usize];
         let parsed = statements::parse(&source.text, number, &mut self.names);
-        let mut file = parsed.map_err(|fault| self.error(fault))?;
+        let mut file = parsed.map_err(|error| self.error(error.at, error.message, error.advice))?;
         self.variants.append(&mut file.variants);
         self.variants.sort_unstable();
         self.variants.dedup();
@@ -118,7 +117,7 @@ impl Files {
 
     fn include(
         &mut self,
-        place: SourcePosition,
+        at: SourcePosition,
         name: &str,
         beside: &Path,
         find: &FindFile,
@@ -128,14 +127,14 @@ impl Files {
         let Some((path, text)) = find(name, beside) else {
             let advice = "searched in the folder of the including file, then in the given folders";
             let message = format!("file {name} not found");
-            return Err(self.error((place, message, advice.to_owned())));
+            return Err(self.error(at, message, advice.to_owned()));
         };
         if let Some(block) = blocks.get(&path) {
             return Ok(block.clone());
         }
         if self.sources.len() >= MAX_FILES {
             let message = format!("the model includes more than {MAX_FILES} files");
-            return Err(self.error((place, message, String::new())));
+            return Err(self.error(at, message, String::new()));
         }
         let file = self.parse(&path, text)?;
         includes(&file.statements, &path, pending);

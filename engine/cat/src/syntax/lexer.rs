@@ -46,14 +46,33 @@ const PUNCTUATION: [&str; 24] = [
     "^", "\\", "?", "=", ";", ",",
 ];
 
-/// An error in a text: its position, the message and the advice.
-pub type Fault = (SourcePosition, String, String);
+/// An error in the text of a file.
+#[derive(Debug)]
+pub struct SyntaxError {
+    pub at: SourcePosition,
+    pub message: String,
+    pub advice: String,
+}
+
+impl SyntaxError {
+    pub fn new(
+        at: SourcePosition,
+        message: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> SyntaxError {
+        SyntaxError {
+            at,
+            message: message.into(),
+            advice: advice.into(),
+        }
+    }
+}
 
 /// The tokens of `text` with their positions; the last is [`Token::End`].
-pub fn tokens(text: &str, file: u32) -> Result<Vec<(SourcePosition, Token)>, Fault> {
+pub fn tokens(text: &str, file: u32) -> Result<Vec<(SourcePosition, Token)>, SyntaxError> {
     let mut lexer = Lexer {
         rest: text,
-        place: SourcePosition {
+        position: SourcePosition {
             file,
             line: 1,
             column: 1,
@@ -62,11 +81,11 @@ pub fn tokens(text: &str, file: u32) -> Result<Vec<(SourcePosition, Token)>, Fau
     let mut found = Vec::new();
     loop {
         lexer.skip_blank()?;
-        let place = lexer.place;
+        let position = lexer.position;
         let token = lexer.token()?;
-        let over = token == Token::End;
-        found.push((place, token));
-        if over {
+        let last = token == Token::End;
+        found.push((position, token));
+        if last {
             return Ok(found);
         }
     }
@@ -74,7 +93,7 @@ pub fn tokens(text: &str, file: u32) -> Result<Vec<(SourcePosition, Token)>, Fau
 
 struct Lexer<'t> {
     rest: &'t str,
-    place: SourcePosition,
+    position: SourcePosition,
 }
 
 impl<'t> Lexer<'t> {
@@ -82,17 +101,17 @@ impl<'t> Lexer<'t> {
         let (taken, rest) = self.rest.split_at(bytes);
         for c in taken.chars() {
             if c == '\n' {
-                self.place.line += 1;
-                self.place.column = 1;
+                self.position.line += 1;
+                self.position.column = 1;
             } else {
-                self.place.column += 1;
+                self.position.column += 1;
             }
         }
         self.rest = rest;
         taken
     }
 
-    fn skip_blank(&mut self) -> Result<(), Fault> {
+    fn skip_blank(&mut self) -> Result<(), SyntaxError> {
         loop {
             let blank = self.rest.find(|c| !matches!(c, ' ' | '\t' | '\r' | '\n'));
             self.advance(blank.unwrap_or(self.rest.len()));
@@ -107,8 +126,8 @@ impl<'t> Lexer<'t> {
     }
 
     /// Skips a comment; comments nest.
-    fn skip_comment(&mut self) -> Result<(), Fault> {
-        let start = self.place;
+    fn skip_comment(&mut self) -> Result<(), SyntaxError> {
+        let start = self.position;
         let mut depth = 0;
         loop {
             if self.rest.starts_with("(*") {
@@ -122,20 +141,16 @@ impl<'t> Lexer<'t> {
                 }
             } else {
                 let Some(c) = self.rest.chars().next() else {
-                    let message = "unterminated comment".to_owned();
-                    return Err((
-                        start,
-                        message,
-                        "comments nest: each (* needs a *)".to_owned(),
-                    ));
+                    let advice = "comments nest: each (* needs a *)";
+                    return Err(SyntaxError::new(start, "unterminated comment", advice));
                 };
                 self.advance(c.len_utf8());
             }
         }
     }
 
-    fn token(&mut self) -> Result<Token, Fault> {
-        let place = self.place;
+    fn token(&mut self) -> Result<Token, SyntaxError> {
+        let position = self.position;
         let Some(first) = self.rest.chars().next() else {
             return Ok(Token::End);
         };
@@ -150,16 +165,17 @@ impl<'t> Lexer<'t> {
             if let Some(length) = name_length(&self.rest[1..]) {
                 return Ok(Token::Tag(self.advance(1 + length)[1..].to_owned()));
             }
-            let message = "expected a name after '".to_owned();
-            return Err((place, message, "a tag is written 'name".to_owned()));
+            let message = "expected a name after '";
+            return Err(SyntaxError::new(
+                position,
+                message,
+                "a tag is written 'name",
+            ));
         }
         if first == '"' {
             let Some(length) = self.rest[1..].find('"') else {
-                return Err((
-                    place,
-                    "unterminated string".to_owned(),
-                    "its closing \" is missing".to_owned(),
-                ));
+                let advice = "its closing \" is missing";
+                return Err(SyntaxError::new(position, "unterminated string", advice));
             };
             let text = &self.advance(length + 2)[1..];
             return Ok(Token::String(text[..length].to_owned()));
@@ -172,11 +188,10 @@ impl<'t> Lexer<'t> {
                 self.advance(sign.len());
                 Ok(Token::Punct(sign))
             }
-            None => Err((
-                place,
-                format!("unexpected character {first:?}"),
-                String::new(),
-            )),
+            None => {
+                let message = format!("unexpected character {first:?}");
+                Err(SyntaxError::new(position, message, ""))
+            }
         }
     }
 }

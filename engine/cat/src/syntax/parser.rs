@@ -1,5 +1,5 @@
 //! The cursor of the parser, on which all rules of the grammar are built.
-use super::lexer::{Fault, Keyword, Token};
+use super::lexer::{Keyword, SyntaxError, Token};
 use super::names::{Names, SourcePosition, Symbol};
 
 /// How deeply expressions and blocks may nest.
@@ -41,7 +41,7 @@ impl<'n> Parser<'n> {
         &self.tokens[(self.next + 2).min(self.tokens.len() - 1)].1
     }
 
-    pub fn place(&self) -> SourcePosition {
+    pub fn position(&self) -> SourcePosition {
         self.tokens[self.next].0
     }
 
@@ -65,14 +65,14 @@ impl<'n> Parser<'n> {
         found
     }
 
-    pub fn expect_punct(&mut self, sign: &str) -> Result<(), Fault> {
+    pub fn expect_punct(&mut self, sign: &str) -> Result<(), SyntaxError> {
         if self.take_punct(sign) {
             return Ok(());
         }
         Err(self.unexpected(sign))
     }
 
-    pub fn expect_keyword(&mut self, word: Keyword) -> Result<(), Fault> {
+    pub fn expect_keyword(&mut self, word: Keyword) -> Result<(), SyntaxError> {
         if self.take_keyword(word) {
             return Ok(());
         }
@@ -80,7 +80,7 @@ impl<'n> Parser<'n> {
     }
 
     /// A name. Even if it is only read, it counts as defined.
-    pub fn expect_name(&mut self, what: &str) -> Result<Symbol, Fault> {
+    pub fn expect_name(&mut self, what: &str) -> Result<Symbol, SyntaxError> {
         let Token::Name(name) = self.peek() else {
             return Err(self.unexpected(what));
         };
@@ -91,7 +91,7 @@ impl<'n> Parser<'n> {
     }
 
     /// The error for an unexpected token.
-    pub fn unexpected(&self, expected: &str) -> Fault {
+    pub fn unexpected(&self, expected: &str) -> SyntaxError {
         let found = match self.peek() {
             Token::Name(name) => format!("unexpected '{name}'"),
             Token::Tag(name) => format!("unexpected tag '{name}"),
@@ -100,14 +100,14 @@ impl<'n> Parser<'n> {
             Token::Punct(sign) => format!("unexpected '{sign}'"),
             Token::End => "unexpected end of file".to_owned(),
         };
-        (self.place(), found, format!("expected: {expected}"))
+        SyntaxError::new(self.position(), found, format!("expected: {expected}"))
     }
 
     /// Runs `part` one level deeper; beyond some depth, on a stack of its own.
     pub fn nested<T: Send>(
         &mut self,
-        part: impl FnOnce(&mut Self) -> Result<T, Fault> + Send,
-    ) -> Result<T, Fault> {
+        part: impl FnOnce(&mut Self) -> Result<T, SyntaxError> + Send,
+    ) -> Result<T, SyntaxError> {
         let depth = self.depth;
         if depth >= MAX_DEPTH {
             return Err(self.too_deep());
@@ -128,17 +128,13 @@ impl<'n> Parser<'n> {
         result
     }
 
-    fn too_deep(&self) -> Fault {
-        let message = "expressions or blocks nest too deeply".to_owned();
-        (
-            self.place(),
-            message,
-            "name parts of it with let".to_owned(),
-        )
+    fn too_deep(&self) -> SyntaxError {
+        let message = "expressions or blocks nest too deeply";
+        SyntaxError::new(self.position(), message, "name parts of it with let")
     }
 
     /// A tag. It is interned with its quote, which no other name has.
-    pub fn tag(&mut self) -> Result<Symbol, Fault> {
+    pub fn tag(&mut self) -> Result<Symbol, SyntaxError> {
         let Token::Tag(name) = self.peek().clone() else {
             return Err(self.unexpected("a tag ('name)"));
         };

@@ -1,11 +1,11 @@
 //! The grammar of patterns: parameters and the clauses of `match`.
 use super::ast::*;
-use super::lexer::{Fault, Token};
+use super::lexer::{SyntaxError, Token};
 use super::names::Symbol;
 use super::parser::Parser;
 
 impl Parser<'_> {
-    pub fn set_pattern(&mut self) -> Result<SetPattern, Fault> {
+    pub fn set_pattern(&mut self) -> Result<SetPattern, SyntaxError> {
         let first = self.pattern_name()?;
         if self.take_punct("|") {
             let element = self.pattern_name()?;
@@ -16,7 +16,7 @@ impl Parser<'_> {
         Ok(SetPattern::First(first, self.pattern_name()?))
     }
 
-    pub fn pattern_name(&mut self) -> Result<Option<Symbol>, Fault> {
+    pub fn pattern_name(&mut self) -> Result<Option<Symbol>, SyntaxError> {
         if self.take_punct("_") {
             return Ok(None);
         }
@@ -28,7 +28,7 @@ impl Parser<'_> {
     }
 
     /// A parameter: `x`, `_`, `(x, y)` or `()`.
-    pub fn parameter(&mut self) -> Result<Pattern, Fault> {
+    pub fn parameter(&mut self) -> Result<Pattern, SyntaxError> {
         if !self.take_punct("(") {
             return Ok(Pattern::One(self.pattern_name()?));
         }
@@ -41,7 +41,7 @@ impl Parser<'_> {
         Ok(pattern(names))
     }
 
-    pub fn pattern_names(&mut self) -> Result<Vec<Option<Symbol>>, Fault> {
+    pub fn pattern_names(&mut self) -> Result<Vec<Option<Symbol>>, SyntaxError> {
         let mut names = vec![self.pattern_name()?];
         while self.take_punct(",") {
             names.push(self.pattern_name()?);

@@ -1,6 +1,6 @@
 //! The grammar of statements; the entry point of the parser.
 use super::ast::*;
-use super::lexer::{tokens, Fault, Keyword, Token};
+use super::lexer::{tokens, Keyword, SyntaxError, Token};
 use super::names::{Names, Symbol};
 use super::parser::Parser;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub struct File {
 }
 
 /// Parses the text of file number `file`.
-pub fn parse(text: &str, file: u32, names: &mut Names) -> Result<File, Fault> {
+pub fn parse(text: &str, file: u32, names: &mut Names) -> Result<File, SyntaxError> {
     let mut parser = Parser::new(tokens(text, file)?, names);
     let (architecture, name) = parser.identity();
     let mut catdep = false;
@@ -60,10 +60,10 @@ impl Parser<'_> {
         }
     }
 
-    fn statements(&mut self) -> Result<Vec<Statement>, Fault> {
+    fn statements(&mut self) -> Result<Vec<Statement>, SyntaxError> {
         let mut statements = Vec::new();
         loop {
-            let at = self.place();
+            let at = self.position();
             let starts = match self.peek() {
                 Token::Keyword(word) => !matches!(word, Keyword::End | Keyword::Else),
                 Token::Punct(sign) => *sign == "~",
@@ -78,12 +78,12 @@ impl Parser<'_> {
         }
     }
 
-    fn block(&mut self) -> Result<Block, Fault> {
+    fn block(&mut self) -> Result<Block, SyntaxError> {
         Ok(Arc::new(self.statements()?))
     }
 
     /// A statement; none for those that only concern drawings and bell files.
-    fn statement(&mut self) -> Result<Option<StatementKind>, Fault> {
+    fn statement(&mut self) -> Result<Option<StatementKind>, SyntaxError> {
         let Token::Keyword(word) = *self.peek() else {
             return Ok(Some(StatementKind::Check(Box::new(self.check(true)?))));
         };
@@ -163,7 +163,7 @@ impl Parser<'_> {
         Ok(Some(action))
     }
 
-    fn let_statement(&mut self) -> Result<StatementKind, Fault> {
+    fn let_statement(&mut self) -> Result<StatementKind, SyntaxError> {
         self.skip();
         let recursive = self.take_keyword(Keyword::Rec);
         let bindings = self.bindings()?;
@@ -182,8 +182,8 @@ impl Parser<'_> {
     }
 
     /// `[flag | undefined_unless | assert] [~] acyclic e [as name]`
-    fn check(&mut self, with_role: bool) -> Result<Check, Fault> {
-        let at = self.place();
+    fn check(&mut self, with_role: bool) -> Result<Check, SyntaxError> {
+        let at = self.position();
         let mut role = Role::Axiom;
         if with_role {
             let roles = [
@@ -221,14 +221,14 @@ impl Parser<'_> {
         })
     }
 
-    fn name_of_check(&mut self) -> Result<Option<Symbol>, Fault> {
+    fn name_of_check(&mut self) -> Result<Option<Symbol>, SyntaxError> {
         if !self.take_keyword(Keyword::As) {
             return Ok(None);
         }
         self.expect_name("a name").map(Some)
     }
 
-    fn match_statement(&mut self) -> Result<StatementKind, Fault> {
+    fn match_statement(&mut self) -> Result<StatementKind, SyntaxError> {
         self.skip();
         let value = self.exp()?;
         self.expect_keyword(Keyword::With)?;
@@ -251,7 +251,7 @@ impl Parser<'_> {
         Ok(StatementKind::MatchTag(value, clauses, otherwise))
     }
 
-    fn procedure(&mut self) -> Result<StatementKind, Fault> {
+    fn procedure(&mut self) -> Result<StatementKind, SyntaxError> {
         self.skip();
         let recursive = self.take_keyword(Keyword::Rec);
         let name = self.expect_name("the name of a procedure")?;
@@ -267,7 +267,7 @@ impl Parser<'_> {
         })
     }
 
-    fn enumeration(&mut self) -> Result<StatementKind, Fault> {
+    fn enumeration(&mut self) -> Result<StatementKind, SyntaxError> {
         self.skip();
         let name = self.expect_name("the name of an enumeration")?;
         self.expect_punct("=")?;

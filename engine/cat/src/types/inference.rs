@@ -33,9 +33,9 @@ pub fn infer(
     loop {
         let mut inference = Inference::new(plan, complete, given, assumed);
         inference.relations = relations;
-        let over = inference.all();
+        let stable = inference.all();
         assumed = inference.assumed;
-        if over {
+        if stable {
             let mut typed = inference.typed;
             let value = |fault: &Option<Fault>| match fault {
                 Some(fault) => Value::Fault(fault.clone()),
@@ -122,15 +122,15 @@ impl<'p> Inference<'p> {
     /// assumed, and corrects these.
     fn all(&mut self) -> bool {
         let plan = self.typed.plan.clone();
-        let mut over = true;
+        let mut stable = true;
         for (id, node) in plan.operations.all.iter().enumerate() {
             self.operation(id as OpId, &node.op);
             if let Op::Fix(group) = node.op {
-                over &= self.is_as_assumed(group);
+                stable &= self.is_as_assumed(group);
             }
             self.samples.put(id as OpId, self.sample(id as OpId));
         }
-        over
+        stable
     }
 
     /// A value of an operation's type over no events.
@@ -149,12 +149,12 @@ impl<'p> Inference<'p> {
     fn is_as_assumed(&mut self, group: u32) -> bool {
         let plan = self.typed.plan.clone();
         let of = &plan.operations.groups[group as usize];
-        let mut over = true;
+        let mut stable = true;
         for (index, body) in of.bodies.iter().enumerate() {
             let key = (group, index as u32);
             let before = *self.assumed.get(&key).unwrap_or(&Type::Nothing);
             let found = match self.typed.type_of(*body) {
-                form @ (Type::Set | Type::Relation) if self.grows[group as usize] => form,
+                ty @ (Type::Set | Type::Relation) if self.grows[group as usize] => ty,
                 Type::Nothing => Type::Nothing,
                 _ => Type::Dynamic,
             };
@@ -173,17 +173,17 @@ impl<'p> Inference<'p> {
             };
             if found != before {
                 self.assumed.insert(key, found);
-                over = false;
+                stable = false;
             }
         }
-        over
+        stable
     }
 
-    fn is(&mut self, id: OpId, form: Type, instr: Instruction) {
+    fn is(&mut self, id: OpId, ty: Type, instr: Instruction) {
         let index = id as usize;
-        self.typed.types[index] = form;
+        self.typed.types[index] = ty;
         self.typed.instructions[index] = instr;
-        match form {
+        match ty {
             Type::Set => {
                 self.typed.slots[index] = self.typed.sets as Slot;
                 self.typed.sets += 1;
@@ -197,8 +197,8 @@ impl<'p> Inference<'p> {
     }
 
     /// The value is in a slot of its own and never changes.
-    fn constant(&mut self, id: OpId, form: Type, slot: Slot) {
-        self.typed.types[id as usize] = form;
+    fn constant(&mut self, id: OpId, ty: Type, slot: Slot) {
+        self.typed.types[id as usize] = ty;
         self.typed.slots[id as usize] = slot;
     }
 
@@ -213,25 +213,20 @@ impl<'p> Inference<'p> {
     }
 
     fn takes(&mut self, id: OpId, name: &str, given: Option<InputType>) {
-        let form = match given {
+        let ty = match given {
             None => return,
             Some(InputType::Nothing) => return self.is(id, Type::Nothing, Instruction::None),
             Some(InputType::Set) => Type::Set,
             Some(InputType::Relation) => Type::Relation,
         };
-        self.is(id, form, Instruction::None);
+        self.is(id, ty, Instruction::None);
         let slot = self.typed.slots[id as usize];
         let name = name.to_owned();
-        self.typed.inputs.push(InputSlot {
-            id,
-            name,
-            form,
-            slot,
-        });
+        self.typed.inputs.push(InputSlot { id, name, ty, slot });
     }
 
-    fn comes_with_candidate(&mut self, id: OpId, form: Type) {
-        self.is(id, form, Instruction::None);
+    fn comes_with_candidate(&mut self, id: OpId, ty: Type) {
+        self.is(id, ty, Instruction::None);
         self.typed.candidates.push(id);
     }
 
@@ -258,13 +253,13 @@ impl<'p> Inference<'p> {
             },
             Op::Choice(index) => self.choice(id, *index),
             Op::Variable(group, index) => {
-                let form = self.assumed.get(&(*group, *index));
-                self.is(id, *form.unwrap_or(&Type::Nothing), Instruction::None);
+                let ty = self.assumed.get(&(*group, *index));
+                self.is(id, *ty.unwrap_or(&Type::Nothing), Instruction::None);
             }
             Op::Fix(group) => {
                 let of = &plan.operations.groups[*group as usize];
-                let form = self.typed.type_of(of.variables[0]);
-                self.typed.instructions[id as usize] = match form {
+                let ty = self.typed.type_of(of.variables[0]);
+                self.typed.instructions[id as usize] = match ty {
                     Type::Dynamic => Instruction::OnValues,
                     _ => Instruction::Fix(*group),
                 };
@@ -324,10 +319,10 @@ impl<'p> Inference<'p> {
 
     /// An item of a fixpoint is in the slot of the name once the fixpoint is computed.
     fn alias_item(&mut self, id: OpId, variable: OpId) {
-        let form = self.typed.type_of(variable);
+        let ty = self.typed.type_of(variable);
         let slot = self.typed.slot(variable);
-        self.constant(id, form, slot);
-        if matches!(form, Type::Set | Type::Relation) {
+        self.constant(id, ty, slot);
+        if matches!(ty, Type::Set | Type::Relation) {
             self.typed.instructions[id as usize] = Instruction::Item;
         }
     }
@@ -410,18 +405,18 @@ impl<'p> Inference<'p> {
 
     fn set(&mut self, id: OpId, op: &Op) {
         let slot = |id: OpId| self.set_slot(id);
-        let form = |id: OpId| self.typed.type_of(id);
+        let type_of = |id: OpId| self.typed.type_of(id);
         let instr = match op {
             Op::Union(items) => match self.parts(items)[..] {
                 [one] => return self.alias(id, one),
                 ref parts => Instruction::SetUnion(parts.iter().map(|part| slot(*part)).collect()),
             },
-            Op::Binary(Binary::Intersection, a, b) => match (form(*a), form(*b)) {
+            Op::Binary(Binary::Intersection, a, b) => match (type_of(*a), type_of(*b)) {
                 (Type::Universe, _) => return self.alias(id, *b),
                 (_, Type::Universe) => return self.alias(id, *a),
                 _ => Instruction::SetIntersection(slot(*a), slot(*b)),
             },
-            Op::Binary(Binary::Difference, a, b) => match (form(*a), form(*b)) {
+            Op::Binary(Binary::Difference, a, b) => match (type_of(*a), type_of(*b)) {
                 (Type::Universe, _) => Instruction::SetComplement(slot(*b)),
                 _ if self.typed.is_nothing(*b) => return self.alias(id, *a),
                 _ => Instruction::SetDifference(slot(*a), slot(*b)),
@@ -437,18 +432,18 @@ impl<'p> Inference<'p> {
     fn relation(&mut self, id: OpId, op: &Op) {
         let slot = |id: OpId| self.relation_slot(id);
         let set = |id: OpId| self.set_slot(id);
-        let form = |id: OpId| self.typed.type_of(id);
+        let type_of = |id: OpId| self.typed.type_of(id);
         let instr = match op {
             Op::Union(items) => match self.parts(items)[..] {
                 [one] => return self.alias(id, one),
                 ref parts => Instruction::Union(parts.iter().map(|part| slot(*part)).collect()),
             },
-            Op::Binary(Binary::Intersection, a, b) => match (form(*a), form(*b)) {
+            Op::Binary(Binary::Intersection, a, b) => match (type_of(*a), type_of(*b)) {
                 (Type::Universe, _) => return self.alias(id, *b),
                 (_, Type::Universe) => return self.alias(id, *a),
                 _ => Instruction::Intersection(slot(*a), slot(*b)),
             },
-            Op::Binary(Binary::Difference, a, b) => match (form(*a), form(*b)) {
+            Op::Binary(Binary::Difference, a, b) => match (type_of(*a), type_of(*b)) {
                 (Type::Universe, _) => Instruction::Complement(slot(*b)),
                 _ if self.typed.is_nothing(*b) => return self.alias(id, *a),
                 _ => Instruction::Difference(slot(*a), slot(*b)),
@@ -457,10 +452,10 @@ impl<'p> Inference<'p> {
             Op::Sequence(a, b) => Instruction::Sequence(slot(*a), slot(*b)),
             Op::Restrict(from, inner, to) => {
                 let side = |side: &Option<OpId>| {
-                    let side = side.filter(|side| form(*side) != Type::Universe);
+                    let side = side.filter(|side| type_of(*side) != Type::Universe);
                     side.map(set)
                 };
-                match (side(from), side(to), form(*inner)) {
+                match (side(from), side(to), type_of(*inner)) {
                     (None, None, Type::Relation) => return self.alias(id, *inner),
                     (from, to, _) => Instruction::Restrict(from, slot(*inner), to),
                 }
@@ -478,12 +473,12 @@ impl<'p> Inference<'p> {
         self.computed(id, Type::Relation, instr);
     }
 
-    fn computed(&mut self, id: OpId, form: Type, instr: Instruction) {
+    fn computed(&mut self, id: OpId, ty: Type, instr: Instruction) {
         let nothing = instr.yields_empty(&|slot| slot == NO_EVENTS, &|slot| slot == NO_PAIRS);
         match instr {
             Instruction::OnValues => self.is(id, Type::Dynamic, Instruction::OnValues),
-            _ if nothing => self.constant(id, form, NOTHING),
-            _ => self.is(id, form, instr),
+            _ if nothing => self.constant(id, ty, NOTHING),
+            _ => self.is(id, ty, instr),
         }
     }
 }

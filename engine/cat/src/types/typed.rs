@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub struct InputSlot {
     pub id: OpId,
     pub name: String,
-    pub form: Type,
+    pub ty: Type,
     pub slot: Slot,
 }
 
@@ -87,8 +87,8 @@ impl TypedPlan {
     pub fn needed(&self, root: OpId, seen: &mut HashSet<OpId>) -> Vec<OpId> {
         let operations = &self.plan.operations;
         let mut found = Vec::new();
-        let mut waiting = vec![root];
-        while let Some(id) = waiting.pop() {
+        let mut pending = vec![root];
+        while let Some(id) = pending.pop() {
             let id = self.root(id);
             if !seen.insert(id) || self.faults[id as usize].is_some() {
                 continue;
@@ -98,7 +98,7 @@ impl TypedPlan {
                 found.push(id);
             }
             if inside || !matches!(self.instructions[id as usize], Instruction::None) {
-                operations.operands(operations.op(id), &mut |operand| waiting.push(operand));
+                operations.operands(operations.op(id), &mut |operand| pending.push(operand));
             }
         }
         found.sort_unstable();

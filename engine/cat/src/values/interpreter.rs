@@ -213,15 +213,15 @@ impl Interpreter<'_> {
         }
         loop {
             self.spend()?;
-            let mut over = true;
+            let mut stable = true;
             for index in 0..values.len() {
                 let inner = fix_scope(&values, scope)?;
                 let inner = with_group(&inner, &group);
                 let new = self.eval(&values[index].0.value, &inner)?;
-                over &= is_stable(&values[index].1, &new, self.context.n)?;
+                stable &= is_stable(&values[index].1, &new, self.context.n)?;
                 values[index].1 = new;
             }
-            if over {
+            if stable {
                 let inner = fix_scope(&values, scope)?;
                 return Ok(with_group(&inner, &group));
             }

@@ -152,8 +152,8 @@ fn difference(a: &Value, b: &Value, context: &Context) -> EvalResult {
 }
 
 fn without(a: &Values, b: &[Value]) -> Value {
-    let kept = |item: &&Value| b.binary_search_by(|other| compare(other, item)).is_err();
-    let items = a.items.iter().filter(kept).cloned().collect();
+    let is_left = |item: &&Value| b.binary_search_by(|other| compare(other, item)).is_err();
+    let items = a.items.iter().filter(is_left).cloned().collect();
     Value::Values(Arc::new(Values {
         tags: a.tags,
         items,
@@ -217,17 +217,17 @@ fn add(a: &Value, b: &Value, n: usize) -> EvalResult {
         (Value::Pair(from, to), Value::Nothing) => Value::Relation(Relation::of(n, [(*from, *to)])),
         (_, Value::Nothing) => Value::values(vec![a.clone()]),
         (_, Value::Values(set)) => {
-            let place = set.items.binary_search_by(|item| compare(item, a));
-            let Err(place) = place else {
+            let index = set.items.binary_search_by(|item| compare(item, a));
+            let Err(index) = index else {
                 return Ok(b.clone());
             };
             if set.items.len() >= MAX_VALUES {
                 return Err(Fault::Limit("a set of too many values"));
             }
             let mut items = Vec::with_capacity(set.items.len() + 1);
-            items.extend_from_slice(&set.items[..place]);
+            items.extend_from_slice(&set.items[..index]);
             items.push(a.clone());
-            items.extend_from_slice(&set.items[place..]);
+            items.extend_from_slice(&set.items[index..]);
             Value::values(items)
         }
         (_, Value::Relation(relation)) => {

@@ -88,7 +88,7 @@ impl Store {
     /// The position at which a fault in the value of `root` originates; `at` is that of `root`.
     pub fn origin(&self, root: OpId, at: SourcePosition, fault: &Fault) -> SourcePosition {
         let operations = &self.plan.operations;
-        let mut place = at;
+        let mut position = at;
         let mut id = root;
         loop {
             let mut origin = None;
@@ -100,11 +100,11 @@ impl Store {
                 }
             });
             if matches!(self.value(id), Value::Fault(_)) {
-                place = operations.all[id as usize].at;
+                position = operations.all[id as usize].at;
             }
             match origin {
                 Some(operand) if operand < id => id = operand,
-                _ => return place,
+                _ => return position,
             }
         }
     }
@@ -288,18 +288,18 @@ impl Store {
             self.put(*variable, Value::Nothing);
         }
         for _ in 0..MAX_ROUNDS {
-            let mut over = true;
+            let mut stable = true;
             for (index, variable) in group.variables.iter().enumerate() {
                 for inner in &group.inner[index] {
                     self.compute_in(plan, *inner);
                 }
                 let new = self.checked(group.bodies[index])?;
                 let old = &self.values[*variable as usize];
-                over &= is_stable(old, new, self.n)?;
+                stable &= is_stable(old, new, self.n)?;
                 let new = new.clone();
                 self.put(*variable, new);
             }
-            if over {
+            if stable {
                 return Ok(());
             }
         }

@@ -23,7 +23,7 @@ fn solutions(graph: &Graph, model: &Model, number: usize) -> Vec<Relation> {
     found
 }
 
-/// Every coherence order for which `keep` holds, by listing them all.
+/// Every coherence order for which `keep` holds, by enumeration of all.
 fn listed(graph: &Graph, keep: impl Fn(&Relation) -> bool) -> BTreeSet<Relation> {
     let mut all = vec![Relation::new(graph.n)];
     let initial = Relation::product(
@@ -53,7 +53,7 @@ fn listed(graph: &Graph, keep: impl Fn(&Relation) -> bool) -> BTreeSet<Relation>
 const WRITERS: [&str; 3] = ["Wx Wy Rx", "Wx Wx Ry", "Wy Rx Ux"];
 
 #[test]
-fn every_coherence_order_once() {
+fn every_coherence_order_is_found_once() {
     let graph = Graph::new(&WRITERS);
     let model = own("include \"cos.cat\"");
     let found = solutions(&graph, &model, 0);
@@ -63,7 +63,7 @@ fn every_coherence_order_once() {
 }
 
 #[test]
-fn pruning_loses_nothing() {
+fn pruning_loses_no_solution() {
     let graph = Graph::new(&WRITERS);
     let model = own("include \"cos.cat\"\nacyclic po-loc | rf | co | fr as coherence\nacyclic po | rf | fr | co as sc");
     let po = &graph.relations["po"];
@@ -80,7 +80,7 @@ fn pruning_loses_nothing() {
 }
 
 #[test]
-fn axioms_that_shrink_do_not_prune() {
+fn axioms_whose_values_shrink_do_not_prune() {
     let graph = Graph::new(&WRITERS);
     let model = own("include \"cos.cat\"\nlet w = W \\ IW\nempty ((w * w) & loc & ext) \\ (co | co^-1) \\ (w * R) as total\n~empty co \\ po as some");
     for number in [0, 5] {
@@ -99,11 +99,11 @@ fn axioms_that_shrink_do_not_prune() {
 }
 
 #[test]
-fn orders_by_any_other_words_are_the_same() {
+fn orders_by_unrecognised_functions_are_the_same() {
     let graph = Graph::new(&["Wx Wx", "Wx Wy", "Wy Rx"]);
     let text = std::fs::read_to_string(own_models().join("cos.cat")).unwrap();
     let known = Model::parse(&text, "cos.cat", &|_| None).unwrap();
-    // The same functions with a word more are not recognised, and interpreted.
+    // The same functions with one more operation are not recognised, but interpreted.
     let words = text.replace("match xs with", "match (xs | {}) with");
     assert_ne!(words, text);
     let interpreted = Model::parse(&words, "cos.cat", &|_| None).unwrap();
@@ -186,7 +186,7 @@ fn a_break_ends_the_search() {
 }
 
 #[test]
-fn a_limit_is_told() {
+fn a_limit_is_reported() {
     let graph = Graph::new(&WRITERS);
     let mut prepared = graph.prepare(&own("include \"cos.cat\"")).unwrap();
     prepared.set_limit(Some(5));
@@ -204,7 +204,7 @@ fn why_not_counts_the_first_failure() {
     let mut prepared = graph.prepare(&model).unwrap();
     let rf = graph.all_rf()[0].clone();
     let counts = prepared.why_not(&rf, None).unwrap();
-    // Six orders: three turn program order round, and of the others each adds a pair.
+    // Six orders: three contradict program order, and each of the others adds a pair.
     assert_eq!(
         counts,
         [("coherence".to_owned(), 3), ("order".to_owned(), 3)]
@@ -212,7 +212,7 @@ fn why_not_counts_the_first_failure() {
 }
 
 #[test]
-fn parts_of_candidates_fail_only_for_good() {
+fn a_partial_candidate_fails_only_if_every_extension_does() {
     let graph = Graph::new(&WRITERS);
     let model = own("include \"cos.cat\"\nacyclic po-loc | rf | co | fr as coherence\nacyclic po | rf | fr | co as sc");
     let mut prepared = graph.prepare(&model).unwrap();
@@ -235,7 +235,7 @@ fn parts_of_candidates_fail_only_for_good() {
 }
 
 #[test]
-fn final_writes_matter_only_where_they_are_looked_at() {
+fn final_writes_matter_only_if_the_model_uses_them() {
     let graph = Graph::new(&["Wx", "Wx Rx"]);
     let needs = |model: &Model| graph.prepare(model).unwrap().needs_final_writes();
     assert!(!needs(&own("include \"cos.cat\"")));
@@ -248,7 +248,7 @@ fn final_writes_matter_only_where_they_are_looked_at() {
     )));
 }
 
-/// With or without the pairs of one location in program order, each in every way.
+/// With or without `po-loc`, each in every combination.
 const SUBSETS: &str = r#"
 let rec subsets (all, pairs) = match pairs with
 || {} -> all
@@ -262,7 +262,7 @@ acyclic (x | po)+ as kept
 "#;
 
 #[test]
-fn one_model_takes_graphs_with_a_choice_and_without_in_any_order() {
+fn one_model_accepts_graphs_with_and_without_a_choice_in_any_order() {
     let graphs = [
         (Graph::new(&["Wx Wy"]), 1),
         (Graph::new(&["Wx Wx"]), 2),

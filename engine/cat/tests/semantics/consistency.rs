@@ -1,11 +1,11 @@
-//! A model over complete graphs says what the search for choices says.
+//! The consistency of complete graphs agrees with the search for choices.
 use crate::graphs::*;
 use cat::{Complete, Consistency, Flags, Model};
 use proptest::prelude::*;
 use relation::{Relation, Set};
 use std::ops::ControlFlow;
 
-/// Models of C, by their files; those that choose more than a coherence order say what.
+/// Models of C, with the names of their choices other than the coherence order.
 const MODELS: [(&str, &[&str]); 8] = [
     ("sc", &["co", "taken"]),
     ("tso", &["co", "taken"]),
@@ -42,7 +42,7 @@ const WORDS: [&str; 22] = [
     "Rx:A:RLX",
 ];
 
-/// A model over complete graphs, and which sets and relations it is given in which order.
+/// A model compiled for complete graphs, and the names of the sets and relations it is given.
 struct Compiled {
     consistency: Consistency,
     sets: Vec<String>,
@@ -50,8 +50,8 @@ struct Compiled {
 }
 
 impl Compiled {
-    /// Compiled for the names that the graph gives; what is empty in it is said to be always,
-    /// where `bare`.
+    /// Compiled for the names that the graph gives; if `bare`, those that are empty in it are
+    /// declared empty in every graph.
     fn new(model: &Model, graph: &Graph, choices: &[&str], bare: bool) -> Compiled {
         let void = |name: &&String| bare && graph.sets.get(*name).is_some_and(Set::is_empty);
         let (empty, sets): (Vec<&String>, Vec<&String>) = graph.sets.keys().partition(void);
@@ -76,7 +76,7 @@ impl Compiled {
         }
     }
 
-    /// Puts a graph in, `extra` beside what it gives.
+    /// Stores a graph, with `extra` in addition.
     fn fill(&mut self, graph: &Graph, extra: &[(&str, &Relation)]) {
         let on = &mut self.consistency;
         on.begin(graph.n);
@@ -103,10 +103,10 @@ impl Compiled {
     }
 }
 
-/// What a model chose, by name.
+/// The relations that a model chose, by name.
 type Chosen = Vec<(String, Relation)>;
 
-/// Compares, for one reads-from relation, every way to make the model's choices.
+/// Compares every assignment of the model's choices for one reads-from relation.
 fn compare(model: &Model, choices: &[&str], graph: &Graph, rf: &Relation) {
     let mut prepared = graph.prepare(model).unwrap();
     let mut all: Vec<(Chosen, Option<Flags>)> = Vec::new();
@@ -193,7 +193,7 @@ proptest! {
 
 #[test]
 #[ignore = "needs herd7, on PATH or named by HERD7: cargo test -p cat herd -- --ignored"]
-fn complete_graphs_under_the_models_of_herd() {
+fn complete_graphs_under_the_models_of_herd7() {
     let library = herd_library().expect("herd7 is on PATH, or HERD7 names it");
     let graph = graph_of(&[
         vec!["Wx:A:REL", "F:SC", "Ry:A:ACQ"],
@@ -208,9 +208,8 @@ fn complete_graphs_under_the_models_of_herd() {
     }
 }
 
-/// More events than a word has bits.
 #[test]
-fn large_graphs_are_as_small_ones() {
+fn graphs_of_more_than_64_events_work_like_small_ones() {
     let threads = vec![vec!["Wx:A:RLX", "Rx:A:RLX", "F:SC"]; 30];
     let graph = graph_of(&threads);
     assert!(graph.n > 64);
@@ -224,7 +223,7 @@ fn large_graphs_are_as_small_ones() {
     let read_own = graph.reads.iter().map(|read| (read - 1, *read));
     let good = Relation::of(graph.n, read_own);
     let mut bad = good.clone();
-    // The last read does not see the write before it.
+    // The last read does not read from the write before it.
     bad.remove(writes[writes.len() - 1], graph.n - 2);
     bad.insert(writes[3], graph.n - 2);
     let none = Relation::new(graph.n);
@@ -242,7 +241,7 @@ fn large_graphs_are_as_small_ones() {
     }
 }
 
-/// The names that the axioms that only grow have.
+/// The names of the axioms that fail for good.
 fn lasting(consistency: &Consistency) -> Vec<String> {
     let axioms = consistency.axioms().into_iter();
     let lasting = axioms.filter(|axiom| axiom.fails_for_good);
@@ -252,7 +251,7 @@ fn lasting(consistency: &Consistency) -> Vec<String> {
 }
 
 #[test]
-fn what_axioms_say_of_every_graph() {
+fn axioms_are_analysed_statically() {
     let graph = Graph::new(&["Wx:A Rx:A"]);
     let compiled = |name: &str| {
         let model = Model::load(&own_models().join(format!("{name}.cat")), &[]).unwrap();
@@ -270,7 +269,7 @@ fn what_axioms_say_of_every_graph() {
     assert_eq!(lasting(&rc11), expected);
     assert!(compiled("sc").shows_porf_acyclic());
     assert_eq!(lasting(&compiled("tso")).len(), 3);
-    // Of its axioms none says it alone.
+    // No single axiom states it.
     assert!(!compiled("tso").shows_porf_acyclic());
     assert!(!compiled("c11").shows_porf_acyclic());
     for name in ["sc", "tso", "rc11", "clr2"] {
@@ -283,12 +282,12 @@ fn what_axioms_say_of_every_graph() {
 
     let text = "empty [RMW]; rf \\ (rf; po) as shrinks\n~empty rf as needs\nempty R \\ range rf as unread\nempty po \\ rf as stays\nempty (_ * _) & (po \\ (po; po)) as gaps";
     let open = Compiled::new(&model(text), &graph, &[], false).consistency;
-    // The path that (po; po) needs is there before its end is.
+    // The intermediate event of (po; po) is older than the new event.
     assert_eq!(lasting(&open), ["gaps", "shrinks", "stays", "unread"]);
 }
 
 #[test]
-fn a_model_forbids_cycles_alone_where_every_pair_it_looks_at_has_a_path() {
+fn a_model_forbids_only_cycles_if_every_pair_of_its_axioms_has_a_walk() {
     let graph = Graph::new(&["Wx:A Rx:A"]);
     let fr = "let fr = (rf^-1; co) \\ id\n";
     for (axioms, expected) in [
@@ -304,10 +303,10 @@ fn a_model_forbids_cycles_alone_where_every_pair_it_looks_at_has_a_path() {
         ("~acyclic po | rf as one", false),
         ("acyclic po | loc & ext as one", false),
         ("irreflexive (po | rf)? as one", false),
-        // a read-modify-write reads from what its write comes after
+        // the source of an rmw precedes its write
         ("irreflexive rf^-1; co as one", false),
         ("acyclic IW * W | rf as one", false),
-        // what goes or comes with a new event is between old ones
+        // pairs between old events are added or removed with a new event
         ("acyclic po \\ (rf; po) as one", false),
         ("acyclic po & ~(rf; po) as one", false),
         ("acyclic [domain (rf; po)]; po as one", false),
@@ -320,7 +319,7 @@ fn a_model_forbids_cycles_alone_where_every_pair_it_looks_at_has_a_path() {
 }
 
 #[test]
-fn what_is_not_given_is_told() {
+fn names_that_are_not_given_are_reported() {
     let complete = Complete {
         sets: &["W", "IW"],
         relations: &["po", "rf"],
@@ -344,7 +343,7 @@ fn what_is_not_given_is_told() {
 }
 
 #[test]
-fn fixpoints_and_interpreted_functions_have_the_same_values() {
+fn fixpoints_and_deferred_functions_have_the_same_values() {
     let text = "let rec a = po | b; rf and b = rf | a; po | [c] and c = W & range a\nacyclic a | b as first\nlet rec each s = match s with || {} -> 0 || x ++ xs -> ({x} * R) | each xs end\nempty each (W \\ IW) & rf & (po | po^-1) as second\nflag ~empty each c as third";
     let model = model(text);
     for threads in [["Wx Ry Wx", "Wy Rx"], ["Rx Wx Rx", "Ux Wy"]] {

@@ -1,4 +1,4 @@
-//! Errors say where, what, and what to do.
+//! Errors have a position, a message and advice.
 use crate::graphs::*;
 use cat::{CatError, Model};
 
@@ -86,14 +86,14 @@ fn evaluation() {
 }
 
 #[test]
-fn what_is_not_used_is_no_error() {
+fn what_is_not_used_is_not_an_error() {
     let graph = Graph::new(&["Wx Rx"]);
     let text = "let x = unheard-of\nlet y = W & po\nlet f a = unheard-of | a\nlet g = f 0";
     assert!(graph.count(&model(text)).is_ok());
 }
 
 #[test]
-fn an_error_in_an_included_file_is_placed_there() {
+fn an_error_in_an_included_file_has_its_position_there() {
     let load = |name: &str| (name == "inner.cat").then(|| "let a = po\nlet b = ) a".to_owned());
     let model = Model::parse("include \"inner.cat\"", "outer.cat", &load).unwrap();
     let error = Graph::new(&["Wx"]).count(&model).unwrap_err();
@@ -101,7 +101,7 @@ fn an_error_in_an_included_file_is_placed_there() {
 }
 
 #[test]
-fn files_that_include_themselves_end() {
+fn a_file_that_includes_itself_reaches_a_limit() {
     let load = |name: &str| (name == "loop.cat").then(|| "include \"loop.cat\"".to_owned());
     let model = Model::parse("include \"loop.cat\"", "outer.cat", &load).unwrap();
     let error = Graph::new(&["Wx"]).count(&model).unwrap_err();
@@ -109,7 +109,7 @@ fn files_that_include_themselves_end() {
 }
 
 #[test]
-fn limits_are_told_from_mistakes() {
+fn limits_are_distinguished_from_errors() {
     assert!(evaluation_error("let rec f x = f x\nempty f 0").limit);
     assert!(!evaluation_error("empty unheard-of").limit);
 }

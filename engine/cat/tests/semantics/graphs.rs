@@ -127,8 +127,8 @@ impl Graph {
         all
     }
 
-    /// Every choice of a last write of `x`; herd7 fixes no last write of a location that the
-    /// test's condition does not name.
+    /// Every choice of a final write of `x`; herd7 chooses none for a location that the test's
+    /// condition does not mention.
     pub fn all_finals(&self) -> Vec<Set> {
         let mut all = vec![Set::new(self.n)];
         let writes = &self.sets["W"];
@@ -190,7 +190,7 @@ pub fn own_models() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../models")
 }
 
-/// herd7's library folder, where herd7 is installed.
+/// herd7's library folder, if herd7 is installed.
 pub fn herd_library() -> Option<PathBuf> {
     let herd = std::env::var("HERD7").unwrap_or_else(|_| "herd7".to_owned());
     let output = std::process::Command::new(herd)

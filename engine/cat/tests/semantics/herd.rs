@@ -1,12 +1,12 @@
-//! Where herd7 is installed: the same numbers of executions, and the same flags, under the
-//! same cat files, for C tests made at random.
+//! The numbers of executions and the flags agree with herd7 under the same cat files, for random C
+//! tests; needs herd7.
 use crate::graphs::*;
 use cat::Model;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::process::Command;
 
-/// Numbers that look random, the same in every run.
+/// Pseudo-random numbers, the same in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -116,7 +116,7 @@ fn read_log(log: &str) -> Vec<(String, usize, BTreeSet<String>)> {
 
 #[test]
 #[ignore = "needs herd7, on PATH or named by HERD7: cargo test -p cat herd -- --ignored"]
-fn as_many_executions_as_herd() {
+fn the_number_of_executions_is_that_of_herd7() {
     let library = herd_library().expect("herd7 is on PATH, or HERD7 names it");
     let rounds = std::env::var("ROUNDS")
         .ok()

@@ -1,4 +1,4 @@
-//! Each construct means what its definition says.
+//! Each construct has the semantics of the language's definition.
 use crate::graphs::*;
 use relation::{Relation, Set};
 
@@ -6,7 +6,7 @@ fn graph() -> Graph {
     Graph::new(&["Wx:A Rx Ry:A", "Wy:A:REL Ux F:SC", "Rx Ry"])
 }
 
-/// Whether `text`, which defines `found`, makes it the same as `expected`.
+/// Whether `text`, which defines `found`, gives it the value of `expected`.
 fn relation(text: &str, expected: impl Fn(&Graph) -> Relation) {
     let mut graph = graph();
     let expected = expected(&graph);
@@ -197,7 +197,7 @@ fn definitions_and_functions() {
 }
 
 #[test]
-fn a_fixpoint_that_nothing_uses_is_left_out() {
+fn an_unused_fixpoint_is_removed() {
     relation(
         "let found = po\nlet rec a = po | rf | (b; a) and b = a | b\nlet rec c = c | 0",
         |g| rel(g, "po"),
@@ -345,7 +345,7 @@ fn tags() {
 }
 
 #[test]
-fn what_fails_is_tried() {
+fn try_catches_faults() {
     set("let found = try NoSuchSet with W", |g| events(g, "W"));
     set("let found = try W with R", |g| events(g, "W"));
     set("let found = try (W & po) with R", |g| events(g, "R"));
@@ -378,7 +378,7 @@ fn procedures() {
 }
 
 #[test]
-fn comments_and_shows_mean_nothing() {
+fn comments_and_show_have_no_effect() {
     set("(* a (* nested *) comment *) // to the end\n# to the end too\nlet found = W show po, loc show po \\ loc as x unshow po", |g| {
         events(g, "W")
     });

@@ -1,4 +1,4 @@
-//! Whole models: they are read, and answer as they should on small tests.
+//! Whole models are read and give the known numbers of executions on small tests.
 use crate::graphs::*;
 use cat::Model;
 
@@ -16,14 +16,14 @@ const HERD: [&str; 11] = [
     "aarch64",
 ];
 
-/// Models of assembly, which name what these graphs of C do not have.
+/// Models of assembly, which refer to names that these graphs do not give.
 const ASSEMBLY: [&str; 4] = ["aarch64.cat", "power.cat", "riscv.cat", "x86.cat"];
 
 #[test]
 fn own_models_are_read() {
     for entry in own_models().read_dir().unwrap() {
         let path = entry.unwrap().path();
-        // The lock orders are no model by themselves: they come after a coherence order.
+        // The lock orders are not a complete model: they are included after a coherence order.
         let whole = !path.ends_with("c11_los.cat");
         if whole && path.extension().is_some_and(|end| end == "cat") {
             let model = Model::load(&path, &[]).unwrap_or_else(|error| panic!("{error}"));

@@ -1,4 +1,5 @@
-//! Solutions told together are as many as those told one by one, with the same last writes.
+//! Solutions that are counted together are as many as those visited one by one, with the same
+//! last writes.
 use crate::graphs::*;
 use cat::Model;
 use proptest::prelude::*;
@@ -8,7 +9,7 @@ use std::ops::ControlFlow;
 
 const MODELS: [&str; 8] = ["sc", "tso", "pso", "rc11", "c11", "c20", "clr2", "openmp3"];
 
-/// Axioms in the forms that are counted, alone and together, and some that only look like them.
+/// Coherence axioms, alone and together, and axioms that resemble them.
 const TEXTS: [&str; 9] = [
     "acyclic po | rf | co | fr",
     "acyclic po-loc | rf | co | fr\nacyclic (po \\ (W * R)) | rfe | coe | fre",
@@ -53,8 +54,8 @@ fn own(text: &str) -> Model {
     Model::parse(&text, "test.cat", &load).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// How many solutions there are by the last writes among the observed and by the remarks, and
-/// whether any were told together.
+/// The number of solutions by their observed last writes and flags, and whether any were counted
+/// together.
 type Counts = BTreeMap<(Vec<usize>, Vec<String>, bool), u64>;
 
 fn told(graph: &Graph, model: &Model, rf: &Relation, observed: Option<&Set>) -> (Counts, bool) {
@@ -92,7 +93,7 @@ fn told(graph: &Graph, model: &Model, rf: &Relation, observed: Option<&Set>) -> 
     (counts, together)
 }
 
-/// The counts without what is not observed.
+/// The counts, projected to the observed writes.
 fn reduced(counts: Counts, observed: &Set) -> Counts {
     let mut all = Counts::new();
     for ((mut lasts, flags, undefined), count) in counts {
@@ -176,7 +177,7 @@ proptest! {
 }
 
 #[test]
-fn orders_of_one_location_are_counted_and_not_listed() {
+fn orders_of_one_location_are_counted_without_enumeration() {
     let graph = Graph::new(&[
         "Wx:A:RLX Rx:A:RLX",
         "Ux:A:RLX Wx:A:RLX",
@@ -196,7 +197,7 @@ fn orders_of_one_location_are_counted_and_not_listed() {
 }
 
 #[test]
-fn what_a_flag_looks_at_is_not_counted() {
+fn orders_that_a_flag_depends_on_are_enumerated() {
     let graph = Graph::new(&["Wx Wx", "Wx"]);
     let observed = Set::full(graph.n);
     let model = own("acyclic po-loc | rf | co | fr\nflag ~empty (co; co) & po as between");
@@ -204,7 +205,7 @@ fn what_a_flag_looks_at_is_not_counted() {
     assert!(!together);
 }
 
-/// 4 threads of 4 stores: (16! / 4!^4) orders, each last write in a quarter of them.
+/// 4 threads of 4 stores: 16! / 4!^4 orders, a quarter for each last write.
 #[test]
 fn many_orders_are_counted_at_once() {
     let graph = Graph::new(&["Wx:A:RLX Wx:A:RLX Wx:A:RLX Wx:A:RLX"; 4]);

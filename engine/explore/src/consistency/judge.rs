@@ -5,7 +5,7 @@ use crate::consistency::view::{tag, View, EMPTY, SETS, TAGS};
 use crate::exploration::ExploreError;
 use crate::graph::execution_graph::{Graph, Slot};
 use crate::source::{Action, Fault, Kind};
-use cat::{CatError, Complete, Consistency, Extent, Flags, Model, MAX_SORTS};
+use cat::{CatError, Complete, Consistency, Extent, Flags, Model, MAX_CLASSES};
 use program::ir::Order;
 use rustc_hash::FxHashMap;
 
@@ -334,8 +334,8 @@ fn of_atomics(name: &str) -> Extent {
     const ACCESS: u16 = 1 << 1;
     const FENCE: u16 = 1 << 2;
     let pairs = |from: u16, to: u16| {
-        let rows = (0..MAX_SORTS).filter(|sort| from >> sort & 1 == 1);
-        rows.fold(0, |all, sort| all | to << (sort * MAX_SORTS))
+        let rows = (0..MAX_CLASSES).filter(|class| from >> class & 1 == 1);
+        rows.fold(0, |all, class| all | to << (class * MAX_CLASSES))
     };
     let may = |may: u16| Extent { may, must: 0 };
     let own = ACCESS | FENCE;
@@ -352,9 +352,9 @@ fn of_atomics(name: &str) -> Extent {
             None if EMPTY.contains(&name) || NO_PAIRS.contains(&name) => Extent::NOTHING,
             None => Extent::UNKNOWN,
             Some((_, tags)) => {
-                let may = |sort: u16, may: u32| if may & tags != 0 { sort } else { 0 };
-                // one of the tags is on each event of the sort
-                let must = |sort: u16, one: u32| if one & !tags == 0 { sort } else { 0 };
+                let may = |class: u16, may: u32| if may & tags != 0 { class } else { 0 };
+                // one of the tags is on each event of the class
+                let must = |class: u16, one: u32| if one & !tags == 0 { class } else { 0 };
                 let orders = tag::RLX | tag::ACQ | tag::REL | tag::ACQ_REL | tag::SC;
                 let kinds = tag::READ | tag::WRITE;
                 Extent {
