@@ -158,7 +158,9 @@ def _of_structure(name: str, quick: bool) -> Iterable[Question]:
         own=False,
     )
     if not quick:
-        yield question("machine code", ("zig", ("check", name, "--compiled", "zig", "--json")))
+        yield question(
+            "machine code", ("zig", ("check", name, "--compiled", "zig", "--json", *LIMITS))
+        )
 
 
 # --- litmus tests and models ------------------------------------------------------------------
