@@ -5,7 +5,7 @@
 //! when there is one; the answers so far are at hand then.
 use crate::source::{Action, Kind, Location, Told, Wait};
 use crate::threads::sharing::{Grown, LearnedSharing};
-use crate::threads::thread_state::{Held, Own};
+use crate::threads::thread_state::Own;
 use program::interpreter::thread::Thread;
 use program::interpreter::End;
 use program::ir::arithmetic::mask;
@@ -137,18 +137,15 @@ impl<'a> World<'a> {
     }
 
     pub(super) fn settle(&self, t: &mut Thread) {
-        let held = self.own.held.iter();
+        let held = t.held.iter();
         t.private = held.fold(self.own.memory.hash, |hash, held| {
             hash ^ mixed(held.mutex, held.count as u8)
         });
     }
 
-    /// Says how often the thread holds a mutex from now on.
+    /// From now on the thread holds a mutex so many times.
     pub fn hold(&mut self, t: &mut Thread, mutex: u64, count: u32, free: u64) {
-        self.own.held.retain(|h| h.mutex != mutex);
-        if count > 0 {
-            self.own.held.push(Held { mutex, count, free });
-        }
+        t.hold(mutex, count, free);
         self.settle(t);
     }
 

@@ -5,6 +5,7 @@ use program::interpreter::thread::Thread;
 use program::interpreter::{self, Cas, ExternCall, Flow, NewLocal};
 use program::ir::arithmetic::{mask, rmw};
 use program::ir::{Access, Order, RmwOp, SiteId};
+use program::library::call;
 use program::memory::{Dep, Val};
 use program::memory::{Named, Sharing};
 use std::sync::Arc;
@@ -111,7 +112,7 @@ impl interpreter::World for World<'_> {
 
     fn external(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Stop> {
         self.own.uses = call.args.iter().fold(0, |dep, arg| dep | arg.dep);
-        self.library(t, call)
+        call::call(self, t, call)
     }
 
     fn once_done(&mut self, t: &mut Thread, flag: u64, site: SiteId) -> Result<(), Stop> {

@@ -1,11 +1,12 @@
 //! A [`Program`](::program::Program) as a [`Source`](crate::Source): its threads run in the
 //! interpreter, which stops at each event on shared memory.
 
+mod allocation;
 pub mod environment;
 mod instructions;
-mod library;
 pub mod sharing;
 pub mod source;
+mod synchronisation;
 mod thread_state;
 
 pub use source::ProgramSource;

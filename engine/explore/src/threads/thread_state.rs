@@ -4,21 +4,11 @@ use program::memory::Dep;
 use program::memory::Memory;
 use std::sync::Arc;
 
-#[derive(Clone, Copy)]
-pub struct Held {
-    pub mutex: u64,
-    pub count: u32,
-    /// What it is when it is free.
-    pub free: u64,
-}
-
 #[derive(Clone)]
 pub struct Own {
     pub memory: Arc<Memory>,
     /// Answers to the events of the instruction that is under way.
     pub answers: Vec<u64>,
-    /// Mutexes held, how often, and what they are when they are free.
-    pub held: Vec<Held>,
     /// Threads created so far.
     pub created: u32,
     /// Threads joined so far.
@@ -46,7 +36,6 @@ impl Own {
         Own {
             memory,
             answers: Vec::new(),
-            held: Vec::new(),
             created: 0,
             joined: 0,
             spurious: Vec::new(),
@@ -58,21 +47,5 @@ impl Own {
             mark: None,
             uses: 0,
         }
-    }
-
-    /// How often the thread has taken a mutex that it has not given back.
-    pub fn holds(&self, mutex: u64) -> u32 {
-        self.held
-            .iter()
-            .find(|h| h.mutex == mutex)
-            .map_or(0, |h| h.count)
-    }
-
-    /// What a mutex that the thread holds is when it is free.
-    pub fn free_state(&self, mutex: u64) -> u64 {
-        self.held
-            .iter()
-            .find(|h| h.mutex == mutex)
-            .map_or(0, |h| h.free)
     }
 }

@@ -6,123 +6,15 @@
 //! how one might have come before the other. Of a hang: why nobody writes what would end it. The
 //! order in which locks are taken only takes executions away, so that a lock is left out where
 //! nothing depends on its value.
-use crate::exploration::Violation;
-use crate::graph::execution_graph::{Graph, Slot, NONE};
+use crate::graph::execution_graph::Slot;
 use crate::graph::interleaving::node;
-use crate::source::{Action, Fault, Kind, Next, ThreadId};
-use crate::threads::source::ProgramSource;
-use crate::witness::render::Teller;
+use crate::source::{Action, Fault, Kind, Next};
+use crate::witness::nodes::Nodes;
 use crate::witness::slice::Slice;
-use program::ir::{Order, SiteId};
-use relation::cycle::{cycle, Edge};
+use crate::witness::value::Waiting;
+use relation::cycle::Edge;
 use relation::Relation;
 use std::collections::{BTreeMap, BTreeSet};
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
-    /// None for the initial value of a location.
-    pub thread: Option<ThreadId>,
-    pub label: String,
-    pub kind: &'static str,
-    pub order: &'static str,
-    pub location: String,
-    pub read: String,
-    pub written: String,
-    pub site: Option<SiteId>,
-}
-
-/// A thread that waits for ever.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
-    pub thread: ThreadId,
-    pub what: String,
-    pub site: SiteId,
-}
-
-/// Pairs are of places in `events`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Witness {
-    /// The start function of each thread.
-    pub functions: Vec<String>,
-    pub events: Vec<Shown>,
-    pub rf: Vec<(usize, usize)>,
-    /// From each write to the next of its location, from each read to the first write that it
-    /// comes too early for.
-    pub co: Vec<(usize, usize)>,
-    pub fr: Vec<(usize, usize)>,
-    pub cycle: Vec<Edge>,
-    pub conflict: Option<(usize, usize)>,
-    pub waits: Vec<Waiting>,
-}
-
-/// A read-modify-write is one node: that of its read. Nodes have the numbers of their events.
-pub struct Nodes<'g> {
-    graph: &'g Graph,
-    po: Relation,
-    rf: Relation,
-    pub co: Relation,
-    pub fr: Relation,
-}
-
-impl<'g> Nodes<'g> {
-    fn new(graph: &'g Graph, lines: &[Vec<Slot>]) -> Nodes<'g> {
-        let n = graph.len();
-        let at = |slot: Slot| node(graph, slot) as usize;
-        let mut all = Nodes {
-            graph,
-            po: Relation::new(n),
-            rf: Relation::new(n),
-            co: Relation::new(n),
-            fr: Relation::new(n),
-        };
-        for line in lines {
-            let memory = |s: &&Slot| graph.event(**s).at().is_some();
-            let nodes: Vec<usize> = line.iter().filter(memory).map(|s| at(*s)).collect();
-            for (k, a) in nodes.iter().enumerate() {
-                for b in nodes[k + 1..].iter().filter(|b| *b != a) {
-                    all.po.insert(*a, *b);
-                }
-            }
-        }
-        for location in 0..graph.places.len() as u32 {
-            let writes: Vec<Slot> = graph.writes(location).collect();
-            for (k, a) in writes.iter().enumerate() {
-                for b in &writes[k + 1..] {
-                    all.co.insert(at(*a), at(*b));
-                }
-            }
-            let reads = (0..n as Slot)
-                .filter(|s| graph.event(*s).is_read() && graph.event(*s).location == location);
-            for read in reads {
-                let source = graph.event(read).source;
-                let from = match source {
-                    NONE => 0,
-                    source => {
-                        all.rf.insert(at(source), at(read));
-                        writes
-                            .iter()
-                            .position(|w| *w == source)
-                            .map_or(0, |k| k + 1)
-                    }
-                };
-                for later in writes[from..].iter().filter(|w| at(**w) != at(read)) {
-                    all.fr.insert(at(read), at(*later));
-                }
-            }
-        }
-        all
-    }
-
-    fn cycle(&self) -> Vec<Edge> {
-        let relations = [
-            ("rf", &self.rf),
-            ("fr", &self.fr),
-            ("co", &self.co),
-            ("po", &self.po),
-        ];
-        cycle(&relations, self.graph.len())
-    }
-}
 
 /// What is kept of an execution, and why.
 pub struct Kept {
@@ -132,21 +24,8 @@ pub struct Kept {
     pub waits: Vec<Waiting>,
 }
 
-impl Witness {
-    pub fn new(source: &ProgramSource, violation: &Violation) -> Witness {
-        let graph = &violation.graph;
-        let mut slice = Slice::new(source, graph);
-        let nodes = Nodes::new(graph, &slice.lines);
-        let kept = match violation.fault.kind {
-            Kind::Race => race(&slice, &nodes, violation.conflict),
-            _ => depended(&mut slice, &nodes, &violation.fault),
-        };
-        Teller::new(source, &slice, &nodes, kept).tell()
-    }
-}
-
 /// Everything but a race: what it depends on, and the cycle.
-fn depended(slice: &mut Slice, nodes: &Nodes, fault: &Fault) -> Kept {
+pub fn depended(slice: &mut Slice, nodes: &Nodes, fault: &Fault) -> Kept {
     let graph = slice.graph;
     let mut waits = Vec::new();
     let all = 0..graph.len() as Slot;
@@ -232,20 +111,8 @@ fn depended(slice: &mut Slice, nodes: &Nodes, fault: &Fault) -> Kept {
     }
 }
 
-pub fn order(graph: &Graph, slot: Slot) -> Order {
-    let event = graph.event(slot);
-    let half = match event.is_read() && event.pair != NONE {
-        true => graph.event(event.pair),
-        false => event,
-    };
-    match half.action {
-        Action::Read { order, .. } | Action::Write { order, .. } | Action::Fence { order } => order,
-        _ => Order::Na,
-    }
-}
-
 /// The accesses of a race, and a shortest way from one to the other, which does not order them.
-fn race(slice: &Slice, nodes: &Nodes, conflict: Option<(Slot, Slot)>) -> Kept {
+pub fn race(slice: &Slice, nodes: &Nodes, conflict: Option<(Slot, Slot)>) -> Kept {
     let graph = slice.graph;
     let Some((a, b)) = conflict.map(|(a, b)| (node(graph, a), node(graph, b))) else {
         return Kept {

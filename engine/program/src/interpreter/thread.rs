@@ -55,11 +55,21 @@ pub enum State {
     },
     AtBarrier {
         address: u64,
-        generation: u64,
+        round: u64,
     },
     /// Stopped at a bound; the others go on.
     Cut,
     Done,
+}
+
+/// A mutex that a thread holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Held {
+    pub mutex: u64,
+    /// How often the thread has locked it; at least 1.
+    pub count: u32,
+    /// Its state when it is free.
+    pub free: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -79,6 +89,7 @@ pub struct Thread {
     pub epoch: u64,
     /// Hash of the thread's private memory and of the locks that it holds.
     pub private: u64,
+    pub held: Vec<Held>,
     /// Values seen in shared memory since the epoch began.
     pub reads: Vec<Seen>,
     pub operation: Operation,
@@ -106,6 +117,7 @@ impl Thread {
             result: 0,
             epoch: 0,
             private: 0,
+            held: Vec::new(),
             reads: Vec::new(),
             operation: Operation::Start,
             call: 0,
@@ -203,6 +215,29 @@ impl Thread {
     /// Mixes a byte of private memory, or a lock, into or out of the hash.
     pub fn mix(&mut self, address: u64, byte: u8) {
         self.private ^= mixed(address, byte);
+    }
+
+    /// How often the thread holds a mutex.
+    pub fn holds(&self, mutex: u64) -> u32 {
+        let held = self.held.iter().find(|h| h.mutex == mutex);
+        held.map_or(0, |h| h.count)
+    }
+
+    /// The state that a mutex held by the thread has when it is free.
+    pub fn free_state(&self, mutex: u64) -> u64 {
+        let held = self.held.iter().find(|h| h.mutex == mutex);
+        held.map_or(0, |h| h.free)
+    }
+
+    /// From now on the thread holds a mutex so many times.
+    pub fn hold(&mut self, mutex: u64, count: u32, free: u64) {
+        let before = self.holds(mutex);
+        self.mix(mutex, before as u8);
+        self.mix(mutex, count as u8);
+        self.held.retain(|h| h.mutex != mutex);
+        if count > 0 {
+            self.held.push(Held { mutex, count, free });
+        }
     }
 
     /// The ordinal that an instruction's events would have.

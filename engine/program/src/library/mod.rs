@@ -1,3 +1,26 @@
-//! What calls of the C and C++ libraries mean in every environment.
+//! What calls of the C and C++ libraries mean: a call enters, and is carried out by the environment
+//! it is made in ([`call::Library`]).
+//!
+//! Each synchronisation object has one definition, used on the sequentially consistent machine and by
+//! the explorer alike: its state is one word in the object's own memory, and an operation maps the
+//! state before to the state after, or has to wait. An environment reads and writes that word, at
+//! the memory orders given here. Zeros, which every static initialiser consists of, are a free
+//! mutex, a condition variable without waiters, and a once flag whose function was not called yet.
+//!
+//! | object             | state                                                                |
+//! |--------------------|----------------------------------------------------------------------|
+//! | mutex              | 4 bytes: its owner's number plus one, 0 when free; a bit: recursive  |
+//! | condition variable | 8 bytes: a bit per waiting thread                                    |
+//! | barrier            | 8 bytes: how many threads it is for, how many have arrived, its round|
+//! | once flag          | 4 bytes: 0 not called, 1 running, 2 returned                         |
 
-pub mod calls;
+pub mod barrier;
+pub mod call;
+pub mod condition;
+pub mod mutex;
+pub mod once;
+pub mod threads;
+
+/// A synchronisation object is used as its documentation forbids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Misuse(pub &'static str);

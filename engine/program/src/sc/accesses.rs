@@ -4,6 +4,7 @@ use crate::interpreter::step::{Cas, End, ExternCall, Flow, NewLocal, Outcome, Wo
 use crate::interpreter::thread::Thread;
 use crate::ir::arithmetic;
 use crate::ir::program::*;
+use crate::library::call;
 use crate::memory::address_space::Place;
 use crate::memory::value::{Dep, Val};
 use crate::sc::machine::{event, View};
@@ -232,7 +233,7 @@ impl World for View<'_, '_> {
     }
 
     fn external(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
-        self.library(t, call)
+        call::call(self, t, call)
     }
 
     fn once_done(&mut self, t: &mut Thread, flag: u64, site: SiteId) -> Result<(), End> {

@@ -3,7 +3,9 @@ use crate::interpreter::event::{Event, Kind, Operation, Update};
 use crate::interpreter::step::{self, End, Limits, Outcome};
 use crate::interpreter::thread::{State, Thread};
 use crate::ir::program::*;
-use crate::memory::address_space::{Memory, Named, MAX_THREADS};
+use crate::library::threads::thread_of_handle;
+use crate::library::{barrier, condition, mutex, once};
+use crate::memory::address_space::{Memory, Named};
 use crate::memory::value::{Deps, Val};
 use crate::sc::footprint::Footprint;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -31,8 +33,6 @@ pub const MAX_EVENTS: u64 = 20_000;
 #[derive(Clone)]
 pub struct Shared {
     pub memory: Memory,
-    /// (condition variable, thread) in the order of arrival.
-    pub waiters: Vec<(u64, usize)>,
     /// Results of the threads that have ended.
     pub done: Vec<Option<u64>>,
     pub live: usize,
@@ -72,7 +72,6 @@ impl Machine {
     pub fn new(program: &Program) -> Machine {
         let mut shared = Shared {
             memory: Memory::new(program),
-            waiters: Vec::new(),
             done: vec![None],
             live: 1,
             joined: 0,
@@ -136,13 +135,13 @@ impl Machine {
                     .any(|s| self.shared.memory.word(s.address, s.size) != s.bits);
             }
             State::Waiting { condition, mutex } => {
-                let queued = self.shared.waiters.contains(&(*condition, t));
-                return !queued && self.free_mutex(*mutex, t);
+                let state = self.shared.memory.word(*condition, condition::SIZE);
+                return !condition::is_waiting(state, t) && self.may_lock(*mutex, t, 0);
             }
-            State::AtBarrier {
-                address,
-                generation,
-            } => return self.shared.memory.word(address + 8, 4) != *generation,
+            State::AtBarrier { address, round } => {
+                let state = self.shared.memory.word(*address, barrier::SIZE);
+                return barrier::round(state) != *round;
+            }
             State::Running => {}
         }
         let Some(Op::Extern { function, args, .. }) = thread.inst(context.program).map(|i| &i.op)
@@ -151,21 +150,22 @@ impl Machine {
         };
         let arg = |k: usize| args.get(k).map_or(0, |a| self.value(t, *a));
         match function {
-            Extern::MutexLock => self.free_mutex(arg(0), t),
-            Extern::ThreadJoin => match thread_index(arg(0)) {
+            Extern::MutexLock => self.may_lock(arg(0), t, thread.holds(arg(0))),
+            Extern::ThreadJoin => match thread_of_handle(arg(0)) {
                 Some(other) if other < self.threads.len() => self.is_done(other),
                 _ => true,
             },
-            // 1 while another thread runs the function
-            Extern::Once => self.shared.memory.word(arg(0), 4) != 1,
+            Extern::Once => {
+                let state = self.shared.memory.word(arg(0), once::SIZE);
+                once::begin(state) != once::Begin::Wait
+            }
             _ => true,
         }
     }
 
-    fn free_mutex(&self, mutex: u64, t: usize) -> bool {
-        let owner = self.shared.memory.word(mutex, 4);
-        let recursive = self.shared.memory.word(mutex + 8, 4) == 1;
-        owner == 0 || (recursive && owner == t as u64 + 1)
+    fn may_lock(&self, mutex: u64, t: usize, held: u32) -> bool {
+        let state = self.shared.memory.word(mutex, mutex::SIZE);
+        mutex::lock(state, t, held) != mutex::Lock::Busy
     }
 
     /// How many ways the next step of an enabled thread has to be tried in at this point; 0 if it
@@ -235,8 +235,8 @@ impl Machine {
                     Extern::CondWait => lock(1),
                     Extern::CondSignal => {
                         let condition = args.first().map_or(0, |a| self.value(t, *a));
-                        let waiting = self.shared.waiters.iter().filter(|w| w.0 == condition);
-                        lock(0).max(waiting.count() as u32)
+                        let state = self.shared.memory.word(condition, condition::SIZE);
+                        lock(0).max(condition::waiters(state))
                     }
                     Extern::CondBroadcast => lock(0),
                     // the end of an object conflicts with every access to it
@@ -314,7 +314,6 @@ impl Machine {
             (thread.log.history, thread.log.len(), tag, pc).hash(&mut hasher);
         }
         self.shared.memory.hash.hash(&mut hasher);
-        self.shared.waiters.hash(&mut hasher);
         let mut spurious = self.shared.spurious.clone();
         spurious.sort_unstable();
         spurious.hash(&mut hasher);
@@ -404,18 +403,6 @@ impl Machine {
 
 /// Locks, condition variables and barriers are touched as wholes of this many bytes.
 pub const LOCK_SIZE: u32 = 4;
-
-const THREAD_BASE: u64 = 0x7468_0000;
-
-/// What `pthread_create` gives out for a thread.
-pub fn thread_handle(index: usize) -> u64 {
-    THREAD_BASE + index as u64
-}
-
-pub fn thread_index(handle: u64) -> Option<usize> {
-    let index = handle.checked_sub(THREAD_BASE)?;
-    (index < MAX_THREADS as u64).then_some(index as usize)
-}
 
 /// An event of `thread` with the dependencies that stand for all kinds.
 pub fn event(thread: &Thread, site: SiteId, kind: Kind, order: Order) -> Event {

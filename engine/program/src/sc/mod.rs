@@ -2,6 +2,7 @@
 //! one thread at a time, and the events that these steps leave.
 
 mod accesses;
+mod allocation;
 pub mod footprint;
-mod library;
 pub mod machine;
+mod synchronisation;

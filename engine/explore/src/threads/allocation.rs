@@ -1,0 +1,180 @@
+//! Library calls of explored threads: those of [`Library`], allocation and copies of memory among
+//! them.
+use crate::source::{Action, Kind};
+use crate::threads::environment::{How, Stop, World};
+use crate::threads::synchronisation::spot;
+use program::interpreter::thread::Thread;
+use program::interpreter::{ExternCall, Flow};
+use program::ir::{Order, SiteId};
+use program::library::call::{Library, Wanted};
+use program::memory::{Named, Sharing, Val};
+use std::sync::Arc;
+
+type Done<T> = Result<T, Stop>;
+
+impl World<'_> {
+    fn move_object(&mut self, t: &mut Thread, call: &ExternCall, old: u64, size: u64) -> Done<u64> {
+        let kept = match (old, self.own.memory.object_at(old)) {
+            (0, _) => 0,
+            (_, Some(object)) => object.size.min(size),
+            (_, None) => {
+                let message = "realloc of what another thread has allocated".to_string();
+                return Err(Stop::Unsupported(message, call.site));
+            }
+        };
+        let from = spot(old, 0, call.site);
+        let bytes = match kept {
+            0 => Vec::new(),
+            kept => self.read_range(t, from, kept, true)?,
+        };
+        let new = self.allocate(t, call)?;
+        if kept > 0 {
+            self.write_range(t, spot(new, 0, call.site), &bytes)?;
+        }
+        if old != 0 {
+            self.free(t, call.site, old)?;
+        }
+        Ok(new)
+    }
+}
+
+impl Library for World<'_> {
+    fn field(&mut self, t: &mut Thread, call: &ExternCall, at: u64, size: u32) -> Done<u64> {
+        let how = How {
+            order: Order::Na,
+            exclusive: false,
+            lax: false,
+        };
+        Ok(self.read(t, spot(at, size, call.site), how)?.bits)
+    }
+
+    fn set_field(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        at: u64,
+        size: u32,
+        value: u64,
+    ) -> Done<()> {
+        let value = Val::constant(value);
+        self.write(t, spot(at, size, call.site), Order::Na, false, value)
+    }
+
+    fn text(&self, address: u64) -> String {
+        self.own.memory.text(address)
+    }
+
+    fn create(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
+        self.create_thread(t, call)
+    }
+
+    fn join(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
+        self.join_thread(t, call)
+    }
+
+    fn try_lock(&mut self, t: &mut Thread, call: &ExternCall) -> Done<(bool, Val)> {
+        let (locked, dep) = self.try_lock_mutex(t, call.site, call.args[0].bits)?;
+        Ok((locked, Val { bits: 0, dep }))
+    }
+
+    fn lock(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
+        self.lock_mutex(t, call.site, call.args[0].bits)?;
+        Ok(Flow::Value(Val::constant(0)))
+    }
+
+    fn unlock(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
+        self.unlock_mutex(t, call.site, call.args[0].bits)
+    }
+
+    fn wait(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
+        self.wait_for_condition(t, call)?;
+        Ok(Flow::Value(Val::constant(0)))
+    }
+
+    fn signal(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
+        self.signal_condition(t, call)
+    }
+
+    fn broadcast(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
+        self.broadcast_condition(t, call)
+    }
+
+    fn wait_at_barrier(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
+        self.meet_at_barrier(t, call)
+    }
+
+    fn once(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
+        self.call_once(t, call)
+    }
+
+    fn allocate(&mut self, t: &mut Thread, call: &ExternCall) -> Done<u64> {
+        let Wanted {
+            size,
+            align,
+            zeroed,
+        } = call.wanted()?;
+        let base = self.own.memory.next_allocation(t.id, align);
+        let shared = self.sharing.is_shared(base, base + size);
+        if shared && !self.own.alone {
+            let action = Action::Allocate { base, size, zeroed };
+            self.ask(action, call.site)?;
+        }
+        let memory = Arc::make_mut(&mut self.own.memory);
+        memory.allocate(t.id, size, align, zeroed);
+        if shared {
+            memory.share(base, Sharing::Shared);
+        }
+        self.sharing.met(base, size, Named::Heap);
+        t.progress();
+        Ok(base)
+    }
+
+    fn posix_memalign(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
+        let align = call.arg(1).bits.max(1);
+        let base = self.own.memory.next_allocation(t.id, align);
+        self.set_field(t, call, call.arg(0).bits, 8, base)?;
+        self.allocate(t, call)?;
+        Ok(())
+    }
+
+    fn free(&mut self, t: &mut Thread, site: SiteId, address: u64) -> Done<()> {
+        let at = spot(address, 0, site);
+        let object = self.own.memory.object_at(address);
+        if object.is_some_and(|o| o.named != Named::Heap || o.base != address) {
+            let message = "free of what malloc did not give";
+            return Err(Stop::Fault(Kind::Memory, message.to_string(), site));
+        }
+        if object.is_some_and(|o| o.freed) || self.find(t, at, 0, true)?.is_some() {
+            let freed = Arc::make_mut(&mut self.own.memory).free(address);
+            freed.map_err(|message| Stop::Fault(Kind::Memory, message, site))?;
+        } else {
+            self.ask(Action::Free { base: address }, site)?;
+        }
+        t.progress();
+        Ok(())
+    }
+
+    /// A new object with the contents of the old one, which ends.
+    fn reallocate(&mut self, t: &mut Thread, call: &ExternCall) -> Done<u64> {
+        let (old, size) = (call.args[0].bits, call.args[1].bits);
+        let before = self.own.memory.clone();
+        let moved = self.move_object(t, call, old, size);
+        if moved.is_err() {
+            // to be run again
+            self.own.memory = before;
+        }
+        moved
+    }
+
+    fn copy(&mut self, t: &mut Thread, call: &ExternCall, size: u64) -> Done<()> {
+        let from = spot(call.arg(1).bits, 0, call.site);
+        let bytes = self.read_range(t, from, size, true)?;
+        self.write_range(t, spot(call.arg(0).bits, 0, call.write_site), &bytes)
+    }
+
+    fn fill(&mut self, t: &mut Thread, call: &ExternCall, size: u64) -> Done<()> {
+        let value = call.arg(1);
+        let bytes = vec![(value.bits as u8, value.dep); size as usize];
+        self.write_range(t, spot(call.arg(0).bits, 0, call.site), &bytes)
+    }
+}

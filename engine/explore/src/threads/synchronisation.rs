@@ -1,0 +1,226 @@
+//! Threads, mutexes, condition variables, barriers and once flags as explored threads use them.
+//!
+//! The operations are those that [`program::library`] defines: an object's state is a location, which an
+//! operation reads, and writes where something changes, as one read-modify-write.
+use crate::source::{Action, Kind, Wait, LOCK};
+use crate::threads::environment::{How, Spot, Stop, World};
+use program::interpreter::thread::Thread;
+use program::interpreter::{End, ExternCall, Flow, Outcome};
+use program::ir::{Order, SiteId};
+use program::library::threads::thread_handle;
+use program::library::{barrier, condition, mutex, once, Misuse};
+use program::memory::{Dep, Val, MAX_THREADS};
+
+type Done<T> = Result<T, Stop>;
+
+fn misused(misuse: Misuse, site: SiteId) -> Stop {
+    Stop::Fault(Kind::Lock, misuse.0.to_string(), site)
+}
+
+pub fn spot(address: u64, size: u32, site: SiteId) -> Spot {
+    Spot {
+        address,
+        size,
+        site,
+    }
+}
+
+impl World<'_> {
+    /// The read of a read-modify-write.
+    fn take(&mut self, t: &mut Thread, state: Spot, order: Order, lax: bool) -> Done<Val> {
+        let exclusive = true;
+        let how = How {
+            order,
+            exclusive,
+            lax,
+        };
+        self.read(t, state, how)
+    }
+
+    /// Its write.
+    fn put(&mut self, t: &mut Thread, state: Spot, order: Order, value: u64) -> Done<()> {
+        self.write(t, state, order, true, Val::constant(value))
+    }
+
+    pub fn create_thread(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
+        if self.own.alone {
+            return Err(Stop::NotAlone);
+        }
+        call.started(self.program)?;
+        let thread = self.sharing.thread(t.id, self.own.created);
+        if thread >= MAX_THREADS {
+            let message = format!("more than {MAX_THREADS} threads");
+            return Err(End::new(Outcome::Bound, message, Some(call.site)).into());
+        }
+        let handle = Val::constant(thread_handle(thread));
+        let to = spot(call.args[0].bits, 8, call.site);
+        self.write(t, to, Order::Na, false, handle)?;
+        self.ask(Action::Create { thread }, call.site)?;
+        self.own.created += 1;
+        t.progress();
+        Ok(Flow::Value(Val::constant(0)))
+    }
+
+    pub fn join_thread(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
+        let (out, size) = (call.args[1], call.args[2]);
+        let known = self.sharing.threads();
+        let thread = call.joined(t.id, known, self.own.joined)?;
+        let (result, _) = self.ask(Action::Join { thread }, call.site)?;
+        if out.bits != 0 {
+            let dep = self.answered();
+            let value = Val { bits: result, dep };
+            let to = spot(out.bits, size.bits as u32, call.site);
+            self.write(t, to, Order::Na, false, value)?;
+        }
+        self.own.joined |= 1 << thread;
+        t.progress();
+        Ok(Flow::Value(Val::constant(0)))
+    }
+
+    fn blocked<T>(&self, t: &Thread, state: Spot, what: &'static str) -> Done<T> {
+        let asked = self.find(t, state, state.size.into(), true)?.is_none();
+        let wait = match (asked, what) {
+            (true, LOCK) => Wait::Lock,
+            _ => Wait::For {
+                what,
+                reads: usize::from(asked),
+            },
+        };
+        Err(Stop::Blocked(wait, state.site))
+    }
+
+    /// Locks a mutex, if it is free or held by the thread and recursive; whether it did. A round of a
+    /// loop that locks and unlocks changes nothing, unless another thread tests the mutex without waiting.
+    pub fn try_lock_mutex(&mut self, t: &mut Thread, site: SiteId, at: u64) -> Done<(bool, Dep)> {
+        let state = spot(at, mutex::SIZE, site);
+        let now = self.take(t, state, mutex::LOCK, false)?;
+        let held = t.holds(at);
+        match mutex::lock(now.bits, t.id, held) {
+            mutex::Lock::Acquire(locked) => {
+                self.still = !self.program.has_trylock;
+                self.put(t, state, mutex::LOCK, locked)?;
+                self.still = false;
+            }
+            mutex::Lock::Again => {}
+            mutex::Lock::Busy => return Ok((false, now.dep)),
+        }
+        self.hold(t, at, held + 1, mutex::free(now.bits));
+        Ok((true, now.dep))
+    }
+
+    pub fn lock_mutex(&mut self, t: &mut Thread, site: SiteId, at: u64) -> Done<()> {
+        match self.try_lock_mutex(t, site, at)?.0 {
+            true => Ok(()),
+            false => self.blocked(t, spot(at, mutex::SIZE, site), mutex::AWAITED),
+        }
+    }
+
+    pub fn unlock_mutex(&mut self, t: &mut Thread, site: SiteId, at: u64) -> Done<()> {
+        let held = t.holds(at);
+        if mutex::unlock(held).map_err(|misuse| misused(misuse, site))? {
+            self.still = !self.program.has_trylock;
+            self.release(t, site, at)?;
+            self.still = false;
+        }
+        self.hold(t, at, held - 1, t.free_state(at));
+        Ok(())
+    }
+
+    fn release(&mut self, t: &mut Thread, site: SiteId, at: u64) -> Done<()> {
+        let free = Val::constant(t.free_state(at));
+        self.write(t, spot(at, mutex::SIZE, site), mutex::UNLOCK, false, free)
+    }
+
+    pub fn wait_for_condition(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
+        let (at, mutex) = (call.args[0].bits, call.args[1].bits);
+        condition::check_wait(t.holds(mutex)).map_err(|misuse| misused(misuse, call.site))?;
+        let state = spot(at, condition::SIZE, call.site);
+        let waiting = self.take(t, state, condition::ORDER, true)?.bits;
+        let waiting = condition::begin_wait(waiting, t.id);
+        self.put(t, state, condition::ORDER, waiting)?;
+        self.release(t, call.write_site, mutex)?;
+        let how = How {
+            order: condition::ORDER,
+            exclusive: false,
+            lax: true,
+        };
+        if condition::is_waiting(self.read(t, state, how)?.bits, t.id) {
+            return self.blocked(t, state, condition::AWAITED);
+        }
+        let lock = spot(mutex, mutex::SIZE, call.site);
+        let now = self.take(t, lock, mutex::LOCK, false)?.bits;
+        match mutex::lock(now, t.id, 0) {
+            mutex::Lock::Acquire(locked) => self.put(t, lock, mutex::LOCK, locked),
+            _ => self.blocked(t, lock, mutex::AWAITED),
+        }
+    }
+
+    /// Wakes one of the threads that wait now.
+    pub fn signal_condition(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
+        let state = spot(call.args[0].bits, condition::SIZE, call.site);
+        let waiting = self.take(t, state, condition::ORDER, true)?.bits;
+        let choice = match condition::waiters(waiting) {
+            0 | 1 => 0,
+            waiters => self.choose(waiters, call.site)?,
+        };
+        match condition::signal(waiting, choice) {
+            Some(after) => self.put(t, state, condition::ORDER, after),
+            None => Ok(()),
+        }
+    }
+
+    pub fn broadcast_condition(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
+        let state = spot(call.args[0].bits, condition::SIZE, call.site);
+        if self.take(t, state, condition::ORDER, true)?.bits == condition::NO_WAITERS {
+            return Ok(());
+        }
+        self.put(t, state, condition::ORDER, condition::NO_WAITERS)
+    }
+
+    pub fn meet_at_barrier(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
+        let at = call.args[0].bits;
+        let arriving = spot(at, barrier::SIZE, call.write_site);
+        let now = self.take(t, arriving, barrier::ARRIVE, false)?.bits;
+        match barrier::arrive(now).map_err(|misuse| misused(misuse, call.site))? {
+            barrier::Arrival::Opens(after) => {
+                self.put(t, arriving, barrier::ARRIVE, after)?;
+                return Ok(Flow::Value(Val::constant(barrier::SERIAL_THREAD)));
+            }
+            barrier::Arrival::Waits(after) => self.put(t, arriving, barrier::ARRIVE, after)?,
+        }
+        let leaving = spot(at, barrier::SIZE, call.site);
+        let how = How {
+            order: barrier::LEAVE,
+            exclusive: false,
+            lax: false,
+        };
+        if barrier::round(self.read(t, leaving, how)?.bits) == barrier::round(now) {
+            return self.blocked(t, leaving, barrier::AWAITED);
+        }
+        Ok(Flow::Value(Val::constant(0)))
+    }
+
+    pub fn call_once(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
+        let state = spot(call.args[0].bits, once::SIZE, call.site);
+        match once::begin(self.take(t, state, once::BEGIN, false)?.bits) {
+            once::Begin::Call(running) => {
+                let id = call.started(self.program)?;
+                self.put(t, state, once::BEGIN, running)?;
+                Ok(Flow::Once(id, state.address))
+            }
+            once::Begin::Wait => self.blocked(t, state, once::AWAITED),
+            once::Begin::Return => Ok(Flow::Value(Val::constant(0))),
+        }
+    }
+
+    pub fn finish_once(&mut self, t: &mut Thread, flag: u64, site: SiteId) -> Done<()> {
+        let returned = Val::constant(once::RETURNED);
+        self.write(
+            t,
+            spot(flag, once::SIZE, site),
+            once::FINISH,
+            false,
+            returned,
+        )
+    }
+}

@@ -1,0 +1,41 @@
+//! An execution that violates something, as it is reported.
+use crate::source::ThreadId;
+use program::ir::SiteId;
+use relation::cycle::Edge;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// None for the initial value of a location.
+    pub thread: Option<ThreadId>,
+    pub label: String,
+    pub kind: &'static str,
+    pub order: &'static str,
+    pub location: String,
+    pub read: String,
+    pub written: String,
+    pub site: Option<SiteId>,
+}
+
+/// A thread that waits for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    pub thread: ThreadId,
+    pub what: String,
+    pub site: SiteId,
+}
+
+/// Pairs are of places in `events`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// The start function of each thread.
+    pub functions: Vec<String>,
+    pub events: Vec<Shown>,
+    pub rf: Vec<(usize, usize)>,
+    /// From each write to the next of its location, from each read to the first write that it
+    /// comes too early for.
+    pub co: Vec<(usize, usize)>,
+    pub fr: Vec<(usize, usize)>,
+    pub cycle: Vec<Edge>,
+    pub conflict: Option<(usize, usize)>,
+    pub waits: Vec<Waiting>,
+}

@@ -1,0 +1,233 @@
+//! Which call does what: decoding, arguments and errors of a library call, and the operations that an
+//! environment carries out for it.
+use super::threads::{thread_handle, thread_of_handle};
+use super::{barrier, mutex};
+use crate::interpreter::step::{End, ExternCall, Flow, Outcome, World};
+use crate::interpreter::thread::Thread;
+use crate::ir::program::{Extern, FuncId, Program, SiteId};
+use crate::llvm::types::MAX_SIZE;
+use crate::memory::value::Val;
+
+/// What library calls need of an environment.
+///
+/// As with every operation of [`World`], a call that an environment interrupts is carried out
+/// again from its beginning.
+pub trait Library: World {
+    /// Reads a field of one of the library's own objects, as the caller's plain access.
+    fn field(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        address: u64,
+        size: u32,
+    ) -> Result<u64, Self::Stop>;
+    fn set_field(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        address: u64,
+        size: u32,
+        value: u64,
+    ) -> Result<(), Self::Stop>;
+    /// The text at an address.
+    fn text(&self, address: u64) -> String;
+
+    fn create(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Stop>;
+    fn join(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Stop>;
+    /// Whether the mutex was locked; what decided it is in the value.
+    fn try_lock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(bool, Val), Self::Stop>;
+    fn lock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Stop>;
+    fn unlock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Stop>;
+    fn wait(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Stop>;
+    fn signal(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Stop>;
+    fn broadcast(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Stop>;
+    fn wait_at_barrier(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Stop>;
+    fn once(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Stop>;
+
+    /// The address of a new object.
+    fn allocate(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, Self::Stop>;
+    fn posix_memalign(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Stop>;
+    fn reallocate(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, Self::Stop>;
+    fn free(&mut self, t: &mut Thread, site: SiteId, address: u64) -> Result<(), Self::Stop>;
+    /// `memcpy` of at least one byte.
+    fn copy(&mut self, t: &mut Thread, call: &ExternCall, size: u64) -> Result<(), Self::Stop>;
+    /// `memset` of at least one byte.
+    fn fill(&mut self, t: &mut Thread, call: &ExternCall, size: u64) -> Result<(), Self::Stop>;
+}
+
+/// Carries out a call.
+pub fn call<L: Library>(l: &mut L, t: &mut Thread, call: &ExternCall) -> Result<Flow, L::Stop> {
+    let arg = |k: usize| call.arg(k);
+    let at = arg(0).bits;
+    let result = |bits: u64| Ok(Flow::Value(Val::constant(bits)));
+    match call.function {
+        Extern::ThreadCreate => l.create(t, call),
+        Extern::ThreadJoin => l.join(t, call),
+        Extern::MutexInit => {
+            // a mutex's type: 0 normal, 1 recursive; given here, or kept in an attribute object
+            let kind = match arg(1).bits {
+                0 => arg(2).bits & 1,
+                attributes => l.field(t, call, attributes, 4)?,
+            };
+            l.set_field(t, call, at, mutex::SIZE, mutex::initial(kind == 1))?;
+            result(0)
+        }
+        Extern::AttrSetType => {
+            l.set_field(t, call, at, 4, arg(1).bits)?;
+            result(0)
+        }
+        Extern::MutexLock => l.lock(t, call),
+        Extern::MutexTrylock => {
+            let (locked, now) = l.try_lock(t, call)?;
+            let bits = if locked { 0 } else { arg(1).bits };
+            Ok(Flow::Value(Val { bits, dep: now.dep }))
+        }
+        Extern::MutexUnlock => {
+            l.unlock(t, call)?;
+            result(0)
+        }
+        Extern::CondWait => l.wait(t, call),
+        Extern::CondSignal => {
+            l.signal(t, call)?;
+            result(0)
+        }
+        Extern::CondBroadcast => {
+            l.broadcast(t, call)?;
+            result(0)
+        }
+        Extern::BarrierInit => {
+            let state = barrier::initial(arg(1).bits);
+            l.set_field(t, call, at, barrier::SIZE, state)?;
+            result(0)
+        }
+        Extern::BarrierWait => l.wait_at_barrier(t, call),
+        Extern::Once => l.once(t, call),
+        Extern::Malloc | Extern::Calloc | Extern::AlignedAlloc => result(l.allocate(t, call)?),
+        Extern::PosixMemalign => {
+            l.posix_memalign(t, call)?;
+            result(0)
+        }
+        Extern::Realloc => result(l.reallocate(t, call)?),
+        Extern::Free => {
+            if at != 0 {
+                l.free(t, call.site, at)?;
+            }
+            result(0)
+        }
+        Extern::Memcpy | Extern::Memset => {
+            match (call.copied()?, call.function) {
+                (0, _) => {}
+                (size, Extern::Memcpy) => l.copy(t, call, size)?,
+                (size, _) => l.fill(t, call, size)?,
+            }
+            Ok(Flow::Value(arg(0)))
+        }
+        Extern::ThreadSelf
+        | Extern::ThreadEqual
+        | Extern::ThreadExit
+        | Extern::AssertFail
+        | Extern::Abort(_)
+        | Extern::Trap
+        | Extern::Exit
+        | Extern::Ignored(_) => Ok(call.alone(t.id, |at| l.text(at))?),
+    }
+}
+
+/// Longer copies are no concurrent test's business, and each byte carries its dependencies.
+const MAX_COPY: u64 = 1 << 20;
+
+/// An object that a call asks for.
+pub struct Wanted {
+    pub size: u64,
+    pub align: u64,
+    pub zeroed: bool,
+}
+
+impl ExternCall<'_> {
+    /// An argument; nothing where the call has fewer.
+    pub fn arg(&self, k: usize) -> Val {
+        self.args.get(k).copied().unwrap_or_default()
+    }
+
+    fn error<T>(&self, outcome: Outcome, message: impl Into<String>) -> Result<T, End> {
+        Err(End::new(outcome, message, Some(self.site)))
+    }
+
+    /// What a call comes to that needs to know only who makes it; `text` reads a text at an address.
+    pub fn alone(&self, thread: usize, text: impl FnOnce(u64) -> String) -> Result<Flow, End> {
+        let number = |bits: u64| Ok(Flow::Value(Val::constant(bits)));
+        match self.function {
+            Extern::ThreadSelf => number(thread_handle(thread)),
+            Extern::ThreadEqual => number(u64::from(self.arg(0).bits == self.arg(1).bits)),
+            Extern::ThreadExit => Ok(Flow::ExitThread(self.arg(0))),
+            Extern::AssertFail => {
+                let message = format!("assertion failed: {}", text(self.arg(0).bits));
+                self.error(Outcome::Assertion, message)
+            }
+            Extern::Abort(words) => self.error(Outcome::Assertion, words),
+            Extern::Trap => self.error(Outcome::Assertion, "trap"),
+            Extern::Exit => match self.arg(0).bits as u32 {
+                0 => self.error(Outcome::Complete, ""),
+                code => self.error(Outcome::Assertion, format!("exit({code})")),
+            },
+            Extern::Ignored(value) => number(value),
+            other => self.error(Outcome::Memory, format!("{other:?} has no meaning here")),
+        }
+    }
+
+    /// The function that a thread is to start with, or that is to be called once.
+    pub fn started(&self, program: &Program) -> Result<FuncId, End> {
+        let message = match self.function {
+            Extern::ThreadCreate => "a thread that starts at no function of the program",
+            _ => "a call through a pointer to no function of the program",
+        };
+        match program.function_at(self.arg(1).bits) {
+            Some(id) => Ok(id),
+            None => self.error(Outcome::Memory, message),
+        }
+    }
+
+    /// The thread that a thread joins, of so many that there are and those that it has joined.
+    pub fn joined(&self, thread: usize, threads: usize, joined: u64) -> Result<usize, End> {
+        let other = thread_of_handle(self.arg(0).bits);
+        match other.filter(|other| *other != thread && *other < threads) {
+            None => self.error(Outcome::Memory, "a join of something that is no thread"),
+            Some(other) if joined >> other & 1 == 1 => {
+                self.error(Outcome::Memory, "a thread is joined twice")
+            }
+            Some(other) => Ok(other),
+        }
+    }
+
+    /// What a call that allocates asks for.
+    pub fn wanted(&self) -> Result<Wanted, End> {
+        let arg = |k: usize| self.arg(k).bits;
+        let (size, align, zeroed) = match self.function {
+            Extern::Calloc => (arg(0).saturating_mul(arg(1)), 16, true),
+            Extern::AlignedAlloc => (arg(1), arg(0), false),
+            Extern::PosixMemalign => (arg(2), arg(1), false),
+            Extern::Realloc => (arg(1), 16, false),
+            _ => (arg(0), 16, false),
+        };
+        if size > MAX_SIZE || !align.is_power_of_two() || align > MAX_SIZE {
+            let message = format!("an allocation of {size} bytes aligned to {align}");
+            return self.error(Outcome::Memory, message);
+        }
+        Ok(Wanted {
+            size,
+            align,
+            zeroed,
+        })
+    }
+
+    /// How many bytes a call copies or sets.
+    pub fn copied(&self) -> Result<u64, End> {
+        match self.arg(2).bits {
+            size if size <= MAX_COPY => Ok(size),
+            size => {
+                let message = format!("a copy of {size} bytes");
+                Err(End::new(Outcome::Bound, message, Some(self.write_site)))
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Library calls on sequentially consistent memory: those of [`Library`], allocation and copies of
+//! memory among them.
+use crate::interpreter::event::{Event, Kind};
+use crate::interpreter::step::{End, ExternCall, Flow, Outcome};
+use crate::interpreter::thread::Thread;
+use crate::ir::program::{Order, SiteId};
+use crate::library::call::Library;
+use crate::memory::address_space::Place;
+use crate::memory::value::Val;
+use crate::sc::machine::{event, View};
+
+impl View<'_, '_> {
+    fn log_range(
+        &mut self,
+        t: &mut Thread,
+        place: Place,
+        address: Val,
+        size: u64,
+        private: bool,
+        mut e: Event,
+    ) -> Option<u32> {
+        let object = self.shared.memory.object(place);
+        if private || object.private || object.constant {
+            return None;
+        }
+        let size = u32::try_from(size).unwrap_or(u32::MAX);
+        self.locate(&mut e, place, address, size);
+        self.touch(t, address.bits, size, e.kind == Kind::Write);
+        t.log.push(e);
+        Some(t.log.len() as u32 - 1)
+    }
+
+    fn put_bytes(&mut self, t: &mut Thread, place: Place, address: u64, bytes: &[(u8, u32)]) {
+        let old = self.shared.memory.bytes(place, bytes.len() as u64);
+        if self.shared.memory.object(place).private {
+            for (k, ((before, _), (after, _))) in old.iter().zip(bytes).enumerate() {
+                t.mix(address + k as u64, *before);
+                t.mix(address + k as u64, *after);
+            }
+        } else {
+            t.progress();
+        }
+        self.shared.memory.write_bytes(place, bytes);
+    }
+}
+
+impl Library for View<'_, '_> {
+    fn field(&mut self, _: &mut Thread, _: &ExternCall, at: u64, size: u32) -> Result<u64, End> {
+        Ok(self.shared.memory.word(at, size))
+    }
+
+    fn set_field(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        at: u64,
+        size: u32,
+        value: u64,
+    ) -> Result<(), End> {
+        let place = self.find(at, size.into(), call.site, true)?;
+        if self.shared.memory.word(at, size) != value {
+            t.progress();
+        }
+        self.shared.memory.write(place, size, Val::constant(value));
+        Ok(())
+    }
+
+    fn text(&self, address: u64) -> String {
+        self.shared.memory.text(address)
+    }
+
+    fn create(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
+        self.create_thread(t, call)
+    }
+
+    fn join(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
+        self.join_thread(t, call)
+    }
+
+    fn try_lock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(bool, Val), End> {
+        let mutex = call.args[0];
+        let held = t.holds(mutex.bits);
+        let locked = self.lock_mutex(t, call.site, mutex, held)?;
+        if !locked {
+            self.note_busy(t, call.site, mutex.bits);
+        }
+        Ok((locked, Val::default()))
+    }
+
+    fn lock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
+        let mutex = call.args[0];
+        let held = t.holds(mutex.bits);
+        match self.lock_mutex(t, call.site, mutex, held)? {
+            true => Ok(Flow::Value(Val::constant(0))),
+            false => Ok(Flow::Wait),
+        }
+    }
+
+    fn unlock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), End> {
+        self.unlock_mutex(t, call.site, call.args[0])
+    }
+
+    fn wait(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
+        self.wait_for_condition(t, call)
+    }
+
+    fn signal(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), End> {
+        self.signal_condition(t, call)
+    }
+
+    fn broadcast(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), End> {
+        self.broadcast_condition(t, call)
+    }
+
+    fn wait_at_barrier(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
+        self.meet_at_barrier(t, call)
+    }
+
+    fn once(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
+        self.call_once(t, call)
+    }
+
+    fn allocate(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, End> {
+        let new = call.wanted()?;
+        t.progress();
+        let memory = &mut self.shared.memory;
+        Ok(memory.allocate(t.id, new.size, new.align, new.zeroed))
+    }
+
+    fn posix_memalign(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), End> {
+        let address = Val::constant(self.allocate(t, call)?);
+        let place = self.find(call.arg(0).bits, 8, call.site, true)?;
+        self.shared.memory.write(place, 8, address);
+        Ok(())
+    }
+
+    fn reallocate(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, End> {
+        let (old, size) = (call.args[0].bits, call.args[1].bits);
+        let new = self.allocate(t, call)?;
+        if old == 0 {
+            return Ok(new);
+        }
+        let from = self.find(old, 0, call.site, true)?;
+        let kept = self.shared.memory.object(from).size.min(size);
+        let bytes = self.shared.memory.bytes(from, kept);
+        let to = self.find(new, kept, call.site, true)?;
+        self.shared.memory.write_bytes(to, &bytes);
+        self.free(t, call.site, old)?;
+        Ok(new)
+    }
+
+    fn free(&mut self, t: &mut Thread, site: SiteId, address: u64) -> Result<(), End> {
+        if let Some((base, size)) = self.shared.memory.extent(address) {
+            self.touch(t, base, size, true);
+        }
+        t.log.note((site, address));
+        t.progress();
+        let freed = self.shared.memory.free(address);
+        freed.map_err(|message| End::new(Outcome::Memory, message, Some(site)))
+    }
+
+    /// One read and one write event, however long.
+    fn copy(&mut self, t: &mut Thread, call: &ExternCall, size: u64) -> Result<(), End> {
+        let (to, from) = (call.args[0], call.args[1]);
+        let source = self.access(t, from.bits, size as u32, call.site, false)?;
+        let target = self.access(t, to.bits, size as u32, call.write_site, true)?;
+        let mut bytes = self.shared.memory.bytes(source, size);
+        let number = (size <= 8).then(|| {
+            let low_first = bytes.iter().rev();
+            low_first.fold(0, |bits, b| bits << 8 | u64::from(b.0))
+        });
+        let mut all = from.dep;
+        for (_, dep) in &bytes {
+            all = self.context.deps.union(all, *dep);
+        }
+        let mut e = event(t, call.site, Kind::Read, Order::Na);
+        e.read = number;
+        e.via = all;
+        if let Some(read) = self.log_range(t, source, from, size, call.private.1, e) {
+            all = self.context.deps.single(read);
+            bytes.iter_mut().for_each(|b| b.1 = all);
+            for (k, byte) in bytes.iter().enumerate() {
+                t.saw(from.bits + k as u64, 1, byte.0.into());
+            }
+        } else if from.dep != 0 {
+            for byte in &mut bytes {
+                byte.1 = self.context.deps.union(byte.1, from.dep);
+            }
+        }
+        let mut e = event(t, call.write_site, Kind::Write, Order::Na);
+        e.written = number;
+        e.data = all;
+        self.log_range(t, target, to, size, call.private.0, e);
+        self.put_bytes(t, target, to.bits, &bytes);
+        Ok(())
+    }
+
+    fn fill(&mut self, t: &mut Thread, call: &ExternCall, size: u64) -> Result<(), End> {
+        let (to, value) = (call.args[0], call.args[1]);
+        let place = self.access(t, to.bits, size as u32, call.site, true)?;
+        let bytes = vec![(value.bits as u8, value.dep); size as usize];
+        let mut e = event(t, call.site, Kind::Write, Order::Na);
+        if size <= 8 {
+            let byte = u64::from(value.bits as u8);
+            e.written = Some((0..size).fold(0, |bits, _| bits << 8 | byte));
+        }
+        e.data = value.dep;
+        self.log_range(t, place, to, size, call.private.0, e);
+        self.put_bytes(t, place, to.bits, &bytes);
+        Ok(())
+    }
+}

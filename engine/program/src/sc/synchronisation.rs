@@ -1,0 +1,269 @@
+//! Threads, mutexes, condition variables, barriers and once flags on sequentially consistent memory.
+//!
+//! A step of the machine is a whole call, or the part of it up to where it waits. The events are those of
+//! a lock and an unlock, as litmus tests have them, and not the accesses of an object's state.
+use crate::interpreter::event::{Event, Kind, Update};
+use crate::interpreter::step::{End, ExternCall, Flow, Outcome};
+use crate::interpreter::thread::{State, Thread};
+use crate::ir::program::{Order, RmwOp, SiteId};
+use crate::library::mutex::Lock;
+use crate::library::threads::thread_handle;
+use crate::library::{barrier, condition, mutex, once, Misuse};
+use crate::memory::address_space::{Place, MAX_THREADS};
+use crate::memory::value::Val;
+use crate::sc::machine::{event, View, LOCK_SIZE};
+
+fn misused(misuse: Misuse, site: SiteId) -> End {
+    End::new(Outcome::Memory, misuse.0, Some(site))
+}
+
+impl View<'_, '_> {
+    fn state(&self, address: u64, size: u32) -> u64 {
+        self.shared.memory.word(address, size)
+    }
+
+    /// Writes an object's state. That has no effect on what the thread is taken to have seen: the
+    /// mutexes that it holds are part of its own state.
+    fn set_state(&mut self, site: SiteId, at: u64, size: u32, state: u64) -> Result<(), End> {
+        let place = self.find(at, size.into(), site, true)?;
+        self.shared.memory.write(place, size, Val::constant(state));
+        Ok(())
+    }
+
+    pub fn locate(&self, e: &mut Event, place: Place, address: Val, size: u32) {
+        let object = self.shared.memory.object(place);
+        e.object = object.base;
+        e.named = object.named;
+        e.address = address.bits;
+        e.addr = address.dep;
+        e.size = size;
+    }
+
+    pub fn create_thread(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
+        let (handle, function, argument) = (call.args[0], call.args[1], call.args[2]);
+        let index = self.shared.done.len();
+        if index >= MAX_THREADS {
+            let message = format!("more than {MAX_THREADS} threads");
+            return Err(End::new(Outcome::Bound, message, Some(call.site)));
+        }
+        let program = self.context.program;
+        let id = call.started(program)?;
+        let place = self.find(handle.bits, 8, call.site, true)?;
+        let value = Val::constant(thread_handle(index));
+        self.shared.memory.write(place, 8, value);
+        let mut e = event(t, call.site, Kind::Create, Order::Rel);
+        e.other = Some(index as u32);
+        e.data = self.context.deps.union(function.dep, argument.dep);
+        t.log.push(e);
+        t.progress();
+        self.shared.memory.add_thread(program);
+        self.shared.done.push(None);
+        self.shared.live += 1;
+        // the new thread's dependencies are on its own reads
+        self.shared.born.push((id, Val::constant(argument.bits)));
+        Ok(Flow::Value(Val::constant(0)))
+    }
+
+    pub fn join_thread(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
+        let (out, size) = (call.args[1], call.args[2]);
+        let other = call.joined(t.id, self.shared.done.len(), self.shared.joined)?;
+        // it has ended, or nobody would have run the call
+        let result = self.shared.done[other].unwrap_or(0);
+        self.shared.joined |= 1 << other;
+        if out.bits != 0 {
+            let place = self.find(out.bits, size.bits, call.site, true)?;
+            let size = size.bits as u32;
+            self.shared.memory.write(place, size, Val::constant(result));
+        }
+        let mut e = event(t, call.site, Kind::Join, Order::Acq);
+        e.other = Some(other as u32);
+        t.log.push(e);
+        t.progress();
+        Ok(Flow::Value(Val::constant(0)))
+    }
+
+    fn log_lock(
+        &mut self,
+        t: &mut Thread,
+        site: SiteId,
+        mutex: Val,
+        kind: Kind,
+    ) -> Result<(), End> {
+        let place = self.find(mutex.bits, LOCK_SIZE.into(), site, true)?;
+        self.touch(t, mutex.bits, LOCK_SIZE, true);
+        let order = match kind {
+            Kind::Lock => mutex::LOCK,
+            _ => mutex::UNLOCK,
+        };
+        let mut e = event(t, site, kind, order);
+        self.locate(&mut e, place, mutex, LOCK_SIZE);
+        t.log.push(e);
+        Ok(())
+    }
+
+    /// Locks a mutex, which is free or held by the thread and recursive; whether it was.
+    pub fn lock_mutex(
+        &mut self,
+        t: &mut Thread,
+        site: SiteId,
+        mutex: Val,
+        held: u32,
+    ) -> Result<bool, End> {
+        let at = mutex.bits;
+        self.find(at, mutex::SIZE.into(), site, true)?;
+        let state = self.state(at, mutex::SIZE);
+        let locked = match mutex::lock(state, t.id, held) {
+            Lock::Acquire(locked) => locked,
+            Lock::Again => state,
+            Lock::Busy => return Ok(false),
+        };
+        self.log_lock(t, site, mutex, Kind::Lock)?;
+        self.set_state(site, at, mutex::SIZE, locked)?;
+        t.hold(at, held + 1, mutex::free(locked));
+        Ok(true)
+    }
+
+    /// A failure synchronises with nothing and leaves no event.
+    pub fn note_busy(&mut self, t: &mut Thread, site: SiteId, mutex: u64) {
+        let state = self.state(mutex, mutex::SIZE);
+        self.touch(t, mutex, LOCK_SIZE, false);
+        t.saw(mutex, LOCK_SIZE, state);
+        t.log.note((site, state));
+    }
+
+    pub fn unlock_mutex(&mut self, t: &mut Thread, site: SiteId, mutex: Val) -> Result<(), End> {
+        let at = mutex.bits;
+        self.find(at, mutex::SIZE.into(), site, true)?;
+        let held = t.holds(at);
+        let released = mutex::unlock(held).map_err(|misuse| misused(misuse, site))?;
+        self.log_lock(t, site, mutex, Kind::Unlock)?;
+        let free = t.free_state(at);
+        if released {
+            self.set_state(site, at, mutex::SIZE, free)?;
+        }
+        t.hold(at, held - 1, free);
+        Ok(())
+    }
+
+    /// Two steps: the thread begins to wait; the thread was woken, and finds the mutex free.
+    pub fn wait_for_condition(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
+        let (condition, mutex) = (call.args[0].bits, call.args[1]);
+        let held = t.holds(mutex.bits);
+        if t.state == State::Running {
+            condition::check_wait(held).map_err(|misuse| misused(misuse, call.site))?;
+            self.touch(t, condition, LOCK_SIZE, true);
+            self.log_lock(t, call.write_site, mutex, Kind::Unlock)?;
+            let free = t.free_state(mutex.bits);
+            self.set_state(call.write_site, mutex.bits, mutex::SIZE, free)?;
+            let waiting = condition::begin_wait(self.state(condition, condition::SIZE), t.id);
+            self.set_state(call.site, condition, condition::SIZE, waiting)?;
+            t.progress();
+            t.state = State::Waiting {
+                condition,
+                mutex: mutex.bits,
+            };
+            return Ok(Flow::Wait);
+        }
+        // it holds the mutex as often as before
+        if self.lock_mutex(t, call.site, mutex, 0)? {
+            t.hold(mutex.bits, held, t.free_state(mutex.bits));
+            t.state = State::Running;
+            return Ok(Flow::Value(Val::constant(0)));
+        }
+        Ok(Flow::Wait)
+    }
+
+    /// Wakes the waiting thread that the step's variant says.
+    pub fn signal_condition(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), End> {
+        let at = call.args[0].bits;
+        self.touch(t, at, LOCK_SIZE, true);
+        let choice = self.context.variant;
+        t.log.note((call.site, choice as usize));
+        let state = self.state(at, condition::SIZE);
+        if let Some(after) = condition::signal(state, choice.into()) {
+            self.set_state(call.site, at, condition::SIZE, after)?;
+            t.progress();
+        }
+        Ok(())
+    }
+
+    pub fn broadcast_condition(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), End> {
+        let at = call.args[0].bits;
+        self.touch(t, at, LOCK_SIZE, true);
+        t.log.note(call.site);
+        if self.state(at, condition::SIZE) != condition::NO_WAITERS {
+            self.set_state(call.site, at, condition::SIZE, condition::NO_WAITERS)?;
+            t.progress();
+        }
+        Ok(())
+    }
+
+    /// Two steps, unless the thread is the last to arrive: it arrives; it leaves.
+    pub fn meet_at_barrier(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
+        let barrier = call.args[0];
+        let at = barrier.bits;
+        let place = self.find(at, barrier::SIZE.into(), call.site, true)?;
+        if t.state != State::Running {
+            t.state = State::Running;
+            self.leave_barrier(t, call, place);
+            return Ok(Flow::Value(Val::constant(0)));
+        }
+        let state = self.state(at, barrier::SIZE);
+        let arrival = barrier::arrive(state).map_err(|misuse| misused(misuse, call.site))?;
+        self.touch(t, at, LOCK_SIZE, true);
+        let mut e = event(t, call.write_site, Kind::Rmw, barrier::ARRIVE);
+        self.locate(&mut e, place, barrier, LOCK_SIZE);
+        e.update = Update::Rmw(RmwOp::Add);
+        e.operand = Some(1);
+        e.read = Some(barrier::arrived(state));
+        e.written = Some(barrier::arrived(state) + 1);
+        t.log.push(e);
+        t.progress();
+        match arrival {
+            barrier::Arrival::Waits(after) => {
+                self.set_state(call.site, at, barrier::SIZE, after)?;
+                t.state = State::AtBarrier {
+                    address: at,
+                    round: barrier::round(state),
+                };
+                Ok(Flow::Wait)
+            }
+            barrier::Arrival::Opens(after) => {
+                self.set_state(call.site, at, barrier::SIZE, after)?;
+                self.leave_barrier(t, call, place);
+                Ok(Flow::Value(Val::constant(barrier::SERIAL_THREAD)))
+            }
+        }
+    }
+
+    fn leave_barrier(&mut self, t: &mut Thread, call: &ExternCall, place: Place) {
+        let mut e = event(t, call.site, Kind::Read, barrier::LEAVE);
+        self.locate(&mut e, place, call.args[0], LOCK_SIZE);
+        let state = self.state(call.args[0].bits, barrier::SIZE);
+        e.read = Some(barrier::threads(state));
+        t.log.push(e);
+    }
+
+    /// The flag leaves the events of a mutex that the function runs under.
+    pub fn call_once(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
+        let flag = call.args[0];
+        let begin = once::begin(self.state(flag.bits, once::SIZE));
+        if begin == once::Begin::Wait {
+            return Ok(Flow::Wait);
+        }
+        self.log_lock(t, call.site, flag, Kind::Lock)?;
+        t.progress();
+        let once::Begin::Call(running) = begin else {
+            self.log_lock(t, call.site, flag, Kind::Unlock)?;
+            return Ok(Flow::Value(Val::constant(0)));
+        };
+        let id = call.started(self.context.program)?;
+        self.set_state(call.site, flag.bits, once::SIZE, running)?;
+        Ok(Flow::Once(id, flag.bits))
+    }
+
+    pub fn finish_once(&mut self, t: &mut Thread, flag: u64, site: SiteId) -> Result<(), End> {
+        self.log_lock(t, site, Val::constant(flag), Kind::Unlock)?;
+        self.set_state(site, flag, once::SIZE, once::RETURNED)
+    }
+}
