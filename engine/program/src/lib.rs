@@ -30,6 +30,6 @@ pub use ir::Program;
 impl Program {
     /// Reads and lowers the text of an LLVM module.
     pub fn from_ir(text: &str) -> Result<Program> {
-        llvm::parser::parse(text)?.lower()
+        lower::lower(&llvm::parser::parse(text)?)
     }
 }

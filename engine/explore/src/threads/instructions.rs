@@ -2,12 +2,12 @@
 use crate::source::Action;
 use crate::threads::environment::{How, Stop, World};
 use program::interpreter::thread::Thread;
-use program::interpreter::{self, Cas, ExternCall, Flow, NewLocal};
+use program::interpreter::{self, Cas, ExternCall, Flow};
 use program::ir::arithmetic::{mask, rmw};
 use program::ir::{Access, Order, RmwOp, SiteId};
 use program::library::call;
 use program::memory::{Dep, Val};
-use program::memory::{Named, Sharing};
+use program::memory::{Named, NewLocal, Sharing};
 use std::sync::Arc;
 
 impl interpreter::World for World<'_> {

@@ -1,8 +1,10 @@
 //! Branches and loops: what a branch depends on, which loops wait, which are bounded.
-use crate::interpreter::step::{End, Limits, Outcome, World};
+use super::environment::World;
+use super::outcome::{End, Limits, Outcome};
 use crate::interpreter::thread::{Round, State, Thread};
-use crate::ir::program::{Edge, Program};
-use crate::memory::address_space::scatter;
+use crate::ir::instruction::Edge;
+use crate::ir::program::Program;
+use crate::memory::hash::scatter;
 use crate::memory::value::{Dep, Val};
 
 /// A branch depends on `dep`; says to the loops that it may leave whether anything shared does.

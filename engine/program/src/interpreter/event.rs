@@ -1,6 +1,6 @@
 //! Events: what a thread did to shared memory, in program order.
-use crate::ir::program::{FuncId, Order, RmwOp, SiteId};
-use crate::memory::address_space::Named;
+use crate::ir::instruction::{FuncId, Order, RmwOp, SiteId};
+use crate::memory::object::Named;
 use crate::memory::value::Dep;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};

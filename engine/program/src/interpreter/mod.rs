@@ -1,11 +1,15 @@
-//! Runs one instruction of one [`thread::Thread`] at a time. Memory, the library and the other threads are
-//! the [`step::World`]'s: the same interpreter serves the sequentially consistent machine and the
+//! Runs one instruction of one [`thread::Thread`] at a time. Memory, the library and the other threads
+//! are its [`environment`]: the same interpreter serves the sequentially consistent machine and the
 //! explorer.
 
 mod branch;
+pub mod environment;
 pub mod event;
+pub mod outcome;
 pub mod step;
 pub mod thread;
 
-pub use step::*;
+pub use environment::{Cas, ExternCall, Flow, World};
+pub use outcome::{End, Limits, Outcome};
+pub use step::step;
 pub use thread::Thread;

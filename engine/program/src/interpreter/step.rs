@@ -1,142 +1,16 @@
-//! One instruction of one thread. Memory and the library are the world's; control flow,
-//! arithmetic and dependencies are here.
-use crate::interpreter::branch::{decide, take};
-use crate::interpreter::event::Operation;
-use crate::interpreter::thread::{State, Thread};
+//! Runs one instruction of one thread: control flow, arithmetic and dependencies are done here, all else
+//! is the environment's.
+use super::branch::{decide, take};
+use super::environment::{Cas, ExternCall, Flow, World};
+use super::event::Operation;
+use super::outcome::{End, Limits, Outcome};
+use super::thread::{State, Thread};
 use crate::ir::arithmetic;
-use crate::ir::program::*;
-use crate::memory::value::{Dep, Val};
-
-/// How a run ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Outcome {
-    Complete,
-    Assertion,
-    Deadlock,
-    Bound,
-    Memory,
-}
-
-impl Outcome {
-    pub fn name(self) -> &'static str {
-        match self {
-            Outcome::Complete => "complete",
-            Outcome::Assertion => "assertion",
-            Outcome::Deadlock => "deadlock",
-            Outcome::Bound => "bound",
-            Outcome::Memory => "memory",
-        }
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct End {
-    pub outcome: Outcome,
-    pub message: String,
-    pub site: Option<SiteId>,
-    /// For faults without a site of their own: the `DILocation` of the instruction.
-    pub dbg: u32,
-}
-
-impl End {
-    pub fn new(outcome: Outcome, message: impl Into<String>, site: Option<SiteId>) -> End {
-        End {
-            outcome,
-            message: message.into(),
-            site,
-            dbg: 0,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    /// Rounds of a loop that only a shared value can end.
-    pub loops: u32,
-    pub frames: usize,
-}
-
-pub struct Cas {
-    pub address: Val,
-    pub expected: Val,
-    pub desired: Val,
-    pub weak: bool,
-    pub failure: Order,
-}
-
-pub struct ExternCall<'c> {
-    pub function: Extern,
-    pub args: &'c [Val],
-    pub site: SiteId,
-    pub write_site: SiteId,
-    pub private: (bool, bool),
-}
-
-pub struct NewLocal {
-    pub size: u64,
-    pub align: u64,
-    /// Index into `Program::locals`.
-    pub local: u32,
-    pub private: bool,
-    pub site: SiteId,
-}
-
-/// What a library call does to its caller's control flow.
-pub enum Flow {
-    Value(Val),
-    /// Stay: the call is not over.
-    Wait,
-    ExitThread(Val),
-    /// Call this, then set the `call_once` flag.
-    Once(FuncId, u64),
-}
-
-/// Memory, the library and the other threads, as one thread meets them.
-///
-/// An instruction that a world stops is run again from its beginning, so a world changes nothing
-/// of the thread before the last point at which it may stop.
-pub trait World {
-    /// Why an instruction is not over.
-    type Stop: From<End>;
-    fn union(&mut self, a: Dep, b: Dep) -> Dep;
-    fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Result<Val, Self::Stop>;
-    fn store(
-        &mut self,
-        t: &mut Thread,
-        address: Val,
-        value: Val,
-        access: &Access,
-    ) -> Result<(), Self::Stop>;
-    fn rmw(
-        &mut self,
-        t: &mut Thread,
-        address: Val,
-        op: RmwOp,
-        operand: Val,
-        access: &Access,
-    ) -> Result<Val, Self::Stop>;
-    /// The value read, and whether it was exchanged.
-    fn cas(
-        &mut self,
-        t: &mut Thread,
-        cas: &Cas,
-        access: &Access,
-    ) -> Result<(Val, bool), Self::Stop>;
-    fn fence(
-        &mut self,
-        t: &mut Thread,
-        order: Order,
-        signal: bool,
-        site: SiteId,
-    ) -> Result<(), Self::Stop>;
-    fn external(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Stop>;
-    fn once_done(&mut self, t: &mut Thread, flag: u64, site: SiteId) -> Result<(), Self::Stop>;
-    fn alloca(&mut self, t: &mut Thread, local: &NewLocal) -> Result<u64, Self::Stop>;
-    /// How many locals the thread has; leaving a frame drops those from a mark on.
-    fn locals(&self, t: &Thread) -> usize;
-    fn leave(&mut self, t: &mut Thread, mark: usize) -> Result<(), Self::Stop>;
-    fn thread_local(&mut self, t: &Thread, global: u32) -> u64;
-}
+use crate::ir::instruction::*;
+use crate::ir::program::Program;
+use crate::llvm::types::MAX_SIZE;
+use crate::memory::object::NewLocal;
+use crate::memory::value::Val;
 
 /// Runs the instruction that `thread` stands before. On an error the run has ended.
 pub fn step<W: World>(
@@ -284,7 +158,7 @@ fn run<W: World>(
         } => {
             let count = count.map_or(1, |c| val!(c).bits);
             let size = size.saturating_mul(count);
-            if size > crate::llvm::types::MAX_SIZE {
+            if size > MAX_SIZE {
                 return Err(End::new(Outcome::Memory, "a local array too large", None).into());
             }
             let local = NewLocal {

@@ -1,7 +1,8 @@
 //! A thread: its frames, its log, and what tells a spinning loop from one that gets somewhere.
 use crate::interpreter::event::{Log, Operation};
-use crate::ir::program::{FuncId, Inst, Operand, Program, SiteId, Slot, NO_CALL, SAME_CALL};
-use crate::memory::address_space::mixed;
+use crate::ir::instruction::{FuncId, Inst, Operand, SiteId, Slot, NO_CALL, SAME_CALL};
+use crate::ir::program::Program;
+use crate::memory::hash::mixed;
 use crate::memory::value::{Dep, Val};
 
 #[derive(Debug, Clone, Copy)]

@@ -1,5 +1,5 @@
 //! Integer arithmetic at any width up to 64 bits; values are kept zero-extended.
-use crate::ir::program::{BinOp, Predicate, RmwOp, Unary};
+use crate::ir::instruction::{BinOp, Predicate, RmwOp, Unary};
 
 pub fn mask(value: u64, bits: u32) -> u64 {
     if bits >= 64 {

@@ -2,9 +2,11 @@
 //! operations, their memory orders, the names of what is in memory.
 
 pub mod arithmetic;
+pub mod instruction;
 pub mod orders;
 pub mod program;
 pub mod shapes;
 pub mod sites;
 
+pub use instruction::*;
 pub use program::*;

@@ -4,7 +4,8 @@
 //! and of its failure, `acq_rel/rlx` (C11, 7.17.7.4); that of a fence that is not there `none`. What
 //! C allows where: 7.17.7.1 for stores, 7.17.7.2 for loads.
 use crate::error::{Error, Result};
-use crate::ir::program::{Inst, Op, Order, Program, SiteId};
+use crate::ir::instruction::{Inst, Op, Order, SiteId};
+use crate::ir::program::Program;
 use rustc_hash::FxHashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 

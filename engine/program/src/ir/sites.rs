@@ -1,5 +1,5 @@
 //! Sites: where in the source a memory operation stands.
-use crate::ir::program::Order;
+use super::instruction::Order;
 use crate::llvm::metadata::{is_system, Metadata, Position};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

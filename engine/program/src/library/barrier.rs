@@ -1,7 +1,7 @@
 //! Barriers. Arriving is an acquire-release increment and leaving an acquire read of it: what a
 //! thread does before a barrier happens before what any other does after it.
 use super::Misuse;
-use crate::ir::program::Order;
+use crate::ir::instruction::Order;
 
 /// The size of the state, in bytes.
 pub const SIZE: u32 = 8;

@@ -2,9 +2,11 @@
 //! environment carries out for it.
 use super::threads::{thread_handle, thread_of_handle};
 use super::{barrier, mutex};
-use crate::interpreter::step::{End, ExternCall, Flow, Outcome, World};
+use crate::interpreter::environment::{ExternCall, Flow, World};
+use crate::interpreter::outcome::{End, Outcome};
 use crate::interpreter::thread::Thread;
-use crate::ir::program::{Extern, FuncId, Program, SiteId};
+use crate::ir::instruction::{Extern, FuncId, SiteId};
+use crate::ir::program::Program;
 use crate::llvm::types::MAX_SIZE;
 use crate::memory::value::Val;
 

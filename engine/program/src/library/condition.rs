@@ -1,7 +1,7 @@
 //! Condition variables. A thread that waits unlocks the mutex, sets its bit in the state, waits until
 //! a signal or a broadcast has cleared it, and locks the mutex: no thread wakes without one.
 use super::Misuse;
-use crate::ir::program::Order;
+use crate::ir::instruction::Order;
 
 /// The size of the state, in bytes.
 pub const SIZE: u32 = 8;

@@ -1,7 +1,7 @@
 //! Mutexes, recursive or not, and spin locks. How often a recursive mutex is locked is known to its
 //! owner ([`Held`](crate::interpreter::thread::Held)), and is no part of the state.
 use super::Misuse;
-use crate::ir::program::Order;
+use crate::ir::instruction::Order;
 
 /// The size of the state, in bytes.
 pub const SIZE: u32 = 4;

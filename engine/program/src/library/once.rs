@@ -1,5 +1,5 @@
 //! Once flags: `pthread_once`, `call_once`.
-use crate::ir::program::Order;
+use crate::ir::instruction::Order;
 
 /// The size of the state, in bytes.
 pub const SIZE: u32 = 4;

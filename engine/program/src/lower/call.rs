@@ -1,6 +1,6 @@
 //! Calls: to the program's own functions, to the library, to LLVM's intrinsics.
 use crate::error::{Error, Result};
-use crate::ir::program::*;
+use crate::ir::instruction::*;
 use crate::llvm::ast::{Inst, Typed, Value};
 use crate::llvm::types::{Type, TypeId};
 use crate::lower::cxx;
@@ -64,9 +64,6 @@ const IGNORED_INTRINSICS: &[&str] = &[
     "llvm.returnaddress",
     "llvm.frameaddress",
 ];
-
-/// What a library function does, the kind and order of its site, and its arguments.
-pub type Meaning = (Extern, &'static str, Order, Vec<Operand>);
 
 impl<'a> Lower<'_, '_, 'a> {
     pub fn call_inst(
@@ -209,7 +206,7 @@ impl<'a> Lower<'_, '_, 'a> {
         let arg = |k: usize| given.get(k).copied().unwrap_or(Operand::Const(0));
         let zero = Operand::Const(0);
         use Extern::*;
-        let (function, kind, order, args): Meaning = match name {
+        let (function, kind, order, args): cxx::Meaning = match name {
             "pthread_create" => (
                 ThreadCreate,
                 "create",

@@ -9,8 +9,7 @@ use crate::error::{Error, Result};
 use crate::ir::arithmetic;
 use crate::llvm::ast::{Function, Inst, Kind, Typed, Value};
 use crate::llvm::types::{TypeId, Types};
-use crate::lower::function::binary_op;
-use crate::lower::instruction::predicate_of;
+use crate::lower::opcodes::{binary_op, predicate_of};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// None stands for a value that is not known before the program runs.

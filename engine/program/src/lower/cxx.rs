@@ -3,9 +3,11 @@
 //!
 //! An exception that is thrown ends the program: who compiles the text refuses handlers, so
 //! nothing catches it ([except.terminate] in the C++ standard).
-use crate::ir::program::{Extern, Operand, Order};
-use crate::lower::call::Meaning;
+use crate::ir::instruction::{Extern, Operand, Order};
 use cpp_demangle::{DemangleOptions, Symbol};
+
+/// What a library function does, the kind and order of its site, and its arguments.
+pub type Meaning = (Extern, &'static str, Order, Vec<Operand>);
 
 /// Constructors of exceptions, which nobody will look at.
 const EXCEPTIONS: [&str; 4] = [

@@ -1,5 +1,6 @@
 //! One function: names become registers, blocks become flat code, allocas learn who sees them.
 use crate::error::{Error, Result};
+use crate::ir::instruction::*;
 use crate::ir::program::*;
 use crate::ir::sites;
 use crate::llvm::ast::{Block, Function, Inst, Kind, Typed, Value};
@@ -29,7 +30,7 @@ pub struct Lower<'l, 'm, 'a> {
     blocks: FxHashMap<&'m str, usize>,
     pub folded: Folded<'m, 'a>,
     current: usize,
-    code: Vec<crate::ir::program::Inst>,
+    code: Vec<crate::ir::instruction::Inst>,
     /// Positions of this function's text where an inlined call stands.
     call_places: FxHashSet<(u32, u32)>,
 }
@@ -256,7 +257,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                 self.l.program.places.insert(dbg, place);
             }
         }
-        self.code.push(crate::ir::program::Inst {
+        self.code.push(crate::ir::instruction::Inst {
             op,
             dbg: inst.dbg.unwrap_or(0),
             call,
@@ -474,23 +475,4 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
 fn outermost(chain: &[Position]) -> Option<(&Position, &[Position])> {
     let users = chain.iter().rposition(|p| !is_system(&p.file));
     chain[..users.map_or(chain.len(), |k| k + 1)].split_last()
-}
-
-pub fn binary_op(name: &str) -> Option<BinOp> {
-    Some(match name {
-        "add" => BinOp::Add,
-        "sub" => BinOp::Sub,
-        "mul" => BinOp::Mul,
-        "udiv" => BinOp::Udiv,
-        "sdiv" => BinOp::Sdiv,
-        "urem" => BinOp::Urem,
-        "srem" => BinOp::Srem,
-        "and" => BinOp::And,
-        "or" => BinOp::Or,
-        "xor" => BinOp::Xor,
-        "shl" => BinOp::Shl,
-        "lshr" => BinOp::Lshr,
-        "ashr" => BinOp::Ashr,
-        _ => return None,
-    })
 }

@@ -1,9 +1,11 @@
 //! Instructions to operations.
 use crate::error::{Error, Result};
+use crate::ir::instruction::*;
 use crate::ir::program::*;
 use crate::llvm::ast::{Inst, Kind, Typed, Value};
 use crate::llvm::types::{Type, TypeId, MAX_SIZE};
-use crate::lower::function::{binary_op, Lower};
+use crate::lower::function::Lower;
+use crate::lower::opcodes::{binary_op, order_of, predicate_of, rmw_op};
 
 impl<'a> Lower<'_, '_, 'a> {
     pub fn instruction(&mut self, inst: &Inst<'a>) -> Result<()> {
@@ -410,48 +412,4 @@ impl<'a> Lower<'_, '_, 'a> {
         self.emit(inst, op);
         Ok(())
     }
-}
-
-pub fn order_of(name: Option<&str>) -> Order {
-    match name {
-        None => Order::Na,
-        Some("acquire") => Order::Acq,
-        Some("release") => Order::Rel,
-        Some("acq_rel") => Order::AcqRel,
-        Some("seq_cst") => Order::Sc,
-        Some(_) => Order::Rlx,
-    }
-}
-
-fn rmw_op(name: &str) -> Option<RmwOp> {
-    Some(match name {
-        "xchg" => RmwOp::Xchg,
-        "add" => RmwOp::Add,
-        "sub" => RmwOp::Sub,
-        "and" => RmwOp::And,
-        "nand" => RmwOp::Nand,
-        "or" => RmwOp::Or,
-        "xor" => RmwOp::Xor,
-        "max" => RmwOp::Max,
-        "min" => RmwOp::Min,
-        "umax" => RmwOp::Umax,
-        "umin" => RmwOp::Umin,
-        _ => return None,
-    })
-}
-
-pub fn predicate_of(name: &str) -> Option<Predicate> {
-    Some(match name {
-        "eq" => Predicate::Eq,
-        "ne" => Predicate::Ne,
-        "ugt" => Predicate::Ugt,
-        "uge" => Predicate::Uge,
-        "ult" => Predicate::Ult,
-        "ule" => Predicate::Ule,
-        "sgt" => Predicate::Sgt,
-        "sge" => Predicate::Sge,
-        "slt" => Predicate::Slt,
-        "sle" => Predicate::Sle,
-        _ => return None,
-    })
 }

@@ -1,5 +1,5 @@
 //! Which registers an instruction reads and writes.
-use crate::ir::program::{Callee, Edge, Inst, Op, Operand, Slot};
+use crate::ir::instruction::{Callee, Edge, Inst, Op, Operand, Slot};
 use crate::lower::cfg::Usage;
 
 /// Reads and writes of a block, for liveness.

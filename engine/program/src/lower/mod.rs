@@ -11,3 +11,7 @@ mod function;
 mod instruction;
 mod liveness;
 mod module;
+mod opcodes;
+mod program;
+
+pub use program::lower;

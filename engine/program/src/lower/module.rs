@@ -1,82 +1,32 @@
 //! `ast::Module` → `ir::Program`: addresses, constants, what is reachable.
 use crate::error::{Error, Result};
 use crate::ir::arithmetic;
-use crate::ir::program::{FuncId, Function, Global, Program, FUNCTION_BASE};
+use crate::ir::instruction::FuncId;
+use crate::ir::program::{Global, Program, FUNCTION_BASE};
 use crate::ir::shapes::Shapes;
 use crate::llvm::ast::{Expr, Module, Typed, Value};
 use crate::llvm::types::{Type, TypeId, MAX_SIZE};
 use crate::lower::cxx::demangled;
-use crate::lower::function::lower_function;
+use crate::lower::opcodes::binary_op;
 use rustc_hash::FxHashMap;
 
 const GLOBAL_BASE: u64 = 0x1_0000;
-const EXTERNAL_BASE: u64 = 0x5000_0000;
+pub const EXTERNAL_BASE: u64 = 0x5000_0000;
 
 /// What lowering knows while it goes through the functions.
 pub struct Lowering<'m, 'a> {
     pub module: &'m Module<'a>,
     pub program: Program,
     pub functions: FxHashMap<&'a str, FuncId>,
-    externals: FxHashMap<&'a str, u64>,
-    globals: FxHashMap<&'a str, usize>,
+    pub externals: FxHashMap<&'a str, u64>,
+    pub globals: FxHashMap<&'a str, usize>,
     /// Functions met so far; their code is still to be lowered from `done` on.
-    work: Vec<FuncId>,
-    met: Vec<bool>,
+    pub work: Vec<FuncId>,
+    pub met: Vec<bool>,
     pub calls: FxHashMap<u32, u32>,
 }
 
-impl<'a> Module<'a> {
-    /// Lowers what `main` and the global constructors reach.
-    pub fn lower(&self) -> Result<Program> {
-        let mut lowering = Lowering {
-            module: self,
-            program: Program::default(),
-            functions: FxHashMap::default(),
-            externals: FxHashMap::default(),
-            globals: FxHashMap::default(),
-            work: Vec::new(),
-            met: vec![false; self.functions.len()],
-            calls: FxHashMap::default(),
-        };
-        lowering.run()?;
-        Ok(lowering.program)
-    }
-}
-
 impl<'m, 'a> Lowering<'m, 'a> {
-    fn run(&mut self) -> Result<()> {
-        for (k, function) in self.module.functions.iter().enumerate() {
-            self.functions.insert(function.name, k as FuncId);
-            let name = function
-                .dbg
-                .and_then(|d| self.module.metadata.get(d))
-                .map(|n| self.module.metadata.name(n))
-                .filter(|n| !n.is_empty())
-                .unwrap_or_else(|| function.name.to_string());
-            self.program.functions.push(Function {
-                name,
-                params: function.params.len() as u32,
-                slots: 0,
-                code: Vec::new(),
-                loops: Vec::new(),
-            });
-        }
-        for (k, name) in self.module.externals.iter().enumerate() {
-            self.externals.insert(name, EXTERNAL_BASE + 16 * k as u64);
-        }
-        self.place_globals()?;
-        let Some(main) = self.functions.get("main") else {
-            return Err(Error::invalid("the program has no function main"));
-        };
-        self.program.main = *main;
-        self.reach(self.program.main);
-        self.images()?;
-        while let Some(id) = self.work.pop() {
-            lower_function(self, id)?;
-        }
-        Ok(())
-    }
-
     /// Puts a function on the list of those to lower.
     pub fn reach(&mut self, id: FuncId) {
         if !std::mem::replace(&mut self.met[id as usize], true) {
@@ -84,7 +34,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
         }
     }
 
-    fn place_globals(&mut self) -> Result<()> {
+    pub fn place_globals(&mut self) -> Result<()> {
         let mut at = GLOBAL_BASE;
         let mut shapes = Shapes::default();
         for (k, global) in self.module.globals.iter().enumerate() {
@@ -148,7 +98,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
         Ok(())
     }
 
-    fn images(&mut self) -> Result<()> {
+    pub fn images(&mut self) -> Result<()> {
         for k in 0..self.module.globals.len() {
             let global = &self.module.globals[k];
             let Some(init) = &global.init else { continue };
@@ -327,7 +277,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
     fn binary(&mut self, op: &str, a: &Typed<'a>, b: &Typed<'a>) -> Result<u64> {
         let bits = self.module.types.bits(a.0)?;
         let (x, y) = (self.constant(a.0, &a.1)?, self.constant(b.0, &b.1)?);
-        let op = crate::lower::function::binary_op(op)
+        let op = binary_op(op)
             .ok_or_else(|| Error::unsupported(format!("the constant expression {op}")))?;
         arithmetic::binary(op, bits, x, y)
             .ok_or_else(|| Error::invalid("a constant division by zero"))

@@ -3,56 +3,11 @@
 //! An address says which thread allocated the object and is the same in every run that allocates
 //! in the same order; heap addresses are never used twice, so a use after free is always found
 //! (and an ABA by reuse never happens). Cloning shares everything until it is written.
-use crate::interpreter::step::NewLocal;
-use crate::ir::program::{Program, SiteId};
+use crate::ir::program::Program;
+use crate::memory::hash::mixed;
+use crate::memory::object::{chunks, Named, NewLocal, Object, Sharing};
 use crate::memory::value::{Dep, Val};
 use std::sync::Arc;
-
-const CHUNK: usize = 128;
-
-#[derive(Debug, Clone)]
-struct Chunk {
-    bytes: [u8; CHUNK],
-    written: u128,
-    deps: Option<Box<[Dep; CHUNK]>>,
-}
-
-/// What an object is called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Named {
-    Nothing,
-    Global(u32),
-    Heap,
-    Local(u32),
-    ThreadLocal(u32),
-}
-
-/// Who else may use an object, as far as exploring needs to know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sharing {
-    /// Nobody but the thread whose memory this is.
-    Own,
-    /// At most one thread; the number says which object it is.
-    Alone(u32),
-    Shared,
-}
-
-#[derive(Debug, Clone)]
-pub struct Object {
-    pub base: u64,
-    pub size: u64,
-    pub named: Named,
-    pub freed: bool,
-    pub constant: bool,
-    /// A local variable that no other code sees.
-    pub private: bool,
-    pub sharing: Sharing,
-    /// Where a local variable begins.
-    pub site: SiteId,
-    /// Bytes that were never written count as written zeros.
-    zeroed: bool,
-    chunks: Vec<Option<Arc<Chunk>>>,
-}
 
 #[derive(Debug, Clone, Default)]
 struct Arena {
@@ -232,13 +187,10 @@ impl Memory {
             if !known {
                 arena.next = object.base;
             }
-            for (k, chunk) in object.chunks.iter().enumerate() {
-                for (offset, byte) in chunk.iter().flat_map(|c| c.bytes.iter().enumerate()) {
-                    let address = object.base + (k * CHUNK + offset) as u64;
-                    self.hash ^= mixed(address, *byte);
-                    if object.private {
-                        each(address, *byte);
-                    }
+            for (address, byte) in object.stored() {
+                self.hash ^= mixed(address, byte);
+                if object.private {
+                    each(address, byte);
                 }
             }
         }
@@ -348,17 +300,6 @@ impl Memory {
         Ok(place)
     }
 
-    fn byte(object: &Object, offset: u64) -> (u8, Dep) {
-        let (chunk, at) = (offset as usize / CHUNK, offset as usize % CHUNK);
-        match object.chunks.get(chunk) {
-            Some(Some(chunk)) => (
-                chunk.bytes[at],
-                chunk.deps.as_ref().map_or(0, |deps| deps[at]),
-            ),
-            _ => (0, 0),
-        }
-    }
-
     /// Finds what the program accesses; what is wrong with it, in words.
     pub fn access(
         &self,
@@ -388,7 +329,7 @@ impl Memory {
         let mut value = Val::default();
         let (mut last, mut bits) = (0, 0u64);
         for k in (0..u64::from(size.min(8))).rev() {
-            let (byte, dep) = Memory::byte(object, place.offset + k);
+            let (byte, dep) = object.byte(place.offset + k);
             bits = bits << 8 | u64::from(byte);
             if dep != last {
                 last = dep;
@@ -405,7 +346,7 @@ impl Memory {
             Ok(place) => {
                 let object = self.object(place);
                 (0..u64::from(size.min(8))).rev().fold(0, |bits, k| {
-                    bits << 8 | u64::from(Memory::byte(object, place.offset + k).0)
+                    bits << 8 | u64::from(object.byte(place.offset + k).0)
                 })
             }
             Err(_) => 0,
@@ -415,12 +356,7 @@ impl Memory {
     /// Whether some of the bytes were ever written: a structure that is read as one number may
     /// have padding.
     pub fn written(&self, place: Place, size: u32) -> bool {
-        let object = self.object(place);
-        object.zeroed
-            || (place.offset..place.offset + u64::from(size)).any(|offset| {
-                let (chunk, at) = (offset as usize / CHUNK, offset as usize % CHUNK);
-                matches!(object.chunks.get(chunk), Some(Some(c)) if c.written >> at & 1 == 1)
-            })
+        self.object(place).is_written(place.offset, size)
     }
 
     pub fn write(&mut self, place: Place, size: u32, value: Val) {
@@ -428,81 +364,22 @@ impl Memory {
         let mut changed = 0;
         for k in 0..u64::from(size.min(8)) {
             let byte = (value.bits >> (8 * k)) as u8;
-            changed ^= set_byte(object, place.offset + k, byte, value.dep);
+            changed ^= object.set_byte(place.offset + k, byte, value.dep);
         }
         self.hash ^= changed;
     }
 
     pub fn bytes(&self, place: Place, size: u64) -> Vec<(u8, Dep)> {
         let object = self.object(place);
-        (0..size)
-            .map(|k| Memory::byte(object, place.offset + k))
-            .collect()
+        (0..size).map(|k| object.byte(place.offset + k)).collect()
     }
 
     pub fn write_bytes(&mut self, place: Place, bytes: &[(u8, Dep)]) {
         let object = self.object_mut(place);
         let mut changed = 0;
         for (k, (byte, dep)) in bytes.iter().enumerate() {
-            changed ^= set_byte(object, place.offset + k as u64, *byte, *dep);
+            changed ^= object.set_byte(place.offset + k as u64, *byte, *dep);
         }
         self.hash ^= changed;
     }
-}
-
-/// How memory's hash changes by it.
-fn set_byte(object: &mut Object, offset: u64, byte: u8, dep: Dep) -> u64 {
-    let (chunk, at) = (offset as usize / CHUNK, offset as usize % CHUNK);
-    if object.chunks.len() <= chunk {
-        object.chunks.resize(chunk + 1, None);
-    }
-    let slot = object.chunks[chunk].get_or_insert_with(|| {
-        Arc::new(Chunk {
-            bytes: [0; CHUNK],
-            written: 0,
-            deps: None,
-        })
-    });
-    let chunk = Arc::make_mut(slot);
-    let address = object.base + offset;
-    let changed = mixed(address, chunk.bytes[at]) ^ mixed(address, byte);
-    chunk.bytes[at] = byte;
-    chunk.written |= 1 << at;
-    if dep != 0 {
-        chunk.deps.get_or_insert_with(|| Box::new([0; CHUNK]))[at] = dep;
-    } else if let Some(deps) = &mut chunk.deps {
-        deps[at] = 0;
-    }
-    changed
-}
-
-/// Zobrist hashing: a byte's part does not depend on the others, and a zero has none.
-pub fn mixed(address: u64, byte: u8) -> u64 {
-    if byte == 0 {
-        return 0;
-    }
-    scatter(address ^ (u64::from(byte) << 56))
-}
-
-/// Splitmix64's finaliser: every bit of the result depends on every bit of the argument.
-pub fn scatter(x: u64) -> u64 {
-    let mut x = x ^ 0x9e37_79b9_7f4a_7c15;
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
-
-fn chunks(image: &[u8]) -> Vec<Option<Arc<Chunk>>> {
-    image
-        .chunks(CHUNK)
-        .map(|part| {
-            let mut bytes = [0; CHUNK];
-            bytes[..part.len()].copy_from_slice(part);
-            Some(Arc::new(Chunk {
-                bytes,
-                written: u128::MAX,
-                deps: None,
-            }))
-        })
-        .collect()
 }

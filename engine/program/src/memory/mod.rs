@@ -1,7 +1,11 @@
 //! Memory as a thread sees it: objects at fixed addresses, and bytes with the reads they depend on.
 
 pub mod address_space;
+pub mod hash;
+pub mod object;
 pub mod value;
 
 pub use address_space::*;
+pub use hash::{mixed, scatter};
+pub use object::{Named, NewLocal, Object, Sharing};
 pub use value::{Dep, Deps, Val};

@@ -1,11 +1,13 @@
 //! Accesses on sequentially consistent memory, and the events that they leave.
+use crate::interpreter::environment::{Cas, ExternCall, Flow, World};
 use crate::interpreter::event::{Kind, Update};
-use crate::interpreter::step::{Cas, End, ExternCall, Flow, NewLocal, Outcome, World};
+use crate::interpreter::outcome::{End, Outcome};
 use crate::interpreter::thread::Thread;
 use crate::ir::arithmetic;
-use crate::ir::program::*;
+use crate::ir::instruction::*;
 use crate::library::call;
 use crate::memory::address_space::Place;
+use crate::memory::object::NewLocal;
 use crate::memory::value::{Dep, Val};
 use crate::sc::machine::{event, View};
 

@@ -1,9 +1,10 @@
 //! Library calls on sequentially consistent memory: those of [`Library`], allocation and copies of
 //! memory among them.
+use crate::interpreter::environment::{ExternCall, Flow};
 use crate::interpreter::event::{Event, Kind};
-use crate::interpreter::step::{End, ExternCall, Flow, Outcome};
+use crate::interpreter::outcome::{End, Outcome};
 use crate::interpreter::thread::Thread;
-use crate::ir::program::{Order, SiteId};
+use crate::ir::instruction::{Order, SiteId};
 use crate::library::call::Library;
 use crate::memory::address_space::Place;
 use crate::memory::value::Val;

@@ -1,11 +1,14 @@
 //! All threads on one sequentially consistent memory; cloneable, so that a search can branch.
 use crate::interpreter::event::{Event, Kind, Operation, Update};
-use crate::interpreter::step::{self, End, Limits, Outcome};
+use crate::interpreter::outcome::{End, Limits, Outcome};
+use crate::interpreter::step;
 use crate::interpreter::thread::{State, Thread};
+use crate::ir::instruction::*;
 use crate::ir::program::*;
 use crate::library::threads::thread_of_handle;
 use crate::library::{barrier, condition, mutex, once};
-use crate::memory::address_space::{Memory, Named};
+use crate::memory::address_space::Memory;
+use crate::memory::object::Named;
 use crate::memory::value::{Deps, Val};
 use crate::sc::footprint::Footprint;
 use std::hash::{DefaultHasher, Hash, Hasher};

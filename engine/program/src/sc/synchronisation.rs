@@ -2,10 +2,11 @@
 //!
 //! A step of the machine is a whole call, or the part of it up to where it waits. The events are those of
 //! a lock and an unlock, as litmus tests have them, and not the accesses of an object's state.
+use crate::interpreter::environment::{ExternCall, Flow};
 use crate::interpreter::event::{Event, Kind, Update};
-use crate::interpreter::step::{End, ExternCall, Flow, Outcome};
+use crate::interpreter::outcome::{End, Outcome};
 use crate::interpreter::thread::{State, Thread};
-use crate::ir::program::{Order, RmwOp, SiteId};
+use crate::ir::instruction::{Order, RmwOp, SiteId};
 use crate::library::mutex::Lock;
 use crate::library::threads::thread_handle;
 use crate::library::{barrier, condition, mutex, once, Misuse};

@@ -2,6 +2,7 @@
 //! sequential consistency.
 
 pub mod report;
+mod run;
 mod search;
 
-pub use search::*;
+pub use run::{Options, Run, Trace, TracedEvent};

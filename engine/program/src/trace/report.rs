@@ -2,9 +2,9 @@
 //! become indices, and runs that look the same are merged again.
 use crate::interpreter::event::{Event, Kind};
 use crate::ir::program::Program;
-use crate::memory::address_space::Named;
+use crate::memory::object::Named;
 use crate::memory::value::Deps;
-use crate::trace::search::{sequence_key, RawRun, Run, TracedEvent};
+use crate::trace::run::{sequence_key, RawRun, Run, TracedEvent};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub struct Teller<'p> {

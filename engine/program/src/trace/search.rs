@@ -4,90 +4,15 @@
 //! shows a conflict that earlier runs passed over, the search begins again with it; at the fixed
 //! point every interleaving is equivalent to one that was run. Too many interleavings are tried
 //! again state by state, then drawn.
-use crate::interpreter::event::Event;
-use crate::interpreter::step::{End, Limits, Outcome};
-use crate::ir::program::{Program, SiteId};
+use crate::interpreter::outcome::{Limits, Outcome};
+use crate::ir::instruction::SiteId;
+use crate::ir::program::Program;
 use crate::memory::value::Deps;
 use crate::sc::footprint::Footprint;
 use crate::sc::machine::{Choice, Context, Machine};
 use crate::trace::report::Teller;
+use crate::trace::run::{sequence_key, Options, RawRun, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
-
-#[derive(Debug, Clone)]
-pub struct Options {
-    pub loops: u32,
-    pub interleavings: u64,
-    pub seed: u64,
-    pub shared_only: bool,
-    pub spurious: bool,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            loops: 4,
-            interleavings: 4000,
-            seed: 0,
-            shared_only: true,
-            spurious: true,
-        }
-    }
-}
-
-/// An event as it is told: dependencies are indices in its thread's list.
-#[derive(Debug, Clone)]
-pub struct TracedEvent {
-    pub event: Event,
-    pub loc: String,
-    pub addr: Vec<u32>,
-    pub data: Vec<u32>,
-    pub ctrl: Vec<u32>,
-}
-
-#[derive(Debug, Clone)]
-pub struct Run {
-    pub threads: Vec<Vec<TracedEvent>>,
-    pub outcome: Outcome,
-    pub message: String,
-    pub site: Option<SiteId>,
-    pub count: u64,
-}
-
-#[derive(Debug, Clone)]
-pub struct Trace {
-    pub runs: Vec<Run>,
-    pub interleavings: u64,
-    pub exhaustive: bool,
-    pub how: String,
-    pub bound_sites: Vec<SiteId>,
-    pub functions: Vec<String>,
-}
-
-pub struct RawRun {
-    pub threads: Vec<Vec<Event>>,
-    pub end: End,
-    /// Loops that a bound cut, and whether any bound did.
-    cut: Vec<SiteId>,
-    bounded: bool,
-    pub count: u64,
-}
-
-/// What makes two runs one: equal sequences of sites, kinds, locations and orders, equal ends.
-pub fn sequence_key<'e, L: Iterator<Item = &'e Event>>(
-    logs: impl Iterator<Item = L>,
-    end: &End,
-) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    for log in logs {
-        u32::MAX.hash(&mut hasher);
-        for e in log {
-            (e.site, e.kind, e.address, e.size, e.order, e.other).hash(&mut hasher);
-        }
-    }
-    (end.outcome, end.site).hash(&mut hasher);
-    hasher.finish()
-}
 
 /// Splitmix64: small, seeded, good enough to draw schedules.
 struct Random(u64);

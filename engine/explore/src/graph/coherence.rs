@@ -1,0 +1,126 @@
+//! The coherence order of a location's writes: a list from the initial write on.
+
+use super::execution_graph::{Graph, Slot, NONE};
+
+impl Graph {
+    /// The writes of a location in coherence order, without the initial one.
+    pub fn writes(&self, location: u32) -> impl Iterator<Item = Slot> + '_ {
+        self.writes_after(location, NONE)
+    }
+
+    /// Those that come after one of them, or after the initial one.
+    pub fn writes_after(&self, location: u32, write: Slot) -> impl Iterator<Item = Slot> + '_ {
+        let mut at = self.following(location, write);
+        std::iter::from_fn(move || {
+            let slot = at;
+            if slot == NONE {
+                return None;
+            }
+            at = self.event(slot).after;
+            Some(slot)
+        })
+    }
+
+    /// The write after this one in a location's coherence order.
+    pub fn following(&self, location: u32, write: Slot) -> Slot {
+        match write {
+            NONE => self.places[location as usize].first,
+            write => self.event(write).after,
+        }
+    }
+
+    /// The last write of a location; `NONE` for the initial one.
+    pub fn last_write(&self, location: u32) -> Slot {
+        self.writes(location).last().unwrap_or(NONE)
+    }
+
+    /// The write before which, in coherence order, no later access of the thread comes: of the
+    /// accesses of a location before `slot` in its thread, what the last writes or reads from.
+    pub fn known_write(&self, slot: Slot) -> Slot {
+        let location = self.event(slot).location;
+        let mut before = self.event(slot).before;
+        while before != NONE {
+            let event = self.event(before);
+            if event.location == location {
+                return if event.is_write() {
+                    before
+                } else {
+                    event.source
+                };
+            }
+            before = event.before;
+        }
+        NONE
+    }
+
+    /// Whether a write comes after another in coherence order.
+    pub fn is_later(&self, location: u32, write: Slot, than: Slot) -> bool {
+        let mut at = than;
+        while at != NONE || than == NONE {
+            at = self.following(location, at);
+            if at == write || at == NONE {
+                break;
+            }
+        }
+        at != NONE && at == write
+    }
+
+    /// Whether a read-modify-write stands between a write and the next of its location.
+    pub fn is_taken(&self, location: u32, write: Slot) -> bool {
+        let next = self.following(location, write);
+        next != NONE && {
+            let pair = self.event(next).pair;
+            pair != NONE && self.event(pair).source == write
+        }
+    }
+
+    /// Of a write that is half of a read-modify-write and in no coherence order yet: the write of
+    /// another that reads from the same.
+    pub fn taken_by(&self, write: Slot) -> Option<Slot> {
+        let event = self.event(write);
+        if event.pair == NONE {
+            return None;
+        }
+        let source = self.event(event.pair).source;
+        let is_taken = self.is_taken(event.location, source);
+        is_taken.then(|| self.following(event.location, source))
+    }
+
+    /// Puts a write into its location's coherence order, right after another.
+    pub fn order_after(&mut self, write: Slot, previous: Slot) {
+        let location = self.event(write).location;
+        let next = self.following(location, previous);
+        self.event_mut(write).after = next;
+        self.link(location, previous, write);
+    }
+
+    /// Takes a write out of its location's coherence order, where it is after `previous`.
+    pub fn unorder(&mut self, write: Slot, previous: Slot) {
+        let location = self.event(write).location;
+        let next = self.event(write).after;
+        self.link(location, previous, next);
+    }
+
+    pub(super) fn link(&mut self, location: u32, previous: Slot, next: Slot) {
+        match previous {
+            NONE => self.places[location as usize].first = next,
+            previous => self.event_mut(previous).after = next,
+        }
+    }
+
+    /// The write before this one in coherence order, none if it is not there yet.
+    pub(super) fn preceding(&self, write: Slot) -> Option<Slot> {
+        let location = self.event(write).location;
+        let mut previous = NONE;
+        loop {
+            let next = self.following(location, previous);
+            if next == write {
+                return Some(previous);
+            }
+            if next == NONE {
+                return None;
+            }
+            previous = next;
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Memory, the library and the other threads, as one thread uses them.
+use super::outcome::End;
+use super::thread::Thread;
+use crate::ir::instruction::{Access, Extern, FuncId, Order, RmwOp, SiteId};
+use crate::memory::object::NewLocal;
+use crate::memory::value::{Dep, Val};
+
+pub struct Cas {
+    pub address: Val,
+    pub expected: Val,
+    pub desired: Val,
+    pub weak: bool,
+    pub failure: Order,
+}
+
+pub struct ExternCall<'c> {
+    pub function: Extern,
+    pub args: &'c [Val],
+    pub site: SiteId,
+    pub write_site: SiteId,
+    pub private: (bool, bool),
+}
+
+/// What a library call does to its caller's control flow.
+pub enum Flow {
+    Value(Val),
+    /// Stay: the call is not over.
+    Wait,
+    ExitThread(Val),
+    /// Call this, then set the `call_once` flag.
+    Once(FuncId, u64),
+}
+
+/// Memory, the library and the other threads, as one thread meets them.
+///
+/// An instruction that a world stops is run again from its beginning, so a world changes nothing
+/// of the thread before the last point at which it may stop.
+pub trait World {
+    /// Why an instruction is not over.
+    type Stop: From<End>;
+    fn union(&mut self, a: Dep, b: Dep) -> Dep;
+    fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Result<Val, Self::Stop>;
+    fn store(
+        &mut self,
+        t: &mut Thread,
+        address: Val,
+        value: Val,
+        access: &Access,
+    ) -> Result<(), Self::Stop>;
+    fn rmw(
+        &mut self,
+        t: &mut Thread,
+        address: Val,
+        op: RmwOp,
+        operand: Val,
+        access: &Access,
+    ) -> Result<Val, Self::Stop>;
+    /// The value read, and whether it was exchanged.
+    fn cas(
+        &mut self,
+        t: &mut Thread,
+        cas: &Cas,
+        access: &Access,
+    ) -> Result<(Val, bool), Self::Stop>;
+    fn fence(
+        &mut self,
+        t: &mut Thread,
+        order: Order,
+        signal: bool,
+        site: SiteId,
+    ) -> Result<(), Self::Stop>;
+    fn external(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Stop>;
+    fn once_done(&mut self, t: &mut Thread, flag: u64, site: SiteId) -> Result<(), Self::Stop>;
+    fn alloca(&mut self, t: &mut Thread, local: &NewLocal) -> Result<u64, Self::Stop>;
+    /// How many locals the thread has; leaving a frame drops those from a mark on.
+    fn locals(&self, t: &Thread) -> usize;
+    fn leave(&mut self, t: &mut Thread, mark: usize) -> Result<(), Self::Stop>;
+    fn thread_local(&mut self, t: &Thread, global: u32) -> u64;
+}

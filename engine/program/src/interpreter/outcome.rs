@@ -1,0 +1,51 @@
+//! How the run of a thread or of a program ends, and the limits that end it.
+use crate::ir::instruction::SiteId;
+
+/// How a run ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    Complete,
+    Assertion,
+    Deadlock,
+    Bound,
+    Memory,
+}
+
+impl Outcome {
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Complete => "complete",
+            Outcome::Assertion => "assertion",
+            Outcome::Deadlock => "deadlock",
+            Outcome::Bound => "bound",
+            Outcome::Memory => "memory",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct End {
+    pub outcome: Outcome,
+    pub message: String,
+    pub site: Option<SiteId>,
+    /// For faults without a site of their own: the `DILocation` of the instruction.
+    pub dbg: u32,
+}
+
+impl End {
+    pub fn new(outcome: Outcome, message: impl Into<String>, site: Option<SiteId>) -> End {
+        End {
+            outcome,
+            message: message.into(),
+            site,
+            dbg: 0,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Rounds of a loop that only a shared value can end.
+    pub loops: u32,
+    pub frames: usize,
+}

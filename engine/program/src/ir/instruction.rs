@@ -1,0 +1,350 @@
+//! Instructions: operations on numbered registers, and their control flow.
+
+pub type Slot = u32;
+pub type SiteId = u32;
+pub type FuncId = u32;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operand {
+    Slot(Slot),
+    Const(u64),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Order {
+    Na,
+    Rlx,
+    Acq,
+    Rel,
+    AcqRel,
+    Sc,
+}
+
+impl Order {
+    pub fn name(self) -> &'static str {
+        match self {
+            Order::Na => "na",
+            Order::Rlx => "rlx",
+            Order::Acq => "acq",
+            Order::Rel => "rel",
+            Order::AcqRel => "acq_rel",
+            Order::Sc => "sc",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RmwOp {
+    Xchg,
+    Add,
+    Sub,
+    And,
+    Nand,
+    Or,
+    Xor,
+    Max,
+    Min,
+    Umax,
+    Umin,
+}
+
+impl RmwOp {
+    pub fn name(self) -> &'static str {
+        match self {
+            RmwOp::Xchg => "xchg",
+            RmwOp::Add => "add",
+            RmwOp::Sub => "sub",
+            RmwOp::And => "and",
+            RmwOp::Nand => "nand",
+            RmwOp::Or => "or",
+            RmwOp::Xor => "xor",
+            RmwOp::Max => "max",
+            RmwOp::Min => "min",
+            RmwOp::Umax => "umax",
+            RmwOp::Umin => "umin",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BinOp {
+    Add,
+    Sub,
+    Mul,
+    Udiv,
+    Sdiv,
+    Urem,
+    Srem,
+    And,
+    Or,
+    Xor,
+    Shl,
+    Lshr,
+    Ashr,
+    Umax,
+    Umin,
+    Smax,
+    Smin,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Predicate {
+    Eq,
+    Ne,
+    Ugt,
+    Uge,
+    Ult,
+    Ule,
+    Sgt,
+    Sge,
+    Slt,
+    Sle,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unary {
+    Popcount,
+    LeadingZeros,
+    TrailingZeros,
+    ByteSwap,
+    BitReverse,
+    Abs,
+}
+
+/// What a memory instruction does apart from its operands.
+#[derive(Debug, Clone, Copy)]
+pub struct Access {
+    pub site: SiteId,
+    pub order: Order,
+    /// Bytes.
+    pub size: u32,
+    pub bits: u32,
+    pub volatile: bool,
+    /// The object is a local variable whose address never leaves the function.
+    pub private: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct Edge {
+    pub to: u32,
+    /// Where the target block's code starts.
+    pub pc: u32,
+    /// The phis of the target, all read before any is written.
+    pub moves: Vec<(Slot, Operand)>,
+    /// The target is a loop's header: index into `Function::loops`.
+    pub header: Option<u32>,
+    /// This edge goes back to the header from inside the loop.
+    pub back: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct Inst {
+    pub op: Op,
+    /// The `DILocation`, 0 if none.
+    pub dbg: u32,
+    /// Index into `Program::calls`: the outermost inlined call around the instruction; `NO_CALL`
+    /// for text of the function itself, `SAME_CALL` where the text does not say.
+    pub call: u32,
+}
+
+pub const NO_CALL: u32 = u32::MAX;
+pub const SAME_CALL: u32 = u32::MAX - 1;
+
+/// An index, its width, the stride.
+pub type Scaled = (Operand, u32, u64);
+
+#[derive(Debug, Clone)]
+pub enum Op {
+    Bin {
+        op: BinOp,
+        bits: u32,
+        dst: Slot,
+        a: Operand,
+        b: Operand,
+    },
+    Icmp {
+        predicate: Predicate,
+        bits: u32,
+        dst: Slot,
+        a: Operand,
+        b: Operand,
+    },
+    Unary {
+        op: Unary,
+        bits: u32,
+        dst: Slot,
+        a: Operand,
+    },
+    /// `llvm.uadd.with.overflow` and its kind: the value and the flag.
+    Overflow {
+        op: BinOp,
+        signed: bool,
+        bits: u32,
+        dst: Slot,
+        flag: Slot,
+        a: Operand,
+        b: Operand,
+    },
+    Sext {
+        from: u32,
+        to: u32,
+        dst: Slot,
+        a: Operand,
+    },
+    /// Truncates to `bits`; with 64 bits a plain copy.
+    Copy {
+        bits: u32,
+        dst: Slot,
+        a: Operand,
+    },
+    Select {
+        dst: Slot,
+        condition: Operand,
+        a: Operand,
+        b: Operand,
+    },
+    Gep {
+        dst: Slot,
+        base: Operand,
+        offset: u64,
+        scaled: Vec<Scaled>,
+    },
+    Alloca {
+        dst: Slot,
+        size: u64,
+        count: Option<Operand>,
+        align: u64,
+        /// Index into `Program::locals`.
+        local: u32,
+        private: bool,
+        site: SiteId,
+    },
+    Load {
+        dst: Slot,
+        address: Operand,
+        access: Access,
+    },
+    Store {
+        value: Operand,
+        address: Operand,
+        access: Access,
+    },
+    Rmw {
+        dst: Slot,
+        op: RmwOp,
+        address: Operand,
+        value: Operand,
+        access: Access,
+    },
+    Cas {
+        dst: Slot,
+        flag: Slot,
+        weak: bool,
+        address: Operand,
+        expected: Operand,
+        desired: Operand,
+        access: Access,
+        failure: Order,
+    },
+    Fence {
+        /// `Na`: the fence is not there.
+        order: Order,
+        signal: bool,
+        site: SiteId,
+    },
+    ThreadLocal {
+        dst: Slot,
+        global: u32,
+    },
+    Br(Edge),
+    CondBr {
+        condition: Operand,
+        then: Edge,
+        otherwise: Edge,
+        /// Loops that one of the edges leaves for code that goes on.
+        exits: Vec<u32>,
+    },
+    Switch {
+        value: Operand,
+        cases: Vec<(u64, Edge)>,
+        default: Edge,
+        exits: Vec<u32>,
+    },
+    Call {
+        callee: Callee,
+        args: Vec<Operand>,
+        dst: Slot,
+        results: u32,
+    },
+    Extern {
+        function: Extern,
+        args: Vec<Operand>,
+        dst: Option<Slot>,
+        site: SiteId,
+        /// memcpy and its like have a read and a write; private as in `Access`
+        write_site: SiteId,
+        private: (bool, bool),
+    },
+    Ret(Vec<Operand>),
+    Unreachable,
+}
+
+impl Op {
+    /// Where the operation may go on but after itself.
+    pub fn edges_mut(&mut self) -> Vec<&mut Edge> {
+        match self {
+            Op::Br(edge) => vec![edge],
+            Op::CondBr {
+                then, otherwise, ..
+            } => vec![then, otherwise],
+            Op::Switch { cases, default, .. } => {
+                let mut out: Vec<&mut Edge> = cases.iter_mut().map(|c| &mut c.1).collect();
+                out.push(default);
+                out
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub enum Callee {
+    Direct(FuncId),
+    Through(Operand),
+}
+
+/// Functions that the program does not define and the engine gives a meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extern {
+    ThreadCreate,
+    ThreadJoin,
+    ThreadSelf,
+    ThreadEqual,
+    ThreadExit,
+    MutexInit,
+    MutexLock,
+    MutexTrylock,
+    MutexUnlock,
+    AttrSetType,
+    CondSignal,
+    CondBroadcast,
+    CondWait,
+    BarrierInit,
+    BarrierWait,
+    Once,
+    Malloc,
+    Calloc,
+    Realloc,
+    AlignedAlloc,
+    PosixMemalign,
+    Free,
+    Memcpy,
+    Memset,
+    AssertFail,
+    /// Ends the program; the words say what did.
+    Abort(&'static str),
+    Trap,
+    Exit,
+    /// Does nothing and gives the constant.
+    Ignored(u64),
+}

@@ -1,0 +1,54 @@
+//! [`Module`] → [`Program`]: what `main` and the global constructors reach.
+use crate::error::{Error, Result};
+use crate::ir::instruction::FuncId;
+use crate::ir::program::{Function, Program};
+use crate::llvm::ast::Module;
+use crate::lower::function::lower_function;
+use crate::lower::module::{Lowering, EXTERNAL_BASE};
+use rustc_hash::FxHashMap;
+
+/// Lowers what `main` and the global constructors reach.
+pub fn lower(module: &Module) -> Result<Program> {
+    let mut lowering = Lowering {
+        module,
+        program: Program::default(),
+        functions: FxHashMap::default(),
+        externals: FxHashMap::default(),
+        globals: FxHashMap::default(),
+        work: Vec::new(),
+        met: vec![false; module.functions.len()],
+        calls: FxHashMap::default(),
+    };
+    for (k, function) in module.functions.iter().enumerate() {
+        lowering.functions.insert(function.name, k as FuncId);
+        let name = function
+            .dbg
+            .and_then(|d| module.metadata.get(d))
+            .map(|n| module.metadata.name(n))
+            .filter(|n| !n.is_empty())
+            .unwrap_or_else(|| function.name.to_string());
+        lowering.program.functions.push(Function {
+            name,
+            params: function.params.len() as u32,
+            slots: 0,
+            code: Vec::new(),
+            loops: Vec::new(),
+        });
+    }
+    for (k, name) in module.externals.iter().enumerate() {
+        lowering
+            .externals
+            .insert(name, EXTERNAL_BASE + 16 * k as u64);
+    }
+    lowering.place_globals()?;
+    let Some(main) = lowering.functions.get("main") else {
+        return Err(Error::invalid("the program has no function main"));
+    };
+    lowering.program.main = *main;
+    lowering.reach(lowering.program.main);
+    lowering.images()?;
+    while let Some(id) = lowering.work.pop() {
+        lower_function(&mut lowering, id)?;
+    }
+    Ok(lowering.program)
+}

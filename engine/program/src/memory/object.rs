@@ -1,0 +1,135 @@
+//! Objects: bytes with what they depend on, in chunks that clones share until they are written.
+use super::hash::mixed;
+use super::value::Dep;
+use crate::ir::instruction::SiteId;
+use std::sync::Arc;
+
+const CHUNK: usize = 128;
+
+#[derive(Debug, Clone)]
+pub struct Chunk {
+    bytes: [u8; CHUNK],
+    written: u128,
+    deps: Option<Box<[Dep; CHUNK]>>,
+}
+
+/// What an object is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Named {
+    Nothing,
+    Global(u32),
+    Heap,
+    Local(u32),
+    ThreadLocal(u32),
+}
+
+/// Who else may use an object, as far as exploring needs to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sharing {
+    /// Nobody but the thread whose memory this is.
+    Own,
+    /// At most one thread; the number says which object it is.
+    Alone(u32),
+    Shared,
+}
+
+/// A local variable that begins.
+pub struct NewLocal {
+    pub size: u64,
+    pub align: u64,
+    /// Index into `Program::locals`.
+    pub local: u32,
+    pub private: bool,
+    pub site: SiteId,
+}
+
+#[derive(Debug, Clone)]
+pub struct Object {
+    pub base: u64,
+    pub size: u64,
+    pub named: Named,
+    pub freed: bool,
+    pub constant: bool,
+    /// A local variable that no other code sees.
+    pub private: bool,
+    pub sharing: Sharing,
+    /// Where a local variable begins.
+    pub site: SiteId,
+    /// Bytes that were never written count as written zeros.
+    pub zeroed: bool,
+    pub chunks: Vec<Option<Arc<Chunk>>>,
+}
+
+impl Object {
+    /// A byte, and what it depends on.
+    pub fn byte(&self, offset: u64) -> (u8, Dep) {
+        let (chunk, at) = (offset as usize / CHUNK, offset as usize % CHUNK);
+        match self.chunks.get(chunk) {
+            Some(Some(chunk)) => (
+                chunk.bytes[at],
+                chunk.deps.as_ref().map_or(0, |deps| deps[at]),
+            ),
+            _ => (0, 0),
+        }
+    }
+
+    /// Writes a byte; how the hash of memory changes.
+    pub fn set_byte(&mut self, offset: u64, byte: u8, dep: Dep) -> u64 {
+        let (chunk, at) = (offset as usize / CHUNK, offset as usize % CHUNK);
+        if self.chunks.len() <= chunk {
+            self.chunks.resize(chunk + 1, None);
+        }
+        let slot = self.chunks[chunk].get_or_insert_with(|| {
+            Arc::new(Chunk {
+                bytes: [0; CHUNK],
+                written: 0,
+                deps: None,
+            })
+        });
+        let chunk = Arc::make_mut(slot);
+        let address = self.base + offset;
+        let changed = mixed(address, chunk.bytes[at]) ^ mixed(address, byte);
+        chunk.bytes[at] = byte;
+        chunk.written |= 1 << at;
+        if dep != 0 {
+            chunk.deps.get_or_insert_with(|| Box::new([0; CHUNK]))[at] = dep;
+        } else if let Some(deps) = &mut chunk.deps {
+            deps[at] = 0;
+        }
+        changed
+    }
+
+    /// Whether one of the bytes was ever written.
+    pub fn is_written(&self, offset: u64, size: u32) -> bool {
+        self.zeroed
+            || (offset..offset + u64::from(size)).any(|offset| {
+                let (chunk, at) = (offset as usize / CHUNK, offset as usize % CHUNK);
+                matches!(self.chunks.get(chunk), Some(Some(c)) if c.written >> at & 1 == 1)
+            })
+    }
+
+    /// The bytes that have a place in memory, with their addresses.
+    pub fn stored(&self) -> impl Iterator<Item = (u64, u8)> + '_ {
+        let bytes = self.chunks.iter().enumerate().flat_map(|(k, chunk)| {
+            let bytes = chunk.iter().flat_map(|c| c.bytes.iter().enumerate());
+            bytes.map(move |(offset, byte)| (k * CHUNK + offset, *byte))
+        });
+        bytes.map(|(offset, byte)| (self.base + offset as u64, byte))
+    }
+}
+
+/// An object's first bytes.
+pub fn chunks(image: &[u8]) -> Vec<Option<Arc<Chunk>>> {
+    image
+        .chunks(CHUNK)
+        .map(|part| {
+            let mut bytes = [0; CHUNK];
+            bytes[..part.len()].copy_from_slice(part);
+            Some(Arc::new(Chunk {
+                bytes,
+                written: u128::MAX,
+                deps: None,
+            }))
+        })
+        .collect()
+}
