@@ -21,23 +21,14 @@ from functools import lru_cache
 import msgspec
 
 from weakspot.errors import Unsupported
-from weakspot.generators.binary.aarch64 import AArch64
 from weakspot.generators.binary.instructions import Function, functions
+from weakspot.generators.binary.isa import semantics
 from weakspot.generators.binary.performing import APART
-from weakspot.generators.binary.ppc import PPC
-from weakspot.generators.binary.riscv import RISCV
 from weakspot.generators.binary.slicing import Code, sliced
-from weakspot.generators.binary.steps import Machine
-from weakspot.generators.binary.x86 import X86
 from weakspot.generators.emit.c11 import UNREACHED
 from weakspot.generators.emit.isa import Mapped, assembled
 from weakspot.generators.emit.threads import places, statements, thread_text
 from weakspot.generators.litmus import Test
-
-MACHINES: dict[str, Machine] = {
-    machine.dialect: machine for machine in (X86(), AArch64(), PPC(), RISCV())
-}
-"""Instruction sets by dialect."""
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -103,7 +94,7 @@ class Object:
     """An object file of a Source, read once for all of its tests."""
 
     def __init__(self, content: bytes, dialect: str) -> None:
-        self.machine = MACHINES[dialect]
+        self.machine = semantics(dialect)
         self.functions: dict[str, Function] = functions(content, self.machine.capstone)
         self._sliced = lru_cache(maxsize=None)(self._slice)
 
@@ -148,4 +139,4 @@ class Object:
         return sliced(function, self.machine, part.locations, len(part.results), number)
 
 
-__all__ = ["MACHINES", "Object", "Part", "Read", "Source", "source"]
+__all__ = ["Object", "Part", "Read", "Source", "source"]

@@ -14,16 +14,14 @@ import msgspec
 
 from weakspot.generators.binary.image import Image, Place
 from weakspot.generators.binary.instructions import Instruction, Memory
-from weakspot.generators.binary.steps import Flow, Machine, NotUnderstood, Step
+from weakspot.generators.binary.isa import InstructionSet
+from weakspot.generators.binary.steps import Flow, NotUnderstood, Step
 
 BEGIN, END = "weakspot_begin", "weakspot_end"
 """The functions between which a thread runs."""
 _LOCKS = ("__wrap_pthread_mutex_lock", "__wrap_pthread_mutex_unlock")
 """What of the frame is done for a thread, and stands where the thread calls it."""
 
-_STARTS = {"X86_64": "RAX=", "AArch64": " PC=", "PPC": "NIP ", "RISCV": " pc  "}
-"""How a state begins in the log."""
-_COUNTER = re.compile(r"\b(?:RIP|PC|NIP|pc)[ =]+([0-9a-f]{16})")
 _PAIR = re.compile(r"\b(?:x\d+/)?([A-Za-z][A-Za-z0-9]*) *[= ] *([0-9a-f]{16})\b")
 _PADDED = re.compile(r"^x0(?=\d)")
 _GROUP = re.compile(r"GPR(\d\d)((?: [0-9a-f]{16})+)")
@@ -46,8 +44,11 @@ class Executed(msgspec.Struct, frozen=True):
 class Reader:
     """Reads the logs of a program; `frame` is the source of what stands around it."""
 
-    def __init__(self, image: Image, machine: Machine, frame: str) -> None:
-        self.image, self.machine = image, machine
+    def __init__(self, image: Image, isa: InstructionSet, frame: str) -> None:
+        assert isa.semantics is not None
+        assert isa.log is not None
+        self.image, self.machine, self._begins = image, isa.semantics, isa.log.begins
+        self._counter = re.compile(rf"\b{isa.log.counter}[ =]+([0-9a-f]{{16}})")
         self._frame = image.ranges[frame]
         self._locks = [image.symbols[name] for name in _LOCKS]
         self._known: dict[int, Executed | None] = {}
@@ -58,7 +59,7 @@ class Reader:
         threads: list[list[Executed]] = [[]]
         running = [0]
         for state in self._states(log):
-            counter = _COUNTER.search(state)
+            counter = self._counter.search(state)
             if counter is None:
                 continue  # cut within it
             at = int(counter[1], 16)
@@ -74,9 +75,9 @@ class Reader:
         return [tuple(thread) for thread in threads]
 
     def _states(self, log: Iterable[str]) -> Iterator[str]:
-        begins, lines = _STARTS[self.machine.dialect], list[str]()
+        lines = list[str]()
         for line in log:
-            if line.startswith(begins) and lines:
+            if line.startswith(self._begins) and lines:
                 yield "".join(lines)
                 lines.clear()
             lines.append(line)

@@ -23,9 +23,9 @@ from weakspot.generators.binary.steps import (
     Copy,
     End,
     Jump,
-    Machine,
     Mark,
     NotUnderstood,
+    Semantics,
     Step,
 )
 
@@ -50,7 +50,7 @@ class Graph:
     def __init__(
         self,
         function: Function,
-        machine: Machine,
+        machine: Semantics,
         locations: Sequence[str],
         results: int,
         *,

@@ -21,7 +21,7 @@ import msgspec
 from weakspot.errors import Unsupported
 from weakspot.generators.binary.executed import Executed
 from weakspot.generators.binary.image import Image, Place
-from weakspot.generators.binary.steps import Access, Copy, Machine, NotUnderstood
+from weakspot.generators.binary.steps import Access, Copy, NotUnderstood, Semantics
 from weakspot.generators.binary.writing import Found, Thread, Way
 from weakspot.generators.emit.isa import Mapped, assembled
 from weakspot.generators.litmus import Atom, Body, Cas, Fence, Guard, Load, Origin, Rmw, Store, Test
@@ -68,7 +68,7 @@ class Program:
     def __init__(
         self,
         image: Image,
-        machine: Machine,
+        machine: Semantics,
         others: frozenset[Place],
         before: Callable[[Place, Place], bool],
     ) -> None:

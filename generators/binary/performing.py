@@ -22,8 +22,8 @@ from weakspot.generators.binary.steps import (
     Compute,
     ConditionBit,
     Copy,
-    Machine,
     NotUnderstood,
+    Semantics,
     Shift,
     Step,
     Truth,
@@ -90,7 +90,7 @@ class Performer:
     """Performs the steps of a thread. `slots` are the private memory that was used, by region:
     offsets and sizes in bytes."""
 
-    def __init__(self, machine: Machine, results: int) -> None:
+    def __init__(self, machine: Semantics, results: int) -> None:
         self.machine, self.results = machine, results
         self.slots: dict[str, dict[int, int]] = {"stack": {}, "out": {}}
 

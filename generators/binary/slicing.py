@@ -17,7 +17,7 @@ from weakspot.errors import Unsupported
 from weakspot.generators.binary.graph import Graph, Node, Split
 from weakspot.generators.binary.instructions import Function
 from weakspot.generators.binary.performing import APART, Key, Line
-from weakspot.generators.binary.steps import FLAGS, Machine
+from weakspot.generators.binary.steps import FLAGS, Semantics
 
 _LONGEST_RETRY = 12  # instructions from a reservation to its store
 
@@ -35,7 +35,7 @@ class Code(msgspec.Struct, frozen=True):
 
 
 def sliced(
-    function: Function, machine: Machine, locations: Sequence[str], results: int, number: int
+    function: Function, machine: Semantics, locations: Sequence[str], results: int, number: int
 ) -> Code:
     """The code of thread `number`, a function whose arguments are pointers to the locations and,
     last, to its results, which are APART bytes from each other.
@@ -56,7 +56,7 @@ def sliced(
 class _Writer:
     """The text of a graph."""
 
-    def __init__(self, graph: Graph, machine: Machine, results: int, number: int) -> None:
+    def __init__(self, graph: Graph, machine: Semantics, results: int, number: int) -> None:
         self.graph, self.machine, self.number = graph, machine, number
         self.results = [f"out{at * APART:+d}" for at in range(results)]
         self.nodes = graph.nodes
@@ -122,7 +122,7 @@ class _Writer:
             at = here.following
 
     def _acquire(self, node: Node, reserved: str, live: Mapping[Key | None, set[str]]) -> None:
-        """Where the machine's manual promises more than its model has: see Machine.acquires."""
+        """Where the machine's manual promises more than its model has: see Semantics.acquires."""
         code, barrier = self.machine.acquires
         if not barrier or node.following is None or not reserved:
             return

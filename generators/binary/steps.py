@@ -173,9 +173,9 @@ class NotUnderstood(Exception):
     """An instruction, or a form of one, that has no meaning here; the argument says which."""
 
 
-class Machine(Protocol):
-    """An instruction set: how its instructions are read, and how steps are written in herd7's
-    dialect. A line of code names its operands by fields: {t}, {a}, {b}."""
+class Semantics(Protocol):
+    """What the instructions of an instruction set do, and how steps are written in herd7's dialect.
+    A line of code names its operands by fields: {t}, {a}, {b}."""
 
     dialect: str
     capstone: tuple[int, int]

@@ -13,7 +13,7 @@ import msgspec
 
 from weakspot.generators.binary.executed import Executed
 from weakspot.generators.binary.image import Place
-from weakspot.generators.binary.steps import Access, Barrier, Copy, Machine, NotUnderstood
+from weakspot.generators.binary.steps import Access, Barrier, Copy, NotUnderstood, Semantics
 from weakspot.generators.emit.c11 import UNREACHED
 from weakspot.generators.litmus import Atom, Cas, Fence, Guard, Load, Rmw, Statement, Store
 
@@ -53,7 +53,7 @@ class Way(msgspec.Struct, frozen=True):
 class Thread:
     """The code of a thread, written once."""
 
-    def __init__(self, machine: Machine, number: int, statements: Sequence[Statement]) -> None:
+    def __init__(self, machine: Semantics, number: int, statements: Sequence[Statement]) -> None:
         self.machine, self.number = machine, number
         self.statements = statements
         self.free = [name for name in machine.fresh if name != "rax"][::-1]

@@ -33,48 +33,24 @@ from weakspot.generators.litmus import (
 Part = str | tuple[str, ...]
 
 
-class Registers(msgspec.Struct, frozen=True):
-    """The registers of a dialect: as 32-bit operands, as the whole registers that conditions and
-    initial states name, and those that hold addresses (none where code names locations)."""
-
-    operands: tuple[str, ...]
-    names: tuple[str, ...]
-    addresses: tuple[str, ...]
-
-
-def _numbered(operand: str, name: str) -> Registers:
-    low, high = range(1, 16), range(16, 25)
-    return Registers(
-        tuple(f"{operand}{n}" for n in low),
-        tuple(f"{name}{n}" for n in low),
-        tuple(f"{name}{n}" for n in high),
-    )
-
-
-_LEGACY = ("bx", "cx", "dx", "si", "di")  # ax belongs to cmpxchg
-REGISTERS = {
-    "X86_64": Registers(
-        (*(f"%e{name}" for name in _LEGACY), *(f"%r{n}d" for n in range(8, 16))),
-        (*(f"r{name}" for name in _LEGACY), *(f"r{n}" for n in range(8, 16))),
-        (),
-    ),
-    "AArch64": _numbered("W", "X"),
-    "ARM": Registers(*((tuple(f"R{n}" for n in range(9)),) * 2), ("R9", "R10", "R11", "R12")),
-    "PPC": _numbered("r", "r"),
-    "RISCV": _numbered("x", "x"),
-}
 SCRATCH = ("s", "n", "m")
 
 
 class Target(msgspec.Struct, frozen=True):
     """A table of mappings.toml: the `lines` of each statement, and the `parts` of lines by memory
-    order. `model` is the model of ours that the assembly is for, "" where there is none."""
+    order. `model` is the model of ours that the assembly is for, "" where there is none.
+
+    Its code uses the registers `operands`, which conditions and initial states call `names`, and
+    `addresses` for the addresses of locations; none where code names locations."""
 
     name: str
     title: str
     dialect: str
     model: str
     reference: str
+    operands: tuple[str, ...]
+    names: tuple[str, ...]
+    addresses: tuple[str, ...]
     lines: dict[str, tuple[str, ...]]
     parts: dict[str, dict[str, Part]]
 
@@ -87,6 +63,9 @@ class Mapped(msgspec.Struct, frozen=True):
     registers: dict[tuple[int, str], str]
 
 
+_REGISTERS = ("operands", "names", "addresses")
+
+
 @cache
 def targets() -> Mapping[str, Target]:
     """The tables by name."""
@@ -96,10 +75,12 @@ def targets() -> Mapping[str, Target]:
     for name, table in tables.items():
         base = found.get(table.pop("like", ""))
         parts = table.pop("parts", {})
-        known = [key for key in ("title", "dialect", "model", "reference") if key in table]
-        about: dict[str, Any] = {key: table.pop(key) for key in known}
+        known = ("title", "dialect", "model", "reference", *_REGISTERS)
+        about: dict[str, Any] = {key: table.pop(key) for key in known if key in table}
+        about |= {key: tuple(about[key].split()) for key in _REGISTERS if key in about}
         if base is not None:
-            about = {"dialect": base.dialect, "model": base.model} | about
+            inherited = ("dialect", "model", *_REGISTERS)
+            about = {key: getattr(base, key) for key in inherited} | about
             table, parts = base.lines | table, base.parts | parts
         found[name] = msgspec.convert(
             about | {"name": name, "lines": table, "parts": parts}, Target
@@ -190,7 +171,6 @@ class _Thread:
 
     def __init__(self, test: Test, number: int, thread: Thread, to: Target) -> None:
         self.test, self.number, self.to = test, number, to
-        self.pool = REGISTERS[to.dialect]
         self.operands: dict[str, str] = {}
         self.named: dict[str, str] = {}
         self.places: dict[str, str] = {}
@@ -208,21 +188,21 @@ class _Thread:
 
     def _register(self, name: str) -> None:
         taken = len(self.operands)
-        if taken >= len(self.pool.operands):
+        if taken >= len(self.to.operands):
             raise self._short()
-        self.operands[name] = self.pool.operands[taken]
+        self.operands[name] = self.to.operands[taken]
         if name not in SCRATCH:
-            self.named[name] = self.pool.names[taken]
+            self.named[name] = self.to.names[taken]
 
     def _place(self, loc: str) -> None:
         if loc in self.places:
             return
-        if not self.pool.addresses:
+        if not self.to.addresses:
             self.places[loc] = loc
             return
-        if len(self.places) >= len(self.pool.addresses):
+        if len(self.places) >= len(self.to.addresses):
             raise self._short()
-        register = self.pool.addresses[len(self.places)]
+        register = self.to.addresses[len(self.places)]
         self.places[loc] = register
         self.initial[register] = loc
 

@@ -8,15 +8,12 @@ as an error that names the place.
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import os
 import platform
 import posixpath
 import re
-import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,6 +21,8 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import BadInput, MissingTool, ToolFailed, excerpt, quoted
+from weakspot.system import tools
+from weakspot.system.compilers import zig
 
 COMPILE_SECONDS = 60.0
 """How long the compiler may take for one file."""
@@ -77,42 +76,42 @@ class Clang(msgspec.Struct, frozen=True):
 def find(asked: str | None) -> Clang:
     """The clang asked for, else what WEAKSPOT_CLANG names, else the one in ziglang."""
     asked = asked or os.environ.get("WEAKSPOT_CLANG") or None
-    return _zig() if asked in (None, "zig", "ziglang") else _system_clang(asked)
+    return _ziglang() if asked in (None, *zig.NAMES) else _installed(asked)
 
 
-def _zig() -> Clang:
-    spec = importlib.util.find_spec("ziglang")
-    if spec is None or spec.origin is None:
+def _ziglang() -> Clang:
+    program, folder = zig.program(), zig.folder()
+    if program is None or folder is None:
         raise MissingTool(
             "no C compiler: the Python package ziglang is not installed",
-            advice="pip install ziglang, or name an installed clang in WEAKSPOT_CLANG",
+            advice=f"{tools.advice(zig.ZIGLANG)}, or name an installed clang in WEAKSPOT_CLANG",
         )
-    from importlib.metadata import version  # slow to import, and most commands compile nothing
-
-    name = f"ziglang {version('ziglang')}"
-    zig = [sys.executable, "-m", "ziglang"]
+    name = f"ziglang {zig.version()}"
     return Clang(
-        commands={"c": [*zig, "cc", *ZIG_FLAGS], "c++": [*zig, "c++", *ZIG_FLAGS]},
+        commands={
+            "c": [str(program), "cc", *ZIG_FLAGS],
+            "c++": [str(program), "c++", *ZIG_FLAGS],
+        },
         identity=name,
         name=name,
-        headers=[str(Path(spec.origin).parent / "lib")],
+        headers=[str(folder / "lib")],
     )
 
 
-def _system_clang(asked: str) -> Clang:
-    found = shutil.which(asked)
+def _installed(asked: str) -> Clang:
+    found = tools.find(asked)
     if found is None:
         raise MissingTool(
             f"no such compiler: {asked}",
             advice="name an installed clang, or unset WEAKSPOT_CLANG to use the one in ziglang",
         )
-    program = Path(found).resolve()
+    program = Path(found.path).resolve()
     status = program.stat()
     wide = ["-mcx16"] if platform.machine() in ("x86_64", "AMD64") else []
     return Clang(
-        commands={"c": [found, *wide], "c++": [found, "-stdlib=libc++", *wide]},
+        commands={"c": [found.path, *wide], "c++": [found.path, "-stdlib=libc++", *wide]},
         identity=f"{program} {status.st_size} {status.st_mtime_ns}",
-        name=found,
+        name=found.path,
         headers=["/usr/include", "/usr/local/include", "/usr/lib", "/opt", str(program.parents[1])],
     )
 

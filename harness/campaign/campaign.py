@@ -40,9 +40,9 @@ from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.store import MemoryStore, RecordStore
 from weakspot.harness.campaign.tools import Tools, installed
 from weakspot.harness.checkers import CHECKERS, Checker, unknown
-from weakspot.harness.codegen import compilers
+from weakspot.harness.codegen import configurations
 from weakspot.harness.codegen.check import LANGUAGE
-from weakspot.harness.codegen.compilers import Build
+from weakspot.harness.codegen.configurations import Configuration
 from weakspot.harness.codegen.operations import Subject as Operations
 from weakspot.harness.corpus.material import Material, gather, joined
 from weakspot.harness.corpus.models import Model
@@ -81,7 +81,7 @@ def run(
     tools = tools or installed()
     progress = progress or Quiet()
     chosen = planning.models(plan.models, tools.model)
-    builds = compilers.builds(plan.compiled) if plan.compiled else []
+    builds = configurations.configurations(plan.compiled) if plan.compiled else []
     reached, unreached = _machines(plan.machines, tools)
     folder = folder or latest_unfinished(root, plan) or new_folder(root)
     with resume_or_create(folder, plan) as store:
@@ -229,7 +229,7 @@ class Campaign(Events):
         tests: Iterable[str],
         language: Sequence[Model],
         checker: Checker,
-        builds: Sequence[Build],
+        builds: Sequence[Configuration],
         *,
         of_tests: bool = True,
         programs: Sequence[Operations] = (),

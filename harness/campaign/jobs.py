@@ -21,7 +21,7 @@ from weakspot.generators.source.program import Program
 from weakspot.harness.checkers import Checker
 from weakspot.harness.checkers.explorer import Bounds, Explorer
 from weakspot.harness.codegen.check import Inspection
-from weakspot.harness.codegen.compilers import Build
+from weakspot.harness.codegen.configurations import Configuration
 from weakspot.harness.codegen.operations import Subject as Operations
 from weakspot.harness.corpus.material import Subject
 from weakspot.harness.corpus.models import Model
@@ -167,7 +167,7 @@ class Compare(Job, frozen=True, kw_only=True):
     test: Test
     language: tuple[Model, ...]
     checker: Checker
-    builds: tuple[Build, ...]
+    builds: tuple[Configuration, ...]
     seconds: float
     of_test: bool = True
     programs: tuple[Operations, ...] = ()

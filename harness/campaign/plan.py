@@ -29,7 +29,7 @@ from weakspot.harness.campaign.jobs import (
 )
 from weakspot.harness.checkers import Checker
 from weakspot.harness.checkers.explorer import Bounds, Explorer
-from weakspot.harness.codegen.compilers import Build
+from weakspot.harness.codegen.configurations import Configuration
 from weakspot.harness.codegen.operations import Subject as Operations
 from weakspot.harness.corpus import models as corpus_models
 from weakspot.harness.corpus.material import Material
@@ -162,14 +162,14 @@ def comparisons(
     entries: Iterable[Entry],
     language: Sequence[Model],
     checker: Checker,
-    builds: Sequence[Build],
+    builds: Sequence[Configuration],
     seconds: float,
     *,
     of_tests: bool = True,
     programs: Sequence[Operations] = (),
 ) -> Jobs:
     """Each test with its compiled code, under models of its language; see Compare."""
-    configurations = digest(*(f"{each.place.name} {each.name}" for each in builds))
+    configurations = digest(*(f"{each.platform.name} {each.name}" for each in builds))
     digests = [model_digest(model.path) for model in language]
     models_key = digests[0] if len(digests) == 1 else digest(*digests)
     return Jobs(

@@ -170,13 +170,13 @@ def _compiled(
 ) -> int:
     """`check --compiled`: the tests by each compiler, beside their sources."""
     from weakspot.harness.campaign.campaign import printed
-    from weakspot.harness.codegen import compilers, operations
+    from weakspot.harness.codegen import configurations, operations
     from weakspot.harness.codegen.check import LANGUAGE, weaker
     from weakspot.harness.corpus import golden
     from weakspot.harness.corpus.models import resolve
     from weakspot.harness.values.record import Plan
 
-    builds = compilers.builds(ways)
+    builds = configurations.configurations(ways)
     programs = []
     if code != "tests":
         operations.require(builds)

@@ -118,13 +118,15 @@ def ways_option(under: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
 
 
 def _compilers() -> str:
-    return "gcc, clang-14, zig"
+    from weakspot.system.compilers import FAMILIES
+
+    return ", ".join(FAMILIES.names())
 
 
 def _targets() -> str:
-    from weakspot.harness.codegen.compilers import PLACES
+    from weakspot.harness.codegen.configurations import platforms
 
-    return ", ".join(PLACES)
+    return ", ".join(platforms())
 
 
 def source_options(command: Callable[..., Any]) -> Callable[..., Any]:

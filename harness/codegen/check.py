@@ -20,7 +20,7 @@ from weakspot.generators.emit.isa import Mapped
 from weakspot.generators.litmus import Atom, Test
 from weakspot.harness.checkers import Checker
 from weakspot.harness.codegen import operations
-from weakspot.harness.codegen.compilers import Build, Made, compiled
+from weakspot.harness.codegen.configurations import Configuration, ObjectFile, compile_each
 from weakspot.harness.codegen.operations import Subject
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model
@@ -34,17 +34,17 @@ LANGUAGE = "c11"
 """The model of the source where none is named: what compilers implement. rc11 forbids load
 buffering, which no compiler does anything against."""
 
-Compile = Callable[[str, Sequence[Build], Callable[[Made], None]], None]
+Compile = Callable[[str, Sequence[Configuration], Callable[[ObjectFile], None]], None]
 
 
 class _Code(msgspec.Struct):
-    """One code of a test for a target: the builds that gave it, and what came of reading it. That
+    """One code of a test for a target: the configs that gave it, and what came of reading it. That
     of a program's operations is the test's only where the values are as `taken`."""
 
     test: Test
     target: str
     machine: Model
-    builds: list[Build]
+    configs: list[Configuration]
     made: Mapped | None = None
     assembly: str = ""
     reason: str = ""
@@ -64,74 +64,74 @@ class Inspection:
         *,
         tests_too: bool = True,
         programs: Sequence[Subject] = (),
-        build: Compile = compiled,
+        compile: Compile = compile_each,
         edit: operations.Edit = operations.unchanged,
     ) -> None:
         """Of the `programs` the operations are looked at, with `tests_too` also the tests' own C.
         `edit` changes what was linked."""
         self.tests = {test.name: test for test in tests}
-        self.language, self.checker, self._build, self._edit = language, checker, build, edit
+        self.language, self.checker, self._compile, self._edit = language, checker, compile, edit
         self.threads: Threads = source(tests if tests_too else ())
         self.programs = programs
         self.codes: dict[tuple[str, str, str, bool], _Code] = {}
         self.verdicts: dict[tuple[str, str], Verdict] = {}
 
-    def compile(self, builds: Sequence[Build], advance: Callable[[], None]) -> None:
+    def compile(self, configs: Sequence[Configuration], advance: Callable[[], None]) -> None:
         """Compile all threads in each way, and read what came of it."""
 
-        order = {(each.place.name, each.name): at for at, each in enumerate(builds)}
-        objects: list[Made] = []
+        order = {each.key: at for at, each in enumerate(configs)}
+        objects: list[ObjectFile] = []
 
-        def done(made: Made) -> None:
+        def done(made: ObjectFile) -> None:
             objects.append(made)
             advance()
 
         if self.threads.parts:
-            self._build(self.threads.text, builds, done)
-        # in the order of the builds, whichever ended first
-        for made in sorted(objects, key=lambda each: order[each.build.place.name, each.build.name]):
+            self._compile(self.threads.text, configs, done)
+        # in the order of the configs, whichever ended first
+        for made in sorted(objects, key=lambda each: order[each.config.key]):
             self._read(made)
         for name, reason in self.threads.refused.items():
-            self._add(self.tests[name], builds[0], reason=reason)
+            self._add(self.tests[name], configs[0], reason=reason)
         if self.programs:
-            self._observe(builds, advance)
+            self._observe(configs, advance)
 
-    def _observe(self, builds: Sequence[Build], advance: Callable[[], None]) -> None:
+    def _observe(self, configs: Sequence[Configuration], advance: Callable[[], None]) -> None:
         found: list[operations.Answer] = []
 
         def done(answers: Sequence[operations.Answer]) -> None:
             found.extend(answers)
             advance()
 
-        operations.observed(self.programs, builds, done, edit=self._edit)
-        order = {(each.place.name, each.name): at for at, each in enumerate(builds)}
-        for each in sorted(found, key=lambda one: order[one.build.place.name, one.build.name]):
-            test, build, program = self.tests[each.test.name], each.build, each.program
+        operations.observed(self.programs, configs, done, edit=self._edit)
+        order = {each.key: at for at, each in enumerate(configs)}
+        for each in sorted(found, key=lambda one: order[one.config.key]):
+            test, config, program = self.tests[each.test.name], each.config, each.program
             for code in each.codes:
-                self._add(test, build, code.made, code.assembly, "", program, code.taken)
+                self._add(test, config, code.made, code.assembly, "", program, code.taken)
             if not each.codes:
-                self._add(test, build, reason=each.reason, program=program)
+                self._add(test, config, reason=each.reason, program=program)
 
-    def _read(self, made: Made) -> None:
-        to = made.build.place.target
+    def _read(self, made: ObjectFile) -> None:
+        to = made.config.mapping
         code = Object(made.content, to.dialect) if made.content else None
         for name, parts in self.threads.parts.items():
             test = self.tests[name]
             if code is None:
-                self._add(test, made.build, reason=made.reason)
+                self._add(test, made.config, reason=made.reason)
                 continue
-            label = f"{made.build.compiler.name}-{made.build.level}-{to.name}"
+            label = f"{made.config.compiler.name}-{made.config.level}-{to.name}"
             try:
-                read = code.test(test, parts, label, f"{made.build.name}, {to.name}")
+                read = code.test(test, parts, label, f"{made.config.name}, {to.name}")
             except Unsupported as error:
-                self._add(test, made.build, None, code.assembly(parts), error.message)
+                self._add(test, made.config, None, code.assembly(parts), error.message)
             else:
-                self._add(test, made.build, read.made, read.assembly)
+                self._add(test, made.config, read.made, read.assembly)
 
     def _add(
         self,
         test: Test,
-        build: Build,
+        config: Configuration,
         made: Mapped | None = None,
         assembly: str = "",
         reason: str = "",
@@ -139,20 +139,20 @@ class Inspection:
         taken: tuple[Atom, ...] | None = None,
     ) -> None:
         what = _HEAD.sub("", made.test.text) if made else reason
-        target = build.place.target
+        target = config.mapping
         key = test.name, target.name, what, bool(program)
         if key in self.codes:
-            if build not in self.codes[key].builds:
-                self.codes[key].builds.append(build)
+            if config not in self.codes[key].configs:
+                self.codes[key].configs.append(config)
             return
         machine = models.load()[target.model]
         self.codes[key] = _Code(
-            test, target.name, machine, [build], made, assembly, reason, program, taken
+            test, target.name, machine, [config], made, assembly, reason, program, taken
         )
 
     @property
     def rounds(self) -> int:
-        """How often each build is asked for."""
+        """How often each config is asked for."""
         return bool(self.threads.parts) + bool(self.programs)
 
     @property
@@ -193,7 +193,7 @@ class Inspection:
             source=test.name,
             model=model.name,
             target=code.target,
-            builds=unique(build.name for build in code.builds),
+            builds=unique(config.name for config in code.configs),
             machine=code.machine.name,
             result="Unknown",
             reason=code.reason,
@@ -235,4 +235,4 @@ def weaker(record: Record) -> list[Test]:
     return list(found.values())
 
 
-_HEAD = re.compile(r"\A.*\n|(?m:^Target=.*\n)")  # what names the build
+_HEAD = re.compile(r"\A.*\n|(?m:^Target=.*\n)")  # what names the config

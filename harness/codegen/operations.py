@@ -20,16 +20,16 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import MissingTool, Unsupported
-from weakspot.generators.binary import MACHINES
 from weakspot.generators.binary.executed import BEGIN, Executed, Reader
 from weakspot.generators.binary.image import Image, Place
+from weakspot.generators.binary.isa import ISAS, semantics
 from weakspot.generators.binary.operations import Code, sought
 from weakspot.generators.binary.operations import Program as Observed
 from weakspot.generators.emit.native import template
 from weakspot.generators.litmus import Test
 from weakspot.generators.source.program import Program
 from weakspot.harness.codegen import gdbstub
-from weakspot.harness.codegen.compilers import SECONDS, Build, said
+from weakspot.harness.codegen.configurations import SECONDS, Configuration, failure
 from weakspot.harness.machines.local import cores
 from weakspot.harness.machines.qemu import emulator
 from weakspot.system import process, tools
@@ -61,19 +61,19 @@ class Subject(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """A test as the operations of a program have it by one build: the codes, or the `reason` why
+    """A test as the operations of a program have it by one config: the codes, or the `reason` why
     there is none."""
 
     test: Test
     program: str
-    build: Build
+    config: Configuration
     codes: tuple[Code, ...] = ()
     reason: str = ""
 
 
-def require(builds: Sequence[Build]) -> None:
+def require(configs: Sequence[Configuration]) -> None:
     """Raises MissingTool where the emulator of a target is not there."""
-    for program in dict.fromkeys(emulator(build.place.machine) for build in builds):
+    for program in dict.fromkeys(emulator(config.platform.arch) for config in configs):
         if tools.find(program) is None:
             raise MissingTool(
                 f"{program.name} is not installed: it logs what operations execute",
@@ -83,23 +83,23 @@ def require(builds: Sequence[Build]) -> None:
 
 def observed(
     programs: Sequence[Subject],
-    builds: Sequence[Build],
+    configs: Sequence[Configuration],
     done: Callable[[list[Answer]], None],
     *,
     edit: Edit = unchanged,
 ) -> None:
-    """The tests as each build has them in the operations of the first of the programs in which
-    they are executed; `done` is told of each build's."""
+    """The tests as each config has them in the operations of the first of the programs in which
+    they are executed; `done` is told of each config's."""
     with tempfile.TemporaryDirectory(prefix="weakspot-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         frame = folder / "in_turn.c"
         frame.write_text(template("in_turn.c.j2").render(), encoding="utf-8")
-        tasks = [_task(programs, build, frame.resolve(), edit) for build in builds]
+        tasks = [_task(programs, config, frame.resolve(), edit) for config in configs]
         process.in_parallel(tasks, workers=cores(), done=done)
 
 
 def _task(
-    programs: Sequence[Subject], build: Build, frame: Path, edit: Edit
+    programs: Sequence[Subject], config: Configuration, frame: Path, edit: Edit
 ) -> Callable[[process.Crew, Callable[[list[Answer]], None]], None]:
     def work(crew: process.Crew, done: Callable[[list[Answer]], None]) -> None:
         answers: dict[str, Answer] = {}
@@ -110,12 +110,12 @@ def _task(
                 continue
             with tempfile.TemporaryDirectory(dir=frame.parent) as scratch:
                 try:
-                    seen = _Observer(subject.program, build, frame, Path(scratch), crew, edit)
+                    seen = _Observer(subject.program, config, frame, Path(scratch), crew, edit)
                 except Unsupported as error:
                     why = error.message
-                    found = [Answer(test, subject.name, build, reason=why) for test in left]
+                    found = [Answer(test, subject.name, config, reason=why) for test in left]
                 else:
-                    found = [_answer(test, subject, build, seen) for test in left]
+                    found = [_answer(test, subject, config, seen) for test in left]
             for answer in found:
                 if answer.codes:
                     known.add(answer.test.name)
@@ -126,20 +126,20 @@ def _task(
     return work
 
 
-def _answer(test: Test, subject: Subject, build: Build, seen: _Observer) -> Answer:
-    name, program, to = subject.name, subject.program, build.place
-    label = f"operations-{build.compiler.name}-{build.level}-{to.name}"
-    title = f"{name}, operations, {build.name}, {to.name}"
+def _answer(test: Test, subject: Subject, config: Configuration, seen: _Observer) -> Answer:
+    name, program, to = subject.name, subject.program, config.platform
+    label = f"operations-{config.compiler.name}-{config.level}-{to.name}"
+    title = f"{name}, operations, {config.name}, {to.name}"
     wanted = [sought(test, each, lambda file: _file(program, file)) for each in test.origins]
     while True:
         reasons: list[str] = []
         for each in wanted:
             try:
-                return Answer(test, name, build, tuple(seen.seen.tests(test, each, label, title)))
+                return Answer(test, name, config, tuple(seen.seen.tests(test, each, label, title)))
             except Unsupported as error:
                 reasons.append(error.message)
         if not seen.interrupt():
-            return Answer(test, name, build, reason=reasons[0])
+            return Answer(test, name, config, reason=reasons[0])
 
 
 def _file(program: Program, name: str) -> Path:
@@ -147,12 +147,12 @@ def _file(program: Program, name: str) -> Path:
 
 
 class _Observer:
-    """A program by a build, which is run as often as tests ask for more of it."""
+    """A program by a config, which is run as often as tests ask for more of it."""
 
     def __init__(
         self,
         program: Program,
-        build: Build,
+        config: Configuration,
         frame: Path,
         folder: Path,
         crew: process.Crew,
@@ -161,15 +161,15 @@ class _Observer:
         """Raises Unsupported for a program that does not compile or run."""
         if program.source.suffix != ".c":
             raise Unsupported("only programs in C are looked at as a whole")
-        self.machine = MACHINES[build.place.target.dialect]
+        self.machine = semantics(config.mapping.dialect)
         self.folder, self.crew = folder, crew
         self.path = folder / "program"
-        self.emulator = _emulator(build)
-        _link(program, build, frame, self.path, crew)
+        self.emulator = _emulator(config)
+        _link(program, config, frame, self.path, crew)
         self.path.write_bytes(edit(self.path.read_bytes()))
         sources = frozenset({program.source.name, str(frame)})
         self.image = Image(self.path.read_bytes(), self.machine.capstone, sources)
-        self.reader = Reader(self.image, self.machine, str(frame))
+        self.reader = Reader(self.image, ISAS.get(config.platform.arch), str(frame))
         others = frozenset(
             Place(_file(program, site.file), site.line)
             for site in program.sites
@@ -244,10 +244,12 @@ class _Observer:
             return self.reader.threads(lines)
 
 
-def _link(program: Program, build: Build, frame: Path, made: Path, crew: process.Crew) -> None:
+def _link(
+    program: Program, config: Configuration, frame: Path, made: Path, crew: process.Crew
+) -> None:
     folder = program.source.resolve().parent
     command = [
-        *(*build.compiler.commands[build.place.name], f"-{build.level}", "-gdwarf-4", "-w"),
+        *(*config.command, f"-{config.level}", "-gdwarf-4", "-w"),
         *("-fno-common", "-fno-stack-protector", "-pthread", "-static", *program.options),
         *(program.source.name, str(frame), "-o", str(made)),
         *(f"-Wl,--wrap={name}" for name in _WRAPPED),
@@ -258,11 +260,11 @@ def _link(program: Program, build: Build, frame: Path, made: Path, crew: process
         command, seconds=SECONDS, cwd=folder, env=environment, memory=None, crew=crew
     )
     if ended.code or not made.exists():
-        raise Unsupported(said(build, ended, "the program"))
+        raise Unsupported(failure(config, ended, "the program"))
 
 
-def _emulator(build: Build) -> str:
-    program = emulator(build.place.machine)
+def _emulator(config: Configuration) -> str:
+    program = emulator(config.platform.arch)
     found = tools.find(program)
     if found is None:
         raise Unsupported(f"{program.name} is not installed: it logs what operations execute")

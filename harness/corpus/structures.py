@@ -22,7 +22,7 @@ import msgspec
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test, read_test
 from weakspot.harness.corpus import models
-from weakspot.harness.values.claims import ARCHITECTURES, Claim, Scenario, Weakest
+from weakspot.harness.values.claims import Claim, Scenario, Weakest
 from weakspot.system import toml
 
 CLAIMS = "claims.toml"
@@ -167,9 +167,12 @@ def _check_claim(
                 ("claim", index, "explored"), message, "claim a test's verdict instead"
             )
     for machine in claim.seen:
+        from weakspot.generators.binary.isa import ISAS  # most claims name no machine
+
         if not claim.test:
             raise text.wrong(("claim", index, "seen"), "seen goes with a test")
-        if machine not in ARCHITECTURES:
-            advice = toml.suggest(machine, ARCHITECTURES) or f"known: {', '.join(ARCHITECTURES)}"
+        if ISAS.find(machine) is None:
+            isas = ISAS.names()
+            advice = toml.suggest(machine, isas) or f"known: {', '.join(isas)}"
             message = f"no such kind of machine: {machine}"
             raise text.wrong(("claim", index, "seen"), message, advice)

@@ -7,6 +7,7 @@ machines. Reorderings that a compiler makes on its own are not considered.
 from __future__ import annotations
 
 from weakspot.errors import Unsupported
+from weakspot.generators.binary.isa import ISAS
 from weakspot.generators.emit.isa import mapped, targets
 from weakspot.generators.litmus import Test
 from weakspot.harness.checkers.engine import Engine
@@ -16,17 +17,15 @@ from weakspot.harness.values.verdict import Verdict
 SECONDS = 1.0
 """The time limit of one test on one architecture; a test that takes longer is left out."""
 
-NAMES = {"X86_64": "x86-64", "AArch64": "AArch64", "PPC": "POWER", "RISCV": "RISC-V"}
-"""Names of the architectures, by litmus dialect."""
-
 
 def possible_on(test: Test) -> dict[str, bool]:
     """By architecture, whether the test's outcome is possible under at least one mapping."""
     found: dict[str, bool] = {}
+    titles = {isa.dialect: isa.title for isa in ISAS}
     for target in targets().values():
-        name = NAMES.get(target.dialect, "")
-        if not name or not target.model:
+        if not target.model:
             continue
+        name = titles[target.dialect]
         try:
             made = mapped(test, target).test
         except Unsupported:

@@ -23,8 +23,8 @@ class Machine(msgspec.Struct, frozen=True):
     """Where tests run.
 
     `arch` is what `uname -m` prints; `cores` are the logical processors that may be used there.
-    `compiler` makes programs for it, with `flags`, and zig does where there is none (compilers.py);
-    `litmus7` are the options by which litmus7 writes C tests for it. `emulator` runs its programs,
+    Programs for it are compiled with `flags`, by a `native` compiler or a cross compiler
+    (compilers.py); `litmus7` are litmus7's options for C tests on it. `emulator` runs its programs,
     if one is needed; `host` is its address for its `kind`. An emulated machine is not real
     hardware: it shows nothing about how weak real hardware is, and Histograms from it are marked.
     """
@@ -36,7 +36,7 @@ class Machine(msgspec.Struct, frozen=True):
     emulator: Program | None = None
     kind: str = "local"
     host: str = ""
-    compiler: str = "gcc"
+    native: bool = True
     flags: tuple[str, ...] = ("-O2",)
     litmus7: tuple[str, ...] = ()
 
@@ -56,16 +56,6 @@ class Session(Protocol):
 
 class Lost(ToolFailed):
     """A machine that cannot be reached, or not any more. What it was doing is lost."""
-
-
-#: litmus7's name of the architecture that C is compiled to
-CARCH = {
-    "x86_64": "X86_64",
-    "aarch64": "AArch64",
-    "ppc64le": "PPC",
-    "riscv64": "RISCV",
-    "armv7l": "ARM",
-}
 
 
 class Kind(Protocol):

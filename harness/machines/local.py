@@ -12,7 +12,8 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import Unsupported
-from weakspot.harness.machines import CARCH, Machine, Session
+from weakspot.generators.binary.isa import ISAS
+from weakspot.harness.machines import Machine, Session
 from weakspot.system import process, tools
 
 _NAMES = {"amd64": "x86_64", "arm64": "aarch64"}  # as macOS and the BSDs call them
@@ -27,12 +28,13 @@ def arch() -> str:
 def machine() -> Machine:
     """This machine. Raises Unsupported for an architecture that litmus7 does not know."""
     here = arch()
-    if here not in CARCH:
+    isa = ISAS.find(here)
+    if isa is None:
         raise Unsupported(
             f"tests cannot run on this machine: its architecture is {here}",
-            advice="known are " + ", ".join(CARCH),
+            advice="known are " + ", ".join(ISAS.names()),
         )
-    return Machine(name="local", arch=here, cores=cores(), litmus7=("-carch", CARCH[here]))
+    return Machine(name="local", arch=here, cores=cores(), litmus7=("-carch", isa.dialect))
 
 
 def cores() -> int:

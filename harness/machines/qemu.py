@@ -12,11 +12,15 @@ from contextlib import AbstractContextManager
 
 import msgspec
 
-from weakspot.harness.machines import CARCH, Machine, Session, local
-from weakspot.harness.machines.compilers import cross
+from weakspot.generators.binary.isa import ISAS
+from weakspot.harness.machines import Machine, Session, local
+from weakspot.system.compilers import FAMILIES
 from weakspot.system.tools import Program, Requirement
 
-ARCHITECTURES = ("aarch64", "ppc64le", "riscv64")
+
+def architectures() -> tuple[str, ...]:
+    """The architectures that qemu emulates."""
+    return tuple(isa.name for isa in ISAS if isa.emulated)
 
 
 def emulator(arch: str) -> Program:
@@ -38,13 +42,16 @@ class Qemu(msgspec.Struct, frozen=True):
 
     @property
     def requires(self) -> tuple[Requirement, ...]:
-        return (*map(cross, ARCHITECTURES), *map(emulator, ARCHITECTURES))
+        known = architectures()
+        family = FAMILIES.default
+        wanted = [family.needed(ISAS.get(arch).triple, "c", native=False) for arch in known]
+        return (*(each for each in wanted if each is not None), *map(emulator, known))
 
     def accepts(self, rest: str) -> bool:
-        return rest in ARCHITECTURES
+        return rest in architectures()
 
     def machines(self) -> str:
-        return ", ".join(f"{self.name}:{arch}" for arch in ARCHITECTURES)
+        return ", ".join(f"{self.name}:{arch}" for arch in architectures())
 
     def machine(self, rest: str) -> Machine:
         """The machine qemu:`rest`. Whether its programs are installed is asked by the runner that
@@ -56,9 +63,9 @@ class Qemu(msgspec.Struct, frozen=True):
             emulated=True,
             emulator=emulator(rest),
             kind=self.name,
-            compiler=cross(rest).name,
+            native=False,
             flags=("-O2", "-static"),
-            litmus7=("-carch", CARCH[rest], "-affinity", "none"),
+            litmus7=("-carch", ISAS.get(rest).dialect, "-affinity", "none"),
         )
 
     def opened(self, machine: Machine) -> AbstractContextManager[Session]:

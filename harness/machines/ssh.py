@@ -22,8 +22,8 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import Unsupported
-from weakspot.harness.machines import CARCH, Lost, Machine, Session
-from weakspot.harness.machines.compilers import cross
+from weakspot.generators.binary.isa import ISAS
+from weakspot.harness.machines import Lost, Machine, Session
 from weakspot.harness.machines.local import arch as local_arch
 from weakspot.system import process, tools
 from weakspot.system.tools import Program, Requirement
@@ -68,10 +68,11 @@ def machine(host: str) -> Machine:
             *there.shell("uname -s; uname -m; nproc || getconf _NPROCESSORS_ONLN").out.split(),
             *("unknown", "unknown", "1"),
         ]
-    if system != "Linux" or arch not in CARCH:
+    isa = ISAS.find(arch)
+    if system != "Linux" or isa is None:
         raise Unsupported(
             f"tests cannot run on ssh:{host}: it is {system} on {arch}",
-            advice=f"known is Linux on {', '.join(CARCH)}",
+            advice=f"known is Linux on {', '.join(ISAS.names())}",
         )
     return Machine(
         name=f"ssh:{host}",
@@ -79,9 +80,9 @@ def machine(host: str) -> Machine:
         cores=int(cores) if cores.isdecimal() else 1,
         kind="ssh",
         host=host,
-        compiler="gcc" if arch == local_arch() else cross(arch).name,
+        native=arch == local_arch(),
         flags=("-O2", "-static"),
-        litmus7=("-carch", CARCH[arch], "-affinity", "none"),
+        litmus7=("-carch", isa.dialect, "-affinity", "none"),
     )
 
 

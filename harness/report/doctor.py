@@ -15,9 +15,10 @@ import msgspec
 
 from weakspot.generators.source.irtext import LLVM
 from weakspot.harness.checkers import CHECKERS
-from weakspot.harness.machines import KINDS, compilers
+from weakspot.harness.machines import KINDS
 from weakspot.harness.runners import RUNNERS
 from weakspot.system import tools
+from weakspot.system.compilers import FAMILIES
 from weakspot.system.tools import Module, Program, Requirement
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ class DoctorLine(msgspec.Struct, frozen=True):
 
 def requirements() -> list[Requirement]:
     """What everything that weakspot has can use, as each declares it."""
-    kinds = (*CHECKERS, *RUNNERS, *KINDS)
-    found = (*(one for each in kinds for one in each.requires), *compilers.REQUIRES, LLVM)
+    kinds = (*CHECKERS, *RUNNERS, *FAMILIES, *KINDS)
+    found = (*(one for each in kinds for one in each.requires), LLVM)
     return list(dict.fromkeys(found))
 
 

@@ -23,6 +23,7 @@ from pathlib import Path
 
 import msgspec
 
+from weakspot.generators.binary.isa import ISAS
 from weakspot.generators.litmus import Test
 from weakspot.harness import machines
 from weakspot.harness.machines import Lost, Machine, Session, compilers
@@ -45,8 +46,6 @@ _GROWTH = 8
 _ROUND = 0.25  # of the time that a test has, a round should take
 _GRACE = 3.0  # seconds that a round may be late, for the same reason
 
-#: the dialect that a machine executes, besides C
-_NATIVE = {"x86_64": "X86_64", "aarch64": "AArch64", "ppc64le": "PPC", "riscv64": "RISCV"}
 _HEADER = re.compile(r"(?P<arch>\w+[ \t]+)(?P<name>\S+)")
 _GCC_ERROR = re.compile(r"^t(?P<number>\d+)\.[cs]:(?:\d+:)*\s*(?:fatal )?[Ee]rror: (?P<message>.*)")
 _REFUSED = re.compile(r'File "t(?P<number>\d+)\.litmus":?,? *(?P<message>.*)')
@@ -64,7 +63,7 @@ class Litmus7(msgspec.Struct, frozen=True):
     def available(self, machine: Machine) -> str:
         missing = [each.name for each in _needed(machine) if tools.find(each) is None]
         if compilers.find(machine) is None:
-            missing.append(machine.compiler)
+            missing.append(compilers.needed(machine)[0].name)
         return f"{' and '.join(missing)} not installed" if missing else ""
 
     def run(
@@ -81,7 +80,7 @@ class Litmus7(msgspec.Struct, frozen=True):
         compilers.require(machine)
         groups: dict[tuple[str, ...], list[Test]] = {}
         for test in tests:
-            if test.arch not in ("C", _NATIVE.get(machine.arch)):
+            if test.arch not in ("C", ISAS.get(machine.arch).dialect):
                 why = f"{machine.name} is {machine.arch}: {test.arch} tests do not run there"
                 done(not_run(test, machine, self.name, why))
             else:

@@ -73,7 +73,7 @@ class Native(msgspec.Struct, frozen=True):
         emulator = machine.emulator
         missing = [emulator.name] if emulator and tools.find(emulator) is None else []
         if compilers.find(machine) is None:
-            missing.insert(0, machine.compiler)
+            missing.insert(0, compilers.needed(machine)[0].name)
         return f"{' and '.join(missing)} not installed" if missing else ""
 
     def run(

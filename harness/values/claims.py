@@ -9,7 +9,6 @@ import msgspec
 from weakspot.harness.values.verdict import Observation
 
 #: machines that a claim can name, in Python's words (platform.machine())
-ARCHITECTURES = ("x86_64", "aarch64", "ppc64le", "riscv64", "armv7l")
 #: what exploring a program gives; a violation of that kind is among those found
 Explored = Literal[
     "Safe",

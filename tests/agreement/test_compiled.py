@@ -12,13 +12,20 @@ import msgspec
 import pytest
 
 from weakspot.errors import BadInput
+from weakspot.generators.emit.isa import target
 from weakspot.generators.litmus import Test, read_test
 from weakspot.harness.campaign import plan
 from weakspot.harness.checkers import Checker
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.codegen.check import Inspection
-from weakspot.harness.codegen.compilers import PLACES, Build, Made, builds, compiled
+from weakspot.harness.codegen.configurations import (
+    Configuration,
+    ObjectFile,
+    compile_each,
+    configurations,
+    platforms,
+)
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.structures import structures
 from weakspot.harness.values.codegen import CodegenComparison
@@ -26,7 +33,7 @@ from weakspot.system.tools import Tool
 
 LITMUS = Path(__file__).parent / "litmus"
 
-everywhere = pytest.mark.parametrize("place", PLACES)
+everywhere = pytest.mark.parametrize("place", platforms())
 
 #: how clang has a compare-exchange's result on Power: as leading zeros, or, newer ones, in parts of
 #: the condition register
@@ -42,28 +49,30 @@ def inspected(
 ) -> tuple[CodegenComparison, ...]:
     """The comparison of each code with its test, the object files edited before they are read."""
 
-    def build(text: str, wanted: Iterable[Build], done: Callable[[Made], None]) -> None:
+    def compile(
+        text: str, wanted: Iterable[Configuration], done: Callable[[ObjectFile], None]
+    ) -> None:
         for made in objects(text, wanted):
             done(msgspec.structs.replace(made, content=edit(made.content)))
 
     asked = checker or Engine(witnesses=False)
-    inspection = Inspection(tests, plan.models(["c11"]), asked, build=build)
-    inspection.compile(builds(ways), lambda: None)
+    inspection = Inspection(tests, plan.models(["c11"]), asked, compile=compile)
+    inspection.compile(configurations(ways), lambda: None)
     inspection.check(5, lambda: None)
     return inspection.answers()
 
 
 #: what was compiled in this run of pytest; zig takes a second each time
-_OBJECTS: dict[tuple[str, str, str], Made] = {}
+_OBJECTS: dict[tuple[str, str, str], ObjectFile] = {}
 
 
-def objects(text: str, wanted: Iterable[Build]) -> list[Made]:
-    keys = {(text, each.name, each.place.name): each for each in wanted}
+def objects(text: str, wanted: Iterable[Configuration]) -> list[ObjectFile]:
+    keys = {(text, *each.key): each for each in wanted}
 
-    def keep(made: Made) -> None:
-        _OBJECTS[text, made.build.name, made.build.place.name] = made
+    def keep(made: ObjectFile) -> None:
+        _OBJECTS[text, *made.config.key] = made
 
-    compiled(text, [each for key, each in keys.items() if key not in _OBJECTS], keep)
+    compile_each(text, [each for key, each in keys.items() if key not in _OBJECTS], keep)
     return [_OBJECTS[key] for key in keys]
 
 
@@ -224,7 +233,7 @@ def test_levels_that_give_the_same_code_are_one_answer() -> None:
     test = read_test(LITMUS / "MP+rel+acq.litmus")
     answers = inspected([test], ["zig", "x86"])
     assert sorted(name for each in answers for name in each.builds) == [
-        build.name for build in builds(["zig", "x86"])
+        config.name for config in configurations(["zig", "x86"])
     ]
     assert len(answers) < 4
 
@@ -239,11 +248,11 @@ def test_memory_of_the_threads_own_is_not_shared() -> None:
     assert len(accesses) == 4
 
 
-def test_a_way_that_is_none_says_which_there_are() -> None:
+def test_a_configuration_that_is_none_says_which_there_are() -> None:
     with pytest.raises(BadInput, match="'icc' is no compiler, level or target"):
-        builds(["icc"])
-    assert {build.level for build in builds(["zig", "O1", "x86"])} == {"O1"}
-    assert {build.place.name for build in builds(["zig"])} == set(PLACES)
+        configurations(["icc"])
+    assert {config.level for config in configurations(["zig", "O1", "x86"])} == {"O1"}
+    assert {config.platform.name for config in configurations(["zig"])} == set(platforms())
 
 
 @pytest.mark.full
@@ -263,4 +272,4 @@ def test_every_compiler_keeps_what_the_corpus_promises(place: str) -> None:
 
 
 def test_the_models_of_machines_are_those_of_the_mappings() -> None:
-    assert {place.target.model for place in PLACES.values()} <= set(models.load())
+    assert {target(name).model for name in platforms()} <= set(models.load())

@@ -15,7 +15,7 @@ from weakspot.harness.campaign import plan
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.codegen import operations
 from weakspot.harness.codegen.check import Inspection
-from weakspot.harness.codegen.compilers import PLACES, builds
+from weakspot.harness.codegen.configurations import configurations, platforms
 from weakspot.harness.corpus.material import gather
 from weakspot.harness.values.codegen import CodegenComparison
 from weakspot.system import tools
@@ -101,8 +101,8 @@ def inspected(
     edit: Callable[[bytes], bytes] = operations.unchanged,
 ) -> tuple[CodegenComparison, ...]:
     """The operations by gcc."""
-    need(f"{PLACES[place].triple}-gcc")
-    need(f"qemu-{PLACES[place].machine}")
+    need(f"{platforms()[place].triple}-gcc")
+    need(f"qemu-{platforms()[place].arch}")
     source = tmp_path / "operations.c"
     source.write_text(PROGRAM.format(operations=text))
     material = gather([str(source)])
@@ -118,7 +118,7 @@ def inspected(
         programs=subjects,
         edit=edit,
     )
-    inspection.compile(builds(["gcc", *levels, place]), lambda: None)
+    inspection.compile(configurations(["gcc", *levels, place]), lambda: None)
     inspection.check(10, lambda: None)
     return inspection.answers()
 
@@ -150,7 +150,7 @@ def test_a_planted_wrong_compilation_of_an_operation_is_caught(
     right = inspected(tmp_path, text, place, need)
     assert {each.result for each in right} == {"Kept"}
     assert {name for each in right for name in each.builds} == {
-        build.name for build in builds(["gcc", "O0", "O2", place])
+        build.name for build in configurations(["gcc", "O0", "O2", place])
     }
     wrong = inspected(tmp_path, text, place, need, edit=edit)
     assert {each.result for each in wrong} == {"Weaker"}
@@ -265,7 +265,8 @@ static int second(void)
 def test_a_missing_emulator_is_an_error_that_says_how_to_get_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    configs = configurations(["zig", "O2", "x86"])
     monkeypatch.setattr(tools, "find", lambda _: None)
     with pytest.raises(MissingTool, match="qemu-x86_64 is not installed") as error:
-        operations.require(builds(["zig", "O2", "x86"]))
+        operations.require(configs)
     assert "qemu-user" in (error.value.advice or "")

@@ -360,7 +360,7 @@ def test_a_missing_compiler_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_without_ziglang_the_advice_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    monkeypatch.setitem(sys.modules, "ziglang", None)
     with pytest.raises(MissingTool) as caught:
         compiled(tmp_path, "int main(void) { return 0; }")
     assert "pip install ziglang" in (caught.value.advice or "")

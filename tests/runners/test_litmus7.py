@@ -10,14 +10,16 @@ import pytest
 from litmus_texts import FENCE, adders, sb
 
 from weakspot.errors import BadInput, MissingTool
+from weakspot.generators.binary.isa import ISAS
 from weakspot.generators.litmus import Test
 from weakspot.harness import machines
-from weakspot.harness.machines import Machine, compilers, local
-from weakspot.harness.machines.qemu import ARCHITECTURES
+from weakspot.harness.machines import Machine, local
+from weakspot.harness.machines.qemu import architectures
 from weakspot.harness.runners.litmus7 import Litmus7
 from weakspot.harness.values.herdlog import format_histogram, parse_histograms
 from weakspot.harness.values.histogram import Histogram
 from weakspot.system import tools
+from weakspot.system.compilers import gcc
 from weakspot.system.tools import Tool
 
 Need = Callable[[str], Tool]
@@ -132,9 +134,9 @@ exists (0:rax=0 /\ 1:rax=0)
     assert histogram.iterations > 0
 
 
-@pytest.mark.parametrize("arch", ARCHITECTURES)
+@pytest.mark.parametrize("arch", architectures())
 def test_emulated_machines_run_tests_and_say_what_they_are(arch: str, need: Need) -> None:
-    for tool in ("litmus7", "make", compilers.cross(arch).name, f"qemu-{arch}"):
+    for tool in ("litmus7", "make", gcc.cross(ISAS.get(arch).triple).name, f"qemu-{arch}"):
         need(tool)
     machine = machines.resolve(f"qemu:{arch}")
     assert Litmus7().available(machine) == ""

@@ -24,7 +24,7 @@ from weakspot.harness.campaign.tools import Tools, installed
 from weakspot.harness.judge.findings import exit_code, undecided
 from weakspot.harness.machines import Lost, Machine, compilers, local
 from weakspot.harness.machines.profile import profile
-from weakspot.harness.machines.qemu import ARCHITECTURES
+from weakspot.harness.machines.qemu import architectures
 from weakspot.harness.runners import Runner
 from weakspot.harness.runners.litmus7 import Litmus7
 from weakspot.harness.runners.native import Native
@@ -201,7 +201,7 @@ def test_a_machine_that_dies_is_lost_and_what_it_ran_is_said(sshd: Sshd, need: N
 # --- emulated machines, and compilers ---------------------------------------------------------
 
 
-@pytest.mark.parametrize("arch", ARCHITECTURES)
+@pytest.mark.parametrize("arch", architectures())
 def test_emulated_machines_run_tests_and_say_what_they_are(arch: str, need: Need) -> None:
     need(f"qemu-{arch}")
     machine = machines.resolve(f"qemu:{arch}")
@@ -218,7 +218,7 @@ def test_emulated_machines_run_tests_and_say_what_they_are(arch: str, need: Need
 
 @pytest.mark.parametrize(
     "arch",  # zig makes the C library of each first, which takes minutes
-    [pytest.param(each, marks=pytest.mark.full) for each in ("x86_64", *ARCHITECTURES)],
+    [pytest.param(each, marks=pytest.mark.full) for each in ("x86_64", *architectures())],
 )
 def test_zig_makes_programs_where_no_other_compiler_is(
     arch: str, need: Need, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -253,7 +253,7 @@ for line in subprocess.run(sys.argv[1:], capture_output=True, text=True).stdout.
 """
 FORGETS = """\
 import re, subprocess, sys
-code = subprocess.run(["gcc", *sys.argv[1:]]).returncode
+code = subprocess.run(["REAL", *sys.argv[1:]]).returncode
 if "-S" in sys.argv[1:] and code == 0:
     made = sys.argv[sys.argv.index("-o") + 1]
     text = open(made).read()
@@ -285,8 +285,9 @@ def test_a_lying_machine_fails_its_controls_and_the_campaign(
     if lie == "its fences do nothing":
         if here.cores < 2:
             pytest.skip("one processor needs no fences")
-        script(tmp_path, "forgets", FORGETS, monkeypatch)
-        liar = msgspec.structs.replace(here, compiler="forgets")
+        real = compilers.require(here).command[0]
+        script(tmp_path, "gcc", FORGETS.replace("REAL", real), monkeypatch)
+        liar = here
     else:
         script(tmp_path, "miscounts", MISCOUNTS.replace("HITS", "True"), monkeypatch)
         liar = msgspec.structs.replace(here, emulator=Program("miscounts"))
@@ -296,7 +297,7 @@ def test_a_lying_machine_fails_its_controls_and_the_campaign(
     assert all("its control failed" in each.reason for each in record.histograms)
     assert all(each.iterations == 0 for each in record.histograms)
     (finding,) = (each for each in record.findings if each.id == "WS403")
-    assert "a control failed: with all fences a showed 0:r0=0 1:r0=0" in finding.message
+    assert "control tests failed: a with all fences showed 0:r0=0 1:r0=0" in finding.message
     assert exit_code(record) == 1
 
 

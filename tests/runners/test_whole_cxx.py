@@ -285,7 +285,7 @@ def test_the_compiler_for_cxx_stands_beside_the_one_for_c(
     monkeypatch.setattr(compilers.tools, "find", known)
     local_one = compilers.require(here, "c++")
     assert (local_one.name, local_one.command[0]) == ("g++", "/bin/g++")
-    cross = Machine(name="a", arch="aarch64", cores=1, compiler="aarch64-linux-gnu-gcc", litmus7=())
+    cross = Machine(name="a", arch="aarch64", cores=1, native=False, litmus7=())
     assert compilers.require(cross).name == "aarch64-linux-gnu-gcc"
     assert compilers.require(cross, "c++").command == (
         *("/bin/zig", "c++", "-target", "aarch64-linux-musl"),

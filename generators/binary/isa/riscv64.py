@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from weakspot.generators.binary.instructions import Instruction, Memory, Operand
+from weakspot.generators.binary.isa import InstructionSet, Log, Options
 from weakspot.generators.binary.steps import (
     Access,
     Arithmetic,
@@ -225,3 +226,16 @@ def _value(of: Operand) -> str | int:
     if isinstance(of, Memory):
         raise NotUnderstood
     return of if isinstance(of, int) else 0 if of == "zero" else _register(of)
+
+
+ISA = InstructionSet(
+    name="riscv64",
+    rank=3,
+    title="RISC-V",
+    dialect=RISCV.dialect,
+    triple="riscv64-linux-gnu",
+    backend="riscv64",
+    mappings=(Options("riscv", march="rv64gc"),),
+    semantics=RISCV(),
+    log=Log(" pc  ", "pc"),
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from weakspot.generators.binary.instructions import Instruction, Memory, Operand
+from weakspot.generators.binary.isa import InstructionSet, Log, Options
 from weakspot.generators.binary.steps import (
     FLAGS,
     Access,
@@ -212,3 +213,17 @@ def _place(of: Operand) -> str | Memory:
 
 def _value(of: Operand) -> str | int | Memory:
     return of if isinstance(of, int) else _place(of)
+
+
+ISA = InstructionSet(
+    name="x86_64",
+    rank=0,
+    title="x86-64",
+    dialect=X86.dialect,
+    triple="x86_64-linux-gnu",
+    backend="x86-64",
+    mappings=(Options("x86", ("-fcf-protection=none",)),),
+    semantics=X86(),
+    log=Log("RAX=", "RIP"),
+    emulated=False,  # most hosts are one
+)

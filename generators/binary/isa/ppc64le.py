@@ -7,6 +7,7 @@ import re
 import msgspec
 
 from weakspot.generators.binary.instructions import Instruction, Memory, Operand
+from weakspot.generators.binary.isa import InstructionSet, Log, Options
 from weakspot.generators.binary.steps import (
     Access,
     Arithmetic,
@@ -248,3 +249,16 @@ def _value(of: Operand) -> str | int:
     if isinstance(of, Memory):
         raise NotUnderstood
     return of if isinstance(of, int) else _register(of)
+
+
+ISA = InstructionSet(
+    name="ppc64le",
+    rank=2,
+    title="POWER",
+    dialect=PPC.dialect,
+    triple="powerpc64le-linux-gnu",
+    backend="ppc64le",
+    mappings=(Options("power"),),
+    semantics=PPC(),
+    log=Log("NIP ", "NIP"),
+)

@@ -7,6 +7,7 @@ import re
 import msgspec
 
 from weakspot.generators.binary.instructions import Instruction, Memory, Operand
+from weakspot.generators.binary.isa import InstructionSet, Log, Options
 from weakspot.generators.binary.steps import (
     FLAGS,
     Access,
@@ -256,3 +257,22 @@ def _moved(at: Memory, after: list[Operand], steps: list[Step]) -> list[Step]:
     if after:
         raise NotUnderstood
     return steps
+
+
+# calls of the helpers that choose LSE when the program runs would hide the instructions
+_INLINE = ("-mno-outline-atomics",)
+ISA = InstructionSet(
+    name="aarch64",
+    rank=1,
+    title="AArch64",
+    dialect=AArch64.dialect,
+    triple="aarch64-linux-gnu",
+    backend="aarch64",
+    mappings=(
+        Options("aarch64", _INLINE, march="armv8-a"),
+        Options("aarch64-lse", _INLINE, march="armv8.1-a", cpu="generic+v8_1a"),
+        Options("aarch64-rcpc", _INLINE, march="armv8.3-a", cpu="generic+v8_3a"),
+    ),
+    semantics=AArch64(),
+    log=Log(" PC=", "PC"),
+)
