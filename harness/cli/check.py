@@ -193,7 +193,7 @@ def _compiled(
         else:
             from weakspot.harness.report import tables, terminal
 
-            tables.compiled(record, terminal.console())
+            tables.codegen(record, terminal.console())
 
     work = printed(Plan(what=what, seconds_check=timeout), material, ())
     with (

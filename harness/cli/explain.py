@@ -30,7 +30,7 @@ Examples:
 def explain(name: str) -> int:
     """What a finding means, why it matters, what to do."""
     from weakspot.harness.judge.kinds import KINDS, kind
-    from weakspot.harness.report.pages import page
+    from weakspot.harness.report.finding_pages import page
 
     found = [kind(name)] if name.upper().startswith("WS") else [KINDS[each] for each in _ids(name)]
     for each in found:
@@ -46,10 +46,10 @@ def _ids(name: str) -> list[str]:
     from weakspot.harness.report import terminal
 
     out = terminal.console()
-    ids = report.told(stored_findings(Path.cwd()), name, out)
+    ids = report.gate_findings(stored_findings(Path.cwd()), name, out)
     campaign = None if ids else newest(results_folder())
     if campaign is not None:
-        ids = report.recorded(load(campaign), name, out)
+        ids = report.campaign_findings(load(campaign), name, out)
     if not ids:
         raise BadInput(
             f"nothing is called {name}",

@@ -67,7 +67,8 @@ def judged(record: Record, *, aside: bool) -> int:
 
     errors = [each for each in record.findings if each.severity == "error" and not each.recorded]
     if errors:
-        from weakspot.harness.report import terminal, text
+        from weakspot.harness.report import findings as report
+        from weakspot.harness.report import terminal
 
-        text.findings(record, errors, terminal.console(sys.stderr if aside else sys.stdout))
+        report.findings(record, errors, terminal.console(sys.stderr if aside else sys.stdout))
     return findings.exit_code(record)

@@ -33,7 +33,7 @@ def report(campaigns: tuple[Path, ...], output: Path | None, show: bool) -> int:
 
     A site opens from a file and needs no network."""
     from weakspot.harness.campaign import folder as campaign_folder
-    from weakspot.harness.report import html
+    from weakspot.harness.report.site import build
 
     if output is not None and len(campaigns) > 1:
         raise click.UsageError("-o goes with one campaign.")
@@ -47,7 +47,7 @@ def report(campaigns: tuple[Path, ...], output: Path | None, show: bool) -> int:
             )
         campaigns = (newest,)
     for folder in campaigns:
-        page = html.build(campaign_folder.load(folder), output or folder)
+        page = build.write_site(campaign_folder.load(folder), output or folder)
         say([str(page)])
         if show:
             click.launch(page.resolve().as_uri())

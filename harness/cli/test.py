@@ -103,8 +103,10 @@ def test(
     from weakspot.harness.checkers import CHECKERS
     from weakspot.harness.corpus.material import generator
     from weakspot.harness.judge import findings
-    from weakspot.harness.report import html, terminal, text
+    from weakspot.harness.report import campaign as text
     from weakspot.harness.report import progress as bars
+    from weakspot.harness.report import terminal
+    from weakspot.harness.report.site import build
     from weakspot.harness.runners import RUNNERS
     from weakspot.harness.values.record import Plan
 
@@ -127,7 +129,7 @@ def test(
         folder, record = campaign.run(
             plan, folder=folder, root=results_folder(), tools=tools, progress=progress
         )
-        page = html.build(record, folder)
+        page = build.write_site(record, folder)
     if as_json:
         say(json_lines(record.findings))
     else:

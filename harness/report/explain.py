@@ -5,13 +5,13 @@ from __future__ import annotations
 from rich.console import Console
 
 from weakspot.harness.gate.outcome import GateOutcome
-from weakspot.harness.report import gate, text
+from weakspot.harness.report import findings, gate
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.record import Record
 
 
-def told(outcome: GateOutcome, name: str, out: Console) -> list[str]:
-    """Print what the gate told of that fingerprint, scenario or test; the ids."""
+def gate_findings(outcome: GateOutcome, name: str, out: Console) -> list[str]:
+    """Print the gate's findings with that fingerprint, scenario or test. Returns their ids."""
     found = [
         each
         for each in outcome.findings
@@ -24,8 +24,8 @@ def told(outcome: GateOutcome, name: str, out: Console) -> list[str]:
     return [each.finding.id for each in found]
 
 
-def recorded(record: Record, name: str, out: Console) -> list[str]:
-    """The same of a campaign, by the program or the test that a finding speaks of."""
+def campaign_findings(record: Record, name: str, out: Console) -> list[str]:
+    """Print a campaign's findings about that program or test. Returns their ids."""
     programs = {
         each.program
         for each in record.explorations
@@ -34,7 +34,7 @@ def recorded(record: Record, name: str, out: Console) -> list[str]:
     found: list[Finding] = [
         each for each in record.findings if each.subject == name or each.subject in programs
     ]
-    text.findings(record, found, out)
+    findings.findings(record, found, out)
     if found:
         out.print()
     return [each.id for each in found]

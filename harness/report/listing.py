@@ -12,13 +12,13 @@ from weakspot.harness.corpus.material import Material
 from weakspot.harness.corpus.structures import Structure
 from weakspot.harness.judge.claims import ClaimAnswer, claim_answers
 from weakspot.harness.report.terminal import columns
-from weakspot.harness.report.text import where
+from weakspot.harness.values.descriptions import describe_origin
 from weakspot.harness.values.record import Entry, GoldenDifference, Record, unique
 
 
 def tests(entries: Iterable[Entry]) -> list[Text]:
     """A line a test: name, shape, the operations and sites that it comes from."""
-    return columns([each.name, each.test.shape, where(each)] for each in entries)
+    return columns([each.name, each.test.shape, describe_origin(each)] for each in entries)
 
 
 def notes(material: Material) -> Iterator[str]:

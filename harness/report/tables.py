@@ -1,4 +1,4 @@
-"""Explorations, verdicts and histograms, as `weakspot check` and `weakspot run` print them."""
+"""Explorations, verdicts, histograms and runs as tables: `weakspot check` and `weakspot run`."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from weakspot.harness.values.descriptions import (
 )
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import Histogram
-from weakspot.harness.values.numbers import rounded, times
+from weakspot.harness.values.numbers import amount, rounded, times
 from weakspot.harness.values.record import Record, unique
 from weakspot.harness.values.state import State, state_text, within
 from weakspot.harness.values.verdict import Verdict
 
 
 def explorations(record: Record, out: Console) -> None:
-    """A row a program, a column a model; below it what the cells cannot say."""
+    """One row per program, one column per model; below, the limits that were reached."""
     models = unique(each.model for each in record.explorations)
     rows: list[list[str | Text]] = [["program", *models]]
     for name, given in record.explorations_of.items():
@@ -46,8 +46,7 @@ def explorations(record: Record, out: Console) -> None:
     if models:
         runs = sum(each.executions for each in record.explorations)
         seconds = sum(each.seconds for each in record.explorations)
-        plural = "" if runs == 1 else "s"
-        out.print(Text(f"{runs:,} execution{plural} explored in {seconds:.1f} s", style="dim"))
+        out.print(Text(f"{amount(runs, 'execution')} explored in {seconds:.1f} s", style="dim"))
         if record.verdicts:
             out.print()
 
@@ -59,8 +58,8 @@ def _result(exploration: Exploration | None) -> Text:
 
 
 def verdicts(record: Record, out: Console, *, witnesses: bool = False) -> None:
-    """A row a test, a column a model; below it what the cells cannot say. A single test is shown
-    with its states."""
+    """One row per test, one column per model; below, why a cell is Unknown. A single test is
+    printed with its states."""
     models = unique(verdict.model for verdict in record.verdicts)
     tests = unique(verdict.test for verdict in record.verdicts)
     if not tests:
@@ -81,16 +80,20 @@ def verdicts(record: Record, out: Console, *, witnesses: bool = False) -> None:
             reasons[f"{verdict.checker}: {verdict.reason}"].append(verdict.test)
     for reason, names in reasons.items():
         few = ", ".join(unique(names)[:3]) + (" …" if len(set(names)) > 3 else "")
-        out.print(Text(f"unknown, {len(names)} times: {reason} ({few})", style="dim"))
+        out.print(
+            Text(f"Unknown for {amount(len(names), 'question')}: {reason} ({few})", style="dim")
+        )
     if witnesses:
         _witnesses(record.verdicts, out)
     checkers = unique(verdict.checker for verdict in record.verdicts)
     out.print(Text(f"{_asked(record)} by {', '.join(checkers)}", style="dim"))
 
 
-def compiled(record: Record, out: Console) -> None:
-    """A row a target and compiler with its level, of the tests or of the operations: how many tests
-    came out how. Below it why something is not known."""
+def codegen(record: Record, out: Console) -> None:
+    """One row per target and compiler configuration: how many tests came out how.
+
+    Below, the reasons for Unknown.
+    """
     results = ("Kept", "Weaker", "Undefined", "Unknown")
     counts: dict[tuple[str, str, str], Counter[str]] = {}
     reasons: defaultdict[str, list[str]] = defaultdict(list)
@@ -98,7 +101,7 @@ def compiled(record: Record, out: Console) -> None:
         for build in each.builds:
             counts.setdefault((each.target, build, each.code), Counter())[each.result] += 1
         if each.result == "Unknown":
-            # where it stands differs from test to test
+            # the address of the instruction differs from test to test
             what = re.sub(r"^thread \d+: instruction at \S+, (\S+)[^:]*", r"\1", each.reason)
             reasons[what].append(f"{each.source} by {', '.join(each.builds)}")
     rows: list[list[str | Text]] = [
@@ -114,19 +117,25 @@ def compiled(record: Record, out: Console) -> None:
         out.print(line)
     for reason, which in reasons.items():
         few = "; ".join(which[:2]) + (" …" if len(which) > 2 else "")
-        out.print(Text(f"unknown, {len(which)} times: {reason} ({few})", style="dim"))
+        out.print(
+            Text(f"Unknown for {amount(len(which), 'question')}: {reason} ({few})", style="dim")
+        )
     codes = (
-        f"{len(record.compiled):,} different codes of {sum(map(Counter.total, counts.values())):,}"
+        f"{len(record.compiled):,} distinct machine codes from "
+        f"{sum(map(Counter.total, counts.values())):,} compilations"
     )
     bounded = sum(each.result == "Kept" and bool(each.reason) for each in record.compiled)
-    loops = f"; in {bounded:,}, loops were followed for a few rounds" if bounded else ""
+    loops = (
+        f"; in {bounded:,} of them, loops were followed for a bounded number of iterations"
+        if bounded
+        else ""
+    )
     models = ", ".join(unique(each.model for each in record.compiled))
     out.print(Text(f"{codes}, compared with {models}{loops}", style="dim"))
 
 
 def histograms(record: Record, out: Console) -> None:
-    """The states that were seen of each test, by count; `*` marks those that satisfy the
-    condition."""
+    """The observed states of each test, by count; `*` marks those that satisfy the condition."""
     if not record.histograms and not record.runs:
         out.print("nothing was run")
     for histogram in record.histograms:
@@ -148,7 +157,7 @@ def histograms(record: Record, out: Console) -> None:
             if histogram.target_independent is not None
             else ""
         )
-        seen = f"{histogram.target:,}{independent}" if histogram.target else "not seen"
+        seen = f"{histogram.target:,}{independent}" if histogram.target else "not observed"
         out.print(
             Text(
                 f"  {histogram.condition or 'condition'}: {seen} in "
@@ -156,25 +165,25 @@ def histograms(record: Record, out: Console) -> None:
                 style="dim",
             )
         )
-        if worth := negative_result_strength(histogram):
-            out.print(Text(f"  {worth}", style="dim"))
+        if strength := negative_result_strength(histogram):
+            out.print(Text(f"  {strength}", style="dim"))
     for machine in record.manifest.machines:
         if even := describe_steadiness(machine.profile):
             out.print(Text(f"{machine.name}: {even}", style="dim"))
     for name, given in record.histograms_of.items():
-        for difference in compared(given):
+        for difference in runner_differences(given):
             out.print(Text(f"{name}: {difference}", style="dim"))
 
 
-def compared(histograms: Iterable[Histogram]) -> Iterator[str]:
-    """How the states differ that runners saw of a test on one machine, a line a runner that saw
-    more: `only litmus7 saw 0:r0=1 1:r0=1 on local`."""
+def runner_differences(histograms: Iterable[Histogram]) -> Iterator[str]:
+    """The states that only one runner observed on a machine, one line per such runner:
+    `only litmus7 observed 0:r0=1 1:r0=1 on local`."""
     for (machine, runner), states in states_seen_by_one_runner(histograms).items():
-        yield f"only {runner} saw {', '.join(map(state_text, states))} on {machine}"
+        yield f"only {runner} observed {', '.join(map(state_text, states))} on {machine}"
 
 
 def runs(record: Record, out: Console) -> None:
-    """A row a program, and below it what failed, with the values that its assertion names."""
+    """One row per program; below it what failed, with the values of the assertion's variables."""
     if not record.runs:
         return
     rows: list[list[str | Text]] = [["program", "instances", "overlapped", "failed"]]
@@ -183,7 +192,7 @@ def runs(record: Record, out: Console) -> None:
             rows.append([run.program, Text(f"not run: {run.reason}", style="dim")])
             continue
         share = f"{run.overlapped / max(1, run.instances):.0%}"
-        failed = Text(f"{run.failed:,}", style="red") if run.failed else Text("not seen", "dim")
+        failed = Text(f"{run.failed:,}", style="red") if run.failed else Text("not observed", "dim")
         rows.append([run.program, f"{run.instances:>10,}", f"{share:>10}", failed])
     table = columns(rows)
     out.print(table[0])
@@ -195,16 +204,16 @@ def runs(record: Record, out: Console) -> None:
                 f"{state_text(each.state)} {times(each.count)}" for each in failure.values[:3]
             ]
             more = [f"{len(failure.values) - 3} more"] if len(failure.values) > 3 else []
-            told = f"   {', '.join([*values, *more])}" if values else ""
-            out.print(Text(f"  {where}{failure.message}  {failure.count:,}{told}", style="red"))
+            observed = f"   {', '.join([*values, *more])}" if values else ""
+            out.print(Text(f"  {where}{failure.message}  {failure.count:,}{observed}", style="red"))
         if run.cut:
             out.print(Text(f"  ended early: {run.cut}", style="dim"))
     instances, seconds = (sum(getattr(run, of) for run in record.runs) for of in _SUMS)
     machines = ", ".join(unique(run.machine for run in record.runs))
     out.print(
         Text(
-            f"{rounded(instances)} instances on {machines} in {seconds:.1f} s; a program that was "
-            "not seen to fail may still be wrong",
+            f"{rounded(instances)} instances on {machines} in {seconds:.1f} s; a program that "
+            "was not observed to fail may still be wrong",
             style="dim",
         )
     )
@@ -216,7 +225,7 @@ _SUMS = ("instances", "seconds")
 
 
 def satisfies(condition: str, state: State) -> bool:
-    """Whether a state satisfies the condition's proposition; false where it is not understood."""
+    """Whether a state satisfies the condition's proposition; false if that cannot be evaluated."""
     holds = proposition(condition)
     try:
         return holds is not None and holds(state)
@@ -245,7 +254,7 @@ def _states(record: Record, histogram: Histogram, drawn: bool) -> list[Text]:
 
 
 def _cell(given: Sequence[Verdict]) -> Text:
-    """One answer where all agree, else each checker's."""
+    """The answer if all checkers agree, else the answer of each."""
     decided = conclusive(given)
     if not given:
         return Text("·", style="dim")
@@ -280,7 +289,7 @@ def _one_test(given: Sequence[Verdict], out: Console) -> None:
 
 def _witnesses(given: Sequence[Verdict], out: Console) -> None:
     for verdict in given:
-        lines = [*witness.told(verdict), *witness.columns(verdict.witness)]
+        lines = [*witness.explanation(verdict), *witness.columns(verdict.witness)]
         if lines:
             out.print()
             out.print(Text.assemble((verdict.test, "bold"), f"  {verdict.model}"))
@@ -292,7 +301,5 @@ def _asked(record: Record) -> str:
     tests = len({verdict.test for verdict in record.verdicts})
     models = len({verdict.model for verdict in record.verdicts})
     seconds = sum(verdict.seconds for verdict in record.verdicts)
-    return (
-        f"{tests:,} test{'' if tests == 1 else 's'} under {models} "
-        f"model{'' if models == 1 else 's'} in {seconds:.1f} s"
-    )
+    asked = f"{amount(tests, 'test')} under {amount(models, 'model')}"
+    return f"{asked} in {seconds:.1f} s"

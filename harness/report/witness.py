@@ -1,6 +1,8 @@
-"""A witness as text: a column a thread, reads-from as arrows where two columns meet, and below
-what the columns cannot show; the places of its events are those of its drawing. An event begins
-with its line of source, where that is known."""
+"""A witness as text: one column per thread, with reads-from as arrows between adjacent columns.
+
+Below the columns stand the edges that they cannot show, the cycle, and the final state. An event
+begins with its source line if that is known. `places` is the layout, which diagrams share.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ import itertools
 from collections import defaultdict
 
 from weakspot.harness.values.descriptions import describe_event
+from weakspot.harness.values.numbers import amount
 from weakspot.harness.values.state import state_text
 from weakspot.harness.values.verdict import Verdict
 from weakspot.harness.values.witness import Execution, Witness, WitnessEvent
@@ -16,30 +19,31 @@ _GAP = "      "
 _RIGHT, _LEFT = " ─rf→ ", " ←rf─ "
 
 
-def told(verdict: Verdict) -> list[str]:
-    """What forbids the outcome, or that it is possible; nothing when nobody looked."""
+def explanation(verdict: Verdict) -> list[str]:
+    """Which axioms forbid the outcome, or that an execution has it; empty without a witness."""
     if verdict.forbidden_by:
-        lines = [f"forbidden by: {killers(verdict.forbidden_by)}"]
+        lines = [forbidding_axioms(verdict)]
         if verdict.witness is not None:
-            lines.append(f"a candidate execution that {verdict.witness.axiom} forbids:")
+            lines.append(f"a candidate execution that axiom `{verdict.witness.axiom}` forbids:")
         return lines
     if verdict.witness is None:
         if verdict.observation in ("Never", "Always"):
-            return ["no candidate execution has the outcome: its values cannot come about"]
+            return ["no candidate execution has the outcome: no write supplies its values"]
         return []
     if verdict.observation == "Undefined":
-        return ["an execution without a defined meaning:"]
+        return ["an execution whose behaviour is undefined:"]
     return ["an execution with the outcome:"]
 
 
-def killers(forbidden_by: dict[str, int]) -> str:
-    """`coherence 3, observation 5`, the busiest first."""
-    busiest = sorted(forbidden_by.items(), key=lambda pair: (-pair[1], pair[0]))
-    return ", ".join(f"{axiom} {count}" for axiom, count in busiest)
+def forbidding_axioms(verdict: Verdict) -> str:
+    """``forbidden by axiom `coherence` (5 candidates), `observation` (3 candidates)``"""
+    most = sorted(verdict.forbidden_by.items(), key=lambda pair: (-pair[1], pair[0]))
+    axioms = (f"`{axiom}` ({amount(count, 'candidate')})" for axiom, count in most)
+    return f"forbidden by axiom {', '.join(axioms)}"
 
 
 def columns(witness: Witness | None) -> list[str]:
-    """The execution in thread columns, then its remaining edges, its cycle and its end."""
+    """The execution in thread columns, then its other edges, its cycle and its final state."""
     if witness is None:
         return []
     place = places(witness)
@@ -73,8 +77,11 @@ def columns(witness: Witness | None) -> list[str]:
 
 
 def places(witness: Witness) -> dict[int, tuple[int, int]]:
-    """Column and row of each event that has a thread: a column a thread, program order downward,
-    a read no higher than the write that it sees where all reads can be."""
+    """Column and row of each event that has a thread.
+
+    There is one column per thread, with program order downward. A read is placed no higher than
+    the write it reads, if that is possible for all reads.
+    """
     threads: defaultdict[int, list[int]] = defaultdict(list)
     for number, event in enumerate(witness.events):
         if event.thread is not None:
@@ -93,7 +100,7 @@ def places(witness: Witness) -> dict[int, tuple[int, int]]:
         if rows == before:
             break
     else:
-        rows = simple  # some read sees a write that comes after it
+        rows = simple  # a read reads a write that is placed after it
     return {
         number: (column[thread], rows[number])
         for thread, numbers in threads.items()
@@ -102,7 +109,7 @@ def places(witness: Witness) -> dict[int, tuple[int, int]]:
 
 
 def described(event: WitnessEvent) -> str:
-    """`store x = 1 (rel)`, with its site `queue.h:57 store x = 1 (rel)`"""
+    """`store x = 1 (rel)`, or with a known site `queue.h:57 store x = 1 (rel)`"""
     return f"{event.site} {describe_event(event)}" if event.site else describe_event(event)
 
 
@@ -114,7 +121,7 @@ def _head(witness: Witness, place: dict[int, tuple[int, int]], column: int) -> s
 
 
 def heading(witness: Witness, thread: int) -> str:
-    """P0, or of a program the function that the thread runs."""
+    """P0; in a program, the function that the thread runs."""
     if isinstance(witness, Execution) and thread < len(witness.functions):
         return witness.functions[thread]
     return f"P{thread}"
@@ -144,21 +151,21 @@ def _notes(witness: Witness, drawn: set[tuple[int, int]]) -> list[str]:
         steps = "".join(f" ─{kind}→ {_name(events[to])}" for _, to, kind in witness.cycle)
         notes.append(f"cycle: {_name(start)}{steps}")
     elif not isinstance(witness, Execution) or witness.conflict is None:
-        notes.append("no cycle: the threads simply take turns")
+        notes.append("no cycle: this execution is an interleaving")
     if witness.state:
         notes.append(f"final state: {state_text(witness.state)}")
     return notes
 
 
 def _wrong(witness: Execution) -> list[str]:
-    """What goes wrong at the end of a program's execution."""
+    """The race or the hang that a program's execution ends in."""
     notes = []
     if witness.conflict is not None:
         one, other = (_name(witness.events[number]) for number in witness.conflict)
-        notes.append(f"{one} and {other} race: nothing orders them")
+        notes.append(f"{one} and {other} race: happens-before does not order them")
     for wait in witness.waits:
         who = heading(witness, wait.thread)
-        notes.append(f"{who} waits at {wait.site} for {wait.what}, which does not come")
+        notes.append(f"{who} waits at {wait.site} for {wait.what}, which never happens")
     return notes
 
 

@@ -1,4 +1,4 @@
-"""Whether answers agree: verdicts with one another, and states that were seen with verdicts."""
+"""Whether checkers, machines and models agree with one another about a test."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 from weakspot.generators.emit.c11 import UNREACHED
 from weakspot.generators.litmus import Atom
 from weakspot.harness.values.histogram import Histogram
-from weakspot.harness.values.record import Record
+from weakspot.harness.values.record import Entry, Record
 from weakspot.harness.values.state import State, normalized, within
 from weakspot.harness.values.verdict import Observation, Verdict
 
@@ -19,13 +19,16 @@ if TYPE_CHECKING:
 
 
 def conclusive(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
-    """The verdicts that decide something."""
+    """The verdicts that are not Unknown."""
     return tuple(verdict for verdict in verdicts if verdict.observation != "Unknown")
 
 
 def agreed_observation(record: Record, test: str, model: str) -> Observation | None:
-    """The one answer of all checkers; Unknown when none decided or when they disagree; None when
-    nobody was asked. A checker that lists states says more than one that does not."""
+    """The answer that all checkers give for a test under a model.
+
+    Unknown if no checker decided it or if they disagree, None if none was asked. A checker that
+    lists states is preferred to one that does not, whose answer is less precise.
+    """
     verdicts = record.verdicts_of.get((test, model))
     if not verdicts:
         return None
@@ -35,11 +38,27 @@ def agreed_observation(record: Record, test: str, model: str) -> Observation | N
     return decided[0].observation
 
 
+def models_by_answer(record: Record, entry: Entry) -> tuple[list[str], list[str], list[str]]:
+    """The models that allow a test's outcome, that forbid it, and that flag a data race."""
+    allowed, forbidden, racy = [], [], []
+    for model in entry.models:
+        match agreed_observation(record, entry.name, model):
+            case "Sometimes" | "Always":
+                allowed.append(model)
+            case "Never":
+                forbidden.append(model)
+            case "Undefined":
+                racy.append(model)
+            case _:
+                pass
+    return allowed, forbidden, racy
+
+
 def contradicts(one: Verdict, other: Verdict) -> bool:
     """Whether two verdicts on one test under one model cannot both be right.
 
-    Unknown contradicts nothing. A checker that lists no states, as CBMC does not, only says
-    whether the outcome can be reached, and knows nothing of races.
+    Unknown contradicts nothing. A checker that lists no states, such as CBMC, only reports whether
+    the outcome can be reached, and does not detect data races.
     """
     if "Unknown" in (one.observation, other.observation):
         return False
@@ -65,8 +84,10 @@ def _same_states(one: Sequence[State], other: Sequence[State]) -> bool:
 
 
 def in_source_names(made: Mapped, states: Iterable[State]) -> list[State]:
-    """States of a test in assembly, in the registers of the C test that it is of; values are ints
-    of 32 bits."""
+    """The states of a mapped test, with the register names of the C test that it comes from.
+
+    Values are read as 32-bit ints.
+    """
     names = {f"{t}:{register}": f"{t}:{name}" for (t, name), register in made.registers.items()}
     return [
         {names.get(name, name): _int(value) for name, value in normalized(state).items()}
@@ -80,16 +101,18 @@ def states_beyond(
     language: Iterable[State],
     taken: Sequence[Atom] | None = None,
 ) -> list[State]:
-    """The states that a machine allows of a test in assembly, and the language does not of the C
-    test that it is of; where the assembly does not tell of a register, whatever it holds. Of
-    assembly of one way only, that which is `taken` with these values, states are left out in which
-    it did not go to its end."""
+    """The states of a mapped test that a machine's model allows and the language's model does not
+    allow for its C test.
+
+    Registers that the mapped test does not name may hold anything. If the mapped test follows one
+    path only, the one `taken` with these values, states that do not reach its end are left out.
+    """
     found = in_source_names(made, machine)
     if taken is not None:
         found = [state for state in found if _ended(state, taken)]
-    told = {name for state in found for name in state}
+    named = {name for state in found for name in state}
     allowed = [
-        {name: value for name, value in state.items() if name in told}
+        {name: value for name, value in state.items() if name in named}
         for state in in_source_names(msgspec.structs.replace(made, registers={}), language)
     ]
     return [state for state in found if state not in allowed]
@@ -114,8 +137,10 @@ def _int(value: str) -> str:
 def states_seen_by_one_runner(
     histograms: Iterable[Histogram],
 ) -> dict[tuple[str, str], list[State]]:
-    """By machine and runner, the states of a test that this runner alone saw among those that ran
-    the test on that machine. No fault: what is not seen is not impossible."""
+    """By machine and runner, the states of a test that no other runner on that machine observed.
+
+    This is no error: an outcome that was not observed may be possible.
+    """
     ran = [each for each in histograms if each.iterations]
     found: dict[tuple[str, str], list[State]] = {}
     for one in ran:

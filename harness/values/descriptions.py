@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.numbers import amount, rounded, scientific
 from weakspot.harness.values.program_run import Failure, ProgramRun
-from weakspot.harness.values.record import StructureInfo
+from weakspot.harness.values.record import Entry, StructureInfo
 from weakspot.harness.values.state import state_text
 from weakspot.harness.values.verdict import Verdict
 from weakspot.harness.values.witness import WitnessEvent
@@ -62,6 +63,36 @@ def machine_label(histogram: Histogram, among: Iterable[Histogram]) -> str:
     """The machine; with the runner if `among` come from several runners."""
     several = len({each.runner for each in among}) > 1
     return f"{histogram.machine} {histogram.runner}" if several else histogram.machine
+
+
+def describe_origin(entry: Entry, structure: str = "") -> str:
+    """The operations and sites that a test comes from: `push wsq.h:41 ∥ steal wsq.h:63`.
+
+    If there are several origins, the first one in `structure` is described.
+    """
+    if not entry.test.origins:
+        return entry.test.path or "written by hand"
+    here = [origin for origin in entry.test.origins if origin.structure == structure]
+    origin = (here or entry.test.origins)[0]
+    parts = []
+    for operation, sites in zip(origin.operations, origin.sites, strict=True):
+        lines: dict[str, list[int]] = defaultdict(list)
+        for site in sites:
+            if site.line not in lines[site.file]:
+                lines[site.file].append(site.line)
+        locations = " ".join(f"{file}:{','.join(map(str, at))}" for file, at in lines.items())
+        parts.append(f"{operation} {locations}")
+    others = len(here or entry.test.origins) - 1
+    more = f"  and {others} more" if others else ""
+    return " ∥ ".join(parts) + more
+
+
+def observed_share(histogram: Histogram) -> str:
+    """`4,021 of 1.2·10⁷`, or that the outcome was not observed."""
+    if histogram.reason and not histogram.iterations:
+        return f"not run: {histogram.reason}"
+    total = rounded(histogram.iterations)
+    return f"{histogram.target:,} of {total}" if histogram.target else f"not observed in {total}"
 
 
 def negative_result_strength(histogram: Histogram) -> str:

@@ -23,7 +23,7 @@ from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.corpus import models
 from weakspot.harness.report import witness
-from weakspot.harness.report.drawing import draw_witness
+from weakspot.harness.report.site.diagrams import draw_witness
 from weakspot.harness.values.herdlog import format_verdicts
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system import tools
@@ -112,7 +112,7 @@ def test_a_forbidden_outcome_names_the_axiom_that_kills_it() -> None:
     (verdict,) = checked([made(MP)], "rc11")
     assert verdict.observation == "Never"
     assert verdict.forbidden_by == {"coherence": 1}
-    assert witness.told(verdict)[0] == "forbidden by: coherence 1"
+    assert witness.explanation(verdict)[0] == "forbidden by axiom `coherence` (1 candidate)"
     assert verdict.witness is not None
     assert verdict.witness.axiom == "coherence"
     shown = witness.columns(verdict.witness)
@@ -133,8 +133,8 @@ def test_what_a_forall_misses_is_the_outcome_to_explain() -> None:
 def test_an_outcome_whose_values_cannot_come_about_has_no_candidate() -> None:
     (verdict,) = checked([made(SB.replace("1:r0=0", "1:r0=7"))], "sc")
     assert verdict.witness is None
-    assert witness.told(verdict) == [
-        "no candidate execution has the outcome: its values cannot come about"
+    assert witness.explanation(verdict) == [
+        "no candidate execution has the outcome: no write supplies its values"
     ]
 
 

@@ -25,7 +25,10 @@ DATA = {
     "weakspot/pages": (ROOT / "docs" / "findings", ("*.md",)),
     "weakspot/models": (ROOT / "models", ("*.cat", "*.toml")),
     "weakspot/harness/runners": (ROOT / "harness" / "runners", ("*.c",)),
-    "weakspot/harness/report/site": (ROOT / "harness" / "report" / "site", ("*",)),
+    "weakspot/harness/report/site": (
+        ROOT / "harness" / "report" / "site",
+        ("*.j2", "*.css", "*.js"),
+    ),
 }
 
 

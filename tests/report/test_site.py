@@ -1,4 +1,4 @@
-"""The site opens from a file, needs nobody, shows what is there, and stays quick."""
+"""The site opens from a file, needs no network, shows the whole campaign, and stays quick."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from urllib.parse import unquote
 import msgspec
 import pytest
 from examples import entry, judged, large, small
+from snapshots import steady
+from syrupy.assertion import SnapshotAssertion
 
 from weakspot.errors import WeakspotError
-from weakspot.harness.report import html
-from weakspot.harness.report.drawing import draw
+from weakspot.harness.report.site import build
+from weakspot.harness.report.site.diagrams import draw
 from weakspot.harness.values.codegen import CodegenComparison
-from weakspot.harness.values.descriptions import EMULATED
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.histogram import Count
 from weakspot.harness.values.program_run import Failure, ProgramRun
 from weakspot.harness.values.record import AnnotationCosts, Record
 
+ROWS = ("tr", "p", "h1", "h2", "h3", "li", "summary", "article", "dl", "pre")
 NASTY = '<script>alert("1")</script>&\'"><img src=x onerror=alert(1)>'
 
 
@@ -40,6 +42,8 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
+        if tag in ROWS:
+            self.words.append("\n\n")
         self.links += [value for name, value in attrs if name in ("href", "src") and value]
         assert not any(name.startswith("on") for name, _ in attrs)
 
@@ -47,12 +51,18 @@ class Page(HTMLParser):
         self.words.append(data)
 
     @property
+    def lines(self) -> str:
+        """The text of the page, one line per row, heading or paragraph."""
+        lines = (" ".join(line.split()) for line in " ".join(self.words).split("\n\n"))
+        return "\n".join(filter(None, lines)) + "\n"
+
+    @property
     def text(self) -> str:
         return " ".join(" ".join(self.words).split())
 
 
 def built(record: Record, folder: Path) -> dict[str, Page]:
-    html.build(record, folder)
+    build.write_site(record, folder)
     return {str(path.relative_to(folder)): Page(path) for path in folder.rglob("*.html")}
 
 
@@ -65,7 +75,7 @@ def test_every_link_leads_to_a_file_of_the_site(tmp_path: Path) -> None:
 
 
 def test_nothing_is_loaded_from_elsewhere(tmp_path: Path) -> None:
-    html.build(small(), tmp_path)
+    build.write_site(small(), tmp_path)
     for path in tmp_path.rglob("*"):
         if path.suffix in (".html", ".css", ".js"):
             text = path.read_text(encoding="utf-8")
@@ -80,49 +90,45 @@ def test_a_page_for_every_structure_and_every_test(tmp_path: Path) -> None:
     assert sum(name.startswith("report/tests/") for name in pages) == 7
 
 
-def test_the_first_page_begins_with_what_was_seen_and_is_forbidden(tmp_path: Path) -> None:
-    text = built(small(), tmp_path)["index.html"].text
-    assert text.index("2 findings") < text.index("Seen and forbidden") < text.index("Findings")
-    assert "local 4,021 of 1.2·10⁷ qemu:aarch64 12 of 1.2·10⁷ clr2 tso rc11" in text
-    assert EMULATED in text
+@pytest.mark.parametrize(
+    "page",
+    [
+        "index.html",
+        "report/structures/work_queue.html",
+        "report/programs/work_queue_two_thieves.html",
+        "report/tests/SB+rel-acqs.html",
+    ],
+)
+def test_the_text_of_each_kind_of_page(
+    tmp_path: Path, page: str, snapshot: SnapshotAssertion
+) -> None:
+    assert steady(built(compiled(measured()), tmp_path)[page].lines) == snapshot
 
 
-def test_the_first_page_says_what_is_known_of_a_machine_and_what_is_not(tmp_path: Path) -> None:
+def test_the_first_page_begins_with_what_was_observed_and_is_forbidden(tmp_path: Path) -> None:
     text = built(small(), tmp_path)["index.html"].text
-    assert "cpu AMD EPYC 7B13 cores 2 smt yes hypervisor KVM governor unknown" in text
+    assert text.index("2 findings") < text.index("Observed and forbidden") < text.index("Findings")
 
 
 def test_a_structure_shows_claims_scenarios_and_marked_source(tmp_path: Path) -> None:
     page = built(small(), tmp_path)["report/structures/work_queue.html"]
-    assert "thieves need the lock" in page.text
-    assert "two_thieves.c -DTHIEVES=2 Violated assertion Violated assertion" in page.text
     assert "../programs/work_queue_two_thieves.html" in page.links
     assert "#q=queue.h%3A16" in page.links
     source = (tmp_path / "report/structures/work_queue.html").read_text()
     assert '<div class="hot"><b>16</b>' in source
 
 
-def test_a_structure_shows_its_weakest_orders_and_why_they_are_no_weaker(tmp_path: Path) -> None:
-    page = built(small(), tmp_path)["report/structures/work_queue.html"]
-    assert "Weakest orders under rc11" in page.text
-    row = "queue.h:16:5 store push sc rel rlx: race in push_vs_steal, MP+rlx+acq"
-    assert row in page.text
-
-
-def test_a_program_shows_what_goes_wrong_and_the_test_of_its_cycle(tmp_path: Path) -> None:
+def test_a_program_links_the_test_of_the_critical_cycle(tmp_path: Path) -> None:
     pages = built(small(), tmp_path)
     page = pages["report/programs/work_queue_two_thieves.html"]
     assert "svg" in page.tags
-    assert "assertion: assertion `taken == 1` fails Under sc rc11 , at queue.h:22" in page.text
     assert "../tests/SB%2Brel-acqs.html" in page.links
-    assert "c queue.h:22 load q.head = 0 (acq)" in page.text
-    assert "22 int h = atomic_load_explicit(&q->head, memory_order_relaxed);" in page.text
     test = pages["report/tests/SB+rel-acqs.html"]
     assert "../programs/work_queue_two_thieves.html" in test.links
 
 
 def measured() -> Record:
-    """The small campaign, with a run of a program as a whole and a price."""
+    """The small campaign, with a run of a whole program and costs of memory orders."""
     record = small()
     taken = Failure(
         kind="assertion",
@@ -147,28 +153,15 @@ def measured() -> Record:
     return msgspec.structs.replace(record, structures=(structure,), runs=(run,))
 
 
-def test_a_program_shows_what_failed_on_machines_and_a_structure_what_orders_cost(
-    tmp_path: Path,
-) -> None:
-    pages = built(measured(), tmp_path)
-    page = pages["report/programs/work_queue_two_thieves.html"]
-    assert "taken == 1 queue.h:22 7 times, with taken=2 900 450 7" in page.text
-    page = pages["report/structures/work_queue.html"]
-    assert "queue.h:16 store push rlx 0, sc 8.5" in page.text
-
-
 def test_a_test_shows_cycle_verdicts_outcomes_and_source(tmp_path: Path) -> None:
     page = built(small(), tmp_path)["report/tests/SB+rel-acqs.html"]
     assert "svg" in page.tags
-    assert "Allowed by tso rc11 . Forbidden by sc clr2 ." in page.text
-    assert "0:r0=0 1:r0=0 – ● ● – 4,021 12" in page.text
-    assert "x is q.tail , y is q.head" in page.text
     source = (tmp_path / "report/tests/SB+rel-acqs.html").read_text()
     assert '<div class="site"><b>16</b>' in source
-    assert source.count('class="bar wrong"') == 2  # clr2 speaks for both machines
+    assert source.count('class="bar wrong"') == 2  # clr2 applies to both machines
 
 
-def test_runners_stand_side_by_side_and_what_one_alone_saw_is_told(tmp_path: Path) -> None:
+def test_runners_are_shown_side_by_side_with_what_only_one_observed(tmp_path: Path) -> None:
     ours = small().histograms[0]
     both = (
         msgspec.structs.replace(ours, runner="native"),
@@ -176,12 +169,12 @@ def test_runners_stand_side_by_side_and_what_one_alone_saw_is_told(tmp_path: Pat
     )
     pages = built(msgspec.structs.replace(small(), histograms=both), tmp_path)
     page = pages[f"report/tests/{ours.test}.html"].text
-    assert f"local native: 4,021 of 1.2·10⁷. local {ours.runner}: not seen" in page
-    assert "Only native saw 0:r0=0 1:r0=0 on local; what is not seen is not impossible." in page
+    assert f"local native: 4,021 of 1.2·10⁷. local {ours.runner}: not observed" in page
+    assert "Only native observed 0:r0=0 1:r0=0 on local; an outcome" in page
     assert "local native 4,021 of 1.2·10⁷ clr2" in pages["index.html"].text
 
 
-def test_whatever_stands_in_the_data_is_text_in_the_page(tmp_path: Path) -> None:
+def test_data_is_escaped_in_every_page(tmp_path: Path) -> None:
     record = small()
     structure = msgspec.structs.replace(record.structures[0], title=NASTY, source=NASTY)
     nasty = entry("SB+rel-acqs", about=NASTY)
@@ -201,7 +194,7 @@ def test_whatever_stands_in_the_data_is_text_in_the_page(tmp_path: Path) -> None
     assert json.loads(data.removeprefix("window.weakspot = ").rstrip(";\n"))["tests"]
 
 
-def test_names_that_are_no_file_names_have_pages_too(tmp_path: Path) -> None:
+def test_names_that_are_not_file_names_have_pages_too(tmp_path: Path) -> None:
     odd = msgspec.structs.replace(small().structures[0], name="../a b/c?.c")
     test = entry("x", structure=odd.name)
     record = msgspec.structs.replace(small(), structures=(odd,), entries=(test,), findings=())
@@ -232,7 +225,7 @@ def test_an_empty_campaign_has_a_site(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "report").write_text("in the way")
     with pytest.raises(WeakspotError, match="cannot write"):
-        html.build(small(), tmp_path)
+        build.write_site(small(), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -243,7 +236,7 @@ def test_a_large_campaign_has_a_site_in_seconds_whose_pages_stay_small(
 ) -> None:
     record = large(count)
     start = time.process_time()
-    html.build(record, tmp_path)
+    build.write_site(record, tmp_path)
     assert time.process_time() - start < 5 + count * 0.004
     assert (tmp_path / "index.html").stat().st_size < 500_000
     assert (tmp_path / "report/data/all-tests.js").stat().st_size < 100_000 + count * 400
@@ -274,21 +267,22 @@ def dom(page: str, folder: Path) -> str:
     return done.stdout
 
 
-def test_a_test_that_ran_often_says_once_that_it_was_not_seen_and_shows_each_run(
+def test_runs_without_the_outcome_are_counted_and_listed_one_by_one(
     tmp_path: Path,
 ) -> None:
     ours = small().histograms[0]
-    silent = [
+    unobserved = [
         msgspec.structs.replace(ours, machine=f"m{n}", histogram=(), target=0) for n in range(3)
     ]
-    record = msgspec.structs.replace(small(), histograms=(ours, *silent))
+    record = msgspec.structs.replace(small(), histograms=(ours, *unobserved))
     page = built(record, tmp_path)[f"report/tests/{ours.test}.html"]
-    assert "local: 4,021 of 1.2·10⁷. Not seen in 3 other runs." in page.text
-    for each in silent:
+    assert "local: 4,021 of 1.2·10⁷. Not observed in 3 other runs." in page.text
+    for each in unobserved:
         assert f"{each.machine} {each.runner} 12,000,000" in page.text
 
 
-def test_a_test_shows_what_compilers_made_of_it(tmp_path: Path) -> None:
+def compiled(record: Record) -> Record:
+    """The record with two comparisons of machine code."""
     name = small().histograms[0].test
     weaker = CodegenComparison(
         source=name,
@@ -301,16 +295,12 @@ def test_a_test_shows_what_compilers_made_of_it(tmp_path: Path) -> None:
         assembly="str w1, [x0]",
     )
     kept = msgspec.structs.replace(weaker, target="x86", result="Kept", beyond=())
-    record = msgspec.structs.replace(small(), compiled=(weaker, kept))
-    page = built(record, tmp_path)[f"report/tests/{name}.html"]
-    assert "aarch64 gcc-12 -O1, gcc-12 -O2 aarch64 Weaker: allows 0:r0=0 1:r0=0" in page.text
-    assert "str w1, [x0]" in page.text
-    assert "x86 gcc-12 -O1, gcc-12 -O2 aarch64 Kept" in page.text
+    return msgspec.structs.replace(record, compiled=(weaker, kept))
 
 
 def test_a_browser_shows_one_page_of_ten_thousand_rows(tmp_path: Path) -> None:
     record = large(40)
-    html.build(record, tmp_path / "site")
+    build.write_site(record, tmp_path / "site")
     data = tmp_path / "site" / "report/data/all-tests.js"
     table = json.loads(data.read_text().removeprefix("window.weakspot = ").rstrip(";\n"))
     table["tests"] = [[f"{row[0]}/{at}", *row[1:]] for at in range(250) for row in table["tests"]]
@@ -321,21 +311,27 @@ def test_a_browser_shows_one_page_of_ten_thousand_rows(tmp_path: Path) -> None:
     assert "1 to 200, 10,000 tests" in text
 
 
-def test_a_browser_shows_who_saw_a_test_and_counts_who_did_not(tmp_path: Path) -> None:
+def test_a_browser_shows_the_machines_with_the_outcome_and_counts_the_others(
+    tmp_path: Path,
+) -> None:
     ours = small().histograms[0]
-    silent = [
+    unobserved = [
         msgspec.structs.replace(ours, machine=f"m{n}", histogram=(), target=0) for n in range(4)
     ]
-    broken = [msgspec.structs.replace(each, iterations=0, reason="lost") for each in silent[3:]]
-    histograms = (ours, *silent[:3], *broken)
-    html.build(msgspec.structs.replace(small(), histograms=histograms), tmp_path / "site")
+    broken = [msgspec.structs.replace(each, iterations=0, reason="lost") for each in unobserved[3:]]
+    histograms = (ours, *unobserved[:3], *broken)
+    build.write_site(msgspec.structs.replace(small(), histograms=histograms), tmp_path / "site")
     text = dom(f"index.html#q={ours.test}", tmp_path)
     cell = "".join(re.findall(r'<td class="seen">(.*?)</td>', text)[:1])
-    assert re.findall(r">([^<]+)</div>", cell) == ["local 4,021", "not seen: 3 runs", "not run: m3"]
+    assert re.findall(r">([^<]+)</div>", cell) == [
+        "local 4,021",
+        "not observed: 3 runs",
+        "not run: m3",
+    ]
 
 
 def test_a_browser_filters_by_what_a_link_asks_for(tmp_path: Path) -> None:
-    html.build(small(), tmp_path / "site")
+    build.write_site(small(), tmp_path / "site")
     text = dom("report/structures/work_queue.html#q=fencesc", tmp_path)
     assert "1 of 7 tests" in text
     text = dom("report/structures/work_queue.html#q=queue.h%3A16", tmp_path)
@@ -369,7 +365,7 @@ def test_a_foreign_test_has_no_drawing() -> None:
 
 
 def test_a_rebuilt_site_is_the_same(tmp_path: Path) -> None:
-    html.build(judged(small()), tmp_path / "a")
-    html.build(judged(small()), tmp_path / "b")
+    build.write_site(judged(small()), tmp_path / "a")
+    build.write_site(judged(small()), tmp_path / "b")
     for path in (tmp_path / "a").rglob("*.*"):
         assert path.read_bytes() == (tmp_path / "b" / path.relative_to(tmp_path / "a")).read_bytes()

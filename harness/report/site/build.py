@@ -1,13 +1,13 @@
-"""A campaign as a static site: opens from a file, needs no network and no server.
+"""Writes the site.
 
-    index.html                 what was found, the structures, every test
+    index.html                 the findings, the structures, every test
     report/structures/*.html   claims, scenarios, tests, source
-    report/programs/*.html     one program: what exploring it gave, and what goes wrong
-    report/tests/*.html        one test: its cycle, verdicts, outcomes, places in the source
-    report/data/*.js           the rows of the tables, filtered in the browser
+    report/programs/*.html     one program: its explorations, runs and violations
+    report/tests/*.html        one test: its cycle, verdicts, outcomes, source lines
+    report/data/*.js           the rows of the tables, which site.js filters in the browser
     report/assets/             style and script
 
-Pages know nothing of where they stand: links are relative, a campaign's folder can be moved.
+All links are relative, so that a campaign's folder can be moved.
 """
 
 from __future__ import annotations
@@ -24,24 +24,21 @@ from markupsafe import Markup
 
 from weakspot.harness.judge.findings import undecided
 from weakspot.harness.judge.observed import ObservedOutcome, observed_outcomes
-from weakspot.harness.report.excerpts import Line, sources
-from weakspot.harness.report.text import summary, where
-from weakspot.harness.report.views import (
-    Site,
-    claim_views,
-    program_view,
-    rows,
-    scenarios,
-    share,
-    site,
-    test_view,
-)
+from weakspot.harness.report.campaign import summary
+from weakspot.harness.report.site.data import SiteData, site_data
+from weakspot.harness.report.site.program_page import program_view
+from weakspot.harness.report.site.source_excerpts import Line, sources
+from weakspot.harness.report.site.structure_page import claim_views, scenarios
+from weakspot.harness.report.site.test_page import test_view
+from weakspot.harness.report.site.test_table import rows
 from weakspot.harness.values.descriptions import (
     EMULATED,
+    describe_origin,
     describe_steadiness,
     execution_count,
     machine_label,
     negative_result_strength,
+    observed_share,
 )
 from weakspot.harness.values.record import (
     Entry,
@@ -58,12 +55,12 @@ _MOST = 100  # findings on one page
 _ANSWERS = ("Never", "Sometimes", "Always", "Undefined", "Safe", "Violated", "Unknown")
 
 
-def build(record: Record, folder: Path) -> Path:
-    """Write the site into a folder, in place of an older one; the path of its first page.
+def write_site(record: Record, folder: Path) -> Path:
+    """Write the site into a folder, replacing an older one. Returns the path of its first page.
 
-    Raises WeakspotError when the folder cannot be written.
+    Raises WeakspotError if the folder cannot be written.
     """
-    view = site(record)
+    view = site_data(record)
     pages = _Pages(folder, view)
     pages.assets()
     for structure in record.structures:
@@ -81,13 +78,13 @@ def build(record: Record, folder: Path) -> Path:
 
 
 class _Pages:
-    """A folder that pages are written into."""
+    """The folder that pages are written into, and the templates."""
 
-    def __init__(self, folder: Path, view: Site) -> None:
+    def __init__(self, folder: Path, view: SiteData) -> None:
         self.folder, self.view = folder, view
-        self.site = Path(str(importlib.resources.files("weakspot.harness.report"))) / "site"
+        self.site = Path(str(importlib.resources.files("weakspot.harness.report.site")))
         environment = Environment(
-            loader=FileSystemLoader(self.site),
+            loader=FileSystemLoader(self.site / "templates"),
             autoescape=True,
             undefined=StrictUndefined,
             trim_blocks=True,
@@ -96,17 +93,17 @@ class _Pages:
         )
         excerpt = environment.get_template("code.html.j2")
 
-        @lru_cache(maxsize=4096)  # many tests come from the same few lines
+        @lru_cache(maxsize=4096)  # many tests come from the same few source lines
         def code(lines: tuple[Line, ...]) -> Markup:
             return Markup(excerpt.render(lines=lines))
 
         environment.filters.update(
-            share=share,
-            silence=negative_result_strength,
-            stated=state_text,
-            executed=execution_count,
-            known=_known,
-            shown_by=machine_label,
+            share=observed_share,
+            negative_result_strength=negative_result_strength,
+            state_text=state_text,
+            execution_count=execution_count,
+            profile=_profile,
+            machine_label=machine_label,
             code=lambda excerpt: code(excerpt.lines),
         )
         self.templates = {
@@ -122,7 +119,7 @@ class _Pages:
                 for old in (*place.glob("*.html"), *place.glob("*.js")):
                     old.unlink()
             for name in ("style.css", "site.js"):
-                content = (self.site / name).read_bytes()
+                content = (self.site / "assets" / name).read_bytes()
                 (self.folder / "report" / "assets" / name).write_bytes(content)
 
     def write(self, path: str, template: str, **values: object) -> None:
@@ -145,7 +142,7 @@ class _Pages:
 
 
 def _table(
-    view: Site, entries: Sequence[Entry], models: Sequence[str], structure: str = ""
+    view: SiteData, entries: Sequence[Entry], models: Sequence[str], structure: str = ""
 ) -> dict[str, object]:
     return {
         "models": list(models),
@@ -158,7 +155,7 @@ def _table(
     }
 
 
-def _structure(pages: _Pages, view: Site, structure: StructureInfo) -> None:
+def _structure(pages: _Pages, view: SiteData, structure: StructureInfo) -> None:
     record = view.record
     entries = record.tests_of(structure.name)
     claims = claim_views(view, structure)
@@ -186,13 +183,13 @@ def _structure(pages: _Pages, view: Site, structure: StructureInfo) -> None:
         explored=unique(
             each.model for name in names for each in record.explorations_of.get(name, ())
         ),
-        sources=sources(record, structure, view.grave),
+        sources=sources(record, structure, view.contradicting),
         pages=view.pages,
         data=data,
     )
 
 
-def _programs(pages: _Pages, view: Site, structure: StructureInfo) -> None:
+def _programs(pages: _Pages, view: SiteData, structure: StructureInfo) -> None:
     for scenario in structure.scenarios:
         page = view.programs.get(program_name(structure.name, scenario.name))
         if page is not None:
@@ -204,7 +201,7 @@ def _programs(pages: _Pages, view: Site, structure: StructureInfo) -> None:
             )
 
 
-def _index(pages: _Pages, view: Site) -> None:
+def _index(pages: _Pages, view: SiteData) -> None:
     record = view.record
     data = "all-tests.js"
     while data in {page.removesuffix(".html") + ".js" for page in view.structures.values()}:
@@ -217,7 +214,7 @@ def _index(pages: _Pages, view: Site) -> None:
         state=state,
         summary=text,
         figures=_figures(record),
-        grave=_grave(view),
+        contradicting=_contradicting(view),
         errors=[each for each in record.findings if each.severity != "note" and not each.recorded],
         notes=[each for each in record.findings if each.severity == "note" or each.recorded],
         undecided=undecided(record),
@@ -243,8 +240,8 @@ def _figures(record: Record) -> list[tuple[str, str]]:
     return [(f"{number:,}", what) for number, what in found if number]
 
 
-def _grave(view: Site) -> list[dict[str, object]]:
-    """A row a test, with all that showed what it forbids."""
+def _contradicting(view: SiteData) -> list[dict[str, object]]:
+    """One row per test, with the machines that contradict a model."""
     record = view.record
     found: dict[str, list[ObservedOutcome]] = {}
     for each in observed_outcomes(record):
@@ -254,33 +251,33 @@ def _grave(view: Site) -> list[dict[str, object]]:
         {
             "name": name,
             "page": view.pages[name],
-            "where": where(record.entry[name]),
+            "where": describe_origin(record.entry[name]),
             "seen": [
-                f"{machine_label(each.histogram, record.histograms)} {share(each.histogram)}"
-                for each in given
+                f"{machine_label(each, record.histograms)} {observed_share(each)}"
+                for each in (outcome.histogram for outcome in given)
             ],
-            "broken": unique(model for each in given for model in each.contradicted),
+            "contradicted": unique(model for each in given for model in each.contradicted),
             "allowed": given[0].allowed,
         }
         for name, given in found.items()
     ]
 
 
-def _row(view: Site, structure: StructureInfo) -> dict[str, Any]:
+def _row(view: SiteData, structure: StructureInfo) -> dict[str, Any]:
     record = view.record
     entries = record.tests_of(structure.name)
     names = {program_name(structure.name, each.name) for each in structure.scenarios}
     results = [each.result for name in names for each in record.explorations_of.get(name, ())]
     subjects = names | {structure.name} | {entry.name for entry in entries}
     subjects |= {claim.test for claim in structure.claims}
-    words = (("Safe", "safe"), ("Violated", "violated"), ("Unknown", "not all explored"))
+    labels = (("Safe", "safe"), ("Violated", "violated"), ("Unknown", "not fully explored"))
     return {
         "name": structure.name,
         "page": view.structures[structure.name],
         "title": structure.title if structure.title != structure.name else "",
         "tests": f"{len(entries):,}",
         "programs": ", ".join(
-            f"{results.count(result)} {word}" for result, word in words if result in results
+            f"{results.count(result)} {label}" for result, label in labels if result in results
         ),
         "claims": str(len(structure.claims) or ""),
         "findings": sum(
@@ -291,8 +288,8 @@ def _row(view: Site, structure: StructureInfo) -> dict[str, Any]:
     }
 
 
-def _known(machine: MachineInfo) -> Iterator[tuple[str, str]]:
-    """What is known of a machine, in words; "" of what could not be read."""
+def _profile(machine: MachineInfo) -> Iterator[tuple[str, str]]:
+    """The properties of a machine, as text; empty for those that could not be read."""
     profile = {**machine.profile, "evenness": describe_steadiness(machine.profile)}
     yield "arch", machine.arch
     for name, value in profile.items():
@@ -300,19 +297,19 @@ def _known(machine: MachineInfo) -> Iterator[tuple[str, str]]:
             continue
         if name == "memory" and isinstance(value, int):
             value = f"{value / (1 << 30):.1f} GiB"
-        yield name.replace("_", " "), "" if value is None else _plainly(value)
+        yield name.replace("_", " "), "" if value is None else _text(value)
 
 
-_MEASURED = ("probes", "throttling", "steal")  # told as evenness
-_RARE = ("quota", "emulator")  # there is none on most machines, and nothing to be read then
+_MEASURED = ("probes", "throttling", "steal")  # printed as evenness
+_RARE = ("quota", "emulator")  # left out where absent, which is the usual case
 
 
-def _plainly(value: object) -> str:
-    """A value of a machine's profile in words."""
+def _text(value: object) -> str:
+    """A value of a machine's profile."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_plainly(each)}" for name, each in value.items())
+        return ", ".join(f"{name} {_text(each)}" for name, each in value.items())
     if isinstance(value, list | tuple):
-        return ", ".join(map(_plainly, value))
+        return ", ".join(map(_text, value))
     return str(value)

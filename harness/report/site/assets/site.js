@@ -1,5 +1,5 @@
-// The table of tests: filtered, sorted and paged in the browser, a page of rows in the document
-// at a time, so that ten thousand tests cost no more than two hundred.
+// The table of tests: filtered, sorted and paged in the browser. Only one page of rows is in the
+// document at a time, so that ten thousand tests cost no more than two hundred.
 "use strict";
 (() => {
   const data = window.weakspot;
@@ -23,7 +23,7 @@
   const columns = [
     { title: "test", key: (row) => row[NAME] },
     ...data.models.map((model, at) => ({ title: model, key: (row) => row[VERDICTS][at] })),
-    ...(data.machines.length ? [{ title: "seen", key: rate, down: true }] : []),
+    ...(data.machines.length ? [{ title: "observed", key: rate, down: true }] : []),
   ];
   let order = rows.map((_, at) => at);
   let found = order;
@@ -55,8 +55,8 @@
       const several = data.machines.length > 1;
       for (const [machine, target] of row[SEEN])
         if (target) cell.append(element("div", (several ? machine + " " : "") + target.toLocaleString("en")));
-      // the others in a line each for those that ran and those that did not: there may be many
-      for (const [what, ran] of [["not seen", true], ["not run", false]]) {
+      // the other machines in two lines, those that ran the test and those that did not
+      for (const [what, ran] of [["not observed", true], ["not run", false]]) {
         const others = row[SEEN].filter(([, target, runs]) => !target && !!runs === ran).map(([machine]) => machine);
         const where = others.length > 2 ? `${others.length} runs` : others.join(", ");
         const all = others.length === row[SEEN].length;

@@ -18,7 +18,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from weakspot.harness.cli.output import json_lines
 from weakspot.harness.judge.kinds import KINDS
-from weakspot.harness.report import tables, terminal, text
+from weakspot.harness.report import campaign, findings, tables, terminal
 from weakspot.harness.report.progress import PlainProgress, RichProgress
 from weakspot.harness.values.descriptions import describe_steadiness, negative_result_strength
 from weakspot.harness.values.exploration import Exploration
@@ -48,21 +48,21 @@ def alone(record: Record, *names: str) -> Record:
 
 
 def test_a_piped_report_has_no_colours_and_no_drawings() -> None:
-    shown = piped(lambda out: text.campaign(small(), out, report="index.html"))
+    shown = piped(lambda out: campaign.campaign(small(), out, report="index.html"))
     assert "\x1b" not in shown
     assert not set(shown) & set("█▉▊▋▌▍▎▏─│┃━╭╮")
     assert all(line == line.rstrip() for line in shown.splitlines())
 
 
 def test_a_terminal_gets_colours_and_bars() -> None:
-    shown = coloured(lambda out: text.campaign(small(), out))
+    shown = coloured(lambda out: campaign.campaign(small(), out))
     assert "\x1b[" in shown
     assert "█" in shown
 
 
 def test_the_report_of_a_structure(snapshot: SnapshotAssertion) -> None:
     """Tests, programs and claims; what was observed and is forbidden comes first."""
-    shown = piped(lambda out: text.campaign(small(), out, report="results/x/index.html"))
+    shown = piped(lambda out: campaign.campaign(small(), out, report="results/x/index.html"))
     assert steady(shown) == snapshot
 
 
@@ -75,7 +75,7 @@ def test_an_observed_forbidden_outcome_is_printed_above_everything_else(
     record = judged(msgspec.structs.replace(record, structures=unclaimed))
     assert {"WS101", "WS201", "WS401"} <= {each.id for each in record.findings}
     assert record.findings[0].id == "WS201"
-    assert steady(piped(lambda out: text.campaign(record, out))) == snapshot
+    assert steady(piped(lambda out: campaign.campaign(record, out))) == snapshot
 
 
 def test_how_evenly_a_machine_ran_is_printed(snapshot: SnapshotAssertion) -> None:
@@ -85,13 +85,13 @@ def test_how_evenly_a_machine_ran_is_printed(snapshot: SnapshotAssertion) -> Non
     record = msgspec.structs.replace(small(), manifest=manifest)
     words = describe_steadiness(even)
     assert words == snapshot
-    assert words in piped(lambda out: text.campaign(record, out))
+    assert words in piped(lambda out: campaign.campaign(record, out))
     assert f"local: {words}\n" in piped(lambda out: tables.histograms(record, out))
 
 
-def test_what_was_not_seen_is_never_called_impossible() -> None:
-    shown = piped(lambda out: text.campaign(small(), out, everything=True))
-    assert "not seen in 1.2·10⁷" in shown
+def test_an_outcome_that_was_not_observed_is_not_called_impossible() -> None:
+    shown = piped(lambda out: campaign.campaign(small(), out, everything=True))
+    assert "not observed in 1.2·10⁷" in shown
     assert "impossible" not in shown
 
 
@@ -120,11 +120,11 @@ def test_runners_are_printed_side_by_side_with_what_only_one_observed(
     snapshot: SnapshotAssertion,
 ) -> None:
     record = both_runners(40)
-    assert steady(piped(lambda out: text.campaign(record, out))) == snapshot
+    assert steady(piped(lambda out: campaign.campaign(record, out))) == snapshot
     assert steady(piped(lambda out: tables.histograms(record, out))) == snapshot
 
 
-@pytest.mark.parametrize("show", [text.campaign, tables.histograms])
+@pytest.mark.parametrize("show", [campaign.campaign, tables.histograms])
 def test_a_negative_result_is_printed_with_its_strength(
     show: Callable[[Record, Console], None],
 ) -> None:
@@ -135,7 +135,7 @@ def test_a_negative_result_is_printed_with_its_strength(
 
 
 def test_a_recorded_finding_is_not_printed_as_one() -> None:
-    shown = piped(lambda out: text.campaign(small(), out))
+    shown = piped(lambda out: campaign.campaign(small(), out))
     assert "WS101" not in shown  # two_thieves is violated, as its claim says
     assert "WS401" in shown
 
@@ -146,7 +146,7 @@ def test_a_violation_is_printed_with_its_execution_in_source_lines(
     unclaimed = msgspec.structs.replace(small().structures[0], claims=())
     record = judged(msgspec.structs.replace(small(), structures=(unclaimed,)))
     found = [each for each in record.findings if each.id == "WS101"]
-    assert steady(piped(lambda out: text.findings(record, found, out))) == snapshot
+    assert steady(piped(lambda out: findings.findings(record, found, out))) == snapshot
 
 
 def test_a_table_of_explorations_has_a_row_per_program_and_a_column_per_model(
@@ -170,16 +170,16 @@ def test_the_last_line_summarises_the_campaign(snapshot: SnapshotAssertion) -> N
     unfinished = msgspec.structs.replace(record.manifest, finished="")
     unknown = msgspec.structs.replace(good, verdicts=(verdict("T", "sc", "Unknown"),))
     assert {
-        "as recorded": text.summary(good),
-        "without claims": text.summary(msgspec.structs.replace(good, structures=())),
-        "not finished": text.summary(msgspec.structs.replace(good, manifest=unfinished)),
-        "undecided": text.summary(unknown),
-        "findings": text.summary(record),
+        "as recorded": campaign.summary(good),
+        "without claims": campaign.summary(msgspec.structs.replace(good, structures=())),
+        "not finished": campaign.summary(msgspec.structs.replace(good, manifest=unfinished)),
+        "undecided": campaign.summary(unknown),
+        "findings": campaign.summary(record),
     } == snapshot
 
 
 def test_many_tests_are_not_all_printed() -> None:
-    shown = piped(lambda out: text.campaign(large(400), out))
+    shown = piped(lambda out: campaign.campaign(large(400), out))
     assert "more in the report" in shown
     assert len(shown.splitlines()) < 600
 

@@ -1,0 +1,128 @@
+"""A campaign in a terminal: structure by structure, the most important first.
+
+Outcomes that a machine showed although a model forbids them stand above everything else, other
+findings at the end, before the closing line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from rich.console import Console
+from rich.text import Text
+
+from weakspot.harness.judge.claims import claim_answers
+from weakspot.harness.judge.findings import undecided
+from weakspot.harness.report.findings import findings
+from weakspot.harness.report.structures import Ranking, print_structure, print_tests
+from weakspot.harness.values.descriptions import (
+    EMULATED,
+    describe_steadiness,
+)
+from weakspot.harness.values.finding import Finding
+from weakspot.harness.values.numbers import amount
+from weakspot.harness.values.record import (
+    MachineInfo,
+    Record,
+)
+
+_TESTS, _TESTS_OF_MANY = 8, 4  # tests printed of a single structure, of one among others
+_FINDINGS = 40
+_FIRST = "WS201"  # printed above everything else
+
+
+def campaign(record: Record, out: Console, *, report: str = "", everything: bool = False) -> None:
+    """Print what a campaign found. `report` is the path of its site; with `everything`
+    all tests are printed, not only the notable ones."""
+    ranking = Ranking(record)
+    shown = _TESTS if len(record.structures) == 1 else _TESTS_OF_MANY
+    limit = len(record.entries) if everything else shown
+    unrecorded = [each for each in record.findings if not each.recorded]
+    _findings(record, [each for each in unrecorded if each.id == _FIRST], everything, out)
+    for machine in record.manifest.machines:
+        out.print(Text(_machine(machine), style="dim"))
+    for structure in record.structures:
+        print_structure(record, structure, ranking, out, limit)
+        out.print()
+    without_structure = [entry for entry in record.entries if not entry.structures]
+    if without_structure:
+        out.print(
+            Text.assemble(("litmus tests", "bold"), f"  {amount(len(without_structure), 'test')}")
+        )
+        print_tests(record, without_structure, "", ranking, out, max(limit, _TESTS))
+        out.print()
+    _findings(record, [each for each in unrecorded if each.id != _FIRST], everything, out)
+    for text in undecided(record)[:10]:
+        out.print(Text.assemble(("undecided: ", "yellow"), text))
+    for note in record.manifest.notes:
+        out.print(Text(f"note: {note}", style="dim"))
+    out.print(_closing(record, report))
+
+
+def _findings(record: Record, found: Sequence[Finding], everything: bool, out: Console) -> None:
+    findings(record, found if everything else found[:_FINDINGS], out)
+    if not everything and len(found) > _FINDINGS:
+        left = amount(len(found) - _FINDINGS, "finding")
+        out.print(Text(f"and {left} more in the report", style="dim"))
+
+
+def summary(record: Record) -> tuple[Literal["bad", "open", "good"], str]:
+    """The campaign in one phrase, and whether it is good."""
+    errors = [each for each in record.findings if each.severity == "error" and not each.recorded]
+    if errors:
+        return "bad", amount(len(errors), "finding")
+    if left := undecided(record):
+        return "open", f"{amount(len(left), 'question')} undecided"
+    if not record.manifest.finished:
+        return "open", "interrupted: run the same command again to resume"
+    return "good", _claims(record) or "nothing found"
+
+
+def _claims(record: Record) -> str:
+    """`238 of 239 claims confirmed; 1 not observed this time`; empty without claims.
+
+    A claim is confirmed if an answer decided it and none differs. It is not checked if its models
+    or its kinds of machine were not part of the campaign.
+    """
+    confirmed = not_observed = not_checked = 0
+    for structure in record.structures:
+        for claim in structure.claims:
+            answers = claim_answers(record, structure.name, claim)
+            if any(each.found == "not seen" for each in answers):
+                not_observed += 1
+            elif any(each.fits for each in answers):
+                confirmed += 1
+            else:
+                not_checked += 1
+    total = confirmed + not_observed + not_checked
+    if not total:
+        return ""
+    parts = [f"{confirmed} of {amount(total, 'claim')} confirmed"]
+    parts += [f"{not_observed} not observed this time"] if not_observed else []
+    parts += [f"{not_checked} not checked"] if not_checked else []
+    return "; ".join(parts)
+
+
+def _closing(record: Record, report: str) -> Text:
+    state, text = summary(record)
+    colour = {"bad": "red", "open": "yellow", "good": "green"}[state]
+    line = Text.assemble((text, f"bold {colour}"))
+    if report:
+        line.append(f" · report: {report}")
+    return line
+
+
+def _machine(each: MachineInfo) -> str:
+    """`machine local: x86_64, AMD EPYC, 2 cores, KVM`"""
+    known = each.profile
+    cores = known.get("cores")
+    parts = [
+        each.arch,
+        EMULATED if each.emulated else "",
+        str(known.get("cpu") or ""),
+        amount(cores, "core") if isinstance(cores, int) else "",
+        {"yes": "virtual", None: ""}.get(known.get("hypervisor"), str(known.get("hypervisor"))),
+        describe_steadiness(known),
+    ]
+    return f"machine {each.name}: {', '.join(filter(None, parts))}"

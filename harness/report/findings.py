@@ -1,0 +1,43 @@
+"""Findings as diagnostics in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from weakspot.harness.judge.kinds import KINDS
+from weakspot.harness.judge.violations import violations_of
+from weakspot.harness.report import witness
+from weakspot.harness.report.terminal import style
+from weakspot.harness.values.finding import Finding
+from weakspot.harness.values.record import (
+    Record,
+)
+
+
+def findings(record: Record, found: Sequence[Finding], out: Console) -> None:
+    """Print findings in their order; a violation of a program with an execution that shows it."""
+    for finding in found:
+        head = Text.assemble((f"{finding.id} ", style(finding.severity)), finding.message)
+        if finding.severity != "error":
+            head.append(f"  [{finding.severity}]", style="dim")
+        elif finding.id in KINDS:
+            head.append(f"  [{KINDS[finding.id].title}]", style="dim")
+        out.print(head)
+        for site in finding.sites[:6]:
+            out.print(Text.assemble("  --> ", site))
+        for evidence in finding.evidence:
+            for line in evidence.text.rstrip().split("\n"):
+                out.print(Text(f"   |  {line}".rstrip()))
+        for line in _witness(record, finding):
+            out.print(Text(f"   |    {line}"))
+        if finding.fix and finding.severity != "note":
+            out.print(Text.assemble(("help: ", "cyan"), finding.fix))
+
+
+def _witness(record: Record, finding: Finding) -> list[str]:
+    """The shortest execution that shows the violation under one of its models."""
+    shown = [each.witness for _, each in violations_of(record, finding) if each.witness is not None]
+    return witness.columns(min(shown, key=lambda each: len(each.events))) if shown else []

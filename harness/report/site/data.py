@@ -1,0 +1,58 @@
+"""What every page of the site needs: the names of pages, and findings by subject."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+
+import msgspec
+
+from weakspot.harness.judge.observed import observed_outcomes
+from weakspot.harness.values.finding import Finding
+from weakspot.harness.values.record import Record
+
+
+class SiteData(msgspec.Struct, frozen=True, kw_only=True):
+    """A campaign, with the file name of each page."""
+
+    record: Record
+    pages: dict[str, str]  # by test
+    programs: dict[str, str]  # by explored program
+    structures: dict[str, str]  # by structure
+    contradicting: frozenset[str]  # tests observed although a model that applies forbids them
+    claimed: frozenset[str]  # tests that a claim is about
+    findings: dict[str, tuple[Finding, ...]]  # by subject
+
+
+def site_data(record: Record) -> SiteData:
+    """The data of a campaign's site."""
+    found: defaultdict[str, list[Finding]] = defaultdict(list)
+    for finding in record.findings:
+        found[finding.subject].append(finding)
+    return SiteData(
+        record=record,
+        pages={
+            entry.name: entry.file.removesuffix(".litmus") + ".html" for entry in record.entries
+        },
+        programs=dict(_pages(record.explorations_of)),
+        structures=dict(_pages(structure.name for structure in record.structures)),
+        contradicting=frozenset(
+            each.histogram.test for each in observed_outcomes(record) if each.contradicted
+        ),
+        claimed=frozenset(
+            claim.test for structure in record.structures for claim in structure.claims
+        ),
+        findings={subject: tuple(each) for subject, each in found.items()},
+    )
+
+
+def _pages(names: Iterable[str]) -> Iterable[tuple[str, str]]:
+    """A file name for each, without characters that a file system or an address rejects."""
+    taken: set[str] = set()
+    for name in names:
+        page = re.sub(r"[^A-Za-z0-9+._-]", "_", name).strip(".") or "structure"
+        while page in taken:
+            page += "_"
+        taken.add(page)
+        yield name, f"{page}.html"

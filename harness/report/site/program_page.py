@@ -1,0 +1,80 @@
+"""The page of an explored program: explorations, runs on machines, violations with witnesses."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+
+import msgspec
+
+from weakspot.harness.report import witness
+from weakspot.harness.report.site.data import SiteData
+from weakspot.harness.report.site.diagrams import Drawing, draw_witness
+from weakspot.harness.report.site.source_excerpts import Excerpt, excerpts
+from weakspot.harness.values.claims import Scenario
+from weakspot.harness.values.exploration import Exploration, Violation
+from weakspot.harness.values.finding import Finding
+from weakspot.harness.values.program_run import ProgramRun
+from weakspot.harness.values.record import StructureInfo, program_name
+
+
+class ViolationView(msgspec.Struct, frozen=True, kw_only=True):
+    """A violation, the models that allow it, and its shortest witness."""
+
+    violation: Violation
+    models: tuple[str, ...]
+    columns: tuple[str, ...]
+    drawing: Drawing | None
+    page: str  # of the test of its critical cycle
+    excerpts: tuple[Excerpt, ...]  # the source lines of the witness's events
+
+
+class ProgramView(msgspec.Struct, frozen=True, kw_only=True):
+    """An explored program's page."""
+
+    name: str
+    structure: str
+    scenario: Scenario
+    explorations: tuple[Exploration, ...]
+    runs: tuple[ProgramRun, ...]
+    violations: tuple[ViolationView, ...]
+    findings: tuple[Finding, ...]
+
+
+def program_view(site: SiteData, structure: StructureInfo, scenario: Scenario) -> ProgramView:
+    record = site.record
+    name = program_name(structure.name, scenario.name)
+    explorations = record.explorations_of[name]
+    found: defaultdict[tuple[str, str], list[tuple[str, Violation]]] = defaultdict(list)
+    for exploration in explorations:
+        for violation in exploration.violations:
+            found[violation.kind, violation.message].append((exploration.model, violation))
+    return ProgramView(
+        name=name,
+        structure=structure.name,
+        scenario=scenario,
+        explorations=explorations,
+        runs=record.runs_of.get(name, ()),
+        violations=tuple(_violation(site, structure.name, given) for given in found.values()),
+        findings=site.findings.get(name, ()),
+    )
+
+
+def _violation(
+    site: SiteData, structure: str, given: Sequence[tuple[str, Violation]]
+) -> ViolationView:
+    shown = min(
+        (violation for _, violation in given),
+        key=lambda each: len(each.witness.events) if each.witness else math.inf,
+    )
+    places = [event.site for event in shown.witness.events] if shown.witness else []
+    places += shown.sites
+    return ViolationView(
+        violation=shown,
+        models=tuple(model for model, _ in given),
+        columns=tuple(witness.columns(shown.witness)),
+        drawing=draw_witness(shown.witness) if shown.witness else None,
+        page=site.pages.get(shown.test, ""),
+        excerpts=excerpts(site.record, structure, places),
+    )

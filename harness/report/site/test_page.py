@@ -1,0 +1,227 @@
+"""The page of a test: verdicts, outcomes, the reasons, and where it comes from in the source."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from weakspot.generators.litmus import Origin
+from weakspot.harness.judge.observed import can_contradict
+from weakspot.harness.report import witness
+from weakspot.harness.report.site.data import SiteData
+from weakspot.harness.report.site.diagrams import Drawing, draw, draw_witness
+from weakspot.harness.report.site.source_excerpts import Thread, threads
+from weakspot.harness.report.tables import runner_differences
+from weakspot.harness.report.terminal import magnitude
+from weakspot.harness.values.agreement import conclusive, models_by_answer
+from weakspot.harness.values.claims import Claim
+from weakspot.harness.values.codegen import CodegenComparison
+from weakspot.harness.values.condition import Proposition, proposition
+from weakspot.harness.values.finding import Finding
+from weakspot.harness.values.histogram import Histogram
+from weakspot.harness.values.record import Entry, Record
+from weakspot.harness.values.state import normalized
+from weakspot.harness.values.verdict import Verdict
+
+
+class ObservedCount(msgspec.Struct, frozen=True):
+    """How often a machine showed a state. `part` is the length of its bar in percent; `wrong` is
+    set if a model that applies to the machine forbids the state."""
+
+    count: int
+    text: str
+    part: float
+    wrong: bool
+
+
+class OutcomeRow(msgspec.Struct, frozen=True):
+    """A final state: the models that allow it and the machines that showed it. `allowed` is None
+    for a model without a list of states; `target` marks the condition's outcome."""
+
+    state: str
+    target: bool
+    allowed: tuple[bool | None, ...]
+    seen: tuple[ObservedCount | None, ...]
+
+
+class Reason(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a model, or several with the same explanation, allow or forbid the outcome."""
+
+    models: tuple[str, ...]
+    explanation: tuple[str, ...]
+    columns: tuple[str, ...]
+    drawing: Drawing | None
+
+
+class TestView(msgspec.Struct, frozen=True, kw_only=True):
+    """A test's page."""
+
+    __test__ = False
+
+    entry: Entry
+    page: str
+    models: tuple[str, ...]
+    checkers: tuple[str, ...]
+    matrix: tuple[tuple[str, str, tuple[Verdict | None, ...]], ...]  # model, role, one per checker
+    outcomes: tuple[OutcomeRow, ...]
+    histograms: tuple[Histogram, ...]
+    runner_differences: tuple[str, ...]  # differences between runners
+    allowed: list[str]
+    forbidden: list[str]
+    racy: list[str]
+    findings: tuple[Finding, ...]
+    claims: tuple[tuple[str, Claim], ...]
+    drawing: Drawing | None  # of the cycle that the test is generated from
+    reasons: tuple[Reason, ...]
+    origins: tuple[tuple[Origin, tuple[Thread, ...]], ...]
+    shown_by: tuple[tuple[str, str], ...]  # programs with a witness of this cycle, and their pages
+    compiled: tuple[CodegenComparison, ...]
+
+
+def test_view(site: SiteData, entry: Entry) -> TestView:
+    record = site.record
+    allowed, forbidden, racy = models_by_answer(record, entry)
+    verdicts = [
+        verdict
+        for model in entry.models
+        for verdict in record.verdicts_of.get((entry.name, model), ())
+    ]
+    checkers = tuple(dict.fromkeys(verdict.checker for verdict in verdicts))
+    histograms = record.histograms_of.get(entry.name, ())
+    return TestView(
+        entry=entry,
+        page=site.pages[entry.name],
+        models=entry.models,
+        checkers=checkers,
+        matrix=tuple(
+            (
+                model,
+                record.model[model].role if model in record.model else "",
+                tuple(_of(verdicts, model, checker) for checker in checkers),
+            )
+            for model in entry.models
+        ),
+        outcomes=_outcomes(record, entry, histograms),
+        histograms=histograms,
+        runner_differences=tuple(runner_differences(histograms)),
+        allowed=allowed,
+        forbidden=forbidden,
+        racy=racy,
+        findings=site.findings.get(entry.name, ()),
+        claims=tuple(
+            (structure.name, claim)
+            for structure in record.structures
+            for claim in structure.claims
+            if claim.test == entry.name
+        ),
+        drawing=draw(entry.test),
+        reasons=_reasons(verdicts),
+        origins=tuple((origin, threads(record, origin)) for origin in entry.test.origins),
+        compiled=record.compiled_of.get(entry.name, ()),
+        shown_by=tuple(
+            (name, page)
+            for name, page in site.programs.items()
+            if any(
+                violation.test == entry.name
+                for exploration in record.explorations_of[name]
+                for violation in exploration.violations
+            )
+        ),
+    )
+
+
+def _reasons(verdicts: Iterable[Verdict]) -> tuple[Reason, ...]:
+    found: defaultdict[tuple[tuple[str, ...], tuple[str, ...]], list[Verdict]] = defaultdict(list)
+    for verdict in verdicts:
+        texts = tuple(witness.explanation(verdict)), tuple(witness.columns(verdict.witness))
+        if verdict.witness is not None or verdict.forbidden_by:
+            found[texts].append(verdict)
+    return tuple(
+        Reason(
+            models=tuple(verdict.model for verdict in given),
+            explanation=explanation,
+            columns=columns,
+            drawing=draw_witness(given[0].witness) if given[0].witness else None,
+        )
+        for (explanation, columns), given in found.items()
+    )
+
+
+def _of(verdicts: Iterable[Verdict], model: str, checker: str) -> Verdict | None:
+    return next((v for v in verdicts if v.model == model and v.checker == checker), None)
+
+
+def _outcomes(
+    record: Record, entry: Entry, histograms: Sequence[Histogram]
+) -> tuple[OutcomeRow, ...]:
+    """Every state that a checker lists or a machine showed, with their common variables."""
+    listed: dict[str, list[dict[str, str]] | None] = {}  # None: a race, so everything is allowed
+    for model in entry.models:
+        for verdict in conclusive(record.verdicts_of.get((entry.name, model), ())):
+            if verdict.states and model not in listed:
+                racy = verdict.observation == "Undefined"
+                listed[model] = None if racy else [normalized(state) for state in verdict.states]
+    seen = [[(normalized(c.state), c.count) for c in each.histogram] for each in histograms]
+    every = [state for states in listed.values() for state in states or ()]
+    every += [state for counts in seen for state, _ in counts]
+    if not every:
+        return ()
+    names = sorted(set.intersection(*(set(state) for state in every)))
+
+    def short(state: dict[str, str]) -> _Key:
+        return tuple(state[name] for name in names)
+
+    allowed = {
+        model: None if states is None else {short(state) for state in states}
+        for model, states in listed.items()
+    }
+    counts = [Counter[_Key]() for _ in seen]
+    for number, given in enumerate(seen):
+        for state, count in given:
+            counts[number][short(state)] += count
+    holds = proposition(entry.test.condition)
+    found = []
+    for values in sorted({short(state) for state in every}):
+        forbidding = [
+            model
+            for model, states in allowed.items()
+            if states is not None and values not in states
+        ]
+        found.append(
+            OutcomeRow(
+                " ".join(f"{name}={value}" for name, value in zip(names, values, strict=True)),
+                _satisfied(holds, dict(zip(names, values, strict=True))),
+                tuple(
+                    model not in forbidding if model in allowed else None for model in entry.models
+                ),
+                tuple(
+                    _seen(record, histogram, counted[values], forbidding)
+                    for histogram, counted in zip(histograms, counts, strict=True)
+                ),
+            )
+        )
+    return tuple(found)
+
+
+_Key = tuple[str, ...]
+
+
+def _satisfied(holds: Proposition | None, state: dict[str, str]) -> bool:
+    """Whether the state satisfies the condition, which spells locations `[x]` instead of `x`."""
+    bracketed = {(name if ":" in name else f"[{name}]"): value for name, value in state.items()}
+    try:
+        return holds is not None and holds({**state, **bracketed})
+    except KeyError:
+        return False
+
+
+def _seen(
+    record: Record, histogram: Histogram, count: int, forbidding: Sequence[str]
+) -> ObservedCount | None:
+    if not count:
+        return None
+    wrong = any(can_contradict(record.model[model], histogram) for model in forbidding)
+    part = magnitude(count, histogram.iterations)
+    return ObservedCount(count, f"{count:,}", round(100 * part, 1), wrong)
