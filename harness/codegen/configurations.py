@@ -17,7 +17,7 @@ from weakspot.errors import BadInput, MissingTool
 from weakspot.generators.binary.isa import ISAS
 from weakspot.generators.emit.isa import Target, target
 from weakspot.harness.machines.local import cores
-from weakspot.system import compilers, process
+from weakspot.system import compilers, process, tools
 from weakspot.system.compilers import FAMILIES, Compiler, Platform
 
 SECONDS = 120.0
@@ -107,8 +107,9 @@ def configurations(words: Sequence[str]) -> list[Configuration]:
     if not found:
         raise MissingTool(
             f"no compiler for {', '.join(words)}",
-            advice="install gcc, a cross compiler (Debian, Ubuntu: gcc-aarch64-linux-gnu) or "
-            "clang; ziglang has a clang for every target",
+            advice="; or ".join(
+                tools.advice(each.requires[0]) for each in FAMILIES if each.requires
+            ),
         )
     return found
 

@@ -1,8 +1,8 @@
-"""Answers that are kept in files, and the files that each was made of.
+"""Answers that are cached in files, and the files that each was made from.
 
-In: a key that stands for all that is known before the work begins. Out: what is kept under it,
-if the files it was made of are unchanged. Compiled files are kept in the user's cache folder;
-without one that can be written there is no cache, and no error.
+In: a key of everything that is known before the work begins. Out: the answer that is cached under
+it, if the files it was made from are unchanged. Compiled files are cached in the user's cache
+folder; without one that can be written there is no cache, and no error.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import TypeVar
 
 import msgspec
+import platformdirs
 
 CACHE_ENTRIES = 1000
-"""How many answers a folder keeps; the oldest go first."""
+"""How many answers a folder holds; the oldest are removed first."""
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -26,8 +27,8 @@ T = TypeVar("T", bound=msgspec.Struct)
 class Inputs(msgspec.Struct, frozen=True):
     """What must be unchanged for an answer to hold.
 
-    `hashes` are of the files `names`, relative to a folder; `listing` is of the names in the
-    searched folders, since a file that is new there may be included instead of another one.
+    `hashes` are those of the files `names`, relative to a folder; `listing` is a hash of the names
+    in the searched folders, since a new file there may be included instead of another one.
     """
 
     names: tuple[str, ...]
@@ -59,35 +60,34 @@ def inputs(names: Sequence[str], folder: Path, searched: Sequence[Path] = ()) ->
 
 
 def folder_of(kind: str) -> Path | None:
-    """Where such things are kept: in the user's cache folder, if there is one."""
-    bases = (os.environ.get("XDG_CACHE_HOME"), os.environ.get("HOME"))
-    for base, rest in zip(bases, ("weakspot", ".cache/weakspot"), strict=True):
-        if base and Path(base).is_absolute():
-            return Path(base, rest, kind)
-    return None
+    """The folder for one kind of things in the user's cache folder; None without a home."""
+    try:
+        return platformdirs.user_cache_path("weakspot") / kind
+    except RuntimeError:
+        return None
 
 
 def path_of(key: str) -> Path | None:
-    """Where a compiled file is kept, if it can be."""
+    """Where a compiled file is cached; None where nothing can be."""
     folder = folder_of("ir")
     return folder and folder / f"{key}.json"
 
 
 def read(path: Path | None, type_: type[T]) -> T | None:
-    """What is kept there; None where nothing is, or nothing whole."""
+    """The answer that is cached there; None where there is none that is whole."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=type_) if path else None
     except (OSError, msgspec.DecodeError):
         return None
 
 
-def write(path: Path | None, kept: msgspec.Struct) -> None:
-    """Keep it, whole or not at all. What cannot be kept costs time and nothing else."""
+def write(path: Path | None, answer: msgspec.Struct) -> None:
+    """Cache an answer, whole or not at all. What cannot be cached costs time and nothing else."""
     if path is None:
         return
     with contextlib.suppress(OSError, msgspec.EncodeError, UnicodeEncodeError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        content = msgspec.json.encode(kept)
+        content = msgspec.json.encode(answer)
         handle, scratch = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
         with os.fdopen(handle, "wb") as out:
             out.write(content)

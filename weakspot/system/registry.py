@@ -42,7 +42,7 @@ class Registry(Generic[T]):
     def __init__(
         self, kind: str, package: str, constant: str, *, others: tuple[str, ...] = ()
     ) -> None:
-        self.kind, self._package, self._constant, self._others = kind, package, constant, others
+        self.kind, self.package, self.constant, self._others = kind, package, constant, others
         self._added: dict[str, T] = {}
 
     @property
@@ -89,7 +89,7 @@ class Registry(Generic[T]):
 
     @cached_property
     def _modules(self) -> tuple[str, ...]:
-        package = importlib.import_module(self._package)
+        package = importlib.import_module(self.package)
         found = (each.name for each in pkgutil.iter_modules(package.__path__))
         return tuple(name for name in found if name not in self._others)
 
@@ -98,8 +98,8 @@ class Registry(Generic[T]):
         return tuple(map(self._declared, self._modules))
 
     def _declared(self, module: str) -> T:
-        found: T = getattr(importlib.import_module(f"{self._package}.{module}"), self._constant)
-        assert found.name == module, f"{self._package}.{module} declares {found.name}"
+        found: T = getattr(importlib.import_module(f"{self.package}.{module}"), self.constant)
+        assert found.name == module, f"{self.package}.{module} declares {found.name}"
         return found
 
     @cached_property
