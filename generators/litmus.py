@@ -189,7 +189,7 @@ class Test(msgspec.Struct, frozen=True):
 def _read(text: str) -> Body | None:
     from weakspot import _engine
 
-    found = _engine.straight(text)
+    found = _engine.straight_line(text)
     return None if found is None else msgspec.convert(found, Body)
 
 

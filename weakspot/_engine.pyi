@@ -249,14 +249,14 @@ class AnswerDict(TypedDict):
     positive: int  # executions that satisfy the proposition
     negative: int
     seconds: float
-    loop_cut: bool  # a loop was unrolled as often as herd7 does, and may go on
+    loop_bound_reached: bool  # a loop may have more rounds than herd7 unrolls
     reason: str  # why Unknown
     error: Problem | None  # the model cannot be applied to this test
     malformed: Problem | None  # the test cannot be read: it has no name and no condition here
     # with `explained` only:
     witness: WitnessDict | None  # an execution with the outcome; a forbidden one when none may be
     forbidden_by: dict[str, int]  # axiom: candidates with the outcome that it is first to kill
-    explanation_cut: bool  # a limit was hit: forbidden_by counts a part
+    explanation_incomplete: bool  # a limit was reached: forbidden_by counts only a part
 
 def check(
     tests: Sequence[str | tuple[str, str]],
@@ -282,13 +282,12 @@ def check(
     Raises EngineError for a model that cannot be read.
     """
 
-def straight(text: str) -> dict[str, object] | None:
-    """What a C litmus test says, as weakspot.generators.litmus.Body has it.
+def straight_line(text: str) -> dict[str, object] | None:
+    """The straight-line form of a C litmus test, with the fields of weakspot.generators.litmus.Body.
 
-    None for a text that is not a C test of straight lines: loops, locks, computed values and
-    addresses, a location that is accessed both atomically and as a plain int, or a condition that
-    is not `exists` over a conjunction. A register that is read into behind a guard has to be -1
-    before. Raises nothing.
+    None for a test that has none: with loops, locks, computed values or addresses, a location
+    with both atomic and plain accesses, or a condition that is not `exists` over a conjunction. A
+    register that is written behind a guard must be -1 before. Raises nothing.
     """
 
 def unsuitable(model: str, *, folders: Sequence[str] = (), porf_acyclic: bool = False) -> str:

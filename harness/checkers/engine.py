@@ -121,7 +121,7 @@ class Engine(msgspec.Struct, frozen=True):
     def _verdict(self, test: Test, model: Model, answer: AnswerDict) -> Verdict:
         observation = answer["observation"]
         reason, holds = answer["reason"], answer["condition_holds"]
-        if answer["loop_cut"] and observation != "Unknown":
+        if answer["loop_bound_reached"] and observation != "Unknown":
             reason = LOOP
             if observation in ("Never", "Always"):
                 # further iterations may show more: this is no answer for the whole test

@@ -1,19 +1,18 @@
 //! Explorations of programs, as Python sees them.
-use super::common::{guarded, load, PATIENCE, STACK};
+use super::arguments::load_model;
 use super::error::Problem;
+use super::work::{catch_panic, in_parallel, Caller};
 use cat::Model;
-use explore::witness::{Shown, Witness};
 use explore::ProgramSource;
-use explore::{self, Exploration, Kind, Limit, Options, Violation};
+use explore::witness::{Shown, Witness};
+use explore::{self, Exploration, ExploreError, Kind, Limit, Options, Violation};
 use program::ir::{Program, SiteId};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{channel, RecvTimeoutError};
 use std::sync::Arc;
-use std::thread;
 
 /// Why programs cannot be explored under the model of a cat file, "" if they can.
 #[pyfunction]
@@ -24,7 +23,7 @@ pub fn unsuitable(
     folders: Vec<PathBuf>,
     porf_acyclic: bool,
 ) -> PyResult<String> {
-    let model = load(py, &model, &folders)?;
+    let model = load_model(py, &model, &folders)?;
     match explore::unsuitable(&model, porf_acyclic) {
         Ok(why) => Ok(why.unwrap_or_default()),
         Err(error) => Err(Problem::from(&error).raise(py)),
@@ -42,56 +41,55 @@ pub fn explore<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let stop = Arc::new(AtomicBool::new(false));
     options.limits.stop = Some(stop.clone());
-    let options = &options;
-    let result = thread::scope(|scope| {
-        let (sender, receiver) = channel();
-        let work = move || {
-            let all = || {
-                let mut source = ProgramSource::new(program, loops);
-                let found = source.explore(model, options)?;
-                let witnesses = found.violations.iter().map(|v| Witness::new(&source, v));
-                let witnesses: Vec<Witness> = witnesses.collect();
-                Ok((found, witnesses))
-            };
-            // nobody listens any more only where an error has ended the wait
-            let _ = sender.send(guarded(all));
-        };
-        thread::Builder::new()
-            .stack_size(STACK)
-            .spawn_scoped(scope, work)?;
-        let mut receiver = receiver;
-        loop {
-            let waiting = &mut receiver;
-            match py.allow_threads(move || waiting.recv_timeout(PATIENCE)) {
-                Ok(result) => return Ok(Some(result)),
-                Err(RecvTimeoutError::Disconnected) => return Ok(None),
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-            let told = py.check_signals().and_then(|()| match &done {
-                Some(done) => {
-                    let count = options.limits.counted.load(Ordering::Relaxed);
-                    done.call1((count,)).map(|_| ())
-                }
-                None => Ok(()),
-            });
-            if let Err(error) = told {
-                stop.store(true, Ordering::Relaxed);
-                // the scope waits for the work to end
-                py.allow_threads(move || drop(receiver.recv()));
-                return Err(error);
-            }
-        }
-    })?;
-    match result {
-        Some(Ok(Ok((found, witnesses)))) => dict(py, program, &found, &witnesses, options),
+    let work = |_| {
+        catch_panic(|| {
+            let mut source = ProgramSource::new(program, loops);
+            let found = source.explore(model, &options)?;
+            let witnesses = found.violations.iter().map(|v| Witness::new(&source, v));
+            let witnesses: Vec<Witness> = witnesses.collect();
+            Ok((found, witnesses))
+        })
+    };
+    let mut caller = Progress {
+        done,
+        options: &options,
+        result: None,
+    };
+    in_parallel(py, 1, 1, &stop, work, &mut caller)?;
+    match caller.result {
+        Some(Ok(Ok((found, witnesses)))) => dict(py, program, &found, &witnesses, &options),
         Some(Ok(Err(error))) => Err(Problem::in_exploration(error, program).raise(py)),
-        Some(Err(fault)) => broken(py, program, &fault, options),
-        None => broken(py, program, "the engine gave no answer", options),
+        Some(Err(panic)) => unknown(py, program, &panic, &options),
+        None => unknown(py, program, "the engine gave no answer", &options),
     }
 }
 
-/// An exploration of which nothing is known.
-fn broken<'py>(
+type Explored = Result<Result<(Exploration, Vec<Witness>), ExploreError>, String>;
+
+/// Reports how many executions there are so far, and takes the result.
+struct Progress<'py, 'o> {
+    done: Option<Bound<'py, PyAny>>,
+    options: &'o Options,
+    result: Option<Explored>,
+}
+
+impl Caller<Explored> for Progress<'_, '_> {
+    fn take(&mut self, _: usize, result: Explored) -> PyResult<()> {
+        self.result = Some(result);
+        Ok(())
+    }
+
+    fn idle(&mut self) -> PyResult<()> {
+        if let Some(done) = &self.done {
+            let count = self.options.limits.counted.load(Ordering::Relaxed);
+            done.call1((count,))?;
+        }
+        Ok(())
+    }
+}
+
+/// The result Unknown, with a reason.
+fn unknown<'py>(
     py: Python<'py>,
     program: &Program,
     reason: &str,

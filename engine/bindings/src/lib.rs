@@ -1,10 +1,12 @@
-//! The only part that knows Python.
-mod common;
+//! The Python module `weakspot._engine`, described in `weakspot/_engine.pyi`: the only crate that
+//! knows Python. Litmus tests, models and LLVM IR come in as text or paths; dictionaries go out.
+mod arguments;
+mod check;
 mod error;
 mod explore;
-mod litmus;
 mod program;
-mod straight;
+mod straight_line;
+mod work;
 
 use pyo3::prelude::*;
 
@@ -14,8 +16,8 @@ fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", version)?;
     m.add("EngineError", m.py().get_type::<error::EngineError>())?;
     m.add_class::<program::Program>()?;
-    m.add_function(wrap_pyfunction!(litmus::check, m)?)?;
-    m.add_function(wrap_pyfunction!(straight::straight, m)?)?;
+    m.add_function(wrap_pyfunction!(check::check, m)?)?;
+    m.add_function(wrap_pyfunction!(straight_line::straight_line, m)?)?;
     m.add_function(wrap_pyfunction!(explore::unsuitable, m)?)?;
     Ok(())
 }

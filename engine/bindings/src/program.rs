@@ -1,5 +1,5 @@
 //! Programs as Python sees them.
-use super::common::{duration, kept, load};
+use super::arguments::{duration, load_model};
 use super::error::Problem;
 use explore::{self, Limits};
 use program::interpreter::event::{Kind, Operation};
@@ -112,7 +112,7 @@ impl Program {
             spurious,
         };
         let trace = py.allow_threads(|| self.inner.trace(&options));
-        kept(py, || Converter::new(py, &self.inner).trace(&trace))
+        without_garbage_collection(py, || Converter::new(py, &self.inner).trace(&trace))
     }
 
     #[pyo3(signature = (model, *, folders=Vec::new(), loops=4, executions=0, seconds=0.0, jobs=0,
@@ -150,7 +150,7 @@ impl Program {
             limits,
             porf_acyclic,
         };
-        let model = load(py, &model, &folders)?;
+        let model = load_model(py, &model, &folders)?;
         super::explore::explore(py, &self.inner, &model, loops, options, done)
     }
 }
@@ -294,4 +294,20 @@ impl<'py, 'p> Converter<'py, 'p> {
         dict.set_item("other", e.other)?;
         Ok(dict)
     }
+}
+
+/// Creates many values that all stay alive: Python's garbage collector, which would take most of
+/// the time, is off meanwhile.
+fn without_garbage_collection<T>(
+    py: Python<'_>,
+    create: impl FnOnce() -> PyResult<T>,
+) -> PyResult<T> {
+    let gc = py.import("gc")?;
+    let enabled: bool = gc.call_method0("isenabled")?.extract()?;
+    gc.call_method0("disable")?;
+    let created = create();
+    if enabled {
+        gc.call_method0("enable")?;
+    }
+    created
 }

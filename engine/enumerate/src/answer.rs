@@ -1,6 +1,6 @@
-//! What is said about a test under a model.
+//! The answer for a test under a model.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::limits::Limit;
 use litmus::value::Value;
@@ -28,24 +28,24 @@ impl std::fmt::Display for Observation {
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub test: String,
-    /// What a state gives values to, in order.
+    /// What a state gives values to, in herd7's order.
     pub observables: Vec<Observable>,
-    /// The final states of the allowed executions, in order; values in the order above.
+    /// The final states of the allowed executions; values in the order of `observables`.
     pub states: BTreeSet<Vec<Value>>,
-    /// Allowed executions whose final state satisfies the proposition, and others.
+    /// The numbers of allowed executions whose final state satisfies the proposition, and of others.
     pub positive: u64,
     pub negative: u64,
     pub observation: Observation,
-    /// Names of the flags raised by some allowed execution.
+    /// The flags that some allowed execution raises.
     pub flags: BTreeSet<String>,
-    /// Some allowed execution has no defined meaning, such as a data race.
+    /// Some allowed execution has undefined behaviour, such as a data race.
     pub undefined: bool,
-    /// A loop was cut at its bound in some execution.
-    pub cut: bool,
+    /// Some execution has more rounds of a loop than herd7 unrolls.
+    pub loop_bound_reached: bool,
     /// The condition, with its quantifier, holds.
     pub condition_ok: bool,
     pub seconds: f64,
-    /// The search ended early: the rest is what was found so far, no verdict.
+    /// The search reached a limit: the other fields hold what was found before, not a verdict.
     pub limit: Option<Limit>,
 }
 
@@ -60,14 +60,14 @@ impl Answer {
             observation: Observation::Never,
             flags: BTreeSet::new(),
             undefined: false,
-            cut: false,
+            loop_bound_reached: false,
             condition_ok: false,
             seconds: 0.0,
             limit: None,
         }
     }
 
-    /// Counts so many allowed executions with this final state.
+    /// Adds `count` allowed executions with this final state.
     pub fn add(&mut self, state: Vec<Value>, holds: bool, count: u64) {
         self.states.insert(state);
         match holds {
@@ -87,13 +87,5 @@ impl Answer {
             Quantifier::NotExists => self.positive == 0,
             Quantifier::Forall => self.negative == 0,
         };
-    }
-
-    /// A state as a map.
-    pub fn state<'a>(&'a self, values: &'a [Value]) -> BTreeMap<&'a Observable, Value> {
-        self.observables
-            .iter()
-            .zip(values.iter().copied())
-            .collect()
     }
 }

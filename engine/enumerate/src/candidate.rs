@@ -1,98 +1,101 @@
-//! One path a thread, put together: the events a model sees and all choices of reads-from
-//! whose values agree.
+//! One path per thread combined: the events that a model uses, and all choices of reads-from whose
+//! values agree.
 
-use super::event::{Act, Equation, Id, Operand};
-use super::prepared::Prepared;
+use super::paths::path::{Action, PathEventId};
+use super::paths::prepared::PreparedPath;
 use super::solver::Solver;
+use super::term::{Equation, Term};
 use litmus::value::{Address, Value};
+use litmus::Annotations;
 
 /// Index of an event in its candidate: initial writes first, then thread by thread.
-pub type Index = usize;
+pub type EventId = usize;
 
 #[derive(Clone, Copy, Debug)]
-pub struct Seen {
+pub struct CandidateEvent {
     /// None for an initial write.
     pub thread: Option<usize>,
     /// The event in its path.
-    pub id: Id,
-    /// With operands of the candidate.
-    pub act: Act,
-    pub tags: u64,
+    pub id: PathEventId,
+    /// With the unknowns of the candidate.
+    pub action: Action,
+    pub annotations: Annotations,
     pub instance: u32,
-    /// The bits of an access of memory, where its instruction says.
+    /// The bits of a memory access, where the instruction determines them.
     pub size: Option<i64>,
 }
 
 /// The events of a choice of paths.
 pub struct Candidate<'p> {
-    pub paths: Vec<&'p Prepared>,
-    pub events: Vec<Seen>,
-    /// What to add to a thread's variables.
+    pub paths: Vec<&'p PreparedPath>,
+    pub events: Vec<CandidateEvent>,
+    /// By thread, what is added to the numbers of its unknowns.
     pub shifts: Vec<u32>,
+    /// The number of initial writes.
     pub initial: usize,
-    pub reads: Vec<Index>,
-    pub writes: Vec<Index>,
-    /// The addresses of all events are known whatever is read from where.
-    pub placed: bool,
-    /// `local[thread][id]`, for events that are seen.
-    pub local: Vec<Vec<Option<Index>>>,
+    pub reads: Vec<EventId>,
+    pub writes: Vec<EventId>,
+    /// The addresses of all events are known for any choice of reads-from.
+    pub addresses_known: bool,
+    /// `local[thread][id]` is the event's index here, if the model uses it.
+    pub local: Vec<Vec<Option<EventId>>>,
 }
 
 /// A complete choice of reads-from.
 pub struct Chosen<'c> {
     pub solver: &'c Solver,
-    /// Of each read, in the order of `reads`.
-    pub rf: &'c [(Index, Index)],
+    /// From each write to the reads that read from it.
+    pub rf: &'c [(EventId, EventId)],
 }
 
-/// Looks at choices of reads-from as they are made.
+/// Receives choices of reads-from as they are made.
 pub trait Visitor {
-    /// Whether the choices made so far may go on. Says nothing when it cannot know.
-    fn may_go_on(&mut self, chosen: Chosen<'_>) -> Go;
+    /// Some reads have a write: whether to extend this choice.
+    fn partial(&mut self, chosen: Chosen<'_>) -> SearchControl;
 
-    /// A complete choice whose values agree.
-    fn complete(&mut self, chosen: Chosen<'_>) -> Go;
+    /// All reads have a write, and the values agree.
+    fn complete(&mut self, chosen: Chosen<'_>) -> SearchControl;
 
-    /// A read of this place sees no write at all.
-    fn unmatched(&mut self, _place: Value) -> Go {
-        Go::On
+    /// A read of this address can read from no write.
+    fn unmatched(&mut self, _address: Value) -> SearchControl {
+        SearchControl::Continue
     }
 }
 
-/// What a visitor says.
+/// How a search proceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Go {
-    On,
-    /// Not with these choices.
-    Back,
+pub enum SearchControl {
+    Continue,
+    /// Do not extend this choice.
+    Prune,
     Stop,
 }
 
-pub fn shift(o: Operand, by: u32) -> Operand {
+pub fn shift(o: Term, by: u32) -> Term {
     match o {
-        Operand::Var(v) => Operand::Var(v + by),
+        Term::Var(v) => Term::Var(v + by),
         known => known,
     }
 }
 
-fn shift_act(act: Act, by: u32) -> Act {
+fn shift_act(action: Action, by: u32) -> Action {
     let s = |o| shift(o, by);
-    match act {
-        Act::Read { at, value } => Act::Read {
+    match action {
+        Action::Read { at, value } => Action::Read {
             at: s(at),
             value: s(value),
         },
-        Act::Write { at, value } => Act::Write {
+        Action::Write { at, value } => Action::Write {
             at: s(at),
             value: s(value),
         },
-        Act::Update { at, read, written } => Act::Update {
+        Action::Update { at, read, written } => Action::Update {
             at: s(at),
             read: s(read),
             written: s(written),
         },
-        Act::Lock { at } => Act::Lock { at: s(at) },
-        Act::Unlock { at } => Act::Unlock { at: s(at) },
+        Action::Lock { at } => Action::Lock { at: s(at) },
+        Action::Unlock { at } => Action::Unlock { at: s(at) },
         other => other,
     }
 }
@@ -100,17 +103,17 @@ fn shift_act(act: Act, by: u32) -> Act {
 impl<'p> Candidate<'p> {
     pub fn new(
         memory: impl ExactSizeIterator<Item = (Address, Value)>,
-        initial_tags: u64,
-        paths: Vec<&'p Prepared>,
+        initial_write: Annotations,
+        paths: Vec<&'p PreparedPath>,
     ) -> Candidate<'p> {
-        let memory = memory.map(|(address, value)| Seen {
+        let memory = memory.map(|(address, value)| CandidateEvent {
             thread: None,
             id: 0,
-            act: Act::Write {
-                at: Operand::Known(Value::Address(address)),
-                value: Operand::Known(value),
+            action: Action::Write {
+                at: Term::Known(Value::Address(address)),
+                value: Term::Known(value),
             },
-            tags: initial_tags,
+            annotations: initial_write,
             instance: 0,
             size: None,
         });
@@ -127,11 +130,11 @@ impl<'p> Candidate<'p> {
             for id in &prepared.visible {
                 let e = &prepared.path.events[*id];
                 map[*id] = Some(events.len());
-                events.push(Seen {
+                events.push(CandidateEvent {
                     thread: Some(thread),
                     id: *id,
-                    act: shift_act(e.act, by),
-                    tags: e.tags,
+                    action: shift_act(e.action, by),
+                    annotations: e.annotations,
                     instance: e.instance,
                     size: e.size,
                 });
@@ -139,14 +142,18 @@ impl<'p> Candidate<'p> {
             local.push(map);
             by += prepared.path.vars;
         }
-        let pick = |f: fn(&Act) -> bool| (0..events.len()).filter(|i| f(&events[*i].act)).collect();
+        let pick = |f: fn(&Action) -> bool| {
+            (0..events.len())
+                .filter(|i| f(&events[*i].action))
+                .collect()
+        };
         Candidate {
-            reads: pick(Act::is_load),
-            writes: pick(Act::is_store),
-            placed: events
+            reads: pick(Action::is_load),
+            writes: pick(Action::is_store),
+            addresses_known: events
                 .iter()
-                .filter_map(|e| e.act.address())
-                .all(|at| matches!(at, Operand::Known(_))),
+                .filter_map(|e| e.action.address())
+                .all(|at| matches!(at, Term::Known(_))),
             paths,
             shifts,
             initial,
@@ -155,7 +162,7 @@ impl<'p> Candidate<'p> {
         }
     }
 
-    /// The solver with what the paths require; none when they contradict one another.
+    /// The solver with the equations of the paths; none when they contradict each other.
     fn solver(&self) -> Option<Solver> {
         let mut equations = Vec::new();
         let mut vars = 0;
@@ -180,10 +187,10 @@ impl<'p> Candidate<'p> {
         solver.propagate().then_some(solver)
     }
 
-    /// Visits every choice of reads-from whose values agree. True when an operation without a
-    /// result was met.
+    /// Visits every choice of reads-from whose values agree. Returns true when an operation has no
+    /// result.
     pub fn choices(&self, visit: &mut dyn Visitor) -> bool {
-        if self.paths.iter().any(|p| p.path.illegal) {
+        if self.paths.iter().any(|p| p.path.no_result) {
             return true;
         }
         let Some(mut solver) = self.solver() else {
@@ -195,11 +202,11 @@ impl<'p> Candidate<'p> {
             rf: Vec::with_capacity(self.reads.len()),
         };
         search.next(&mut solver, visit);
-        solver.illegal
+        solver.no_result
     }
 
-    /// The write is caused by the read inside one instruction, or is the read itself.
-    fn self_caused(&self, read: Index, write: Index) -> bool {
+    /// The write depends on the read inside one instruction, or is the same event.
+    fn self_caused(&self, read: EventId, write: EventId) -> bool {
         let (r, w) = (&self.events[read], &self.events[write]);
         read == write
             || r.thread == w.thread
@@ -211,21 +218,21 @@ impl<'p> Candidate<'p> {
 
 struct Search<'c, 'p> {
     candidate: &'c Candidate<'p>,
-    left: Vec<Index>,
-    rf: Vec<(Index, Index)>,
+    left: Vec<EventId>,
+    rf: Vec<(EventId, EventId)>,
 }
 
 impl Search<'_, '_> {
-    fn next(&mut self, solver: &mut Solver, visit: &mut dyn Visitor) -> Go {
+    fn next(&mut self, solver: &mut Solver, visit: &mut dyn Visitor) -> SearchControl {
         let c = self.candidate;
         if self.left.is_empty() {
             let addresses = c
                 .events
                 .iter()
-                .filter_map(|e| e.act.address())
+                .filter_map(|e| e.action.address())
                 .all(|at| matches!(solver.known(at), Some(Value::Address(_))));
             if !solver.all_solved() || !addresses {
-                return Go::On;
+                return SearchControl::Continue;
             }
             return visit.complete(Chosen {
                 solver,
@@ -236,26 +243,31 @@ impl Search<'_, '_> {
             solver,
             rf: &self.rf,
         };
-        match visit.may_go_on(so_far) {
-            Go::On => {}
+        match visit.partial(so_far) {
+            SearchControl::Continue => {}
             other => return other,
         }
-        let place = |r: &Index| c.events[*r].act.address().and_then(|at| solver.known(at));
+        let address_of = |r: &EventId| {
+            c.events[*r]
+                .action
+                .address()
+                .and_then(|at| solver.known(at))
+        };
         let at = self
             .left
             .iter()
-            .position(|r| place(r).is_some())
+            .position(|r| address_of(r).is_some())
             .unwrap_or(0);
         let read = self.left.swap_remove(at);
-        let act = c.events[read].act;
-        let (Some(address), Some(value)) = (act.address(), act.read()) else {
-            return Go::On;
+        let action = c.events[read].action;
+        let (Some(address), Some(value)) = (action.address(), action.read()) else {
+            return SearchControl::Continue;
         };
         let mut unmatched = true;
         for write in &c.writes {
-            let (Some(place), Some(stored)) = (
-                c.events[*write].act.address(),
-                c.events[*write].act.written(),
+            let (Some(target), Some(stored)) = (
+                c.events[*write].action.address(),
+                c.events[*write].action.written(),
             ) else {
                 continue;
             };
@@ -263,25 +275,25 @@ impl Search<'_, '_> {
                 continue;
             }
             let mark = solver.mark();
-            unmatched &= solver.known(address) != solver.known(place);
-            if solver.unify(address, place) && solver.unify(value, stored) && solver.propagate() {
+            unmatched &= solver.known(address) != solver.known(target);
+            if solver.unify(address, target) && solver.unify(value, stored) && solver.propagate() {
                 self.rf.push((*write, read));
                 let go = self.next(solver, visit);
                 self.rf.pop();
-                if go == Go::Stop {
-                    return Go::Stop;
+                if go == SearchControl::Stop {
+                    return SearchControl::Stop;
                 }
             }
             solver.undo(mark);
         }
-        if let (true, Some(place)) = (unmatched, solver.known(address)) {
-            if visit.unmatched(place) == Go::Stop {
-                return Go::Stop;
+        if let (true, Some(address)) = (unmatched, solver.known(address)) {
+            if visit.unmatched(address) == SearchControl::Stop {
+                return SearchControl::Stop;
             }
         }
         self.left.push(read);
         let last = self.left.len() - 1;
         self.left.swap(at, last);
-        Go::On
+        SearchControl::Continue
     }
 }

@@ -1,33 +1,33 @@
-//! A test under a model: every candidate is put to the model, and the final states of those it
-//! allows are collected.
+//! Decides a test under a model: collects the final states of the candidates that the model allows.
 
 use std::ops::ControlFlow;
 
 use super::answer::Answer;
-use super::candidate::{shift, Candidate, Chosen, Go, Index, Visitor};
-use super::graph_input::{locations, GraphInput};
+use super::candidate::{Candidate, Chosen, EventId, SearchControl, Visitor};
+use super::error::EnumerateError;
+use super::final_state::{advance, last_in, possible_last_writes, FinalState};
+use super::graph_input::{event_locations, GraphInput};
 use super::limits::{Limit, Limits, Meter, EVENTS};
-use super::prepared::Prepared;
-use super::threads::{self, Threads};
-use super::EngineError;
-use cat::{Input, Model, Prepared as Stage, Solution};
+use super::paths::prepared::PreparedPath;
+use super::thread_paths::ThreadPaths;
+use cat::{Input, Model, Prepared, Solution};
 use litmus::value::{Address, Value};
-use litmus::{Observable, Test};
+use litmus::Test;
 use relation::{Relation, Set};
 use rustc_hash::FxHashMap;
 
 /// The answer that herd7 gives in its default mode.
-pub fn decide(test: &Test, model: &Model, limits: &Limits) -> Result<Answer, EngineError> {
+pub fn decide(test: &Test, model: &Model, limits: &Limits) -> Result<Answer, EnumerateError> {
     let meter = Meter::begin(limits);
     let mut answer = Answer::new(test);
-    let threads = match threads::prepare(test, model.computes_dependencies) {
+    let threads = match ThreadPaths::new(test, model.computes_dependencies) {
         Ok(threads) => threads,
         Err(limit) => {
             answer.limit = Some(limit);
             return Ok(answer);
         }
     };
-    let mut run = Run {
+    let mut decision = Decision {
         test,
         model,
         limits,
@@ -35,164 +35,161 @@ pub fn decide(test: &Test, model: &Model, limits: &Limits) -> Result<Answer, Eng
         answer,
         tried: 0,
         threads: &threads,
-        fault: None,
+        error: None,
     };
     let mut choice = vec![0; threads.paths.len()];
     while threads.paths.iter().all(|p| !p.is_empty()) {
         let paths = threads.paths.iter().zip(&choice).map(|(p, i)| &p[*i]);
-        run.combination(paths.collect())?;
+        decision.combination(paths.collect())?;
         let sizes = threads.paths.iter().map(Vec::len);
-        if run.answer.limit.is_some() || !advance(&mut choice, sizes) {
+        if decision.answer.limit.is_some() || !advance(&mut choice, sizes) {
             break;
         }
     }
-    let mut answer = run.answer;
+    let mut answer = decision.answer;
     answer.conclude(test.condition.quantifier);
     answer.seconds = meter.seconds();
     Ok(answer)
 }
 
-/// The next choice of one out of each; false after the last.
-pub(super) fn advance(choice: &mut [usize], sizes: impl Iterator<Item = usize>) -> bool {
-    for (at, size) in choice.iter_mut().zip(sizes) {
-        *at += 1;
-        if *at < size {
-            return true;
-        }
-        *at = 0;
-    }
-    false
-}
-
-struct Run<'t> {
+/// A decision under way.
+struct Decision<'t> {
     test: &'t Test,
     model: &'t Model,
     limits: &'t Limits,
     meter: Meter,
     answer: Answer,
     tried: u64,
-    threads: &'t Threads,
-    fault: Option<EngineError>,
+    threads: &'t ThreadPaths,
+    error: Option<EnumerateError>,
 }
 
-/// The model prepared for the choice of paths.
-struct Staged {
-    /// Where the events were then.
-    places: Vec<Option<u32>>,
-    /// The writes that may come last, of each observed location.
-    lasts: Vec<Vec<Index>>,
-    stage: Stage,
+/// The model prepared for a choice of paths.
+struct PreparedModel {
+    /// By event, the location with which it was prepared.
+    locations: Vec<Option<u32>>,
+    /// By observed location, the writes that can be its last.
+    last_write_choices: Vec<Vec<EventId>>,
+    model: Prepared,
 }
 
-/// A choice of paths under the model.
-struct Judging<'r, 't, 'c, 'p> {
-    run: &'r mut Run<'t>,
+/// Applies the model to the candidates of one choice of paths.
+struct DecisionVisitor<'r, 't, 'c, 'p> {
+    decision: &'r mut Decision<'t>,
     candidate: &'c Candidate<'p>,
-    staged: Option<Staged>,
-    cut: bool,
+    prepared: Option<PreparedModel>,
+    /// A path ends at the bound of a loop: only whether the candidate exists matters.
+    loop_bound_reached: bool,
 }
 
-impl Judging<'_, '_, '_, '_> {
-    fn go(&mut self, result: Result<Go, EngineError>) -> Go {
+impl DecisionVisitor<'_, '_, '_, '_> {
+    fn control(&mut self, result: Result<SearchControl, EnumerateError>) -> SearchControl {
         result.unwrap_or_else(|e| {
-            self.run.fail(e);
-            Go::Stop
+            self.decision.fail(e);
+            SearchControl::Stop
         })
     }
 
-    fn prune(&mut self, chosen: &Chosen<'_>) -> Result<Go, EngineError> {
+    fn prune(&mut self, chosen: &Chosen<'_>) -> Result<SearchControl, EnumerateError> {
         let c = self.candidate;
-        if !all_placed(c, chosen) {
-            return Ok(Go::On);
+        if !all_addresses_known(c, chosen) {
+            return Ok(SearchControl::Continue);
         }
-        let stage = &mut self.run.stage(c, &mut self.staged, chosen)?.stage;
-        if stage.always_fails().is_some() {
-            return Ok(Go::Stop);
+        let prepared = self.decision.prepare(c, &mut self.prepared, chosen)?;
+        let model = &mut prepared.model;
+        if model.always_fails().is_some() {
+            return Ok(SearchControl::Stop);
         }
         if chosen.rf.is_empty() || c.reads.len() < chosen.rf.len() + 2 {
-            return Ok(Go::On);
+            return Ok(SearchControl::Continue);
         }
         let rf = Relation::of(c.events.len(), chosen.rf.iter().copied());
-        let hope = stage
+        let possible = model
             .monotone_axioms_hold(&rf, None)
-            .map_err(EngineError::Model)?;
-        Ok(if hope { Go::On } else { Go::Back })
+            .map_err(EnumerateError::Model)?;
+        Ok(if possible {
+            SearchControl::Continue
+        } else {
+            SearchControl::Prune
+        })
     }
 }
 
-impl Visitor for Judging<'_, '_, '_, '_> {
-    fn may_go_on(&mut self, chosen: Chosen<'_>) -> Go {
-        if self.run.expired() {
-            return Go::Stop;
+impl Visitor for DecisionVisitor<'_, '_, '_, '_> {
+    fn partial(&mut self, chosen: Chosen<'_>) -> SearchControl {
+        if self.decision.expired() {
+            return SearchControl::Stop;
         }
-        match self.cut {
-            true => Go::On,
+        match self.loop_bound_reached {
+            true => SearchControl::Continue,
             false => {
                 let result = self.prune(&chosen);
-                self.go(result)
+                self.control(result)
             }
         }
     }
 
-    fn complete(&mut self, chosen: Chosen<'_>) -> Go {
-        if self.cut {
-            self.run.answer.cut = true;
-            return Go::Stop;
+    fn complete(&mut self, chosen: Chosen<'_>) -> SearchControl {
+        if self.loop_bound_reached {
+            self.decision.answer.loop_bound_reached = true;
+            return SearchControl::Stop;
         }
-        let result = self.run.judge(self.candidate, &mut self.staged, &chosen);
-        self.go(result)
+        let result = self
+            .decision
+            .judge(self.candidate, &mut self.prepared, &chosen);
+        self.control(result)
     }
 
-    fn unmatched(&mut self, place: Value) -> Go {
-        match place {
+    fn unmatched(&mut self, address: Value) -> SearchControl {
+        match address {
             Value::Address(at) => {
-                let fault = self.run.mixed_size(at);
-                self.go(Err(fault))
+                let error = self.decision.mixed_size(at);
+                self.control(Err(error))
             }
-            _ => Go::On,
+            _ => SearchControl::Continue,
         }
     }
 }
 
 /// Whether the addresses of all events are known.
-fn all_placed(c: &Candidate<'_>, chosen: &Chosen<'_>) -> bool {
-    let mut addresses = c.events.iter().filter_map(|e| e.act.address());
-    c.placed || addresses.all(|at| chosen.solver.known(at).is_some())
+fn all_addresses_known(c: &Candidate<'_>, chosen: &Chosen<'_>) -> bool {
+    let mut addresses = c.events.iter().filter_map(|e| e.action.address());
+    c.addresses_known || addresses.all(|at| chosen.solver.known(at).is_some())
 }
 
-impl Run<'_> {
-    fn combination(&mut self, paths: Vec<&Prepared>) -> Result<(), EngineError> {
-        let cut = paths.iter().any(|p| p.path.cut);
-        if cut && self.answer.cut || self.expired() {
+impl Decision<'_> {
+    fn combination(&mut self, paths: Vec<&PreparedPath>) -> Result<(), EnumerateError> {
+        let loop_bound_reached = paths.iter().any(|p| p.path.loop_bound_reached);
+        if loop_bound_reached && self.answer.loop_bound_reached || self.expired() {
             return Ok(());
         }
         let memory = self.test.memory.iter().map(|(a, v)| (*a, *v));
-        let candidate = Candidate::new(memory, self.threads.initial_tags, paths);
+        let candidate = Candidate::new(memory, self.threads.dialect.initial_write, paths);
         if candidate.events.len() > EVENTS {
             self.answer.limit = Some(Limit::Events);
             return Ok(());
         }
-        let illegal = candidate.choices(&mut Judging {
-            run: self,
+        let no_result = candidate.choices(&mut DecisionVisitor {
+            decision: self,
             candidate: &candidate,
-            staged: None,
-            cut,
+            prepared: None,
+            loop_bound_reached,
         });
-        if let Some(fault) = self.fault.take() {
-            return Err(fault);
+        if let Some(error) = self.error.take() {
+            return Err(error);
         }
-        match illegal {
-            true => Err(EngineError::Illegal),
+        match no_result {
+            true => Err(EnumerateError::NoResult),
             false => Ok(()),
         }
     }
 
-    fn fail(&mut self, e: EngineError) {
+    fn fail(&mut self, e: EnumerateError) {
         match e {
-            EngineError::Model(e) if e.limit => {
+            EnumerateError::Model(e) if e.limit => {
                 self.answer.limit = Some(self.meter.over().unwrap_or(Limit::Candidates));
             }
-            other => self.fault = Some(other),
+            other => self.error = Some(other),
         }
     }
 
@@ -210,47 +207,49 @@ impl Run<'_> {
     fn judge(
         &mut self,
         c: &Candidate<'_>,
-        staged: &mut Option<Staged>,
+        prepared: &mut Option<PreparedModel>,
         chosen: &Chosen<'_>,
-    ) -> Result<Go, EngineError> {
+    ) -> Result<SearchControl, EnumerateError> {
         if self.expired() {
-            return Ok(Go::Stop);
+            return Ok(SearchControl::Stop);
         }
-        let Staged { lasts, stage, .. } = self.stage(c, staged, chosen)?;
-        let (stage, options) = (stage, &*lasts);
+        let prepared = self.prepare(c, prepared, chosen)?;
+        let (model, choices) = (&mut prepared.model, &prepared.last_write_choices);
         let rf = Relation::of(c.events.len(), chosen.rf.iter().copied());
-        if !stage.needs_final_writes() {
-            return self.solutions(c, chosen, stage, &rf, options, None);
+        if !model.needs_final_writes() {
+            return self.solutions(c, chosen, model, &rf, choices, None);
         }
-        let mut at = vec![0; options.len()];
+        let mut at = vec![0; choices.len()];
         loop {
-            let finals: Vec<Index> = options
+            let last_writes: Vec<EventId> = choices
                 .iter()
                 .zip(&at)
                 .filter_map(|(o, i)| o.get(*i).copied())
                 .collect();
-            if self.solutions(c, chosen, stage, &rf, options, Some(&finals))? == Go::Stop {
-                return Ok(Go::Stop);
+            let last_writes = Some(&last_writes[..]);
+            let control = self.solutions(c, chosen, model, &rf, choices, last_writes)?;
+            if control == SearchControl::Stop {
+                return Ok(SearchControl::Stop);
             }
             if self.expired() {
-                return Ok(Go::Stop);
+                return Ok(SearchControl::Stop);
             }
-            if !advance(&mut at, options.iter().map(Vec::len)) {
-                return Ok(Go::On);
+            if !advance(&mut at, choices.iter().map(Vec::len)) {
+                return Ok(SearchControl::Continue);
             }
         }
     }
 
-    /// What has a size has one size, and every access is of a place with an initial value.
+    /// Checks that all accesses to a location have one size and that it has an initial value.
     fn check_sizes(
         &self,
         c: &Candidate<'_>,
         chosen: &Chosen<'_>,
-        places: &[Option<u32>],
-    ) -> Result<(), EngineError> {
+        locations: &[Option<u32>],
+    ) -> Result<(), EnumerateError> {
         let mut sizes: FxHashMap<u32, i64> = FxHashMap::default();
-        for (event, place) in c.events.iter().zip(places).skip(c.initial) {
-            let (Some(at), Some(place)) = (event.act.address(), place) else {
+        for (event, location) in c.events.iter().zip(locations).skip(c.initial) {
+            let (Some(at), Some(location)) = (event.action.address(), location) else {
                 continue;
             };
             let Some(Value::Address(at)) = chosen.solver.known(at) else {
@@ -258,7 +257,7 @@ impl Run<'_> {
             };
             let mixed = event
                 .size
-                .is_some_and(|size| *sizes.entry(*place).or_insert(size) != size);
+                .is_some_and(|size| *sizes.entry(*location).or_insert(size) != size);
             if mixed || !self.test.memory.contains_key(&at) {
                 return Err(self.mixed_size(at));
             }
@@ -266,102 +265,96 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn mixed_size(&self, at: Address) -> EngineError {
-        EngineError::MixedSize(self.test.printer().address(at))
+    fn mixed_size(&self, at: Address) -> EnumerateError {
+        EnumerateError::MixedSize(self.test.printer().address(at))
     }
 
-    /// The model prepared for this candidate; again when the addresses changed.
-    fn stage<'s>(
+    /// The model prepared for this candidate, again if the locations of its events have changed.
+    fn prepare<'s>(
         &self,
         c: &Candidate<'_>,
-        staged: &'s mut Option<Staged>,
+        prepared: &'s mut Option<PreparedModel>,
         chosen: &Chosen<'_>,
-    ) -> Result<&'s mut Staged, EngineError> {
-        let moved = match &*staged {
-            None => Some(locations(c, chosen)),
-            Some(_) if c.placed => None,
-            Some(Staged { places: old, .. }) => {
-                Some(locations(c, chosen)).filter(|places| places != old)
+    ) -> Result<&'s mut PreparedModel, EnumerateError> {
+        let changed = match &*prepared {
+            None => Some(event_locations(c, chosen)),
+            Some(_) if c.addresses_known => None,
+            Some(PreparedModel { locations: old, .. }) => {
+                Some(event_locations(c, chosen)).filter(|locations| locations != old)
             }
         };
-        if let Some(places) = moved {
-            self.check_sizes(c, chosen, &places)?;
-            let graph = GraphInput::new(c, chosen, self.threads, &places);
+        if let Some(locations) = changed {
+            self.check_sizes(c, chosen, &locations)?;
+            let graph = GraphInput::new(c, chosen, self.threads, &locations);
             let input = Input {
                 n: c.events.len(),
                 given: &|name| graph.given(name),
-                locations: &places,
+                locations: &locations,
                 variants: &|_| false,
             };
-            let mut stage = self.model.prepare(&input).map_err(EngineError::Model)?;
-            stage.set_interrupt(self.meter.watch());
-            stage.set_limit(Some(self.limits.candidates));
+            let mut model = self.model.prepare(&input).map_err(EnumerateError::Model)?;
+            model.set_interrupt(self.meter.watch());
+            model.set_limit(Some(self.limits.candidates));
             let observed = self.threads.observed.iter();
-            *staged = Some(Staged {
-                places,
-                lasts: observed.map(|at| last_writes(c, chosen, *at)).collect(),
-                stage,
+            let last_writes = observed.map(|at| possible_last_writes(c, chosen, *at));
+            *prepared = Some(PreparedModel {
+                locations,
+                last_write_choices: last_writes.collect(),
+                model,
             });
         }
-        staged.as_mut().ok_or(EngineError::Illegal)
+        prepared.as_mut().ok_or(EnumerateError::NoResult)
     }
 
-    /// Adds what the model allows. `finals` are the last writes of the observed locations;
-    /// without them the coherence order says.
+    /// Adds the executions that the model allows. `last_writes` are those of the observed locations;
+    /// without them the coherence order determines them.
     fn solutions(
         &mut self,
         c: &Candidate<'_>,
         chosen: &Chosen<'_>,
-        stage: &mut Stage,
+        model: &mut Prepared,
         rf: &Relation,
-        options: &[Vec<Index>],
-        finals: Option<&[Index]>,
-    ) -> Result<Go, EngineError> {
+        choices: &[Vec<EventId>],
+        last_writes: Option<&[EventId]>,
+    ) -> Result<SearchControl, EnumerateError> {
         let (test, threads) = (self.test, self.threads);
         let answer = &mut self.answer;
-        let open = State {
+        let initial = FinalState {
             test,
             threads,
             c,
             chosen,
-            finals: &[],
+            last_writes: &[],
         };
-        let mut conclude = |finals: &[Index], solution: &Solution<'_>| {
-            State { finals, ..open }.conclude(answer, solution);
-        };
-        let set = finals.map(|f| Set::of(c.events.len(), f.iter().copied()));
-        if let Some(finals) = finals {
-            if !(State { finals, ..open }).passes() {
-                return Ok(Go::On);
+        let n = c.events.len();
+        let set = last_writes.map(|writes| Set::of(n, writes.iter().copied()));
+        if let Some(last_writes) = last_writes {
+            if !initial.with(last_writes).passes_filter() {
+                return Ok(SearchControl::Continue);
             }
         }
-        let observed = options.iter().flatten().copied();
-        let observed = Set::of(c.events.len(), observed);
-        let result = stage.tally(rf, set.as_ref(), &observed, &mut |solution| {
-            match (finals, solution.co) {
-                (Some(finals), _) => conclude(finals, solution),
+        let observed = Set::of(n, choices.iter().flatten().copied());
+        let mut allow = |last_writes: &[EventId], solution: &Solution<'_>| {
+            add(answer, &initial.with(last_writes), solution);
+        };
+        let result = model.tally(rf, set.as_ref(), &observed, &mut |solution| {
+            match (last_writes, solution.co) {
+                (Some(last_writes), _) => allow(last_writes, solution),
                 (None, _) if solution.last_writes.is_some() => {
                     let lasts = solution.last_writes.unwrap_or_default();
-                    let is_last = |w: &Index| lasts.contains(w);
-                    let last = |writes: &Vec<Index>| writes.iter().copied().find(is_last);
-                    let finals: Vec<Index> = options.iter().filter_map(last).collect();
-                    conclude(&finals, solution);
+                    let is_last = |w: &EventId| lasts.contains(w);
+                    let last = |writes: &Vec<EventId>| writes.iter().copied().find(is_last);
+                    let last_writes: Vec<EventId> = choices.iter().filter_map(last).collect();
+                    allow(&last_writes, solution);
                 }
-                (None, Some(co)) => {
-                    let last = |writes: &Vec<Index>| {
-                        let is_last = |w: &Index| !writes.iter().any(|v| co.contains(*w, *v));
-                        writes.iter().copied().find(is_last)
-                    };
-                    let finals: Vec<Index> = options.iter().filter_map(last).collect();
-                    conclude(&finals, solution);
-                }
+                (None, Some(co)) => allow(&last_in(co, choices), solution),
                 (None, None) => {
-                    let mut at = vec![0; options.len()];
+                    let mut at = vec![0; choices.len()];
                     loop {
-                        let finals = options.iter().zip(&at);
-                        let finals = finals.filter_map(|(o, i)| o.get(*i).copied());
-                        conclude(&finals.collect::<Vec<Index>>(), solution);
-                        if !advance(&mut at, options.iter().map(Vec::len)) {
+                        let writes = choices.iter().zip(&at);
+                        let writes = writes.filter_map(|(o, i)| o.get(*i).copied());
+                        allow(&writes.collect::<Vec<EventId>>(), solution);
+                        if !advance(&mut at, choices.iter().map(Vec::len)) {
                             break;
                         }
                     }
@@ -369,94 +362,24 @@ impl Run<'_> {
             }
             ControlFlow::Continue(())
         });
-        result.map(|()| Go::On).map_err(EngineError::Model)
+        result
+            .map(|()| SearchControl::Continue)
+            .map_err(EnumerateError::Model)
     }
 }
 
-/// The final state of a candidate.
-pub(super) struct State<'s, 'p> {
-    pub test: &'s Test,
-    pub threads: &'s Threads,
-    pub c: &'s Candidate<'p>,
-    pub chosen: &'s Chosen<'s>,
-    /// The last write of each observed location.
-    pub finals: &'s [Index],
-}
-
-impl State<'_, '_> {
-    pub fn value(&self, o: &Observable) -> Value {
-        match o {
-            Observable::Memory(a) => self
-                .threads
-                .observed
-                .iter()
-                .position(|b| a == b)
-                .and_then(|i| self.c.events[*self.finals.get(i)?].act.written())
-                .map_or(Value::ZERO, |w| self.chosen.solver.value(w)),
-            Observable::Register { thread, name } => self.register(*thread, name),
-        }
+/// Adds allowed executions with this final state to the answer.
+fn add(answer: &mut Answer, state: &FinalState<'_, '_>, solution: &Solution<'_>) {
+    if !state.passes_filter() {
+        return;
     }
-
-    fn register(&self, thread: usize, name: &str) -> Value {
-        let index = self.test.register(thread, name);
-        let held = index.and_then(|i| self.c.paths.get(thread)?.path.registers.get(i));
-        match held {
-            Some(held) => {
-                let by = self.c.shifts.get(thread).copied().unwrap_or(0);
-                self.chosen.solver.value(shift(held.value, by))
-            }
-            None => {
-                let initial = self.test.registers.get(&(thread, name.to_string()));
-                initial.copied().unwrap_or(Value::ZERO)
-            }
-        }
-    }
-
-    pub fn passes(&self) -> bool {
-        let filter = self.test.filter.as_ref();
-        filter.map_or(true, |f| f.holds(&|o| self.value(o)))
-    }
-
-    fn conclude(&self, answer: &mut Answer, solution: &Solution<'_>) {
-        if !self.passes() {
-            return;
-        }
-        let mut state: Vec<Value> = answer.observables.iter().map(|o| self.value(o)).collect();
-        name_open(&mut state);
-        let holds = self.test.condition.prop.holds(&|o| self.value(o));
-        answer.add(state, holds, solution.count);
-        answer.undefined |= solution.undefined;
-        for flag in solution.flags {
-            if !answer.flags.contains(*flag) {
-                answer.flags.insert((*flag).to_string());
-            }
-        }
-    }
-}
-
-/// Writes that may come last: all but the initial one, or that one alone.
-pub(super) fn last_writes(c: &Candidate<'_>, chosen: &Chosen<'_>, address: Address) -> Vec<Index> {
-    let to = |i: &Index| {
-        let at = c.events[*i].act.address();
-        at.and_then(|at| chosen.solver.known(at)) == Some(Value::Address(address))
-    };
-    let writes: Vec<Index> = c.writes.iter().copied().filter(to).collect();
-    match writes.iter().any(|w| *w >= c.initial) {
-        true => writes.into_iter().filter(|w| *w >= c.initial).collect(),
-        false => writes,
-    }
-}
-
-/// Open values are named in the order they appear.
-fn name_open(state: &mut [Value]) {
-    let mut seen: Vec<u32> = Vec::new();
-    for value in state {
-        if let Value::Open(root) = value {
-            let at = seen.iter().position(|s| s == root).unwrap_or_else(|| {
-                seen.push(*root);
-                seen.len() - 1
-            });
-            *value = Value::Open(at as u32 + 1);
+    let values = state.values(&answer.observables);
+    let holds = state.test.condition.prop.holds(&|o| state.value(o));
+    answer.add(values, holds, solution.count);
+    answer.undefined |= solution.undefined;
+    for flag in solution.flags {
+        if !answer.flags.contains(*flag) {
+            answer.flags.insert((*flag).to_string());
         }
     }
 }

@@ -1,37 +1,38 @@
-//! Why an outcome is possible, or why it is not: an execution that has it, or the axioms that
-//! kill the candidates that would have it.
+//! Explains an answer: an execution with the outcome, or the axioms that forbid the candidates
+//! with it.
 //!
-//! The outcome is what the condition asks about: its proposition, or, after `forall`, what the
-//! proposition leaves out. This search is one of its own, since deciding need not look at what
-//! cannot be allowed.
+//! The outcome is the condition's proposition, or its negation after `forall`. The search is
+//! separate from `decide`, which can skip candidates that are not allowed.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use super::candidate::{Candidate, Chosen, Go, Index, Visitor};
-use super::decide::{advance, last_writes, State};
-use super::graph_input::{locations, GraphInput};
+use super::answer::Answer;
+use super::candidate::{Candidate, Chosen, EventId, SearchControl, Visitor};
+use super::error::EnumerateError;
+use super::final_state::{advance, last_in, possible_last_writes, FinalState};
+use super::graph_input::{event_locations, GraphInput};
 use super::limits::{Limits, Meter};
-use super::prepared::Prepared;
-use super::threads::{self, Threads};
+use super::paths::prepared::PreparedPath;
+use super::thread_paths::ThreadPaths;
 use super::witness::Witness;
-use super::{Answer, EngineError};
 use cat::{CatError, Input, Model, Solution};
 use litmus::{Observable, Quantifier, Test};
 use relation::{Relation, Set};
 
-/// How many ways to make a model's choices may be looked at for one choice of reads-from.
+/// The maximum number of a model's own choices, such as coherence orders, per choice of reads-from.
 const STEPS: u64 = 200_000;
 
 #[derive(Clone, Debug, Default)]
 pub struct Explanation {
-    /// An allowed execution with the outcome (one without a defined meaning, when that is the
-    /// answer); for a forbidden outcome a candidate that has it, and the axiom that forbids it.
+    /// An allowed execution with the outcome, or one with undefined behaviour if the answer is
+    /// Undefined; for a forbidden outcome a candidate with it, and the axiom that forbids it.
     pub witness: Option<Witness>,
-    /// For a forbidden outcome, how many candidates that have it each axiom is the first to kill.
-    pub killed: BTreeMap<String, u64>,
-    /// A limit was hit: there may be more.
-    pub cut: bool,
+    /// For a forbidden outcome, by axiom, the number of candidates with it that the axiom is the
+    /// first to forbid.
+    pub forbidden_by: BTreeMap<String, u64>,
+    /// A limit was reached: not all candidates were examined.
+    pub incomplete: bool,
 }
 
 /// Explains an answer to a test.
@@ -40,10 +41,10 @@ pub fn explain(
     model: &Model,
     answer: &Answer,
     limits: &Limits,
-) -> Result<Explanation, EngineError> {
-    let Ok(threads) = threads::prepare(test, model.computes_dependencies) else {
+) -> Result<Explanation, EnumerateError> {
+    let Ok(threads) = ThreadPaths::new(test, model.computes_dependencies) else {
         return Ok(Explanation {
-            cut: true,
+            incomplete: true,
             ..Explanation::default()
         });
     };
@@ -66,14 +67,14 @@ pub fn explain(
         threads: &threads,
         goal,
         found: Explanation::default(),
-        fault: None,
+        error: None,
     };
     let mut choice = vec![0; threads.paths.len()];
     while threads.paths.iter().all(|p| !p.is_empty()) {
         let paths = threads.paths.iter().zip(&choice).map(|(p, i)| &p[*i]);
         let go = search.combination(paths.collect())?;
         let sizes = threads.paths.iter().map(Vec::len);
-        if go == Go::Stop || search.ended || !advance(&mut choice, sizes) {
+        if go == SearchControl::Stop || search.ended || !advance(&mut choice, sizes) {
             break;
         }
     }
@@ -94,54 +95,54 @@ struct Search<'t> {
     meter: Meter,
     tried: u64,
     ended: bool,
-    threads: &'t Threads,
+    threads: &'t ThreadPaths,
     goal: Goal,
     found: Explanation,
-    fault: Option<EngineError>,
+    error: Option<EnumerateError>,
 }
 
-/// A choice of paths, every candidate of which is looked at.
-struct Looking<'s, 't, 'c, 'p> {
+/// Examines every candidate of one choice of paths.
+struct ExplanationVisitor<'s, 't, 'c, 'p> {
     search: &'s mut Search<'t>,
     candidate: &'c Candidate<'p>,
-    last: Go,
+    last: SearchControl,
 }
 
-impl Visitor for Looking<'_, '_, '_, '_> {
-    /// What an axiom kills early counts too.
-    fn may_go_on(&mut self, _: Chosen<'_>) -> Go {
+impl Visitor for ExplanationVisitor<'_, '_, '_, '_> {
+    /// Does not prune: candidates that an axiom forbids early count too.
+    fn partial(&mut self, _: Chosen<'_>) -> SearchControl {
         match self.search.expired() {
-            true => Go::Stop,
-            false => Go::On,
+            true => SearchControl::Stop,
+            false => SearchControl::Continue,
         }
     }
 
-    fn complete(&mut self, chosen: Chosen<'_>) -> Go {
+    fn complete(&mut self, chosen: Chosen<'_>) -> SearchControl {
         let judged = self.search.judge(self.candidate, &chosen);
-        self.last = judged.unwrap_or_else(|fault| {
-            self.search.fault = Some(fault);
-            Go::Stop
+        self.last = judged.unwrap_or_else(|error| {
+            self.search.error = Some(error);
+            SearchControl::Stop
         });
         self.last
     }
 }
 
 impl Search<'_> {
-    fn combination(&mut self, paths: Vec<&Prepared>) -> Result<Go, EngineError> {
-        if paths.iter().any(|p| p.path.cut) {
-            return Ok(Go::On);
+    fn combination(&mut self, paths: Vec<&PreparedPath>) -> Result<SearchControl, EnumerateError> {
+        if paths.iter().any(|p| p.path.loop_bound_reached) {
+            return Ok(SearchControl::Continue);
         }
         let memory = self.test.memory.iter().map(|(a, v)| (*a, *v));
-        let candidate = Candidate::new(memory, self.threads.initial_tags, paths);
-        let mut looking = Looking {
+        let candidate = Candidate::new(memory, self.threads.dialect.initial_write, paths);
+        let mut visitor = ExplanationVisitor {
             search: self,
             candidate: &candidate,
-            last: Go::On,
+            last: SearchControl::Continue,
         };
-        candidate.choices(&mut looking);
-        let last = looking.last;
-        match self.fault.take() {
-            Some(fault) => Err(fault),
+        candidate.choices(&mut visitor);
+        let last = visitor.last;
+        match self.error.take() {
+            Some(error) => Err(error),
             None => Ok(last),
         }
     }
@@ -151,100 +152,105 @@ impl Search<'_> {
         self.tried += 1;
         let over = self.tried % 64 == 0 && self.meter.over().is_some();
         self.ended |= over || self.tried > self.limits.candidates;
-        self.found.cut |= self.ended;
+        self.found.incomplete |= self.ended;
         self.ended
     }
 
-    fn judge(&mut self, c: &Candidate<'_>, chosen: &Chosen<'_>) -> Result<Go, EngineError> {
+    fn judge(
+        &mut self,
+        c: &Candidate<'_>,
+        chosen: &Chosen<'_>,
+    ) -> Result<SearchControl, EnumerateError> {
         if self.expired() {
-            return Ok(Go::Stop);
+            return Ok(SearchControl::Stop);
         }
-        let options: Vec<Vec<Index>> = self
+        let choices: Vec<Vec<EventId>> = self
             .threads
             .observed
             .iter()
-            .map(|a| last_writes(c, chosen, *a))
+            .map(|a| possible_last_writes(c, chosen, *a))
             .collect();
-        let matching = self.matching(c, chosen, &options);
+        let matching = self.matching(c, chosen, &choices);
         if matching.is_empty() {
-            return Ok(Go::On);
+            return Ok(SearchControl::Continue);
         }
         let n = c.events.len();
-        let places = locations(c, chosen);
-        let graph = GraphInput::new(c, chosen, self.threads, &places);
+        let locations = event_locations(c, chosen);
+        let graph = GraphInput::new(c, chosen, self.threads, &locations);
         let input = Input {
             n,
             given: &|name| graph.given(name),
-            locations: &places,
+            locations: &locations,
             variants: &|_| false,
         };
-        let mut stage = self.model.prepare(&input).map_err(EngineError::Model)?;
+        let mut model = self.model.prepare(&input).map_err(EnumerateError::Model)?;
         let po = graph.relation("po");
-        stage.set_interrupt(self.meter.watch());
+        model.set_interrupt(self.meter.watch());
         let rf = Relation::of(n, chosen.rf.iter().copied());
-        let rounds: Vec<Option<&Vec<Index>>> = match stage.needs_final_writes() {
+        let restrictions: Vec<Option<&Vec<EventId>>> = match model.needs_final_writes() {
             true => matching.iter().map(Some).collect(),
             false => vec![None],
         };
         let goal = self.goal;
-        for finals in rounds {
-            stage.set_limit(Some(STEPS));
-            let set = finals.map(|f| Set::of(n, f.iter().copied()));
+        for last_writes in restrictions {
+            model.set_limit(Some(STEPS));
+            let set = last_writes.map(|f| Set::of(n, f.iter().copied()));
             let mut look = |axiom: Option<&str>, solution: &Solution<'_>| {
-                let by_order = || by_order(&options, solution.co?);
-                let finals = finals.cloned().or_else(by_order);
-                let finals = finals.unwrap_or_else(|| matching[0].clone());
-                if !matching.contains(&finals) {
+                let by_order = || Some(last_in(solution.co?, &choices));
+                let last_writes = last_writes.cloned().or_else(by_order);
+                let last_writes = last_writes.unwrap_or_else(|| matching[0].clone());
+                if !matching.contains(&last_writes) {
                     return ControlFlow::Continue(());
                 }
                 if let Some(axiom) = axiom {
-                    *self.found.killed.entry(axiom.to_owned()).or_default() += 1;
+                    *self.found.forbidden_by.entry(axiom.to_owned()).or_default() += 1;
                 } else if goal == Goal::Undefined && !solution.undefined {
                     return ControlFlow::Continue(());
                 }
                 if self.found.witness.is_none() {
-                    let mut witness =
-                        Witness::new(self.test, self.threads, c, chosen, po.as_ref(), solution.co);
-                    witness.state = self.shown(c, chosen, &finals);
+                    let mut witness = Witness::new(self.test, c, chosen, po.as_ref(), solution.co);
+                    witness.state = self.shown(c, chosen, &last_writes);
                     witness.axiom = axiom.map(str::to_owned);
                     self.found.witness = Some(witness);
                 }
                 ControlFlow::Break(())
             };
             let searched = match goal {
-                Goal::Forbidden => stage.failures(&rf, set.as_ref(), &mut |axiom, solution| {
-                    // every candidate counts: there is no end before the last
+                Goal::Forbidden => model.failures(&rf, set.as_ref(), &mut |axiom, solution| {
+                    // every candidate counts, so the search does not stop early
                     let _ = look(Some(axiom), solution);
                 }),
-                _ => stage.solutions(&rf, set.as_ref(), &mut |solution| look(None, solution)),
+                _ => model.solutions(&rf, set.as_ref(), &mut |solution| look(None, solution)),
             };
             self.after(searched)?;
             if goal != Goal::Forbidden && self.found.witness.is_some() {
-                return Ok(Go::Stop);
+                return Ok(SearchControl::Stop);
             }
         }
-        Ok(Go::On)
+        Ok(SearchControl::Continue)
     }
 
-    /// The last writes that give the outcome asked about; any, when that is not the question.
+    /// The choices of last writes that give the outcome; all of them when the goal is Undefined.
     fn matching(
         &self,
         c: &Candidate<'_>,
         chosen: &Chosen<'_>,
-        options: &[Vec<Index>],
-    ) -> Vec<Vec<Index>> {
+        choices: &[Vec<EventId>],
+    ) -> Vec<Vec<EventId>> {
         let forall = self.test.condition.quantifier == Quantifier::Forall;
         let mut found = Vec::new();
-        let mut at = vec![0; options.len()];
+        let mut at = vec![0; choices.len()];
         loop {
-            let finals = options.iter().zip(&at);
-            let finals: Vec<Index> = finals.filter_map(|(o, i)| o.get(*i).copied()).collect();
-            let state = self.state(c, chosen, &finals);
+            let last_writes = choices.iter().zip(&at);
+            let last_writes: Vec<EventId> = last_writes
+                .filter_map(|(o, i)| o.get(*i).copied())
+                .collect();
+            let state = self.state(c, chosen, &last_writes);
             let holds = self.test.condition.prop.holds(&|o| state.value(o));
-            if state.passes() && (self.goal == Goal::Undefined || holds != forall) {
-                found.push(finals);
+            if state.passes_filter() && (self.goal == Goal::Undefined || holds != forall) {
+                found.push(last_writes);
             }
-            if !advance(&mut at, options.iter().map(Vec::len)) {
+            if !advance(&mut at, choices.iter().map(Vec::len)) {
                 return found;
             }
         }
@@ -254,14 +260,14 @@ impl Search<'_> {
         &'s self,
         c: &'s Candidate<'p>,
         chosen: &'s Chosen<'s>,
-        finals: &'s [Index],
-    ) -> State<'s, 'p> {
-        State {
+        last_writes: &'s [EventId],
+    ) -> FinalState<'s, 'p> {
+        FinalState {
             test: self.test,
             threads: self.threads,
             c,
             chosen,
-            finals,
+            last_writes,
         }
     }
 
@@ -269,31 +275,22 @@ impl Search<'_> {
         &self,
         c: &Candidate<'_>,
         chosen: &Chosen<'_>,
-        finals: &[Index],
+        last_writes: &[EventId],
     ) -> Vec<(String, String)> {
         let printer = self.test.printer();
-        let state = self.state(c, chosen, finals);
+        let state = self.state(c, chosen, last_writes);
         let displayed = self.test.displayed();
         let pair = |o: &Observable| (printer.observable(o), printer.value(state.value(o)));
         displayed.iter().map(pair).collect()
     }
 
-    fn after(&mut self, searched: Result<(), CatError>) -> Result<(), EngineError> {
+    fn after(&mut self, searched: Result<(), CatError>) -> Result<(), EnumerateError> {
         match searched {
             Err(error) if error.limit => {
-                self.found.cut = true;
+                self.found.incomplete = true;
                 Ok(())
             }
-            other => other.map_err(EngineError::Model),
+            other => other.map_err(EnumerateError::Model),
         }
     }
-}
-
-/// The last of each list in a coherence order.
-fn by_order(options: &[Vec<Index>], co: &Relation) -> Option<Vec<Index>> {
-    let last = |writes: &Vec<Index>| {
-        let is_last = |w: &Index| !writes.iter().any(|v| co.contains(*w, *v));
-        writes.iter().copied().find(is_last)
-    };
-    Some(options.iter().filter_map(last).collect())
 }

@@ -1,10 +1,10 @@
-//! A candidate as a cat model sees it: named sets and relations of its events, each made when
-//! the model asks for it.
+//! The predefined sets and relations of cat, for the events of a candidate. Each is computed when
+//! the model uses it.
 
-use super::candidate::{shift, Candidate, Chosen, Index};
-use super::event::{Act, Id};
-use super::prepared::{pairs, Prepared};
-use super::threads::Threads;
+use super::candidate::{shift, Candidate, Chosen, EventId};
+use super::paths::path::{Action, PathEventId};
+use super::paths::prepared::{rmw_pairs, PreparedPath};
+use super::thread_paths::ThreadPaths;
 use cat::Given;
 use litmus::value::{Address, Value};
 use relation::{Relation, Set};
@@ -12,17 +12,17 @@ use relation::{Relation, Set};
 pub struct GraphInput<'g> {
     candidate: &'g Candidate<'g>,
     chosen: &'g Chosen<'g>,
-    threads: &'g Threads,
+    threads: &'g ThreadPaths,
     locations: &'g [Option<u32>],
 }
 
-/// Where each event is, numbered, as the candidate's equations say.
-pub fn locations(c: &Candidate<'_>, chosen: &Chosen<'_>) -> Vec<Option<u32>> {
+/// By event, the number of its location, as the candidate's equations determine it.
+pub fn event_locations(c: &Candidate<'_>, chosen: &Chosen<'_>) -> Vec<Option<u32>> {
     let mut known: Vec<Address> = Vec::new();
     c.events
         .iter()
         .map(|e| {
-            let at = e.act.address()?;
+            let at = e.action.address()?;
             let Some(Value::Address(a)) = chosen.solver.known(at) else {
                 return None;
             };
@@ -36,11 +36,11 @@ pub fn locations(c: &Candidate<'_>, chosen: &Chosen<'_>) -> Vec<Option<u32>> {
 }
 
 impl<'g> GraphInput<'g> {
-    /// `locations` are those of the events.
+    /// `locations` are the `event_locations`.
     pub fn new(
         candidate: &'g Candidate<'g>,
         chosen: &'g Chosen<'g>,
-        threads: &'g Threads,
+        threads: &'g ThreadPaths,
         locations: &'g [Option<u32>],
     ) -> GraphInput<'g> {
         GraphInput {
@@ -57,26 +57,30 @@ impl<'g> GraphInput<'g> {
     }
 
     fn set(&self, name: &str) -> Option<Set> {
-        // most differ in the first byte, which is quicker to see
-        let is = |tag: &&str| tag.as_bytes().first() == name.as_bytes().first() && *tag == name;
-        if let Some(bit) = self.threads.tags.iter().position(is) {
-            return Some(self.events(|i| self.candidate.events[i].tags >> bit & 1 == 1));
+        // most differ in the first byte, which is quicker to compare
+        let is =
+            |known: &&str| known.as_bytes().first() == name.as_bytes().first() && *known == name;
+        let dialect = self.threads.dialect;
+        if let Some(bit) = dialect.annotations.iter().position(is) {
+            return Some(self.events(|i| self.candidate.events[i].annotations >> bit & 1 == 1));
         }
-        let acts = |keep: fn(&Act) -> bool| self.events(|i| keep(&self.candidate.events[i].act));
+        let actions = |selects: fn(&Action) -> bool| {
+            self.events(|i| selects(&self.candidate.events[i].action))
+        };
         Some(match name {
-            "M" | "Exp" => acts(Act::is_memory),
-            "R" => acts(Act::is_load),
-            "W" => acts(Act::is_store),
+            "M" | "Exp" => actions(Action::is_memory),
+            "R" => actions(Action::is_load),
+            "W" => actions(Action::is_store),
             "IW" => self.events(|i| i < self.candidate.initial),
-            "F" => acts(|act| matches!(act, Act::Fence)),
-            "B" => acts(Act::is_commit),
-            "BCC" => acts(|act| matches!(act, Act::Branch)),
-            "AMO" => acts(|act| matches!(act, Act::Update { .. })),
-            "Rreg" => acts(|act| matches!(act, Act::RegisterRead)),
-            "Wreg" => acts(|act| matches!(act, Act::RegisterWrite)),
+            "F" => actions(|action| matches!(action, Action::Fence)),
+            "B" => actions(Action::is_commit),
+            "BCC" => actions(|action| matches!(action, Action::Branch)),
+            "AMO" => actions(|action| matches!(action, Action::Update { .. })),
+            "Rreg" => actions(|action| matches!(action, Action::RegisterRead)),
+            "Wreg" => actions(|action| matches!(action, Action::RegisterWrite)),
             "DATA" => self.events(|i| self.feeds_data(i)),
             "NDATA" => self.events(|i| !self.feeds_data(i)),
-            _ if self.threads.empty.contains(&name) => self.events(|_| false),
+            _ if dialect.empty_sets.contains(&name) => self.events(|_| false),
             _ => return None,
         })
     }
@@ -94,7 +98,7 @@ impl<'g> GraphInput<'g> {
                 ext
             }
             "sm" | "si" => {
-                Relation::identity(&self.events(|i| self.candidate.events[i].act.is_memory()))
+                Relation::identity(&self.events(|i| self.candidate.events[i].action.is_memory()))
             }
             "same-instance" => self.same(|i| self.instance(i)),
             "po" => self.threads(|p| p.order.po().iter()),
@@ -108,34 +112,34 @@ impl<'g> GraphInput<'g> {
             "iico_order" => self.threads(|p| p.path.iico_order.iter().copied()),
             "rf-reg" => self.threads(|p| p.path.rf_reg.iter().copied()),
             "partial_po" | "success" => Relation::new(n),
-            "rmw" => self.atomic_pairs(),
+            "rmw" => self.rmw(),
             "amo" => {
                 let one = |a, b| self.instance(a).is_some() && self.instance(a) == self.instance(b);
-                self.atomic_pairs().filter(one)
+                self.rmw().filter(one)
             }
             _ => return None,
         })
     }
 
-    fn events(&self, keep: impl Fn(Index) -> bool) -> Set {
+    fn events(&self, selects: impl Fn(EventId) -> bool) -> Set {
         let n = self.candidate.events.len();
-        Set::of(n, (0..n).filter(|i| keep(*i)))
+        Set::of(n, (0..n).filter(|i| selects(*i)))
     }
 
-    fn feeds_data(&self, i: Index) -> bool {
+    fn feeds_data(&self, i: EventId) -> bool {
         let event = &self.candidate.events[i];
         let path = event.thread.and_then(|t| self.candidate.paths.get(t));
         path.is_some_and(|p| p.path.events[event.id].data_port)
     }
 
     /// The thread and the instance of its instruction that an event belongs to.
-    fn instance(&self, i: Index) -> Option<(usize, u32)> {
+    fn instance(&self, i: EventId) -> Option<(usize, u32)> {
         let event = &self.candidate.events[i];
         event.thread.map(|thread| (thread, event.instance))
     }
 
-    /// The events of each class; one without a class is in none.
-    fn classes<C: PartialEq>(&self, class: impl Fn(Index) -> Option<C>) -> Vec<(C, Set)> {
+    /// The events of each class; some events may have none.
+    fn classes<C: PartialEq>(&self, class: impl Fn(EventId) -> Option<C>) -> Vec<(C, Set)> {
         let n = self.candidate.events.len();
         let mut all: Vec<(C, Set)> = Vec::new();
         for i in 0..n {
@@ -149,7 +153,7 @@ impl<'g> GraphInput<'g> {
     }
 
     /// The pairs of events of one class.
-    fn same<C: PartialEq>(&self, class: impl Fn(Index) -> Option<C>) -> Relation {
+    fn same<C: PartialEq>(&self, class: impl Fn(EventId) -> Option<C>) -> Relation {
         let mut all = Relation::new(self.candidate.events.len());
         for (_, events) in self.classes(class) {
             events.iter().for_each(|i| all.insert_all(i, &events));
@@ -157,10 +161,10 @@ impl<'g> GraphInput<'g> {
         all
     }
 
-    /// What a relation of each thread's path says of the events seen.
-    fn threads<'s, I: Iterator<Item = (Id, Id)> + 's>(
+    /// The union of a relation of each thread's path, restricted to the events that the model uses.
+    fn threads<'s, I: Iterator<Item = (PathEventId, PathEventId)> + 's>(
         &'s self,
-        of: impl Fn(&'s Prepared) -> I,
+        of: impl Fn(&'s PreparedPath) -> I,
     ) -> Relation {
         let c = self.candidate;
         let mut all = Relation::new(c.events.len());
@@ -174,8 +178,8 @@ impl<'g> GraphInput<'g> {
         all
     }
 
-    /// The atomic load-store pairs of all threads.
-    fn atomic_pairs(&self) -> Relation {
+    /// The rmw pairs of all threads.
+    fn rmw(&self) -> Relation {
         let c = self.candidate;
         let mut all = Relation::new(c.events.len());
         for (thread, prepared) in c.paths.iter().enumerate() {
@@ -184,7 +188,8 @@ impl<'g> GraphInput<'g> {
                 true => &prepared.rmw,
                 false => {
                     let find = |o| self.chosen.solver.find(shift(o, c.shifts[thread]));
-                    resolved = pairs(&prepared.path, &prepared.order, prepared.allowed, find);
+                    let one_instruction = prepared.rmw_in_one_instruction;
+                    resolved = rmw_pairs(&prepared.path, &prepared.order, one_instruction, find);
                     &resolved
                 }
             };

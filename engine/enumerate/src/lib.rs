@@ -1,56 +1,31 @@
-//! A litmus test under any cat model, as herd7 decides it.
+//! The executions of a litmus test that a cat model allows. A `litmus::Test` and a `cat::Model` come
+//! in; states, observation and flags come out, equal to those of herd7 in its default mode, and on
+//! request a witness: an execution with the outcome, or the axioms that forbid it.
+//!
+//! The steps are herd7's (Alglave, Maranget, Tautschnig: "Herding cats", TOPLAS 2014, section 8):
+//! the paths of each thread as events with equations between their values (`paths`), all choices
+//! of one path per thread and of reads-from that solve the equations (`candidate`), and the model
+//! on each (`decide`). A search ends at a limit without an answer; nothing is approximated.
 
 mod answer;
-mod builder;
-mod c;
 mod candidate;
 mod decide;
-mod dependencies;
-mod event;
-mod exclusive;
+mod error;
 mod explain;
-mod format;
+mod final_state;
 mod graph_input;
-mod instructions;
+mod herd_log;
 mod limits;
-mod machine;
-mod prepared;
+mod paths;
 mod solver;
-mod threads;
+mod term;
+mod thread_paths;
 mod witness;
 
 pub use answer::{Answer, Observation};
 pub use decide::decide;
+pub use error::EnumerateError;
 pub use explain::{explain, Explanation};
-pub use format::herd;
+pub use herd_log::herd;
 pub use limits::{Limit, Limits};
-pub use witness::{Shown, Witness};
-
-use cat::CatError;
-
-/// What keeps a test from being decided.
-#[derive(Debug)]
-pub enum EngineError {
-    /// An operation on addresses that has no result.
-    Illegal,
-    /// Accesses of different sizes to this location, or of a part of one that has no value of
-    /// its own.
-    MixedSize(String),
-    /// The model cannot be applied.
-    Model(CatError),
-}
-
-impl std::fmt::Display for EngineError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            EngineError::Illegal => f.write_str("an operation on addresses that has no result"),
-            EngineError::MixedSize(place) => write!(
-                f,
-                "the accesses to {place} are of mixed sizes, which is not supported"
-            ),
-            EngineError::Model(e) => e.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for EngineError {}
+pub use witness::{Witness, WitnessEvent};

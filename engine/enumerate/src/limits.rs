@@ -1,4 +1,4 @@
-//! What a decision may cost before it ends without an answer.
+//! Limits on the time, memory and size of a decision.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -7,19 +7,19 @@ use std::time::{Duration, Instant};
 use cat::Interrupt;
 use memory::held;
 
-/// At most so many paths of one thread.
+/// The maximum number of paths of one thread.
 pub const PATHS: usize = 20_000;
-/// At most so many events of one candidate: each relation among them has so many bits squared.
+/// The maximum number of events of a candidate; a relation has that many bits squared.
 pub const EVENTS: usize = 4_000;
 
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Choices of reads-from and of final writes that are tried.
+    /// The maximum number of choices of reads-from and of final writes.
     pub candidates: u64,
     pub time: Duration,
-    /// Bytes that a decision may hold.
+    /// In bytes.
     pub memory: usize,
-    /// Ends the decision when somebody sets it.
+    /// Ends the decision when set.
     pub stop: Option<Arc<AtomicBool>>,
 }
 
@@ -34,16 +34,15 @@ impl Default for Limits {
     }
 }
 
-/// A decision that has begun, against what it may cost. It is asked in the thread that decides,
-/// whose memory counts.
+/// Measures a decision that has begun against its limits, in the thread that decides.
 #[derive(Clone, Debug)]
 pub struct Meter {
     limits: Limits,
     start: Instant,
-    /// What the thread held when it began.
+    /// The memory that the thread held at the beginning.
     held: isize,
-    /// The limit that was hit: what is freed on the way out changes nothing.
-    hit: Arc<OnceLock<Limit>>,
+    /// The first limit that was reached; freeing memory afterwards does not undo it.
+    reached: Arc<OnceLock<Limit>>,
 }
 
 impl Meter {
@@ -52,7 +51,7 @@ impl Meter {
             limits: limits.clone(),
             start: Instant::now(),
             held: held(),
-            hit: Arc::default(),
+            reached: Arc::default(),
         }
     }
 
@@ -60,27 +59,27 @@ impl Meter {
         self.start.elapsed().as_secs_f64()
     }
 
-    /// The limit by which the decision has to end; being stopped is being out of time.
+    /// The limit that has been reached; `stop` counts as the time limit.
     pub fn over(&self) -> Option<Limit> {
         let stop = self.limits.stop.as_ref();
         let stopped = stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
         let grown = held().saturating_sub(self.held);
         if usize::try_from(grown).is_ok_and(|grown| grown > self.limits.memory) {
-            let _first = self.hit.set(Limit::Memory);
+            let _first = self.reached.set(Limit::Memory);
         } else if stopped || self.start.elapsed() > self.limits.time {
-            let _first = self.hit.set(Limit::Seconds);
+            let _first = self.reached.set(Limit::Seconds);
         }
-        self.hit.get().copied()
+        self.reached.get().copied()
     }
 
-    /// The same for a search that asks by itself.
+    /// The same as a function, for the model's own search.
     pub fn watch(&self) -> Interrupt {
         let meter = self.clone();
         Arc::new(move || meter.over().is_some())
     }
 }
 
-/// The limit that ended a decision.
+/// A limit that a decision has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     Paths,

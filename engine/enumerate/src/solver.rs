@@ -1,7 +1,7 @@
-//! Solves the equations between the values of a candidate as reads-from is chosen, and takes
-//! choices back.
+//! Solves the equations between the values of a candidate while reads-from is chosen; choices can be
+//! undone.
 
-use super::event::{partial, Equation, Operand};
+use super::term::{partial, Equation, Term};
 use litmus::value::Value;
 
 #[derive(Clone, Copy, Debug)]
@@ -19,8 +19,8 @@ pub struct Solver {
     order: Vec<usize>,
     solved: usize,
     trail: Vec<u32>,
-    /// An operation without a result was met.
-    pub illegal: bool,
+    /// An operation has no result.
+    pub no_result: bool,
 }
 
 /// A point to return to.
@@ -38,7 +38,7 @@ impl Solver {
             equations,
             solved: 0,
             trail: Vec::new(),
-            illegal: false,
+            no_result: false,
         }
     }
 
@@ -56,49 +56,49 @@ impl Solver {
         self.solved = mark.solved;
     }
 
-    pub fn find(&self, mut o: Operand) -> Operand {
-        while let Operand::Var(v) = o {
+    pub fn find(&self, mut o: Term) -> Term {
+        while let Term::Var(v) = o {
             match self.bindings[v as usize] {
                 Binding::Free => return o,
-                Binding::Known(value) => return Operand::Known(value),
-                Binding::Same(w) => o = Operand::Var(w),
+                Binding::Known(value) => return Term::Known(value),
+                Binding::Same(w) => o = Term::Var(w),
             }
         }
         o
     }
 
-    /// The value, when nothing is left open.
-    pub fn known(&self, o: Operand) -> Option<Value> {
+    /// The value, if it is determined.
+    pub fn known(&self, o: Term) -> Option<Value> {
         match self.find(o) {
-            Operand::Known(v) => Some(v),
-            Operand::Var(_) => None,
+            Term::Known(v) => Some(v),
+            Term::Var(_) => None,
         }
     }
 
-    /// The value, or the name of what is open.
-    pub fn value(&self, o: Operand) -> Value {
+    /// The value, or the number of the unknown.
+    pub fn value(&self, o: Term) -> Value {
         match self.find(o) {
-            Operand::Known(v) => v,
-            Operand::Var(v) => Value::Open(v),
+            Term::Known(v) => v,
+            Term::Var(v) => Value::Undetermined(v),
         }
     }
 
-    /// Makes two operands equal; false when they cannot be. `propagate` draws the conclusions.
-    pub fn unify(&mut self, a: Operand, b: Operand) -> bool {
+    /// Makes two terms equal; false when they cannot be. `propagate` computes what follows.
+    pub fn unify(&mut self, a: Term, b: Term) -> bool {
         let (var, binding) = match (self.find(a), self.find(b)) {
-            (Operand::Known(x), Operand::Known(y)) => return x == y,
-            (Operand::Var(v), Operand::Known(x)) | (Operand::Known(x), Operand::Var(v)) => {
+            (Term::Known(x), Term::Known(y)) => return x == y,
+            (Term::Var(v), Term::Known(x)) | (Term::Known(x), Term::Var(v)) => {
                 (v, Binding::Known(x))
             }
-            (Operand::Var(v), Operand::Var(w)) if v == w => return true,
-            (Operand::Var(v), Operand::Var(w)) => (v, Binding::Same(w)),
+            (Term::Var(v), Term::Var(w)) if v == w => return true,
+            (Term::Var(v), Term::Var(w)) => (v, Binding::Same(w)),
         };
         self.bindings[var as usize] = binding;
         self.trail.push(var);
         true
     }
 
-    /// Computes what can be; false when the equations contradict one another.
+    /// Computes what the equations determine; false when they contradict each other.
     pub fn propagate(&mut self) -> bool {
         let mut changed = true;
         while changed {
@@ -107,8 +107,8 @@ impl Solver {
                 let e = self.equations[self.order[i]];
                 let result = match partial(e.op, self.find(e.a), self.find(e.b)) {
                     None => continue,
-                    Some(Err(())) => {
-                        self.illegal = true;
+                    Some(Err(_)) => {
+                        self.no_result = true;
                         return false;
                     }
                     Some(Ok(result)) => result,
@@ -116,7 +116,7 @@ impl Solver {
                 self.order.swap(i, self.solved);
                 self.solved += 1;
                 changed = true;
-                if !self.unify(Operand::Var(e.var), result) {
+                if !self.unify(Term::Var(e.var), result) {
                     return false;
                 }
             }

@@ -1,43 +1,41 @@
-//! One execution as data: its events, how they communicate, and the cycle that shows that the
-//! threads do not simply take turns.
+//! A witness: the events of one execution, rf, co and fr between them, and a cycle that shows that it
+//! is not sequentially consistent.
 
-use super::candidate::{Candidate, Chosen, Index};
-use super::event::{Act, Operand};
-use super::threads::Threads;
-use litmus::{Dialect, Test};
+use super::candidate::{Candidate, Chosen, EventId};
+use super::paths::path::Action;
+use super::term::Term;
+use litmus::{Annotations, Dialect, Test};
 use relation::cycle::{cycle, label, Edge};
 use relation::Relation;
 
-/// An event of a witness.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct WitnessEvent {
     /// None for the initial value of a location.
     pub thread: Option<usize>,
     /// `a`, `b`, … thread by thread; empty for an initial value.
     pub label: String,
     /// R, W, RMW, F, LOCK, UNLOCK
     pub kind: &'static str,
-    /// The model's sets that its annotation puts it in, in small letters: `rlx`, `sc`, `mfence`.
+    /// Its annotations in lower case: `rlx`, `sc`, `mfence`.
     pub order: String,
     pub location: String,
-    /// The value that it reads, and the one that it writes; each empty if it does not.
+    /// The value that it reads, and the value that it writes; empty if there is none.
     pub read: String,
     pub written: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Witness {
-    pub events: Vec<Shown>,
-    /// From each write to the reads that see it.
+    pub events: Vec<WitnessEvent>,
+    /// From each write to the reads that read from it.
     pub rf: Vec<(usize, usize)>,
-    /// From each write to the next of its location.
+    /// From each write to the next write to its location.
     pub co: Vec<(usize, usize)>,
-    /// From each read to the first write that it comes too early for.
+    /// From each read to the next write after the one that it reads from.
     pub fr: Vec<(usize, usize)>,
-    /// A shortest cycle of po, rf, co and fr; empty when the execution has none, which is to say
-    /// when it is sequentially consistent.
+    /// A shortest cycle of po, rf, co and fr; empty when the execution is sequentially consistent.
     pub cycle: Vec<Edge>,
-    /// The final state, by name.
+    /// The final state: names and values.
     pub state: Vec<(String, String)>,
     /// The axiom that forbids the execution; none when the model allows it.
     pub axiom: Option<String>,
@@ -46,7 +44,6 @@ pub struct Witness {
 impl Witness {
     pub(super) fn new(
         test: &Test,
-        threads: &Threads,
         c: &Candidate<'_>,
         chosen: &Chosen<'_>,
         po: Option<&Relation>,
@@ -56,38 +53,38 @@ impl Witness {
         let nothing = Relation::new(n);
         let (po, co) = (po.unwrap_or(&nothing), co.unwrap_or(&nothing));
         let rf = Relation::of(n, chosen.rf.iter().copied());
-        let sees_before = rf.inverse().sequence(co);
-        let fr = sees_before.filter(|a, b| a != b);
+        let rf_inverse_co = rf.inverse().sequence(co);
+        let fr = rf_inverse_co.filter(|a, b| a != b);
         let mut used = vec![false; n];
         for (from, to) in rf.iter().chain(co.iter()) {
             used[from] = true;
             used[to] = true;
         }
-        let shown = |i: Index| {
-            let act = &c.events[i].act;
+        let is_shown = |i: EventId| {
+            let action = &c.events[i].action;
             match i < c.initial {
                 true => used[i],
-                false => act.is_memory() || act.is_lock() || matches!(act, Act::Fence),
+                false => action.is_memory() || action.is_lock() || matches!(action, Action::Fence),
             }
         };
-        let kept: Vec<Index> = (0..n).filter(|i| shown(*i)).collect();
-        let place = |i: Index| kept.binary_search(&i).ok();
+        let shown: Vec<EventId> = (0..n).filter(|i| is_shown(*i)).collect();
+        let number = |i: EventId| shown.binary_search(&i).ok();
         let pairs = |r: &Relation| -> Vec<(usize, usize)> {
             r.iter()
-                .filter_map(|(a, b)| Some((place(a)?, place(b)?)))
+                .filter_map(|(a, b)| Some((number(a)?, number(b)?)))
                 .collect()
         };
         let next = co.difference(&co.sequence(co));
-        let soonest = sees_before.difference(&sees_before.sequence(co));
-        let soonest = soonest.filter(|a, b| a != b);
+        let next_after_read = rf_inverse_co.difference(&rf_inverse_co.sequence(co));
+        let next_after_read = next_after_read.filter(|a, b| a != b);
         Witness {
-            events: events(test, threads, c, chosen, &kept),
+            events: events(test, c, chosen, &shown),
             rf: pairs(&rf),
             co: pairs(&next),
-            fr: pairs(&soonest),
+            fr: pairs(&next_after_read),
             cycle: cycle(&[("po", po), ("rf", &rf), ("co", co), ("fr", &fr)], n)
                 .into_iter()
-                .filter_map(|(a, b, kind)| Some((place(a)?, place(b)?, kind)))
+                .filter_map(|(a, b, kind)| Some((number(a)?, number(b)?, kind)))
                 .collect(),
             state: Vec::new(),
             axiom: None,
@@ -97,61 +94,57 @@ impl Witness {
 
 fn events(
     test: &Test,
-    threads: &Threads,
     c: &Candidate<'_>,
     chosen: &Chosen<'_>,
-    kept: &[Index],
-) -> Vec<Shown> {
+    shown: &[EventId],
+) -> Vec<WitnessEvent> {
     let printer = test.printer();
-    let text = |operand: Option<Operand>| {
+    let text = |operand: Option<Term>| {
         let value = operand.map(|o| chosen.solver.value(o));
         value.map_or(String::new(), |v| printer.value(v))
     };
-    let mut number = 0;
-    let mut all = Vec::with_capacity(kept.len());
-    for i in kept {
+    let mut labels = 0;
+    let mut all = Vec::with_capacity(shown.len());
+    for i in shown {
         let event = &c.events[*i];
-        let kind = match event.act {
-            Act::Update { .. } => "RMW",
-            Act::Lock { .. } => "LOCK",
-            Act::Unlock { .. } => "UNLOCK",
-            Act::Fence => "F",
-            _ if event.act.is_load() => "R",
+        let kind = match event.action {
+            Action::Update { .. } => "RMW",
+            Action::Lock { .. } => "LOCK",
+            Action::Unlock { .. } => "UNLOCK",
+            Action::Fence => "F",
+            _ if event.action.is_load() => "R",
             _ => "W",
         };
         let initial = event.thread.is_none();
-        all.push(Shown {
+        all.push(WitnessEvent {
             thread: event.thread,
             label: match initial {
                 true => String::new(),
-                false => label(number),
+                false => label(labels),
             },
             kind,
             order: match initial {
                 true => String::new(),
-                false => order(test.dialect, kind, threads.tags, event.tags),
+                false => order(test.dialect, kind, event.annotations),
             },
-            location: text(event.act.address()),
-            read: text(event.act.read()),
-            written: text(event.act.written()),
+            location: text(event.action.address()),
+            read: text(event.action.read()),
+            written: text(event.action.written()),
         });
-        number += usize::from(!initial);
+        labels += usize::from(!initial);
     }
     all
 }
 
-/// What an event's annotation says: the sets of the dialect it is in, but for those that only
-/// repeat what its kind says.
-fn order(dialect: Dialect, kind: &str, tags: &[&str], held: u64) -> String {
-    let repeats: &[&str] = match dialect {
-        Dialect::C => &["A", "RMW", "LK", "LS", "UL", "annot"],
-        _ => &["annot"],
-    };
-    let words = tags
+/// An event's annotations, without those that repeat its kind.
+fn order(dialect: &Dialect, kind: &str, annotations: Annotations) -> String {
+    let implied = dialect.implied_annotations;
+    let words = dialect
+        .annotations
         .iter()
         .enumerate()
-        .filter(|(bit, tag)| held >> bit & 1 == 1 && !repeats.contains(tag))
-        .filter(|(_, tag)| **tag != "NA" || matches!(kind, "R" | "W" | "RMW"))
-        .map(|(_, tag)| tag.to_ascii_lowercase());
+        .filter(|(bit, name)| annotations >> bit & 1 == 1 && !implied.contains(name))
+        .filter(|(_, name)| **name != "NA" || matches!(kind, "R" | "W" | "RMW"))
+        .map(|(_, name)| name.to_ascii_lowercase());
     words.collect::<Vec<String>>().join(" ")
 }

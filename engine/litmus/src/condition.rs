@@ -1,11 +1,10 @@
-//! The final condition of a test: what is asked, and how it reads.
+//! The final condition of a test, and how conditions and states are printed.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::value::{Address, Value};
 
-/// Something a final state gives a value to.
+/// A register or a location, to which a final state gives a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Observable {
     Register { thread: usize, name: String },
@@ -47,16 +46,13 @@ pub struct Condition {
     pub prop: Prop,
 }
 
-/// The values of what a test observes.
-pub type State = BTreeMap<Observable, Value>;
-
 impl Prop {
-    /// What the proposition mentions.
+    /// Adds the registers and locations that the proposition mentions.
     pub fn observables(&self, into: &mut Vec<Observable>) {
         self.mentions(&mut |o| into.push(o.clone()));
     }
 
-    /// The shared locations that it mentions.
+    /// Adds the locations that it mentions.
     pub fn locations(&self, into: &mut Vec<Address>) {
         self.mentions(&mut |o| into.extend(o.address()));
     }
@@ -72,7 +68,7 @@ impl Prop {
         }
     }
 
-    /// Addresses that appear as values.
+    /// Adds the addresses that appear as values.
     pub fn addresses(&self, into: &mut Vec<Address>) {
         match self {
             Prop::Is(_, Value::Address(a)) => into.push(*a),
@@ -100,27 +96,27 @@ impl Prop {
     }
 }
 
-/// How names, values and conditions are printed: as herd7 does.
+/// Prints names, values, states and conditions as herd7 does.
 pub struct Printer<'a> {
-    pub names: &'a [String],
+    pub location_names: &'a [String],
 }
 
 impl Printer<'_> {
     pub fn address(&self, a: Address) -> String {
-        told(|out| self.put_address(out, a))
+        printed(|out| self.put_address(out, a))
     }
 
     pub fn value(&self, v: Value) -> String {
-        told(|out| self.put_value(out, v))
+        printed(|out| self.put_value(out, v))
     }
 
     pub fn observable(&self, o: &Observable) -> String {
-        told(|out| self.put_observable(out, o))
+        printed(|out| self.put_observable(out, o))
     }
 
     /// `0:r0=1; [x]=2;`
     pub fn state<'s>(&self, state: impl IntoIterator<Item = (&'s Observable, Value)>) -> String {
-        told(|out| {
+        printed(|out| {
             for (o, v) in state {
                 if !out.is_empty() {
                     out.push(' ');
@@ -134,7 +130,7 @@ impl Printer<'_> {
     }
 
     pub fn prop(&self, p: &Prop) -> String {
-        told(|out| self.put_prop(out, p))
+        printed(|out| self.put_prop(out, p))
     }
 
     /// `exists (0:r0=1)`
@@ -144,7 +140,7 @@ impl Printer<'_> {
             Quantifier::NotExists => "~exists",
             Quantifier::Forall => "forall",
         };
-        told(|out| {
+        printed(|out| {
             out.push_str(word);
             out.push(' ');
             self.put_wrapped(out, &c.prop, true);
@@ -152,7 +148,10 @@ impl Printer<'_> {
     }
 
     fn put_address(&self, out: &mut String, a: Address) {
-        let name = self.names.get(a.name as usize).map_or("?", String::as_str);
+        let name = self
+            .location_names
+            .get(a.name as usize)
+            .map_or("?", String::as_str);
         out.push_str(name);
         if a.offset > 0 {
             out.push('+');
@@ -164,7 +163,7 @@ impl Printer<'_> {
 
     fn put_value(&self, out: &mut String, v: Value) {
         match v {
-            Value::Open(n) => {
+            Value::Undetermined(n) => {
                 out.push('S');
                 put_number(out, n.into());
             }
@@ -241,11 +240,11 @@ impl Printer<'_> {
     }
 }
 
-/// How long what is told is, mostly, at most.
-const TOLD: usize = 64;
+/// Most printed states and conditions are shorter, in bytes.
+const CAPACITY: usize = 64;
 
-fn told(put: impl FnOnce(&mut String)) -> String {
-    let mut out = String::with_capacity(TOLD);
+fn printed(put: impl FnOnce(&mut String)) -> String {
+    let mut out = String::with_capacity(CAPACITY);
     put(&mut out);
     out
 }

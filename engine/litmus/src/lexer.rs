@@ -1,36 +1,36 @@
-//! Tokens of initial states, conditions and C: names, numbers and signs.
+//! The lexer of initial states, conditions, C and assembly: names, numbers and signs.
 
 use super::error::ParseError;
 use super::sections::comment_end;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind<'t> {
+pub enum TokenKind<'t> {
     Name(&'t str),
     Number(i64),
-    /// One of the signs asked for.
+    /// One of the syntax's signs.
     Sign(&'static str),
     End,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct Token<'t> {
-    pub kind: Kind<'t>,
+    pub kind: TokenKind<'t>,
     pub offset: usize,
 }
 
-/// What differs between the languages.
+/// What the lexer accepts in a language.
 pub struct Syntax {
     signs: &'static [&'static str],
-    /// Of each byte, the first sign that starts with it; their number, when none does.
+    /// By byte, the index of the first sign that starts with it, or the number of signs.
     first: [u8; 256],
     ocaml_comments: bool,
     name_start: &'static str,
 }
 
 impl Syntax {
-    /// `signs` are of one or two characters, the longer first, and less than 255;
-    /// `ocaml_comments` are `(* … *)`, else there are `/* … */` and `// …`, as in C;
-    /// `name_start` are the characters that start a name, beside letters and `_`.
+    /// `signs` have one or two characters, the longer ones first, and are fewer than 255.
+    /// Comments are `(* … *)` with `ocaml_comments`, otherwise `/* … */` and `// …`.
+    /// `name_start` are the characters that start a name besides letters and `_`.
     pub const fn new(
         signs: &'static [&'static str],
         ocaml_comments: bool,
@@ -58,7 +58,7 @@ pub fn tokens<'t>(
 ) -> Result<Vec<Token<'t>>, ParseError> {
     let bytes = text.as_bytes();
     let comments = if syntax.ocaml_comments { b'(' } else { b'/' };
-    // a name or a sign and a blank: about so many
+    // an estimate: a name or a sign, and a blank
     let mut out = Vec::with_capacity(text.len() / 3 + 1);
     let mut at = 0;
     while let Some(first) = bytes.get(at) {
@@ -70,22 +70,23 @@ pub fn tokens<'t>(
             .then(|| comment(text, at, syntax))
             .flatten()
         {
-            at = end.ok_or_else(|| ParseError::new(base + at, "this comment has no end"))?;
+            at = end.ok_or_else(|| ParseError::new(base + at, "unterminated comment"))?;
             continue;
         }
         let rest = &bytes[at..];
         let (kind, len) = if first.is_ascii_digit() {
             let len = run(rest, |c| c.is_ascii_alphanumeric());
-            let value = number(&text[at..at + len])
-                .ok_or_else(|| ParseError::new(base + at, "not a number of 64 bits"))?;
-            (Kind::Number(value), len)
+            let value = number(&text[at..at + len]).ok_or_else(|| {
+                ParseError::new(base + at, "expected a number of at most 64 bits")
+            })?;
+            (TokenKind::Number(value), len)
         } else if starts_name(*first, syntax) {
             let dots = syntax.ocaml_comments;
             let inside = |c: u8| INSIDE[usize::from(c)] || dots && c == b'.';
             let len = 1 + run(&rest[1..], inside);
-            (Kind::Name(&text[at..at + len]), len)
+            (TokenKind::Name(&text[at..at + len]), len)
         } else if let Some(sign) = sign(rest, syntax) {
-            (Kind::Sign(sign), sign.len())
+            (TokenKind::Sign(sign), sign.len())
         } else {
             let c = text[at..].chars().next().unwrap_or_default();
             if c.is_whitespace() {
@@ -102,13 +103,13 @@ pub fn tokens<'t>(
         at += len;
     }
     out.push(Token {
-        kind: Kind::End,
+        kind: TokenKind::End,
         offset: base + text.len(),
     });
     Ok(out)
 }
 
-/// Whether a byte goes on with a name.
+/// Whether a byte continues a name.
 const INSIDE: [bool; 256] = {
     let mut inside = [false; 256];
     let mut c = 0;
@@ -134,13 +135,13 @@ fn sign(rest: &[u8], syntax: &Syntax) -> Option<&'static str> {
     syntax.signs[from..].iter().find(fits).copied()
 }
 
-/// How many of the first bytes are so.
+/// The number of leading bytes that satisfy the predicate.
 fn run(bytes: &[u8], inside: impl Fn(u8) -> bool) -> usize {
     let outside = bytes.iter().position(|c| !inside(*c));
     outside.unwrap_or(bytes.len())
 }
 
-/// The end of the comment at `at`, if one starts there; `Some(None)` when it never ends.
+/// The end of the comment at `at`, if one starts there; `Some(None)` when it is unterminated.
 fn comment(text: &str, at: usize, syntax: &Syntax) -> Option<Option<usize>> {
     let rest = &text[at..];
     if syntax.ocaml_comments {
@@ -177,12 +178,14 @@ impl<'t> Cursor<'t> {
         Cursor { tokens, at: 0 }
     }
 
-    pub fn kind(&self) -> Kind<'t> {
+    pub fn kind(&self) -> TokenKind<'t> {
         self.ahead(0)
     }
 
-    pub fn ahead(&self, n: usize) -> Kind<'t> {
-        self.tokens.get(self.at + n).map_or(Kind::End, |t| t.kind)
+    pub fn ahead(&self, n: usize) -> TokenKind<'t> {
+        self.tokens
+            .get(self.at + n)
+            .map_or(TokenKind::End, |t| t.kind)
     }
 
     pub fn offset(&self) -> usize {
@@ -199,16 +202,16 @@ impl<'t> Cursor<'t> {
     }
 
     pub fn is(&self, sign: &str) -> bool {
-        // of one character, but for a few
+        // most signs have one character, which is quicker to compare
         let same = |s: &str| match (s.as_bytes(), sign.as_bytes()) {
             ([a], [b]) => a == b,
             (a, b) => a == b,
         };
-        matches!(self.kind(), Kind::Sign(s) if same(s))
+        matches!(self.kind(), TokenKind::Sign(s) if same(s))
     }
 
     pub fn is_word(&self, word: &str) -> bool {
-        matches!(self.kind(), Kind::Name(n) if n == word)
+        matches!(self.kind(), TokenKind::Name(n) if n == word)
     }
 
     pub fn eat(&mut self, sign: &str) -> bool {
@@ -236,7 +239,7 @@ impl<'t> Cursor<'t> {
 
     pub fn name(&mut self, what: &str) -> Result<&'t str, ParseError> {
         match self.kind() {
-            Kind::Name(n) => {
+            TokenKind::Name(n) => {
                 self.step();
                 Ok(n)
             }
@@ -244,17 +247,17 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    pub fn unexpected(&self, wanted: &str) -> ParseError {
+    pub fn unexpected(&self, expected: &str) -> ParseError {
         let found = match self.kind() {
-            Kind::Name(n) => format!("`{n}`"),
-            Kind::Number(n) => format!("`{n}`"),
-            Kind::Sign(s) => format!("`{s}`"),
-            Kind::End => "the end".to_string(),
+            TokenKind::Name(n) => format!("`{n}`"),
+            TokenKind::Number(n) => format!("`{n}`"),
+            TokenKind::Sign(s) => format!("`{s}`"),
+            TokenKind::End => "end of text".to_string(),
         };
-        ParseError::new(self.offset(), format!("expected {wanted}, found {found}"))
+        ParseError::new(self.offset(), format!("expected {expected}, found {found}"))
     }
 
     pub fn at_end(&self) -> bool {
-        self.kind() == Kind::End
+        self.kind() == TokenKind::End
     }
 }

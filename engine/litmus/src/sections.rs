@@ -1,26 +1,26 @@
-//! A litmus file cut into its parts, as herd7's splitter cuts it: header, documentation,
-//! metadata, initial state, program, final condition.
+//! Splits a litmus test into its sections, as herd7 does: header, documentation, metadata, initial
+//! state, threads, final condition.
 
 use super::error::ParseError;
 use memchr::memchr3_iter;
 
-/// A part of the file and the offset it starts at.
+/// A part of the text, and the byte offset at which it starts.
 #[derive(Clone, Copy, Debug)]
-pub struct Part<'a> {
+pub struct SourceSpan<'a> {
     pub text: &'a str,
     pub offset: usize,
 }
 
 #[derive(Debug)]
 pub struct Sections<'a> {
-    pub dialect: Part<'a>,
+    pub dialect: SourceSpan<'a>,
     pub name: String,
-    pub init: Part<'a>,
-    pub program: Part<'a>,
-    pub condition: Part<'a>,
+    pub initial: SourceSpan<'a>,
+    pub program: SourceSpan<'a>,
+    pub condition: SourceSpan<'a>,
 }
 
-const FINAL_WORDS: [&str; 8] = [
+const KEYWORDS: [&str; 8] = [
     "exists",
     "~exists",
     "forall",
@@ -38,10 +38,10 @@ pub fn split(text: &str) -> Result<Sections<'_>, ParseError> {
     let (word, rest) = header
         .split_once(|c: char| c.is_whitespace())
         .ok_or_else(|| {
-            ParseError::new(at, "a litmus test starts with its dialect and its name")
-                .help("for example: C SB+rlxs")
+            ParseError::new(at, "expected a dialect and a name")
+                .help("a litmus test starts, for example, with: C SB+rlxs")
         })?;
-    let dialect = Part {
+    let dialect = SourceSpan {
         text: word,
         offset: at,
     };
@@ -50,7 +50,7 @@ pub fn split(text: &str) -> Result<Sections<'_>, ParseError> {
     if text[at..].starts_with('"') {
         let end = text[at + 1..]
             .find('"')
-            .ok_or_else(|| ParseError::new(at, "this quoted text has no end"))?;
+            .ok_or_else(|| ParseError::new(at, "unterminated quoted text"))?;
         at += end + 2;
     }
     loop {
@@ -59,8 +59,10 @@ pub fn split(text: &str) -> Result<Sections<'_>, ParseError> {
             break;
         }
         if at >= text.len() {
-            return Err(ParseError::new(at, "the initial state is missing")
-                .help("write it in braces, {} when all is zero"));
+            return Err(
+                ParseError::new(at, "expected an initial state, found end of text")
+                    .help("write it in braces; {} if everything is zero"),
+            );
         }
         let end = line_end(text, at);
         let stop = text[at..end].find('{').map_or(end, |n| at + n);
@@ -70,16 +72,16 @@ pub fn split(text: &str) -> Result<Sections<'_>, ParseError> {
         }
         if stop == end || !text[at..stop].trim().is_empty() {
             return Err(
-                ParseError::new(at, "neither metadata (key=value) nor an initial state")
-                    .help("the initial state stands in braces before the program"),
+                ParseError::new(at, "expected metadata (key=value) or an initial state")
+                    .help("write the initial state in braces before the threads"),
             );
         }
         at = stop;
     }
     let open = at;
     let close = matching_brace(text, open)
-        .ok_or_else(|| ParseError::new(open, "the initial state has no closing brace"))?;
-    let init = Part {
+        .ok_or_else(|| ParseError::new(open, "unclosed brace of the initial state"))?;
+    let initial = SourceSpan {
         text: &text[open + 1..close],
         offset: open + 1,
     };
@@ -88,12 +90,12 @@ pub fn split(text: &str) -> Result<Sections<'_>, ParseError> {
     Ok(Sections {
         dialect,
         name,
-        init,
-        program: Part {
+        initial,
+        program: SourceSpan {
             text: &text[begin..end],
             offset: begin,
         },
-        condition: Part {
+        condition: SourceSpan {
             text: &text[end..],
             offset: end,
         },
@@ -104,7 +106,7 @@ fn line_end(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |n| at + n)
 }
 
-/// The offset of the first character that is neither blank nor in a comment.
+/// The offset of the first character from `at` on that is neither blank nor in a comment.
 fn skip_blank(text: &str, mut at: usize) -> Result<usize, ParseError> {
     loop {
         let rest = &text[at..];
@@ -113,9 +115,8 @@ fn skip_blank(text: &str, mut at: usize) -> Result<usize, ParseError> {
         if !trimmed.starts_with("(*") {
             return Ok(at);
         }
-        at = comment_end(text, at).ok_or_else(|| {
-            ParseError::new(at, "this comment has no end").help("close it with *)")
-        })?;
+        at = comment_end(text, at)
+            .ok_or_else(|| ParseError::new(at, "unterminated comment").help("close it with *)"))?;
     }
 }
 
@@ -167,9 +168,9 @@ fn matching_brace(text: &str, open: usize) -> Option<usize> {
     None
 }
 
-/// Where the condition starts: the first line, outside braces, that opens with one of its words.
+/// Where the condition starts: the first line outside braces that starts with a condition's keyword.
 fn final_start(text: &str, begin: usize) -> usize {
-    if opens_condition(&text[begin..]) {
+    if starts_condition(&text[begin..]) {
         return begin;
     }
     let mut depth = 0i64;
@@ -178,25 +179,25 @@ fn final_start(text: &str, begin: usize) -> usize {
         match text.as_bytes()[next - 1] {
             b'{' => depth += 1,
             b'}' => depth -= 1,
-            _ if depth <= 0 && opens_condition(&text[next..]) => return next,
+            _ if depth <= 0 && starts_condition(&text[next..]) => return next,
             _ => {}
         }
     }
     text.len()
 }
 
-/// Whether a line opens with one of the words of a condition.
-fn opens_condition(line: &str) -> bool {
+/// Whether a line starts with a keyword of a condition.
+fn starts_condition(line: &str) -> bool {
     let word = line.trim_start_matches([' ', '\t', '\r']);
-    // of one of the words
-    let may_open = matches!(
+    // the keywords' first letters
+    let may_start = matches!(
         word.as_bytes().first(),
         Some(b'e' | b'~' | b'f' | b'l' | b'o')
     );
-    may_open && FINAL_WORDS.iter().any(|w| opens_with(word, w))
+    may_start && KEYWORDS.iter().any(|w| starts_with_word(word, w))
 }
 
-fn opens_with(line: &str, word: &str) -> bool {
+fn starts_with_word(line: &str, word: &str) -> bool {
     line.strip_prefix(word).is_some_and(|rest| {
         !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':' || c == '=')
     })

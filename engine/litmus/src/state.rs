@@ -1,12 +1,13 @@
-//! The initial state and the final condition, in the language all dialects share.
+//! Parses the initial state and the final condition, whose syntax all dialects share.
 
 use std::collections::BTreeMap;
 
 use super::condition::{Condition, Observable, Prop, Quantifier};
+use super::dialect::RegisterName;
 use super::error::ParseError;
-use super::lexer::{tokens, Cursor, Kind, Syntax};
-use super::names::Names;
-use super::sections::Part;
+use super::lexer::{tokens, Cursor, Syntax, TokenKind};
+use super::location_names::LocationNames;
+use super::sections::SourceSpan;
 use super::value::{Address, Value};
 
 const SYNTAX: Syntax = Syntax::new(
@@ -18,36 +19,38 @@ const SYNTAX: Syntax = Syntax::new(
     "%$",
 );
 
-/// A register's name in a dialect as its programs name it, or none when it is not one.
-pub type RegisterName = fn(&str) -> Option<String>;
-
 #[derive(Debug, Default)]
-pub struct Init {
+pub struct InitialState {
     pub memory: BTreeMap<Address, Value>,
     pub registers: BTreeMap<(usize, String), Value>,
 }
 
-/// What the text after the program asks.
+/// What follows the threads.
 #[derive(Debug)]
-pub struct Final {
-    pub locations: Vec<Observable>,
+pub struct FinalCondition {
+    /// What `locations` lists.
+    pub listed: Vec<Observable>,
     pub filter: Option<Prop>,
     pub condition: Condition,
 }
 
-struct Reader<'n> {
+struct StateParser<'n> {
     cursor: Cursor<'n>,
-    names: &'n mut Names,
+    location_names: &'n mut LocationNames,
     register: RegisterName,
 }
 
-pub fn init(part: Part<'_>, names: &mut Names, register: RegisterName) -> Result<Init, ParseError> {
-    let mut r = Reader {
-        cursor: Cursor::new(tokens(part.text, part.offset, &SYNTAX)?),
-        names,
+pub fn initial(
+    section: SourceSpan<'_>,
+    location_names: &mut LocationNames,
+    register: RegisterName,
+) -> Result<InitialState, ParseError> {
+    let mut r = StateParser {
+        cursor: Cursor::new(tokens(section.text, section.offset, &SYNTAX)?),
+        location_names,
         register,
     };
-    let mut init = Init::default();
+    let mut init = InitialState::default();
     while !r.cursor.at_end() {
         if !r.cursor.eat(";") {
             r.declaration(&mut init)?;
@@ -57,20 +60,20 @@ pub fn init(part: Part<'_>, names: &mut Names, register: RegisterName) -> Result
 }
 
 pub fn condition(
-    part: Part<'_>,
-    names: &mut Names,
+    section: SourceSpan<'_>,
+    location_names: &mut LocationNames,
     register: RegisterName,
-) -> Result<Final, ParseError> {
-    let mut r = Reader {
-        cursor: Cursor::new(tokens(part.text, part.offset, &SYNTAX)?),
-        names,
+) -> Result<FinalCondition, ParseError> {
+    let mut r = StateParser {
+        cursor: Cursor::new(tokens(section.text, section.offset, &SYNTAX)?),
+        location_names,
         register,
     };
-    let mut locations = Vec::new();
+    let mut listed = Vec::new();
     let mut filter = None;
     loop {
         if r.cursor.eat_word("locations") {
-            r.locations(&mut locations)?;
+            r.locations(&mut listed)?;
         } else if r.cursor.eat_word("filter") {
             filter = Some(r.prop()?);
         } else {
@@ -113,8 +116,8 @@ pub fn condition(
         }
     }
     match r.cursor.at_end() {
-        true => Ok(Final {
-            locations,
+        true => Ok(FinalCondition {
+            listed,
             filter,
             condition,
         }),
@@ -122,12 +125,12 @@ pub fn condition(
     }
 }
 
-impl Reader<'_> {
+impl StateParser<'_> {
     fn locations(&mut self, into: &mut Vec<Observable>) -> Result<(), ParseError> {
         self.cursor.expect("[")?;
         while !self.cursor.eat("]") {
             into.push(self.observable()?);
-            while matches!(self.cursor.kind(), Kind::Name(_)) || self.cursor.is("*") {
+            while matches!(self.cursor.kind(), TokenKind::Name(_)) || self.cursor.is("*") {
                 self.cursor.step();
             }
             if !self.cursor.eat(";") && !self.cursor.is("]") {
@@ -138,21 +141,25 @@ impl Reader<'_> {
     }
 
     /// `int *x = 1`, `0:r0 = x`, `[x] = 1`, `int a[2] = {1, 2}`, `x`
-    fn declaration(&mut self, init: &mut Init) -> Result<(), ParseError> {
+    fn declaration(&mut self, init: &mut InitialState) -> Result<(), ParseError> {
         let mut ty = String::new();
-        let place = loop {
-            let follows = |k: Kind| matches!(k, Kind::Sign(";" | "=" | "[" | "==") | Kind::End);
+        let observable = loop {
+            let follows = |k: TokenKind| {
+                matches!(k, TokenKind::Sign(";" | "=" | "[" | "==") | TokenKind::End)
+            };
             match (self.cursor.kind(), self.cursor.ahead(1)) {
-                (Kind::Number(_), _) | (Kind::Sign("["), _) | (Kind::Name(_), Kind::Sign(":")) => {
+                (TokenKind::Number(_), _)
+                | (TokenKind::Sign("["), _)
+                | (TokenKind::Name(_), TokenKind::Sign(":")) => {
                     break self.observable()?;
                 }
-                (Kind::Name(n), next) if follows(next) && !n.starts_with('%') => {
-                    let address = self.names.address(n);
+                (TokenKind::Name(n), next) if follows(next) && !n.starts_with('%') => {
+                    let address = self.location_names.address(n);
                     self.cursor.step();
                     break Observable::Memory(address);
                 }
-                (Kind::Name(n), _) => ty.push_str(n),
-                (Kind::Sign("*"), _) => ty.push('*'),
+                (TokenKind::Name(n), _) => ty.push_str(n),
+                (TokenKind::Sign("*"), _) => ty.push('*'),
                 _ => return Err(self.cursor.unexpected("a location or a register")),
             }
             self.cursor.step();
@@ -177,7 +184,7 @@ impl Reader<'_> {
         if !self.cursor.at_end() && !self.cursor.is(";") {
             return Err(self.cursor.unexpected("`;`"));
         }
-        match place {
+        match observable {
             Observable::Register { thread, name } => {
                 let value = values.first().copied().unwrap_or(Value::ZERO);
                 init.registers.insert((thread, name), value);
@@ -208,7 +215,7 @@ impl Reader<'_> {
     fn number(&mut self) -> Result<i64, ParseError> {
         let negative = self.cursor.eat("-");
         match self.cursor.kind() {
-            Kind::Number(n) => {
+            TokenKind::Number(n) => {
                 self.cursor.step();
                 Ok(if negative { n.wrapping_neg() } else { n })
             }
@@ -218,14 +225,14 @@ impl Reader<'_> {
 
     fn value(&mut self) -> Result<Value, ParseError> {
         match self.cursor.kind() {
-            Kind::Name(n) => {
-                if matches!(self.cursor.ahead(1), Kind::Sign(":")) {
-                    let message = "values that are labels of code are not supported";
+            TokenKind::Name(n) => {
+                if matches!(self.cursor.ahead(1), TokenKind::Sign(":")) {
+                    let message = "labels of instructions are not supported as values";
                     return Err(ParseError::unsupported(self.cursor.offset(), message)
                         .help("write a number or a location"));
                 }
                 self.cursor.step();
-                let mut address = self.names.address(n);
+                let mut address = self.location_names.address(n);
                 if self.cursor.eat("[") {
                     address.offset = 4 * self.number()?;
                     self.cursor.expect("]")?;
@@ -246,13 +253,18 @@ impl Reader<'_> {
                     self.cursor.expect("]")?;
                     Ok(Observable::Memory(a))
                 }
-                _ => Err(ParseError::new(offset, "a number is not a location")),
+                _ => Err(ParseError::new(
+                    offset,
+                    "expected a location, found a number",
+                )),
             };
         }
         self.cursor.eat("*");
         let thread = match (self.cursor.kind(), self.cursor.ahead(1)) {
-            (Kind::Number(n), Kind::Sign(":")) => usize::try_from(n).ok(),
-            (Kind::Name(n), Kind::Sign(":")) => n.strip_prefix('P').and_then(|n| n.parse().ok()),
+            (TokenKind::Number(n), TokenKind::Sign(":")) => usize::try_from(n).ok(),
+            (TokenKind::Name(n), TokenKind::Sign(":")) => {
+                n.strip_prefix('P').and_then(|n| n.parse().ok())
+            }
             _ => None,
         };
         if let Some(thread) = thread {
@@ -261,7 +273,7 @@ impl Reader<'_> {
             let at = self.cursor.offset();
             let name = self.cursor.name("a register")?;
             let name = (self.register)(name)
-                .ok_or_else(|| ParseError::new(at, format!("`{name}` is not a register")))?;
+                .ok_or_else(|| ParseError::new(at, format!("unknown register `{name}`")))?;
             return Ok(Observable::Register { thread, name });
         }
         match self.value()? {
@@ -306,11 +318,11 @@ impl Reader<'_> {
         })
     }
 
-    /// Conditions nest at most so deep that reading them cannot exhaust the stack.
+    /// One level deeper; an error before deep nesting can exhaust the stack.
     fn deeper(&self, depth: usize) -> Result<usize, ParseError> {
         match depth < 200 {
             true => Ok(depth + 1),
-            false => Err(self.cursor.unexpected("a condition nested less deeply")),
+            false => Err(self.cursor.unexpected("a less deeply nested condition")),
         }
     }
 
@@ -331,16 +343,16 @@ impl Reader<'_> {
         if self.cursor.eat_word("false") {
             return Ok(Prop::False);
         }
-        let place = self.observable()?;
+        let observable = self.observable()?;
         let negated = self.cursor.is("!=");
         if !(self.cursor.eat("=") || self.cursor.eat("==") || self.cursor.eat("!=")) {
             return Err(self.cursor.unexpected("`=`"));
         }
         let pointer = self.cursor.is("*");
-        let register = matches!(self.cursor.ahead(1), Kind::Sign(":"));
+        let register = matches!(self.cursor.ahead(1), TokenKind::Sign(":"));
         let atom = match pointer || register {
-            true => Prop::Same(place, self.observable()?),
-            false => Prop::Is(place, self.value()?),
+            true => Prop::Same(observable, self.observable()?),
+            false => Prop::Is(observable, self.value()?),
         };
         Ok(match negated {
             true => Prop::Not(Box::new(atom)),
@@ -349,7 +361,7 @@ impl Reader<'_> {
     }
 }
 
-/// Bytes of an element of an array declared with this type.
+/// The size in bytes of an array element of this type.
 fn element_width(ty: &str) -> i64 {
     let has = |s: &str| ty.contains(s);
     if has("*") || has("64") || has("long") || has("size_t") || has("ptr") {

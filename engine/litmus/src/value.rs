@@ -1,19 +1,22 @@
-//! Values that programs compute with: integers and addresses of shared locations.
+//! The values that threads compute with: integers and addresses of shared locations.
 
 use std::cmp::Ordering;
 
-/// A shared location, or an element of an array `offset` bytes into it.
+/// A register or local variable: an index into its thread's names.
+pub type RegisterId = usize;
+
+/// The address of a shared location, or of an element of an array, `offset` bytes into it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Address {
-    /// Index into the test's names.
+    /// Index into the test's location names.
     pub name: u32,
     pub offset: i64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
-    /// A value that a cycle of reads-from leaves open (herd7 prints S1, S2, …).
-    Open(u32),
+    /// A value that a cycle of reads-from leaves undetermined (herd7 prints S1, S2, …).
+    Undetermined(u32),
     Int(i64),
     Address(Address),
 }
@@ -26,12 +29,12 @@ impl Value {
 impl Ord for Value {
     fn cmp(&self, other: &Self) -> Ordering {
         let rank = |v: &Value| match v {
-            Value::Open(_) => 0,
+            Value::Undetermined(_) => 0,
             Value::Int(_) => 1,
             Value::Address(_) => 2,
         };
         match (self, other) {
-            (Value::Open(a), Value::Open(b)) => a.cmp(b),
+            (Value::Undetermined(a), Value::Undetermined(b)) => a.cmp(b),
             (Value::Int(a), Value::Int(b)) => a.cmp(b),
             (Value::Address(a), Value::Address(b)) => a.cmp(b),
             _ => rank(self).cmp(&rank(other)),
@@ -58,7 +61,7 @@ pub enum Op {
     /// a & !b
     AndNot,
     ShiftLeft,
-    /// Logical, of the width in bits that `Narrow` gave its operand.
+    /// Logical.
     ShiftRight,
     Eq,
     Ne,
@@ -72,19 +75,19 @@ pub enum Op {
     UMin,
     /// -1, 0 or 1.
     Compare,
-    /// Sign-extends from the bits that the second operand says (8, 16, 32).
+    /// Sign-extends from as many bits as the second operand says (8, 16, 32).
     Narrow,
-    /// Zero-extends from the bits that the second operand says (8, 16, 32).
+    /// Zero-extends from as many bits as the second operand says (8, 16, 32).
     Mask,
 }
 
-/// What cannot be computed.
+/// The operation has no result for these operands, such as the product of two addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Illegal;
+pub struct NoResult;
 
 impl Op {
     /// The result, with herd7's special cases for addresses.
-    pub fn apply(self, a: Value, b: Value) -> Result<Value, Illegal> {
+    pub fn apply(self, a: Value, b: Value) -> Result<Value, NoResult> {
         use Value::{Address as A, Int};
         let truth = |t: bool| Ok(Int(i64::from(t)));
         match (self, a, b) {
@@ -109,11 +112,11 @@ impl Op {
             (Op::Compare, A(_), Int(0)) => Ok(Value::ONE),
             (Op::Mask | Op::Narrow, A(p), Int(_)) => Ok(A(p)),
             (_, Int(a), Int(b)) => self.integers(a, b),
-            _ => Err(Illegal),
+            _ => Err(NoResult),
         }
     }
 
-    fn integers(self, a: i64, b: i64) -> Result<Value, Illegal> {
+    fn integers(self, a: i64, b: i64) -> Result<Value, NoResult> {
         let shift = |n: i64| u32::try_from(n).ok().filter(|n| *n < 64);
         let spare = |bits: i64| {
             64u32
@@ -124,8 +127,8 @@ impl Op {
             Op::Add => a.wrapping_add(b),
             Op::Sub => a.wrapping_sub(b),
             Op::Mul => a.wrapping_mul(b),
-            Op::Div => a.checked_div(b).ok_or(Illegal)?,
-            Op::Rem => a.checked_rem(b).ok_or(Illegal)?,
+            Op::Div => a.checked_div(b).ok_or(NoResult)?,
+            Op::Rem => a.checked_rem(b).ok_or(NoResult)?,
             Op::And => a & b,
             Op::Or => a | b,
             Op::Xor => a ^ b,

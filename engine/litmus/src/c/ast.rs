@@ -1,10 +1,10 @@
-//! What a C litmus program is made of.
+//! The syntax trees of C tests.
 
-use crate::value::{Op, Value};
+use crate::value::{Op, RegisterId, Value};
 
 /// A C11 memory order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Order {
+pub enum MemoryOrder {
     Relaxed,
     Consume,
     Acquire,
@@ -13,56 +13,53 @@ pub enum Order {
     SeqCst,
 }
 
-/// A local variable or a parameter: an index into the thread's names.
-pub type Reg = usize;
-
 #[derive(Clone, Debug)]
-pub enum Expr {
+pub enum Expression {
     Const(Value),
-    Reg(Reg),
-    /// Plain when it has no order.
-    Load(Box<Expr>, Option<Order>),
-    Binary(Op, Box<Expr>, Box<Expr>),
+    Reg(RegisterId),
+    /// Plain if it has no memory order.
+    Load(Box<Expression>, Option<MemoryOrder>),
+    Binary(Op, Box<Expression>, Box<Expression>),
     Exchange {
-        at: Box<Expr>,
-        value: Box<Expr>,
-        order: Order,
+        at: Box<Expression>,
+        value: Box<Expression>,
+        order: MemoryOrder,
     },
     Fetch {
         op: Op,
-        at: Box<Expr>,
-        value: Box<Expr>,
-        order: Order,
+        at: Box<Expression>,
+        value: Box<Expression>,
+        order: MemoryOrder,
     },
     CompareExchange {
-        at: Box<Expr>,
-        expected: Box<Expr>,
-        desired: Box<Expr>,
-        success: Order,
-        failure: Order,
+        at: Box<Expression>,
+        expected: Box<Expression>,
+        desired: Box<Expression>,
+        success: MemoryOrder,
+        failure: MemoryOrder,
         strong: bool,
     },
 }
 
 #[derive(Clone, Debug)]
-pub enum Stmt {
-    Assign(Reg, Expr),
-    /// Plain when it has no order.
-    Store(Expr, Expr, Option<Order>),
-    /// For its effects only.
-    Effect(Expr),
-    Fence(Order),
-    Lock(Expr),
-    Unlock(Expr),
-    If(Expr, Vec<Stmt>, Vec<Stmt>),
-    While(Expr, Vec<Stmt>),
+pub enum Statement {
+    Assign(RegisterId, Expression),
+    /// Plain if it has no memory order.
+    Store(Expression, Expression, Option<MemoryOrder>),
+    /// An expression whose value is not used.
+    Effect(Expression),
+    Fence(MemoryOrder),
+    Lock(Expression),
+    Unlock(Expression),
+    If(Expression, Vec<Statement>, Vec<Statement>),
+    While(Expression, Vec<Statement>),
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Thread {
-    /// Parameters first.
-    pub names: Vec<String>,
-    /// How many of the names are parameters, each the address of the location of its name.
+pub struct CThread {
+    /// The names of parameters and local variables, the parameters first.
+    pub variables: Vec<String>,
+    /// The number of parameters; each is the address of the location with its name.
     pub parameters: usize,
-    pub body: Vec<Stmt>,
+    pub body: Vec<Statement>,
 }

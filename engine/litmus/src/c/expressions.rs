@@ -1,15 +1,15 @@
-//! C expressions: operators by precedence, and the calls of stdatomic.h.
+//! Parses C expressions: operators by precedence, and the functions of stdatomic.h.
 
-use super::ast::{Expr, Order};
+use super::ast::{Expression, MemoryOrder};
 use super::parser::Parser;
 use crate::error::ParseError;
-use crate::lexer::Kind;
+use crate::lexer::TokenKind;
 use crate::value::{Op, Value};
 
-/// Nesting beyond this is refused, so that no input exhausts the stack.
-const DEEP: usize = 100;
+/// The deepest nesting that is accepted, so that no input exhausts the stack.
+const MAX_DEPTH: usize = 100;
 
-/// What a sign between two operands does, and how tightly it binds: C's precedence.
+/// A binary operator and its precedence in C; a higher one binds more tightly.
 fn operator(sign: &str) -> Option<(u32, Op)> {
     Some(match sign {
         "|" => (0, Op::Or),
@@ -33,72 +33,84 @@ fn operator(sign: &str) -> Option<(u32, Op)> {
 }
 
 impl Parser<'_, '_> {
-    pub(super) fn expr(&mut self) -> Result<Expr, ParseError> {
+    pub(super) fn expr(&mut self) -> Result<Expression, ParseError> {
         self.depth += 1;
-        if self.depth > DEEP {
+        if self.depth > MAX_DEPTH {
             return Err(ParseError::new(
                 self.cursor.offset(),
-                "this expression is nested too deeply",
+                "expected a less deeply nested expression",
             ));
         }
         let e = self.operation(0);
         if self.cursor.is("&&") || self.cursor.is("||") {
             return Err(self
                 .cursor
-                .unexpected("an operator that litmus tests have")
-                .help("write nested ifs; herd7 reads neither && nor ||"));
+                .unexpected("a supported operator")
+                .help("write nested ifs: && and || are not supported"));
         }
         self.depth -= 1;
         e
     }
 
-    /// Operands and the operators between them that bind at least so tightly.
-    fn operation(&mut self, least: u32) -> Result<Expr, ParseError> {
+    /// An operand, and operators of at least this precedence with their operands.
+    fn operation(&mut self, least: u32) -> Result<Expression, ParseError> {
         let mut left = self.unary()?;
-        while let Kind::Sign(sign) = self.cursor.kind() {
+        while let TokenKind::Sign(sign) = self.cursor.kind() {
             let Some((binds, op)) = operator(sign).filter(|(binds, _)| *binds >= least) else {
                 break;
             };
             self.cursor.step();
             let right = self.operation(binds + 1)?;
-            left = Expr::Binary(op, Box::new(left), Box::new(right));
+            left = Expression::Binary(op, Box::new(left), Box::new(right));
         }
         Ok(left)
     }
 
-    fn unary(&mut self) -> Result<Expr, ParseError> {
+    fn unary(&mut self) -> Result<Expression, ParseError> {
         self.depth += 1;
-        if self.depth > DEEP {
-            return Err(self.cursor.unexpected("an expression nested less deeply"));
+        if self.depth > MAX_DEPTH {
+            return Err(self.cursor.unexpected("a less deeply nested expression"));
         }
         let e = self.unary_at_depth();
         self.depth -= 1;
         e
     }
 
-    fn unary_at_depth(&mut self) -> Result<Expr, ParseError> {
-        let constant = |v: i64| Box::new(Expr::Const(Value::Int(v)));
+    fn unary_at_depth(&mut self) -> Result<Expression, ParseError> {
+        let constant = |v: i64| Box::new(Expression::Const(Value::Int(v)));
         if self.cursor.eat("*") {
-            return Ok(Expr::Load(Box::new(self.unary()?), None));
+            return Ok(Expression::Load(Box::new(self.unary()?), None));
         }
         if self.cursor.eat("!") {
-            return Ok(Expr::Binary(Op::Eq, Box::new(self.unary()?), constant(0)));
+            return Ok(Expression::Binary(
+                Op::Eq,
+                Box::new(self.unary()?),
+                constant(0),
+            ));
         }
         if self.cursor.eat("~") {
-            return Ok(Expr::Binary(Op::Xor, Box::new(self.unary()?), constant(-1)));
+            return Ok(Expression::Binary(
+                Op::Xor,
+                Box::new(self.unary()?),
+                constant(-1),
+            ));
         }
         if self.cursor.eat("-") {
-            if let Kind::Number(n) = self.cursor.kind() {
+            if let TokenKind::Number(n) = self.cursor.kind() {
                 self.cursor.step();
-                return Ok(Expr::Const(Value::Int(n.wrapping_neg())));
+                return Ok(Expression::Const(Value::Int(n.wrapping_neg())));
             }
-            return Ok(Expr::Binary(Op::Sub, constant(0), Box::new(self.unary()?)));
+            return Ok(Expression::Binary(
+                Op::Sub,
+                constant(0),
+                Box::new(self.unary()?),
+            ));
         }
         if self.cursor.is("&") {
             return Err(self
                 .cursor
                 .unexpected("an expression")
-                .help("variables of a thread have no address here: pass a location of its own, as in P0 (atomic_int* x, int* expected)"));
+                .help("the address of a local variable is not supported: pass a location, as in P0 (atomic_int* x, int* expected)"));
         }
         if self.cursor.eat("(") {
             if self.starts_type() {
@@ -111,34 +123,34 @@ impl Parser<'_, '_> {
             return Ok(e);
         }
         match self.cursor.kind() {
-            Kind::Number(n) => {
+            TokenKind::Number(n) => {
                 self.cursor.step();
-                Ok(Expr::Const(Value::Int(n)))
+                Ok(Expression::Const(Value::Int(n)))
             }
-            Kind::Name(name) => {
-                if matches!(self.cursor.ahead(1), Kind::Sign("(")) {
+            TokenKind::Name(name) => {
+                if matches!(self.cursor.ahead(1), TokenKind::Sign("(")) {
                     return self.call(name);
                 }
                 if name == "NULL" {
                     self.cursor.step();
-                    return Ok(Expr::Const(Value::ZERO));
+                    return Ok(Expression::Const(Value::ZERO));
                 }
                 self.cursor.step();
                 if self.cursor.eat("[") {
                     let index = self.expr()?;
                     self.cursor.expect("]")?;
-                    let scaled = Expr::Binary(Op::Mul, Box::new(index), constant(4));
-                    let base = Expr::Reg(self.reg(name));
-                    let at = Expr::Binary(Op::Add, Box::new(base), Box::new(scaled));
-                    return Ok(Expr::Load(Box::new(at), None));
+                    let scaled = Expression::Binary(Op::Mul, Box::new(index), constant(4));
+                    let base = Expression::Reg(self.register(name));
+                    let at = Expression::Binary(Op::Add, Box::new(base), Box::new(scaled));
+                    return Ok(Expression::Load(Box::new(at), None));
                 }
-                Ok(Expr::Reg(self.reg(name)))
+                Ok(Expression::Reg(self.register(name)))
             }
             _ => Err(self.cursor.unexpected("an expression")),
         }
     }
 
-    fn call(&mut self, name: &str) -> Result<Expr, ParseError> {
+    fn call(&mut self, name: &str) -> Result<Expression, ParseError> {
         let offset = self.cursor.offset();
         self.cursor.step();
         let explicit = name.ends_with("_explicit");
@@ -161,7 +173,7 @@ impl Parser<'_, '_> {
             let at = Box::new(self.expr()?);
             let order = self.order_argument(explicit)?;
             self.cursor.expect(")")?;
-            return Ok(Expr::Load(at, Some(order)));
+            return Ok(Expression::Load(at, Some(order)));
         }
         if base == "atomic_exchange" || fetch.is_some() {
             let at = Box::new(self.expr()?);
@@ -170,13 +182,13 @@ impl Parser<'_, '_> {
             let order = self.order_argument(explicit)?;
             self.cursor.expect(")")?;
             return Ok(match fetch {
-                Some(op) => Expr::Fetch {
+                Some(op) => Expression::Fetch {
                     op,
                     at,
                     value,
                     order,
                 },
-                None => Expr::Exchange { at, value, order },
+                None => Expression::Exchange { at, value, order },
             });
         }
         if let Some(strong) = strong {
@@ -189,7 +201,7 @@ impl Parser<'_, '_> {
             let success = self.order_argument(explicit)?;
             let failure = self.order_argument(explicit)?;
             self.cursor.expect(")")?;
-            return Ok(Expr::CompareExchange {
+            return Ok(Expression::CompareExchange {
                 at,
                 expected,
                 desired,
@@ -201,30 +213,30 @@ impl Parser<'_, '_> {
         Err(unknown_call(offset, name))
     }
 
-    fn order_argument(&mut self, explicit: bool) -> Result<Order, ParseError> {
+    fn order_argument(&mut self, explicit: bool) -> Result<MemoryOrder, ParseError> {
         if !explicit {
-            return Ok(Order::SeqCst);
+            return Ok(MemoryOrder::SeqCst);
         }
         self.cursor.expect(",")?;
         self.order()
     }
 
-    pub(super) fn order(&mut self) -> Result<Order, ParseError> {
+    pub(super) fn order(&mut self) -> Result<MemoryOrder, ParseError> {
         let order = match self.cursor.kind() {
-            Kind::Name(n) => match n {
-                "memory_order_relaxed" => Some(Order::Relaxed),
-                "memory_order_consume" => Some(Order::Consume),
-                "memory_order_acquire" => Some(Order::Acquire),
-                "memory_order_release" => Some(Order::Release),
-                "memory_order_acq_rel" => Some(Order::AcqRel),
-                "memory_order_seq_cst" => Some(Order::SeqCst),
+            TokenKind::Name(n) => match n {
+                "memory_order_relaxed" => Some(MemoryOrder::Relaxed),
+                "memory_order_consume" => Some(MemoryOrder::Consume),
+                "memory_order_acquire" => Some(MemoryOrder::Acquire),
+                "memory_order_release" => Some(MemoryOrder::Release),
+                "memory_order_acq_rel" => Some(MemoryOrder::AcqRel),
+                "memory_order_seq_cst" => Some(MemoryOrder::SeqCst),
                 _ => None,
             },
             _ => None,
         };
         let order = order.ok_or_else(|| {
             self.cursor.unexpected("a memory order").help(
-                "one of memory_order_relaxed, _consume, _acquire, _release, _acq_rel, _seq_cst",
+                "write memory_order_relaxed, _consume, _acquire, _release, _acq_rel or _seq_cst",
             )
         })?;
         self.cursor.step();
@@ -247,13 +259,11 @@ pub(super) fn unknown_call(offset: usize, name: &str) -> ParseError {
         "atomic_add",
         "__",
     ];
-    let fault = ParseError::unsupported(
-        offset,
-        format!("`{name}` is not a function of litmus tests"),
-    );
+    let error = ParseError::unsupported(offset, format!("unknown function `{name}`"));
     match KERNEL.iter().any(|k| name.starts_with(k)) {
-        true => fault.help("the macros of the Linux kernel are not supported: use C11 atomics"),
-        false => fault
-            .help("functions are those of stdatomic.h (atomic_load_explicit, …), lock and unlock"),
+        true => error.help("macros of the Linux kernel are not supported: use C11 atomics"),
+        false => error.help(
+            "supported are the functions of stdatomic.h (atomic_load_explicit, …), lock and unlock",
+        ),
     }
 }

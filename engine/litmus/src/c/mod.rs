@@ -1,7 +1,6 @@
-//! The C dialect: C11 atomics and plain accesses in short functions, one a thread.
+//! The threads of C tests: functions with C11 atomics, plain accesses, `if` and `while`.
 
 pub mod ast;
 mod expressions;
 mod parser;
-
-pub use parser::program;
+pub mod statements;

@@ -2,7 +2,7 @@
 //! that waits.
 
 use explore::ExploreError;
-use litmus::c::ast::{Expr, Order as Written, Stmt, Thread};
+use litmus::c::ast::{CThread, Expression, MemoryOrder, Statement};
 use litmus::value::{Address, Op, Value};
 use litmus::Test;
 use program::ir::Order;
@@ -17,7 +17,7 @@ pub fn encode(value: Value) -> u64 {
     match value {
         Value::Int(int) => int as u64,
         Value::Address(at) => POINTER | u64::from(at.name) << 32 | u64::from(at.offset as u32),
-        Value::Open(_) => 0,
+        Value::Undetermined(_) => 0,
     }
 }
 
@@ -67,7 +67,7 @@ pub struct Code {
     pub registers: Vec<u64>,
 }
 
-pub fn compile(test: &Test, number: usize, thread: &Thread) -> Result<Code, ExploreError> {
+pub fn compile(test: &Test, number: usize, thread: &CThread) -> Result<Code, ExploreError> {
     let first = |name: &String| {
         let value = test.registers.get(&(number, name.clone()));
         value.map_or(0, |value| encode(*value))
@@ -75,7 +75,7 @@ pub fn compile(test: &Test, number: usize, thread: &Thread) -> Result<Code, Expl
     let mut compiler = Compiler {
         code: Code {
             steps: Vec::new(),
-            registers: thread.names.iter().map(first).collect(),
+            registers: thread.variables.iter().map(first).collect(),
         },
     };
     compiler.block(&thread.body)?;
@@ -86,13 +86,13 @@ struct Compiler {
     code: Code,
 }
 
-fn order(order: Written) -> Order {
+fn order(order: MemoryOrder) -> Order {
     match order {
-        Written::Relaxed => Order::Rlx,
-        Written::Consume | Written::Acquire => Order::Acq,
-        Written::Release => Order::Rel,
-        Written::AcqRel => Order::AcqRel,
-        Written::SeqCst => Order::Sc,
+        MemoryOrder::Relaxed => Order::Rlx,
+        MemoryOrder::Consume | MemoryOrder::Acquire => Order::Acq,
+        MemoryOrder::Release => Order::Rel,
+        MemoryOrder::AcqRel => Order::AcqRel,
+        MemoryOrder::SeqCst => Order::Sc,
     }
 }
 
@@ -124,20 +124,20 @@ impl Compiler {
         }
     }
 
-    fn block(&mut self, body: &[Stmt]) -> Result<(), ExploreError> {
+    fn block(&mut self, body: &[Statement]) -> Result<(), ExploreError> {
         body.iter().try_for_each(|stmt| self.statement(stmt))
     }
 
-    fn statement(&mut self, stmt: &Stmt) -> Result<(), ExploreError> {
+    fn statement(&mut self, stmt: &Statement) -> Result<(), ExploreError> {
         match stmt {
-            Stmt::Assign(to, e) => {
+            Statement::Assign(to, e) => {
                 let from = self.expression(e)?;
                 self.emit(Step::Copy(*to, from));
             }
-            Stmt::Effect(e) => {
+            Statement::Effect(e) => {
                 self.expression(e)?;
             }
-            Stmt::Store(at, value, written) => {
+            Statement::Store(at, value, written) => {
                 let at = self.expression(at)?;
                 let from = self.expression(value)?;
                 self.emit(Step::Write {
@@ -147,8 +147,8 @@ impl Compiler {
                     exclusive: false,
                 });
             }
-            Stmt::Fence(written) => self.emit(Step::Fence(order(*written))),
-            Stmt::Lock(at) => {
+            Statement::Fence(written) => self.emit(Step::Fence(order(*written))),
+            Statement::Lock(at) => {
                 let at = self.expression(at)?;
                 let (held, one) = (self.fresh(), self.fresh());
                 self.emit(Step::Set(one, 1));
@@ -166,7 +166,7 @@ impl Compiler {
                     exclusive: true,
                 });
             }
-            Stmt::Unlock(at) => {
+            Statement::Unlock(at) => {
                 let at = self.expression(at)?;
                 let from = self.fresh();
                 self.emit(Step::Set(from, 0));
@@ -177,7 +177,7 @@ impl Compiler {
                     exclusive: false,
                 });
             }
-            Stmt::If(condition, then, otherwise) => {
+            Statement::If(condition, then, otherwise) => {
                 let truth = self.expression(condition)?;
                 let skip = self.jump(Step::Zero, truth);
                 self.block(then)?;
@@ -186,7 +186,7 @@ impl Compiler {
                 self.block(otherwise)?;
                 self.land(over);
             }
-            Stmt::While(condition, body) => {
+            Statement::While(condition, body) => {
                 let mut ends = Vec::new();
                 for _ in 0..UNROLL {
                     let truth = self.expression(condition)?;
@@ -203,15 +203,15 @@ impl Compiler {
     }
 
     /// The register that holds the expression's value.
-    fn expression(&mut self, e: &Expr) -> Result<Register, ExploreError> {
+    fn expression(&mut self, e: &Expression) -> Result<Register, ExploreError> {
         let to = match e {
-            Expr::Reg(register) => *register,
-            Expr::Const(value) => {
+            Expression::Reg(register) => *register,
+            Expression::Const(value) => {
                 let to = self.fresh();
                 self.emit(Step::Set(to, encode(*value)));
                 to
             }
-            Expr::Load(at, written) => {
+            Expression::Load(at, written) => {
                 let at = self.expression(at)?;
                 let to = self.fresh();
                 self.emit(Step::Read {
@@ -222,13 +222,13 @@ impl Compiler {
                 });
                 to
             }
-            Expr::Binary(op, a, b) => {
+            Expression::Binary(op, a, b) => {
                 let (a, b) = (self.operand(a)?, self.operand(b)?);
                 let to = self.fresh();
                 self.emit(Step::Compute(to, *op, a, b));
                 to
             }
-            Expr::Exchange {
+            Expression::Exchange {
                 at,
                 value,
                 order: written,
@@ -237,7 +237,7 @@ impl Compiler {
                 let at = self.expression(at)?;
                 self.update(at, *written, |_, _| from)
             }
-            Expr::Fetch {
+            Expression::Fetch {
                 op,
                 at,
                 value,
@@ -251,20 +251,20 @@ impl Compiler {
                     from
                 })
             }
-            Expr::CompareExchange { .. } => self.compare_exchange(e)?,
+            Expression::CompareExchange { .. } => self.compare_exchange(e)?,
         };
         Ok(to)
     }
 
     /// The value of an expression that later parts of its statement may not change.
-    fn operand(&mut self, e: &Expr) -> Result<Register, ExploreError> {
+    fn operand(&mut self, e: &Expression) -> Result<Register, ExploreError> {
         self.expression(e)
     }
 
     fn update(
         &mut self,
         at: Register,
-        written: Written,
+        written: MemoryOrder,
         value: impl FnOnce(&mut Compiler, Register) -> Register,
     ) -> Register {
         let to = self.fresh();
@@ -285,8 +285,8 @@ impl Compiler {
         to
     }
 
-    fn compare_exchange(&mut self, e: &Expr) -> Result<Register, ExploreError> {
-        let Expr::CompareExchange {
+    fn compare_exchange(&mut self, e: &Expression) -> Result<Register, ExploreError> {
+        let Expression::CompareExchange {
             at,
             expected,
             desired,
@@ -297,7 +297,10 @@ impl Compiler {
         else {
             return Err(unsupported("a compare-exchange is expected"));
         };
-        if !matches!(**desired, Expr::Reg(_) | Expr::Const(_) | Expr::Binary(..)) {
+        if !matches!(
+            **desired,
+            Expression::Reg(_) | Expression::Const(_) | Expression::Binary(..)
+        ) {
             return Err(unsupported(
                 "the new value of a compare-exchange is an operation on memory",
             ));

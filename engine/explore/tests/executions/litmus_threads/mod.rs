@@ -5,7 +5,7 @@
 
 mod compile;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use cat::Model;
@@ -56,7 +56,7 @@ impl<'t> Threads<'t> {
         match observable {
             Observable::Register { thread, name } => {
                 let names = match &self.test.program {
-                    Program::C(threads) => &threads[*thread].names,
+                    Program::C(threads) => &threads[*thread].variables,
                     Program::Assembly(_) => return Value::ZERO,
                 };
                 let register = names.iter().position(|known| known == name);
@@ -229,18 +229,12 @@ pub fn states(
 ) -> Result<(BTreeSet<Vec<Value>>, Exploration), ExploreError> {
     let threads = Threads::new(test)?;
     let shown = test.displayed();
-    let observed = test.observed();
     let states = Mutex::new(BTreeSet::new());
     let found = explore_each(&threads, model, options, |execution, end| {
         if end != End::Complete {
             return;
         }
-        let values: HashMap<&Observable, Value> = observed
-            .iter()
-            .map(|observable| (observable, threads.value(execution, observable)))
-            .collect();
-        let value =
-            |observable: &Observable| values.get(observable).copied().unwrap_or(Value::ZERO);
+        let value = |observable: &Observable| threads.value(execution, observable);
         if test
             .filter
             .as_ref()

@@ -1,4 +1,4 @@
-//! An answer as herd7 prints it.
+//! Prints an answer as herd7 does.
 
 use std::fmt::Write as _;
 
@@ -24,7 +24,15 @@ pub fn herd(answer: &Answer, test: &Test) -> String {
         (false, true) => "Ok",
         (false, false) => "No",
     };
-    let _ = writeln!(out, "{}{verdict}", if answer.cut { "Loop " } else { "" });
+    let _ = writeln!(
+        out,
+        "{}{verdict}",
+        if answer.loop_bound_reached {
+            "Loop "
+        } else {
+            ""
+        }
+    );
     let (witnesses, others) = match quantifier {
         Quantifier::NotExists => (answer.negative, answer.positive),
         _ => (answer.positive, answer.negative),

@@ -1,13 +1,33 @@
-//! The dialect AArch64: the user-level core.
+//! The dialect AArch64: user-level instructions.
 
-use super::error::ParseError;
-use super::isa::{Flags, Instr, Outcomes, Place, Reg, Src, Status, Test, Width};
-use super::lexer::Kind;
-use super::table::Reader;
-use super::value::{Op, Value};
+use crate::annotation::{annotation, Annotations};
+use crate::assembly::columns::{self, InstructionReader};
+use crate::assembly::instruction::{
+    FlagCondition, FlagUpdate, Instruction, MemoryOperand, Predicate, Source, Status, Width,
+};
+use crate::dialect::{by_number, Dialect, Reservation};
+use crate::error::ParseError;
+use crate::lexer::TokenKind;
+use crate::program::Program;
+use crate::value::{Op, RegisterId, Value};
 
-/// By bit.
-pub const TAGS: [&str; 30] = [
+pub static AARCH64: Dialect = Dialect {
+    name: "AArch64",
+    program: |section, locations| {
+        columns::program(section, locations, instruction).map(Program::Assembly)
+    },
+    register,
+    register_order: by_number,
+    annotations: &ANNOTATIONS,
+    implied_annotations: &[],
+    initial_write: 0,
+    empty_sets: &SYSTEM_SETS,
+    branch_events: true,
+    reservation: Reservation::AArch64,
+    rmw_in_one_instruction: false,
+};
+
+const ANNOTATIONS: [&str; 30] = [
     "DMB.SY",
     "DMB.LD",
     "DMB.ST",
@@ -39,8 +59,8 @@ pub const TAGS: [&str; 30] = [
     "DSB.NSHLD",
     "DSB.NSHST",
 ];
-/// What models name and user-level code does not do.
-pub const EMPTY: [&str; 20] = [
+/// The sets of system-level events, which models name and user-level instructions do not have.
+const SYSTEM_SETS: [&str; 20] = [
     "NExp",
     "AF",
     "AccessFlag",
@@ -62,34 +82,18 @@ pub const EMPTY: [&str; 20] = [
     "TagCheck",
     "Translation",
 ];
-const ISB: u64 = tag("ISB");
-const A: u64 = tag("A");
-const Q: u64 = tag("Q");
-const L: u64 = tag("L");
-const X: u64 = tag("X");
-const NORET: u64 = tag("NoRet");
+const ISB: Annotations = annotation(&ANNOTATIONS, "ISB");
+const A: Annotations = annotation(&ANNOTATIONS, "A");
+const Q: Annotations = annotation(&ANNOTATIONS, "Q");
+const L: Annotations = annotation(&ANNOTATIONS, "L");
+const X: Annotations = annotation(&ANNOTATIONS, "X");
+const NORET: Annotations = annotation(&ANNOTATIONS, "NoRet");
 
-/// The bit of a tag; a name that is not in the table does not compile.
-const fn tag(name: &str) -> u64 {
-    let mut bit = 0;
-    while bit < TAGS.len() {
-        let (known, name) = (TAGS[bit].as_bytes(), name.as_bytes());
-        let mut at = 0;
-        while at < known.len() && at < name.len() && known[at] == name[at] {
-            at += 1;
-        }
-        if at == known.len() && at == name.len() {
-            return 1 << bit;
-        }
-        bit += 1;
-    }
-    panic!("no such tag")
-}
-
+/// The register that comparisons write.
 const FLAGS: &str = "NZCV";
 
-/// `X1` for `W1` too.
-pub fn register(name: &str) -> Option<String> {
+/// `X1` for `X1` and `W1`.
+fn register(name: &str) -> Option<String> {
     let upper = name.to_ascii_uppercase();
     let number: u32 = upper.strip_prefix(['X', 'W'])?.parse().ok()?;
     (number < 31).then(|| format!("X{number}"))
@@ -97,17 +101,17 @@ pub fn register(name: &str) -> Option<String> {
 
 /// A register as an instruction names it; none for the zero register.
 struct Named {
-    reg: Option<Reg>,
+    reg: Option<RegisterId>,
     wide: bool,
 }
 
 impl Named {
-    fn source(&self) -> Src {
-        self.reg.map_or(Src::ZERO, Src::Reg)
+    fn source(&self) -> Source {
+        self.reg.map_or(Source::ZERO, Source::Reg)
     }
 
-    /// The bits of an access of memory by this register; those that the instruction names, if so.
-    fn bits(&self, named: Option<i64>) -> i64 {
+    /// The bits of a memory access with this register: those in the instruction's name, if any.
+    fn access_bits(&self, named: Option<i64>) -> i64 {
         named.unwrap_or(if self.wide { 64 } else { 32 })
     }
 
@@ -119,26 +123,26 @@ impl Named {
     }
 }
 
-pub fn instruction(r: &mut Reader<'_>) -> Result<Instr, ParseError> {
+fn instruction(r: &mut InstructionReader<'_>) -> Result<Instruction, ParseError> {
     let offset = r.cursor.offset();
     let word = r.cursor.name("an instruction")?.to_ascii_uppercase();
     let simple = match word.as_str() {
-        "NOP" => Some(Instr::Nop),
-        "RET" => Some(Instr::Exit),
+        "NOP" => Some(Instruction::Nop),
+        "RET" => Some(Instruction::Exit),
         "ISB" => {
             if !r.cursor.at_end() {
                 r.cursor.step();
             }
-            Some(Instr::Fence(ISB))
+            Some(Instruction::Fence(ISB))
         }
         "DMB" | "DSB" => Some(barrier(r, &word)?),
-        "B" => Some(Instr::Jump(r.label()?)),
+        "B" => Some(Instruction::Jump(r.label()?)),
         "CBZ" | "CBNZ" => {
             let x = named(r)?.source();
             r.comma()?;
             let op = if word == "CBZ" { Op::Eq } else { Op::Ne };
-            Some(Instr::Branch {
-                when: Test::Compare(op, x, Src::ZERO),
+            Some(Instruction::Branch {
+                when: Predicate::Compare(op, x, Source::ZERO),
                 to: r.label()?,
             })
         }
@@ -150,10 +154,14 @@ pub fn instruction(r: &mut Reader<'_>) -> Result<Instr, ParseError> {
             let to = r.label()?;
             let set = word == "TBNZ";
             let when = match x.reg {
-                Some(reg) => Test::Bit(reg, bit, set),
-                None => Test::Compare(if set { Op::Ne } else { Op::Eq }, Src::ZERO, Src::ZERO),
+                Some(reg) => Predicate::Bit(reg, bit, set),
+                None => Predicate::Compare(
+                    if set { Op::Ne } else { Op::Eq },
+                    Source::ZERO,
+                    Source::ZERO,
+                ),
             };
-            Some(Instr::Branch { when, to })
+            Some(Instruction::Branch { when, to })
         }
         _ => None,
     };
@@ -161,9 +169,9 @@ pub fn instruction(r: &mut Reader<'_>) -> Result<Instr, ParseError> {
         return Ok(instr);
     }
     if let Some(outcomes) = word.strip_prefix("B.").and_then(condition) {
-        let flags = r.code.reg(FLAGS);
-        return Ok(Instr::Branch {
-            when: Test::Flags(flags, outcomes),
+        let flags = r.thread.register(FLAGS);
+        return Ok(Instruction::Branch {
+            when: Predicate::Flags(flags, outcomes),
             to: r.label()?,
         });
     }
@@ -175,37 +183,38 @@ pub fn instruction(r: &mut Reader<'_>) -> Result<Instr, ParseError> {
     }
     compute(r, &word)?.ok_or_else(|| {
         r.unknown(offset, &word).help(
-            "of AArch64: LDR, STR, LDAR, LDAPR, STLR, exclusives, LSE atomics, MOV, ADD, EOR, CMP, CSEL, branches, DMB, DSB, ISB",
+            "supported for AArch64: LDR, STR, LDAR, LDAPR, STLR, LDXR, STXR, LSE atomics, MOV, ADD, EOR, \
+             CMP, CSEL, branches, DMB, DSB, ISB",
         )
     })
 }
 
-fn barrier(r: &mut Reader<'_>, word: &str) -> Result<Instr, ParseError> {
+fn barrier(r: &mut InstructionReader<'_>, word: &str) -> Result<Instruction, ParseError> {
     let offset = r.cursor.offset();
-    let option = r.cursor.name("the barrier's domain")?.to_ascii_uppercase();
+    let option = r.cursor.name("a barrier domain")?.to_ascii_uppercase();
     let name = format!("{word}.{option}");
-    match TAGS.iter().position(|t| *t == name) {
-        Some(bit) => Ok(Instr::Fence(1 << bit)),
+    match ANNOTATIONS.iter().position(|t| *t == name) {
+        Some(bit) => Ok(Instruction::Fence(1 << bit)),
         None => Err(
-            ParseError::new(offset, format!("no barrier {word} {option}"))
-                .help("SY, LD, ST, ISH, ISHLD, ISHST, …"),
+            ParseError::new(offset, format!("unknown barrier `{word} {option}`"))
+                .help("domains are SY, LD, ST, ISH, ISHLD, ISHST, …"),
         ),
     }
 }
 
-fn condition(name: &str) -> Option<Outcomes> {
+fn condition(name: &str) -> Option<FlagCondition> {
     Some(match name {
-        "EQ" => Outcomes::new(false, true, false),
-        "NE" => Outcomes::new(true, false, true),
-        "LT" | "MI" => Outcomes::new(true, false, false),
-        "GE" | "PL" => Outcomes::new(false, true, true),
-        "GT" => Outcomes::new(false, false, true),
-        "LE" => Outcomes::new(true, true, false),
+        "EQ" => FlagCondition::new(false, true, false),
+        "NE" => FlagCondition::new(true, false, true),
+        "LT" | "MI" => FlagCondition::new(true, false, false),
+        "GE" | "PL" => FlagCondition::new(false, true, true),
+        "GT" => FlagCondition::new(false, false, true),
+        "LE" => FlagCondition::new(true, true, false),
         _ => return None,
     })
 }
 
-fn named(r: &mut Reader<'_>) -> Result<Named, ParseError> {
+fn named(r: &mut InstructionReader<'_>) -> Result<Named, ParseError> {
     let offset = r.cursor.offset();
     let name = r.cursor.name("a register")?.to_ascii_uppercase();
     let wide = name.starts_with('X');
@@ -214,33 +223,33 @@ fn named(r: &mut Reader<'_>) -> Result<Named, ParseError> {
     }
     match register(&name) {
         Some(name) => Ok(Named {
-            reg: Some(r.code.reg(&name)),
+            reg: Some(r.thread.register(&name)),
             wide,
         }),
         None => Err(
-            ParseError::new(offset, format!("`{name}` is not a register"))
+            ParseError::new(offset, format!("unknown register `{name}`"))
                 .help("registers are X0 to X30, W0 to W30, XZR and WZR"),
         ),
     }
 }
 
 /// A register or an immediate.
-fn source(r: &mut Reader<'_>) -> Result<Src, ParseError> {
+fn source(r: &mut InstructionReader<'_>) -> Result<Source, ParseError> {
     match r.at_number() {
-        true => Ok(Src::Imm(Value::Int(r.number()?))),
+        true => Ok(Source::Imm(Value::Int(r.number()?))),
         false => Ok(named(r)?.source()),
     }
 }
 
-fn compute(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, ParseError> {
-    let flags = r.code.reg(FLAGS);
+fn compute(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instruction>, ParseError> {
+    let flags = r.thread.register(FLAGS);
     if word == "MOV" {
         let to = named(r)?;
         r.comma()?;
         let from = source(r)?;
         return Ok(Some(match to.reg {
-            Some(to) => Instr::Move { to, from },
-            None => Instr::Nop,
+            Some(to) => Instruction::Move { to, from },
+            None => Instruction::Nop,
         }));
     }
     if let "CMP" | "TST" = word {
@@ -248,10 +257,10 @@ fn compute(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, ParseError> 
         r.comma()?;
         let b = source(r)?;
         let (op, flags) = match word {
-            "CMP" => (Op::Sub, Flags::Operands(flags)),
-            _ => (Op::And, Flags::Result(flags)),
+            "CMP" => (Op::Sub, FlagUpdate::Operands(flags)),
+            _ => (Op::And, FlagUpdate::Result(flags)),
         };
-        return Ok(Some(Instr::Compute {
+        return Ok(Some(Instruction::Compute {
             to: None,
             op,
             a: a.source(),
@@ -261,18 +270,18 @@ fn compute(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, ParseError> 
         }));
     }
     let (op, flags) = match word {
-        "ADD" => (Op::Add, Flags::Keep),
-        "ADDS" => (Op::Add, Flags::Result(flags)),
-        "SUB" => (Op::Sub, Flags::Keep),
-        "SUBS" => (Op::Sub, Flags::Operands(flags)),
-        "EOR" => (Op::Xor, Flags::Keep),
-        "ORR" => (Op::Or, Flags::Keep),
-        "AND" => (Op::And, Flags::Keep),
-        "ANDS" => (Op::And, Flags::Result(flags)),
-        "BIC" => (Op::AndNot, Flags::Keep),
-        "LSL" => (Op::ShiftLeft, Flags::Keep),
-        "LSR" => (Op::ShiftRight, Flags::Keep),
-        "MUL" => (Op::Mul, Flags::Keep),
+        "ADD" => (Op::Add, FlagUpdate::None),
+        "ADDS" => (Op::Add, FlagUpdate::Result(flags)),
+        "SUB" => (Op::Sub, FlagUpdate::None),
+        "SUBS" => (Op::Sub, FlagUpdate::Operands(flags)),
+        "EOR" => (Op::Xor, FlagUpdate::None),
+        "ORR" => (Op::Or, FlagUpdate::None),
+        "AND" => (Op::And, FlagUpdate::None),
+        "ANDS" => (Op::And, FlagUpdate::Result(flags)),
+        "BIC" => (Op::AndNot, FlagUpdate::None),
+        "LSL" => (Op::ShiftLeft, FlagUpdate::None),
+        "LSR" => (Op::ShiftRight, FlagUpdate::None),
+        "MUL" => (Op::Mul, FlagUpdate::None),
         _ => return Ok(None),
     };
     let to = named(r)?;
@@ -286,7 +295,7 @@ fn compute(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, ParseError> 
             return Err(r.cursor.unexpected("an extension without a shift"));
         }
     }
-    Ok(Some(Instr::Compute {
+    Ok(Some(Instruction::Compute {
         to: to.reg,
         op,
         a,
@@ -296,7 +305,7 @@ fn compute(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, ParseError> 
     }))
 }
 
-fn select(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, ParseError> {
+fn select(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instruction>, ParseError> {
     let adjust = match word {
         "CSEL" | "CSET" => None,
         "CSINC" | "CINC" => Some((Op::Add, Value::ONE)),
@@ -304,7 +313,7 @@ fn select(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, ParseError> {
         _ => return Ok(None),
     };
     let to = named(r)?;
-    let (mut then, mut otherwise) = (Src::Imm(Value::ONE), Src::ZERO);
+    let (mut then, mut otherwise) = (Source::Imm(Value::ONE), Source::ZERO);
     if word != "CSET" {
         r.comma()?;
         then = named(r)?.source();
@@ -318,28 +327,28 @@ fn select(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, ParseError> {
     let offset = r.cursor.offset();
     let name = r.cursor.name("a condition")?.to_ascii_uppercase();
     let mut outcomes = condition(&name)
-        .ok_or_else(|| ParseError::new(offset, format!("`{name}` is not a condition")))?;
+        .ok_or_else(|| ParseError::new(offset, format!("unknown condition `{name}`")))?;
     if word == "CINC" {
         outcomes = outcomes.inverse();
     }
-    let when = Test::Flags(r.code.reg(FLAGS), outcomes);
+    let when = Predicate::Flags(r.thread.register(FLAGS), outcomes);
     Ok(Some(match to.reg {
-        Some(to) => Instr::Select {
+        Some(to) => Instruction::Select {
             to,
             when,
             then,
             otherwise,
             adjust,
         },
-        None => Instr::Nop,
+        None => Instruction::Nop,
     }))
 }
 
 /// `[X0]`, `[X0,#4]`, `[X0,X1]`, `[X0,W1,SXTW]`, `[X0,W1,UXTW #2]`
-fn place(r: &mut Reader<'_>) -> Result<Place, ParseError> {
+fn place(r: &mut InstructionReader<'_>) -> Result<MemoryOperand, ParseError> {
     r.cursor.expect("[")?;
     let base = named(r)?.source();
-    let mut at = Place::at(base, 0);
+    let mut at = MemoryOperand::at(base, 0);
     if r.cursor.eat(",") {
         if r.at_number() {
             at.displacement = Value::Int(r.number()?);
@@ -355,14 +364,14 @@ fn place(r: &mut Reader<'_>) -> Result<Place, ParseError> {
     }
     r.cursor.expect("]")?;
     if r.cursor.is("!") || r.cursor.is(",") {
-        let message = "addresses that change their base register are not supported";
+        let message = "pre- and post-indexed addresses are not supported";
         return Err(ParseError::unsupported(r.cursor.offset(), message)
-            .help("write the change of the register as an instruction of its own"));
+            .help("update the base register with a separate instruction"));
     }
     Ok(at)
 }
 
-/// The letter for the size at the end of an instruction's name.
+/// The bits that the letter at the end of an instruction's name stands for.
 fn sized(suffix: &str) -> Option<Option<i64>> {
     match suffix {
         "" => Some(None),
@@ -379,7 +388,7 @@ fn unsigned(bits: Option<i64>) -> Option<Width> {
     })
 }
 
-fn memory(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, ParseError> {
+fn memory(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instruction>, ParseError> {
     let loads = [
         ("LDAPR", Q),
         ("LDAPUR", Q),
@@ -388,73 +397,77 @@ fn memory(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, ParseError> {
         ("LDR", 0),
     ];
     let suffix = |name: &str| word.strip_prefix(name).and_then(sized);
-    for (name, tags) in loads {
+    for (name, annotations) in loads {
         if let Some(bits) = suffix(name) {
             let to = named(r)?;
             r.comma()?;
             let at = place(r)?;
             let width = unsigned(bits).or(to.width());
-            r.size = Some(to.bits(bits));
-            return Ok(Some(Instr::Load {
+            r.access_bits = Some(to.access_bits(bits));
+            return Ok(Some(Instruction::Load {
                 to: to.reg,
                 at,
-                tags: if to.reg.is_none() {
-                    tags & !(A | Q)
+                annotations: if to.reg.is_none() {
+                    annotations & !(A | Q)
                 } else {
-                    tags
+                    annotations
                 },
                 width,
             }));
         }
     }
-    for (name, tags) in [("STLUR", L), ("STLR", L), ("STUR", 0), ("STR", 0)] {
+    for (name, annotations) in [("STLUR", L), ("STLR", L), ("STUR", 0), ("STR", 0)] {
         if let Some(bits) = suffix(name) {
             let from = named(r)?;
             r.comma()?;
             let at = place(r)?;
             let width = unsigned(bits).or(from.width());
-            r.size = Some(from.bits(bits));
-            return Ok(Some(Instr::Store {
+            r.access_bits = Some(from.access_bits(bits));
+            return Ok(Some(Instruction::Store {
                 from: from.source(),
                 at,
-                tags,
+                annotations,
                 width,
             }));
         }
     }
-    for (name, tags) in [("LDAXR", A | X), ("LDXR", X)] {
+    for (name, annotations) in [("LDAXR", A | X), ("LDXR", X)] {
         if let Some(bits) = suffix(name) {
             let to = named(r)?;
-            r.size = Some(to.bits(bits));
+            r.access_bits = Some(to.access_bits(bits));
             r.comma()?;
             let at = place(r)?;
             let to = to.reg;
-            return Ok(Some(Instr::LoadReserve { to, at, tags }));
+            return Ok(Some(Instruction::LoadReserve {
+                to,
+                at,
+                annotations,
+            }));
         }
     }
-    for (name, tags) in [("STLXR", L | X), ("STXR", X)] {
+    for (name, annotations) in [("STLXR", L | X), ("STXR", X)] {
         if let Some(bits) = suffix(name) {
             let status = Status::Reg(named(r)?.reg);
             r.comma()?;
             let from = named(r)?;
-            r.size = Some(from.bits(bits));
+            r.access_bits = Some(from.access_bits(bits));
             let from = from.source();
             r.comma()?;
             let at = place(r)?;
-            return Ok(Some(Instr::StoreConditional {
+            return Ok(Some(Instruction::StoreConditional {
                 status,
                 from,
                 at,
-                tags,
+                annotations,
             }));
         }
     }
     atomic(r, word)
 }
 
-/// What `A`, `L`, `AL` and a size at the end of an atomic instruction's name say: the tags of its
-/// read and its write, and the size.
-fn orders(suffix: &str) -> Option<(u64, u64, Option<i64>)> {
+/// What the end of an atomic instruction's name stands for (`A`, `L`, `AL`, a size): the
+/// annotations of its read and of its write, and its bits.
+fn orders(suffix: &str) -> Option<(Annotations, Annotations, Option<i64>)> {
     let order = suffix.trim_end_matches(['B', 'H']);
     let bits = sized(&suffix[order.len()..])?;
     let (read, write) = match order {
@@ -467,10 +480,10 @@ fn orders(suffix: &str) -> Option<(u64, u64, Option<i64>)> {
     Some((read, write, bits))
 }
 
-fn atomic(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, ParseError> {
+fn atomic(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instruction>, ParseError> {
     if let Some((read, write, bits)) = word.strip_prefix("CAS").and_then(orders) {
         let expected = named(r)?;
-        r.size = Some(expected.bits(bits));
+        r.access_bits = Some(expected.access_bits(bits));
         r.comma()?;
         let new = named(r)?.source();
         r.comma()?;
@@ -480,7 +493,7 @@ fn atomic(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, ParseError> {
                 .cursor
                 .unexpected("a register other than the zero register"));
         };
-        return Ok(Some(Instr::CompareAndSwap {
+        return Ok(Some(Instruction::CompareAndSwap {
             expected,
             new,
             at,
@@ -513,7 +526,7 @@ fn atomic(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, ParseError> {
         return Ok(None);
     }
     let from = named(r)?;
-    r.size = Some(from.bits(bits));
+    r.access_bits = Some(from.access_bits(bits));
     let from = from.source();
     r.comma()?;
     let mut to = None;
@@ -522,14 +535,14 @@ fn atomic(r: &mut Reader<'_>, word: &str) -> Result<Option<Instr>, ParseError> {
         r.comma()?;
     }
     if to.is_none() {
-        // an acquire whose value goes nowhere does not order
+        // an acquire load whose value is discarded has no acquire semantics
         read = read & !A | if op.is_some() { NORET } else { 0 };
     }
     let at = place(r)?;
-    if !matches!(r.cursor.kind(), Kind::End) {
+    if !matches!(r.cursor.kind(), TokenKind::End) {
         return Err(r.cursor.unexpected("the end of the instruction"));
     }
-    Ok(Some(Instr::AmoPair {
+    Ok(Some(Instruction::AmoPair {
         op,
         to,
         from,

@@ -1,14 +1,18 @@
-//! C tests whose threads are straight lines of accesses, fences and guards, as what emits other
-//! languages from a test takes them. Loops, locks, computed values and addresses are not among
-//! them, nor conditions other than `exists` over a conjunction.
-use super::c::ast::{Expr, Order, Reg, Stmt, Thread};
-use super::value::{Address, Op, Value};
-use super::{Observable, Program, Prop, Quantifier, Test};
+//! C tests whose threads are straight-line code of accesses, fences and guards: the form from
+//! which tests in other languages are generated. It has no loops, locks, computed values or
+//! computed addresses, and the condition is `exists` over a conjunction.
+
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Orders are in the words of the models: na, rlx, acq, rel, acq_rel, sc.
+use super::c::ast::{CThread, Expression, MemoryOrder, Statement};
+use super::condition::{Observable, Prop, Quantifier};
+use super::program::Program;
+use super::test::Test;
+use super::value::{Address, Op, RegisterId, Value};
+
+/// Memory orders are written na, rlx, acq, rel, acq_rel, sc.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum Step {
     Load {
         reg: String,
         loc: String,
@@ -46,40 +50,42 @@ pub enum Action {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Straight {
-    pub threads: Vec<Vec<Action>>,
-    /// Thread (none for a location), name, value: all of them together are what must exist.
+pub struct StraightLineTest {
+    pub threads: Vec<Vec<Step>>,
+    /// The conjuncts of the condition: thread (none for a location), name, value.
     pub atoms: Vec<(Option<usize>, String, i64)>,
     /// In the order of their first accesses.
     pub locations: Vec<String>,
     /// The initial values that are not 0.
     pub init: BTreeMap<String, i64>,
-    /// The locations that are accessed without an order.
+    /// The locations that have plain accesses.
     pub plain: BTreeSet<String>,
 }
 
-/// The value that a register has before a guard lets it be written.
+/// The initial value of a register that is written behind a guard.
 pub const UNREACHED: i64 = -1;
 
-/// The test as straight lines; none if it is not, or not in C.
-pub fn straight(test: &Test) -> Option<Straight> {
+/// The test in this form; none if it has none or is not in C.
+pub fn straight_line(test: &Test) -> Option<StraightLineTest> {
     let Program::C(threads) = &test.program else {
         return None;
     };
-    // a parameter is the address of the location of its name
+    // a parameter is the address of the location with its name
     let passed = |((_, register), value): (&(usize, String), &Value)| match value {
-        Value::Address(at) => at.offset == 0 && test.names.get(at.name as usize) == Some(register),
+        Value::Address(at) => {
+            at.offset == 0 && test.location_names.get(at.name as usize) == Some(register)
+        }
         _ => false,
     };
     if test.filter.is_some() || !test.registers.iter().all(passed) {
         return None;
     }
-    let mut reader = Reader {
+    let mut reader = Extractor {
         test,
         cells: BTreeMap::new(),
         atomic: BTreeSet::new(),
         written: Vec::new(),
-        out: Straight::default(),
+        out: StraightLineTest::default(),
     };
     for thread in threads {
         let actions = reader.thread(thread)?;
@@ -87,10 +93,10 @@ pub fn straight(test: &Test) -> Option<Straight> {
     }
     reader.condition()?;
     reader.initial()?;
-    let Reader {
+    let Extractor {
         cells, atomic, out, ..
     } = reader;
-    // a location that is both, or whose address is also a compare-exchange's expected value
+    // no location has both atomic and plain accesses or also holds an expected value
     let apart = |name: &String| !(atomic.contains(name) && out.plain.contains(name));
     let once = cells
         .iter()
@@ -98,32 +104,34 @@ pub fn straight(test: &Test) -> Option<Straight> {
     (once && out.locations.iter().all(apart)).then_some(out)
 }
 
-struct Reader<'t> {
+struct Extractor<'t> {
     test: &'t Test,
-    /// The locations that hold expected values, and how often they are given.
+    /// The locations that hold the expected values of compare-exchanges, and how often each does.
     cells: BTreeMap<String, usize>,
     atomic: BTreeSet<String>,
-    /// By thread, the registers that are read into.
+    /// By thread, the registers that are written.
     written: Vec<BTreeSet<String>>,
-    out: Straight,
+    out: StraightLineTest,
 }
 
-/// What is known of a thread's registers where the reader stands.
+/// What has been assigned so far in a thread.
 #[derive(Default)]
-struct Known {
-    written: BTreeSet<Reg>,
-    unreached: BTreeSet<Reg>,
+struct ThreadState {
+    written: BTreeSet<RegisterId>,
+    unreached: BTreeSet<RegisterId>,
     guarded: bool,
 }
 
-impl Reader<'_> {
-    fn thread(&mut self, thread: &Thread) -> Option<Vec<Action>> {
+impl Extractor<'_> {
+    fn thread(&mut self, thread: &CThread) -> Option<Vec<Step>> {
         let mut actions = Vec::new();
-        let mut known = Known::default();
+        let mut known = ThreadState::default();
         let mut rest = thread.body.as_slice();
         loop {
             let (last, before) = match rest {
-                [before @ .., Stmt::If(condition, then, otherwise)] if otherwise.is_empty() => {
+                [before @ .., Statement::If(condition, then, otherwise)]
+                    if otherwise.is_empty() =>
+                {
                     (Some((condition, then)), before)
                 }
                 all => (None, all),
@@ -132,22 +140,26 @@ impl Reader<'_> {
                 self.statement(thread, statement, &mut known, &mut actions)?;
             }
             let Some((condition, then)) = last else {
-                let names = known.written.iter().map(|reg| thread.names[*reg].clone());
+                let names = known
+                    .written
+                    .iter()
+                    .map(|reg| thread.variables[*reg].clone());
                 self.written.push(names.collect());
                 return Some(actions);
             };
-            let Expr::Binary(Op::Eq, left, right) = condition else {
+            let Expression::Binary(Op::Eq, left, right) = condition else {
                 return None;
             };
-            let (Expr::Reg(reg), Expr::Const(Value::Int(value))) = (&**left, &**right) else {
+            let (Expression::Reg(reg), Expression::Const(Value::Int(value))) = (&**left, &**right)
+            else {
                 return None;
             };
             if !known.written.contains(reg) {
                 return None;
             }
             known.guarded = true;
-            actions.push(Action::Guard {
-                reg: thread.names[*reg].clone(),
+            actions.push(Step::Guard {
+                reg: thread.variables[*reg].clone(),
                 value: *value,
             });
             rest = then;
@@ -156,63 +168,66 @@ impl Reader<'_> {
 
     fn statement(
         &mut self,
-        thread: &Thread,
-        statement: &Stmt,
-        known: &mut Known,
-        actions: &mut Vec<Action>,
+        thread: &CThread,
+        statement: &Statement,
+        known: &mut ThreadState,
+        actions: &mut Vec<Step>,
     ) -> Option<()> {
         let action = match statement {
-            Stmt::Assign(reg, Expr::Const(Value::Int(UNREACHED))) => {
+            Statement::Assign(reg, Expression::Const(Value::Int(UNREACHED))) => {
                 let first = known.unreached.insert(*reg) && !known.written.contains(reg);
                 return first.then_some(());
             }
-            Stmt::Assign(reg, value) => {
+            Statement::Assign(reg, value) => {
                 let local = *reg >= thread.parameters && known.written.insert(*reg);
                 if !local || known.guarded && !known.unreached.contains(reg) {
                     return None;
                 }
-                self.effect(thread, thread.names[*reg].clone(), value)?
+                self.effect(thread, thread.variables[*reg].clone(), value)?
             }
-            Stmt::Effect(value) => {
-                let taken = |name: &String| thread.names.contains(name);
+            Statement::Effect(value) => {
+                let taken = |name: &String| thread.variables.contains(name);
                 let fresh = |n: usize| format!("u{n}");
                 let name = (actions.len()..).map(fresh).find(|name| !taken(name))?;
                 self.effect(thread, name, value)?
             }
-            Stmt::Store(at, value, order) => Action::Store {
+            Statement::Store(at, value, order) => Step::Store {
                 loc: self.location(thread, at, order.is_none())?,
                 value: constant(value)?,
                 order: order.map_or(Some("na"), word)?,
             },
-            Stmt::Fence(order) => Action::Fence {
+            Statement::Fence(order) => Step::Fence {
                 order: word(*order)?,
             },
-            Stmt::Lock(_) | Stmt::Unlock(_) | Stmt::If(..) | Stmt::While(..) => return None,
+            Statement::Lock(_)
+            | Statement::Unlock(_)
+            | Statement::If(..)
+            | Statement::While(..) => return None,
         };
         actions.push(action);
         Some(())
     }
 
-    fn effect(&mut self, thread: &Thread, reg: String, value: &Expr) -> Option<Action> {
+    fn effect(&mut self, thread: &CThread, reg: String, value: &Expression) -> Option<Step> {
         Some(match value {
-            Expr::Load(at, order) => Action::Load {
+            Expression::Load(at, order) => Step::Load {
                 reg,
                 loc: self.location(thread, at, order.is_none())?,
                 order: order.map_or(Some("na"), word)?,
             },
-            Expr::Exchange { at, value, order } => Action::Rmw {
+            Expression::Exchange { at, value, order } => Step::Rmw {
                 reg,
                 loc: self.location(thread, at, false)?,
                 op: "exch",
                 operand: constant(value)?,
                 order: word(*order)?,
             },
-            Expr::Fetch {
+            Expression::Fetch {
                 op,
                 at,
                 value,
                 order,
-            } => Action::Rmw {
+            } => Step::Rmw {
                 reg,
                 loc: self.location(thread, at, false)?,
                 op: match op {
@@ -226,7 +241,7 @@ impl Reader<'_> {
                 operand: constant(value)?,
                 order: word(*order)?,
             },
-            Expr::CompareExchange {
+            Expression::CompareExchange {
                 at,
                 expected,
                 desired,
@@ -237,7 +252,7 @@ impl Reader<'_> {
                 let cell = parameter(thread, expected)?;
                 let expected = self.value_of(&cell)?;
                 *self.cells.entry(cell).or_default() += 1;
-                Action::Cas {
+                Step::Cas {
                     reg,
                     loc: self.location(thread, at, false)?,
                     expected,
@@ -247,11 +262,11 @@ impl Reader<'_> {
                     weak: !strong,
                 }
             }
-            Expr::Const(_) | Expr::Reg(_) | Expr::Binary(..) => return None,
+            Expression::Const(_) | Expression::Reg(_) | Expression::Binary(..) => return None,
         })
     }
 
-    fn location(&mut self, thread: &Thread, at: &Expr, plain: bool) -> Option<String> {
+    fn location(&mut self, thread: &CThread, at: &Expression, plain: bool) -> Option<String> {
         let name = parameter(thread, at)?;
         self.note(&name);
         let kind = match plain {
@@ -269,7 +284,7 @@ impl Reader<'_> {
     }
 
     fn value_of(&self, name: &str) -> Option<i64> {
-        let index = self.test.names.iter().position(|n| n == name);
+        let index = self.test.location_names.iter().position(|n| n == name);
         let address = index.map(|index| Address {
             name: index as u32,
             offset: 0,
@@ -282,7 +297,7 @@ impl Reader<'_> {
     }
 
     fn condition(&mut self) -> Option<()> {
-        if self.test.condition.quantifier != Quantifier::Exists || !self.test.locations.is_empty() {
+        if self.test.condition.quantifier != Quantifier::Exists || !self.test.listed.is_empty() {
             return None;
         }
         let parts = match &self.test.condition.prop {
@@ -296,9 +311,10 @@ impl Reader<'_> {
             };
             let (thread, name) = match observable {
                 Observable::Register { thread, name } => (Some(*thread), name.clone()),
-                Observable::Memory(at) if at.offset == 0 => {
-                    (None, self.test.names.get(at.name as usize)?.clone())
-                }
+                Observable::Memory(at) if at.offset == 0 => (
+                    None,
+                    self.test.location_names.get(at.name as usize)?.clone(),
+                ),
                 Observable::Memory(_) => return None,
             };
             match thread {
@@ -316,7 +332,7 @@ impl Reader<'_> {
             if at.offset != 0 {
                 return None;
             }
-            let name = self.test.names.get(at.name as usize)?;
+            let name = self.test.location_names.get(at.name as usize)?;
             let value = self.value_of(name)?;
             if value != 0 && !self.cells.contains_key(name) {
                 self.out.init.insert(name.clone(), value);
@@ -326,28 +342,28 @@ impl Reader<'_> {
     }
 }
 
-fn parameter(thread: &Thread, at: &Expr) -> Option<String> {
+fn parameter(thread: &CThread, at: &Expression) -> Option<String> {
     match at {
-        Expr::Reg(reg) if *reg < thread.parameters => Some(thread.names[*reg].clone()),
+        Expression::Reg(reg) if *reg < thread.parameters => Some(thread.variables[*reg].clone()),
         _ => None,
     }
 }
 
-fn constant(value: &Expr) -> Option<i64> {
+fn constant(value: &Expression) -> Option<i64> {
     match value {
-        Expr::Const(Value::Int(value)) => Some(*value),
+        Expression::Const(Value::Int(value)) => Some(*value),
         _ => None,
     }
 }
 
-/// None for consume, which nothing but a C compiler gives a meaning to.
-fn word(order: Order) -> Option<&'static str> {
+/// None for consume, to which only C compilers give a meaning.
+fn word(order: MemoryOrder) -> Option<&'static str> {
     Some(match order {
-        Order::Relaxed => "rlx",
-        Order::Consume => return None,
-        Order::Acquire => "acq",
-        Order::Release => "rel",
-        Order::AcqRel => "acq_rel",
-        Order::SeqCst => "sc",
+        MemoryOrder::Relaxed => "rlx",
+        MemoryOrder::Consume => return None,
+        MemoryOrder::Acquire => "acq",
+        MemoryOrder::Release => "rel",
+        MemoryOrder::AcqRel => "acq_rel",
+        MemoryOrder::SeqCst => "sc",
     })
 }

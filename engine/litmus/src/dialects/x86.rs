@@ -1,16 +1,46 @@
-//! The dialects X86 (Intel's order of operands) and X86_64 (AT&T's).
+//! The dialects X86, with Intel's order of operands, and X86_64, with AT&T's.
 
-use super::error::ParseError;
-use super::isa::{Flags, Instr, Outcomes, Place, Src, Test};
-use super::lexer::Kind;
-use super::table::Reader;
-use super::value::{Op, Value};
+use crate::annotation::{annotation, Annotations};
+use crate::assembly::columns::{self, InstructionReader};
+use crate::assembly::instruction::{
+    FlagCondition, FlagUpdate, Instruction, MemoryOperand, Predicate, Source,
+};
+use crate::dialect::{Dialect, Reservation};
+use crate::error::ParseError;
+use crate::lexer::TokenKind;
+use crate::program::Program;
+use crate::value::{Op, RegisterId, Value};
 
-pub const TAGS: [&str; 7] = ["MFENCE", "SFENCE", "LFENCE", "X", "P", "A", "NT"];
-const MFENCE: u64 = 1;
-const SFENCE: u64 = 1 << 1;
-const LFENCE: u64 = 1 << 2;
-const ATOMIC: u64 = 1 << 3;
+pub static X86: Dialect = Dialect {
+    name: "X86",
+    program: |section, locations| {
+        columns::program(section, locations, |r| instruction(r, false)).map(Program::Assembly)
+    },
+    register: register_32,
+    register_order,
+    annotations: &ANNOTATIONS,
+    implied_annotations: &[],
+    initial_write: 0,
+    empty_sets: &[],
+    branch_events: false,
+    reservation: Reservation::None,
+    rmw_in_one_instruction: true,
+};
+
+pub static X86_64: Dialect = Dialect {
+    name: "X86_64",
+    program: |section, locations| {
+        columns::program(section, locations, |r| instruction(r, true)).map(Program::Assembly)
+    },
+    register: register_64,
+    ..X86
+};
+
+const ANNOTATIONS: [&str; 7] = ["MFENCE", "SFENCE", "LFENCE", "X", "P", "A", "NT"];
+const MFENCE: Annotations = annotation(&ANNOTATIONS, "MFENCE");
+const SFENCE: Annotations = annotation(&ANNOTATIONS, "SFENCE");
+const LFENCE: Annotations = annotation(&ANNOTATIONS, "LFENCE");
+const ATOMIC: Annotations = annotation(&ANNOTATIONS, "X");
 
 /// The register that comparisons write.
 const FLAGS: &str = "flags";
@@ -18,14 +48,14 @@ const FLAGS: &str = "flags";
 const NAMES: [&str; 8] = ["ax", "bx", "cx", "dx", "si", "di", "bp", "sp"];
 
 /// `EAX`, in any case.
-pub fn register_32(name: &str) -> Option<String> {
+fn register_32(name: &str) -> Option<String> {
     let lower = name.trim_start_matches('%').to_ascii_lowercase();
     let base = lower.strip_prefix('e')?;
     NAMES.contains(&base).then(|| lower.to_ascii_uppercase())
 }
 
 /// `rax` for any part of it.
-pub fn register_64(name: &str) -> Option<String> {
+fn register_64(name: &str) -> Option<String> {
     let lower = name.trim_start_matches('%').to_ascii_lowercase();
     if let Some(number) = lower.strip_prefix('r') {
         let number = number.trim_end_matches(['d', 'w', 'b']);
@@ -49,7 +79,7 @@ pub fn register_64(name: &str) -> Option<String> {
 }
 
 /// The order in which herd7 prints registers.
-pub fn rank(name: &str) -> (usize, u32) {
+fn register_order(name: &str) -> (usize, u32) {
     let lower = name.to_ascii_lowercase();
     match NAMES.iter().position(|n| lower.ends_with(n)) {
         Some(at) => (at, 0),
@@ -62,22 +92,13 @@ pub fn rank(name: &str) -> (usize, u32) {
 
 #[derive(Clone, Copy)]
 enum Operand {
-    Reg(usize),
+    Reg(RegisterId),
     Imm(i64),
-    Memory(Place),
+    Memory(MemoryOperand),
 }
 
-/// Reads an instruction of X86.
-pub fn instruction_32(r: &mut Reader<'_>) -> Result<Instr, ParseError> {
-    instruction(r, false)
-}
-
-/// Reads an instruction of X86_64.
-pub fn instruction_64(r: &mut Reader<'_>) -> Result<Instr, ParseError> {
-    instruction(r, true)
-}
-
-fn instruction(r: &mut Reader<'_>, wide: bool) -> Result<Instr, ParseError> {
+/// `wide`: in X86_64.
+fn instruction(r: &mut InstructionReader<'_>, wide: bool) -> Result<Instruction, ParseError> {
     let mut offset = r.cursor.offset();
     let mut word = r.cursor.name("an instruction")?.to_ascii_lowercase();
     let mut locked = false;
@@ -89,36 +110,36 @@ fn instruction(r: &mut Reader<'_>, wide: bool) -> Result<Instr, ParseError> {
     let instr = read(r, wide, locked, offset, &word)?;
     let allowed = matches!(
         instr,
-        Instr::Modify { .. } | Instr::Swap { .. } | Instr::CompareExchange { .. }
+        Instruction::Modify { .. } | Instruction::Swap { .. } | Instruction::CompareExchange { .. }
     );
     match locked && !allowed {
         true => Err(
-            ParseError::new(offset, format!("`{word}` takes no lock prefix"))
-                .help("lock goes with a read-modify-write of memory"),
+            ParseError::new(offset, format!("unexpected `lock` before `{word}`"))
+                .help("the lock prefix requires a read-modify-write of memory"),
         ),
         false => Ok(instr),
     }
 }
 
 fn read(
-    r: &mut Reader<'_>,
+    r: &mut InstructionReader<'_>,
     wide: bool,
     locked: bool,
     offset: usize,
     word: &str,
-) -> Result<Instr, ParseError> {
-    let flags = r.code.reg(FLAGS);
+) -> Result<Instruction, ParseError> {
+    let flags = r.thread.register(FLAGS);
     match word {
-        "mfence" => return Ok(Instr::Fence(MFENCE)),
-        "sfence" => return Ok(Instr::Fence(SFENCE)),
-        "lfence" => return Ok(Instr::Fence(LFENCE)),
-        "nop" => return Ok(Instr::Nop),
-        "jmp" => return Ok(Instr::Jump(r.label()?)),
+        "mfence" => return Ok(Instruction::Fence(MFENCE)),
+        "sfence" => return Ok(Instruction::Fence(SFENCE)),
+        "lfence" => return Ok(Instruction::Fence(LFENCE)),
+        "nop" => return Ok(Instruction::Nop),
+        "jmp" => return Ok(Instruction::Jump(r.label()?)),
         _ => {}
     }
     if let Some(outcomes) = word.strip_prefix('j').and_then(condition) {
-        return Ok(Instr::Branch {
-            when: Test::Flags(flags, outcomes),
+        return Ok(Instruction::Branch {
+            when: Predicate::Flags(flags, outcomes),
             to: r.label()?,
         });
     }
@@ -127,7 +148,7 @@ fn read(
         rest.is_some_and(|s| matches!(s, "" | "b" | "w" | "l" | "q"))
     };
     if let Some(name) = ["inc", "dec", "neg"].into_iter().find(|n| sized(n)) {
-        r.size = bits(&word[name.len()..]);
+        r.access_bits = access_bits(&word[name.len()..]);
         let op = if name == "inc" { Op::Add } else { Op::Sub };
         let to = operand(r, wide)?;
         let instr = arithmetic(op, to, Operand::Imm(1), locked, flags);
@@ -138,11 +159,11 @@ fn read(
     ];
     let Some(name) = names.into_iter().find(|n| sized(n)) else {
         return Err(r.unknown(offset, word).help(
-            "of x86: mov, xchg, xadd, cmpxchg (X86_64), cmp, test, add, sub, xor, or, and, inc, dec, \
+            "supported for x86: mov, xchg, xadd, cmpxchg (X86_64), cmp, test, add, sub, xor, or, and, inc, dec, \
              jumps and fences",
         ));
     };
-    r.size = bits(&word[name.len()..]);
+    r.access_bits = access_bits(&word[name.len()..]);
     let first = operand(r, wide)?;
     r.comma()?;
     let second = operand(r, wide)?;
@@ -153,26 +174,26 @@ fn read(
     let instr = match name {
         "mov" => mov(to, from),
         "xchg" => exchange(to, from),
-        // herd7 does not read it; the operands are as in Intel's and AT&T's manuals
+        // not supported by herd7; the operands are those of Intel's and AT&T's manuals
         "xadd" => match (to, from) {
-            (Operand::Memory(at), Operand::Reg(reg)) => Some(Instr::Modify {
+            (Operand::Memory(at), Operand::Reg(reg)) => Some(Instruction::Modify {
                 op: Op::Add,
                 at,
-                with: Src::Reg(reg),
+                with: Source::Reg(reg),
                 to: Some(reg),
-                tags: if locked { ATOMIC } else { 0 },
+                annotations: if locked { ATOMIC } else { 0 },
                 atomic: locked,
-                flags: Flags::Result(flags),
+                flags: FlagUpdate::Result(flags),
             }),
             _ => None,
         },
-        // herd7 has it in X86_64 alone, memory first
+        // herd7 supports it in X86_64 only, with the memory operand first
         "cmpxchg" => match (wide, first, second) {
-            (true, Operand::Memory(at), Operand::Reg(new)) => Some(Instr::CompareExchange {
-                expected: r.code.reg("rax"),
+            (true, Operand::Memory(at), Operand::Reg(new)) => Some(Instruction::CompareExchange {
+                expected: r.thread.register("rax"),
                 new,
                 at,
-                tags: if locked { ATOMIC } else { 0 },
+                annotations: if locked { ATOMIC } else { 0 },
                 atomic: locked,
                 flags,
             }),
@@ -180,13 +201,13 @@ fn read(
         },
         "cmp" => compare(to, from, flags),
         "test" => match (to, from) {
-            (Operand::Reg(_), Operand::Reg(_) | Operand::Imm(_)) => Some(Instr::Compute {
+            (Operand::Reg(_), Operand::Reg(_) | Operand::Imm(_)) => Some(Instruction::Compute {
                 to: None,
                 op: Op::And,
                 a: source(to),
                 b: source(from),
                 width: None,
-                flags: Flags::Result(flags),
+                flags: FlagUpdate::Result(flags),
             }),
             _ => None,
         },
@@ -204,8 +225,8 @@ fn read(
     instr.ok_or_else(|| bad_operands(offset, word))
 }
 
-/// Of an access of memory, by the letter that may end the instruction's name.
-fn bits(suffix: &str) -> Option<i64> {
+/// The bits of a memory access by the letter that may end the instruction's name.
+fn access_bits(suffix: &str) -> Option<i64> {
     Some(match suffix {
         "b" => 8,
         "w" => 16,
@@ -216,112 +237,122 @@ fn bits(suffix: &str) -> Option<i64> {
 }
 
 fn bad_operands(offset: usize, word: &str) -> ParseError {
-    ParseError::unsupported(offset, format!("`{word}` does not take these operands"))
-        .help("one of them may be in memory, and an immediate is not written to")
+    ParseError::unsupported(offset, format!("unsupported operands of `{word}`"))
+        .help("at most one operand is in memory, and the destination is not an immediate")
 }
 
-/// herd7 takes jl for jle.
-fn condition(suffix: &str) -> Option<Outcomes> {
+/// As in herd7, which reads jl as jle.
+fn condition(suffix: &str) -> Option<FlagCondition> {
     Some(match suffix {
-        "e" | "z" => Outcomes::new(false, true, false),
-        "ne" | "nz" => Outcomes::new(true, false, true),
-        "le" | "ng" | "l" | "lt" => Outcomes::new(true, true, false),
-        "ge" | "nl" => Outcomes::new(false, true, true),
-        "g" | "gt" | "s" => Outcomes::new(false, false, true),
-        "ns" => Outcomes::new(true, true, false),
+        "e" | "z" => FlagCondition::new(false, true, false),
+        "ne" | "nz" => FlagCondition::new(true, false, true),
+        "le" | "ng" | "l" | "lt" => FlagCondition::new(true, true, false),
+        "ge" | "nl" => FlagCondition::new(false, true, true),
+        "g" | "gt" | "s" => FlagCondition::new(false, false, true),
+        "ns" => FlagCondition::new(true, true, false),
         _ => return None,
     })
 }
 
-fn source(o: Operand) -> Src {
+fn source(o: Operand) -> Source {
     match o {
-        Operand::Reg(r) => Src::Reg(r),
-        Operand::Imm(i) => Src::Imm(Value::Int(i)),
-        Operand::Memory(_) => Src::ZERO,
+        Operand::Reg(r) => Source::Reg(r),
+        Operand::Imm(i) => Source::Imm(Value::Int(i)),
+        Operand::Memory(_) => Source::ZERO,
     }
 }
 
-fn mov(to: Operand, from: Operand) -> Option<Instr> {
+fn mov(to: Operand, from: Operand) -> Option<Instruction> {
     Some(match (to, from) {
-        (Operand::Reg(to), Operand::Memory(at)) => Instr::Load {
+        (Operand::Reg(to), Operand::Memory(at)) => Instruction::Load {
             to: Some(to),
             at,
-            tags: 0,
+            annotations: 0,
             width: None,
         },
-        (Operand::Reg(to), from) => Instr::Move {
+        (Operand::Reg(to), from) => Instruction::Move {
             to,
             from: source(from),
         },
         (Operand::Memory(_), Operand::Memory(_)) | (Operand::Imm(_), _) => return None,
-        (Operand::Memory(at), from) => Instr::Store {
+        (Operand::Memory(at), from) => Instruction::Store {
             from: source(from),
             at,
-            tags: 0,
+            annotations: 0,
             width: None,
         },
     })
 }
 
-fn exchange(to: Operand, from: Operand) -> Option<Instr> {
-    let tags = ATOMIC;
+fn exchange(to: Operand, from: Operand) -> Option<Instruction> {
+    let annotations = ATOMIC;
     match (to, from) {
         (Operand::Memory(at), Operand::Reg(reg)) | (Operand::Reg(reg), Operand::Memory(at)) => {
-            Some(Instr::Swap { reg, at, tags })
+            Some(Instruction::Swap {
+                reg,
+                at,
+                annotations,
+            })
         }
-        (Operand::Reg(a), Operand::Reg(b)) if a == b => Some(Instr::Nop),
+        (Operand::Reg(a), Operand::Reg(b)) if a == b => Some(Instruction::Nop),
         _ => None,
     }
 }
 
-fn compare(to: Operand, from: Operand, flags: usize) -> Option<Instr> {
-    let memory = |at, with, swapped| Instr::CompareMemory {
+fn compare(to: Operand, from: Operand, flags: RegisterId) -> Option<Instruction> {
+    let memory = |at, with, swapped| Instruction::CompareMemory {
         at,
         with: source(with),
         swapped,
-        tags: 0,
+        annotations: 0,
         flags,
     };
     Some(match (to, from) {
         (Operand::Memory(_), Operand::Memory(_)) => return None,
         (Operand::Memory(at), with) => memory(at, with, false),
         (with, Operand::Memory(at)) => memory(at, with, true),
-        (a, b) => Instr::Compute {
+        (a, b) => Instruction::Compute {
             to: None,
             op: Op::Sub,
             a: source(a),
             b: source(b),
             width: None,
-            flags: Flags::Operands(flags),
+            flags: FlagUpdate::Operands(flags),
         },
     })
 }
 
-fn arithmetic(op: Op, to: Operand, with: Operand, locked: bool, flags: usize) -> Option<Instr> {
+fn arithmetic(
+    op: Op,
+    to: Operand,
+    with: Operand,
+    locked: bool,
+    flags: RegisterId,
+) -> Option<Instruction> {
     Some(match (to, with) {
         (Operand::Imm(_), _) | (_, Operand::Memory(_)) => return None,
-        (Operand::Reg(to), with) => Instr::Compute {
+        (Operand::Reg(to), with) => Instruction::Compute {
             to: Some(to),
             op,
-            a: Src::Reg(to),
+            a: Source::Reg(to),
             b: source(with),
             width: None,
-            flags: Flags::Result(flags),
+            flags: FlagUpdate::Result(flags),
         },
-        (Operand::Memory(at), with) => Instr::Modify {
+        (Operand::Memory(at), with) => Instruction::Modify {
             op,
             at,
             with: source(with),
             to: None,
-            tags: if locked { ATOMIC } else { 0 },
+            annotations: if locked { ATOMIC } else { 0 },
             atomic: locked,
-            flags: Flags::Result(flags),
+            flags: FlagUpdate::Result(flags),
         },
     })
 }
 
-fn operand(r: &mut Reader<'_>, wide: bool) -> Result<Operand, ParseError> {
-    let displaced = matches!(r.cursor.ahead(1), Kind::Sign("("));
+fn operand(r: &mut InstructionReader<'_>, wide: bool) -> Result<Operand, ParseError> {
+    let displaced = matches!(r.cursor.ahead(1), TokenKind::Sign("("));
     if r.cursor.is("$") || r.at_number() && !displaced {
         return Ok(Operand::Imm(r.number()?));
     }
@@ -337,10 +368,10 @@ fn operand(r: &mut Reader<'_>, wide: bool) -> Result<Operand, ParseError> {
             let offset = r.cursor.offset();
             let name = r.cursor.name("an operand")?;
             return match register(name, wide) {
-                Some(name) => Ok(Operand::Reg(r.code.reg(&name))),
+                Some(name) => Ok(Operand::Reg(r.thread.register(&name))),
                 None => Err(
-                    ParseError::new(offset, format!("`{name}` is not a register"))
-                        .help("a location stands in brackets: [x] in X86, (x) in X86_64"),
+                    ParseError::new(offset, format!("unknown register `{name}`"))
+                        .help("write a location as [x] in X86, as (x) in X86_64"),
                 ),
             };
         }
@@ -349,14 +380,14 @@ fn operand(r: &mut Reader<'_>, wide: bool) -> Result<Operand, ParseError> {
     r.cursor.eat("%");
     let name = r.cursor.name("a register or a location")?;
     let base = match register(name, wide) {
-        Some(name) => Src::Reg(r.code.reg(&name)),
-        None => Src::Imm(r.names.value(name)),
+        Some(name) => Source::Reg(r.thread.register(&name)),
+        None => Source::Imm(r.locations.value(name)),
     };
     if r.cursor.eat("+") {
         displacement = r.number()?;
     }
     r.cursor.expect(close)?;
-    Ok(Operand::Memory(Place::at(base, displacement)))
+    Ok(Operand::Memory(MemoryOperand::at(base, displacement)))
 }
 
 fn register(name: &str, wide: bool) -> Option<String> {

@@ -1,76 +1,53 @@
-//! The paths of a C thread, as herd7's C semantics gives them: a read-modify-write is one
-//! event; a compare-exchange that fails is a read and writes what it saw to the expected
-//! location; `while` is unrolled twice.
+//! The paths of a C thread. As in herd7, a read-modify-write is one event, a compare-exchange that
+//! fails is a read and a write of the value to the expected location, and `while` is unrolled
+//! twice.
 
-use super::builder::Builder;
-use super::event::{Act, Held, Id, Operand, Path};
-use super::limits::{Limit, PATHS};
-use litmus::c::ast::{Expr, Order, Stmt, Thread};
+use super::builder::PathBuilder;
+use super::path::{Action, Path, PathEventId, RegisterState};
+use crate::limits::{Limit, PATHS};
+use crate::term::Term;
+use litmus::c::ast::{CThread, Expression, MemoryOrder, Statement};
+use litmus::dialects::c::{access_annotations, order_annotation, ATOMIC, LOCK, PLAIN, RMW, UNLOCK};
 use litmus::value::{Op, Value};
 use smallvec::{smallvec, SmallVec};
 
-/// The sets a C event may belong to, beside those of every architecture.
-pub const TAGS: [&str; 19] = [
-    "RLX", "CON", "ACQ", "REL", "ACQ_REL", "SC", "A", "NA", "RMW", "LK", "LS", "LF", "UL", "LKR",
-    "LKW", "RL", "RU", "annot", "Rcu-lock",
-];
+/// How often herd7 unrolls a `while` loop.
+const MAX_ROUNDS: u32 = 2;
 
-const ATOMIC: u64 = 1 << 6;
-pub const PLAIN: u64 = 1 << 7;
-const RMW: u64 = 1 << 8;
-const LOCKED: u64 = PLAIN | 1 << 9 | 1 << 10;
-const UNLOCKED: u64 = PLAIN | 1 << 12;
-
-const UNROLL: u32 = 2;
-
-fn order_tag(order: Order) -> u64 {
-    match order {
-        Order::Relaxed => 1,
-        Order::Consume => 1 << 1,
-        Order::Acquire => 1 << 2,
-        Order::Release => 1 << 3,
-        Order::AcqRel => 1 << 4,
-        Order::SeqCst => 1 << 5,
-    }
+/// The value of an expression, and the events from which it comes.
+struct Evaluated {
+    value: Term,
+    from: SmallVec<[PathEventId; 2]>,
 }
 
-fn access_tags(order: Option<Order>) -> u64 {
-    order.map_or(PLAIN, |o| order_tag(o) | ATOMIC)
-}
+/// Builders are large and move with each part of an expression.
+type BoxedBuilder = Box<PathBuilder>;
 
-/// The value of an expression and the events that give it.
-struct Out {
-    value: Operand,
-    from: SmallVec<[Id; 2]>,
-}
+type Builders = SmallVec<[BoxedBuilder; 1]>;
 
-/// Builders are large, and handed on with each part of an expression.
-type Handed = Box<Builder>;
+type Outcomes = SmallVec<[(BoxedBuilder, Evaluated); 1]>;
 
-type Builders = SmallVec<[Handed; 1]>;
-
-type Outs = SmallVec<[(Handed, Out); 1]>;
-
+/// What a path has yet to execute.
 #[derive(Clone)]
 enum Task<'a> {
-    Run(&'a Stmt),
-    Loop(&'a Expr, &'a [Stmt], u32),
-    /// One turn too many.
-    Cut,
-    /// The branch ends: so many deciders remain.
-    Leave(usize),
+    Run(&'a Statement),
+    /// A loop, of which this many rounds have been executed.
+    Loop(&'a Expression, &'a [Statement], u32),
+    StopAtLoopBound,
+    /// The end of a branch: the deciders from this number on no longer apply.
+    LeaveBranch(usize),
 }
 
 struct Walk<'a> {
     done: Vec<Path>,
-    /// Paths given up because of the bound.
-    pending: Vec<(Handed, Vec<Task<'a>>)>,
+    /// Paths that have not ended, with their tasks, the next one last.
+    pending: Vec<(BoxedBuilder, Vec<Task<'a>>)>,
 }
 
 /// All paths of the thread.
-pub fn paths(thread: &Thread, registers: Vec<Held>) -> Result<Vec<Path>, Limit> {
+pub fn paths(thread: &CThread, registers: Vec<RegisterState>) -> Result<Vec<Path>, Limit> {
     let tasks = thread.body.iter().rev().map(Task::Run).collect();
-    let mut start = Box::new(Builder::new(registers));
+    let mut start = Box::new(PathBuilder::new(registers));
     start.path.structured = true;
     let mut walk = Walk {
         done: Vec::new(),
@@ -86,32 +63,32 @@ pub fn paths(thread: &Thread, registers: Vec<Held>) -> Result<Vec<Path>, Limit> 
 }
 
 impl<'a> Walk<'a> {
-    fn run(&mut self, mut b: Handed, mut tasks: Vec<Task<'a>>) {
+    fn run(&mut self, mut b: BoxedBuilder, mut tasks: Vec<Task<'a>>) {
         while let Some(task) = tasks.pop() {
             let states = match task {
-                Task::Cut => {
-                    b.path.cut = true;
+                Task::StopAtLoopBound => {
+                    b.path.loop_bound_reached = true;
                     break;
                 }
-                Task::Leave(n) => {
+                Task::LeaveBranch(n) => {
                     b.deciders.truncate(n);
                     continue;
                 }
-                Task::Loop(condition, body, turn) => {
+                Task::Loop(condition, body, round) => {
                     b.next_instance(None);
-                    let mut inside = vec![Task::Cut];
-                    if turn < UNROLL {
-                        inside = vec![Task::Loop(condition, body, turn + 1)];
+                    let mut inside = vec![Task::StopAtLoopBound];
+                    if round < MAX_ROUNDS {
+                        inside = vec![Task::Loop(condition, body, round + 1)];
                         inside.extend(body.iter().rev().map(Task::Run));
                     }
                     self.branch(b, tasks, condition, inside, Vec::new());
                     return;
                 }
-                Task::Run(Stmt::While(condition, body)) => {
+                Task::Run(Statement::While(condition, body)) => {
                     tasks.push(Task::Loop(condition, body, 0));
                     continue;
                 }
-                Task::Run(Stmt::If(condition, then, otherwise)) => {
+                Task::Run(Statement::If(condition, then, otherwise)) => {
                     b.next_instance(None);
                     let then = then.iter().rev().map(Task::Run).collect();
                     let otherwise = otherwise.iter().rev().map(Task::Run).collect();
@@ -135,38 +112,38 @@ impl<'a> Walk<'a> {
 
     fn branch(
         &mut self,
-        b: Handed,
+        b: BoxedBuilder,
         tasks: Vec<Task<'a>>,
-        condition: &Expr,
+        condition: &Expression,
         then: Vec<Task<'a>>,
         otherwise: Vec<Task<'a>>,
     ) {
         let start = b.path.events.len();
         let comparison = matches!(
             condition,
-            Expr::Binary(Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge, ..)
+            Expression::Binary(Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge, ..)
         );
         for (mut b, out) in eval(b, condition, false) {
             let truth = match comparison {
                 true => out.value,
-                false => b.compute(Op::Ne, out.value, Operand::ZERO),
+                false => b.compute(Op::Ne, out.value, Term::ZERO),
             };
             let outer = b.deciders.len();
-            let deciders: Vec<Id> = (start..b.path.events.len())
+            let deciders: Vec<PathEventId> = (start..b.path.events.len())
                 .filter(|id| {
-                    let act = &b.path.events[*id].act;
-                    act.is_load() || matches!(act, Act::RegisterRead)
+                    let action = &b.path.events[*id].action;
+                    action.is_load() || matches!(action, Action::RegisterRead)
                 })
                 .collect();
             for (wanted, inside) in [(1, &then), (0, &otherwise)] {
                 let mut b = b.clone();
-                if !b.require(truth, Operand::int(wanted)) {
+                if !b.require(truth, Term::int(wanted)) {
                     continue;
                 }
                 b.next_instance(None);
                 b.deciders.extend(&deciders);
                 let mut tasks = tasks.clone();
-                tasks.push(Task::Leave(outer));
+                tasks.push(Task::LeaveBranch(outer));
                 tasks.extend(inside.iter().cloned());
                 self.pending.push((b, tasks));
             }
@@ -174,47 +151,48 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn simple(b: Handed, stmt: &Stmt) -> Builders {
+fn simple(b: BoxedBuilder, stmt: &Statement) -> Builders {
     match stmt {
-        Stmt::Assign(reg, e) => each(eval(b, e, true), |b, out| {
+        Statement::Assign(reg, e) => each(eval(b, e, true), |b, out| {
             let w = b.write_register(*reg, out.value);
             b.data(&out.from, w);
         }),
-        Stmt::Effect(e) => each(eval(b, e, true), |_, _| {}),
-        Stmt::Store(at, value, order) => {
+        Statement::Effect(e) => each(eval(b, e, true), |_, _| {}),
+        Statement::Store(at, value, order) => {
             let mut done = Builders::new();
             for (b, at) in eval(b, at, false) {
                 done.extend(each(eval(b, value, true), |b, value| {
-                    let act = Act::Write {
+                    let action = Action::Write {
                         at: at.value,
                         value: value.value,
                     };
-                    let w = b.event(act, access_tags(*order), false);
+                    let w = b.event(action, access_annotations(*order), false);
                     b.data(&at.from, w);
                     b.data(&value.from, w);
                 }));
             }
             done
         }
-        Stmt::Fence(order) => {
+        Statement::Fence(order) => {
             let mut b = b;
-            b.event(Act::Fence, order_tag(*order) | PLAIN, false);
+            b.event(Action::Fence, order_annotation(*order) | PLAIN, false);
             smallvec![b]
         }
-        Stmt::Lock(at) => each(eval(b, at, false), |b, at| {
-            let id = b.event(Act::Lock { at: at.value }, LOCKED, false);
+        Statement::Lock(at) => each(eval(b, at, false), |b, at| {
+            let id = b.event(Action::Lock { at: at.value }, LOCK, false);
             b.data(&at.from, id);
         }),
-        Stmt::Unlock(at) => each(eval(b, at, false), |b, at| {
-            let id = b.event(Act::Unlock { at: at.value }, UNLOCKED, false);
+        Statement::Unlock(at) => each(eval(b, at, false), |b, at| {
+            let id = b.event(Action::Unlock { at: at.value }, UNLOCK, false);
             b.data(&at.from, id);
         }),
-        Stmt::If(..) | Stmt::While(..) => smallvec![b],
+        Statement::If(..) | Statement::While(..) => smallvec![b],
     }
 }
 
-fn each(outs: Outs, f: impl Fn(&mut Builder, Out)) -> Builders {
-    outs.into_iter()
+fn each(outcomes: Outcomes, f: impl Fn(&mut PathBuilder, Evaluated)) -> Builders {
+    outcomes
+        .into_iter()
         .map(|(mut b, out)| {
             f(&mut b, out);
             b
@@ -222,39 +200,39 @@ fn each(outs: Outs, f: impl Fn(&mut Builder, Out)) -> Builders {
         .collect()
 }
 
-fn eval(mut b: Handed, e: &Expr, data: bool) -> Outs {
+fn eval(mut b: BoxedBuilder, e: &Expression, data: bool) -> Outcomes {
     match e {
-        Expr::Const(v) => {
-            let value = Operand::Known(*v);
+        Expression::Const(v) => {
+            let value = Term::Known(*v);
             let from = smallvec![];
-            smallvec![(b, Out { value, from })]
+            smallvec![(b, Evaluated { value, from })]
         }
-        Expr::Reg(r) => {
+        Expression::Reg(r) => {
             let (value, id) = b.read_register(*r, data);
             let from = smallvec![id];
-            smallvec![(b, Out { value, from })]
+            smallvec![(b, Evaluated { value, from })]
         }
-        Expr::Load(at, order) => map(eval(b, at, data), |b, at| {
-            let (value, id) = b.read(at.value, access_tags(*order), data);
+        Expression::Load(at, order) => map(eval(b, at, data), |b, at| {
+            let (value, id) = b.read(at.value, access_annotations(*order), data);
             b.data(&at.from, id);
-            Out {
+            Evaluated {
                 value,
                 from: smallvec![id],
             }
         }),
-        Expr::Binary(op, x, y) => pairs(b, (x, data), (y, data), |b, x, y| {
+        Expression::Binary(op, x, y) => pairs(b, (x, data), (y, data), |b, x, y| {
             let value = b.compute(*op, x.value, y.value);
             let mut from = x.from.clone();
             from.extend(y.from);
-            Out { value, from }
+            Evaluated { value, from }
         }),
-        Expr::Exchange { at, value, order } => {
+        Expression::Exchange { at, value, order } => {
             pairs(b, (value, true), (at, false), |b, value, at| {
                 let read = b.fresh();
                 update(b, value, at, read, value.value, *order, data)
             })
         }
-        Expr::Fetch {
+        Expression::Fetch {
             op,
             at,
             value,
@@ -264,7 +242,7 @@ fn eval(mut b: Handed, e: &Expr, data: bool) -> Outs {
             let written = b.compute(*op, read, value.value);
             update(b, value, at, read, written, *order, false)
         }),
-        Expr::CompareExchange {
+        Expression::CompareExchange {
             at,
             expected,
             desired,
@@ -296,80 +274,80 @@ fn eval(mut b: Handed, e: &Expr, data: bool) -> Outs {
 }
 
 fn update(
-    b: &mut Builder,
-    value: &Out,
-    at: Out,
-    read: Operand,
-    written: Operand,
-    order: Order,
+    b: &mut PathBuilder,
+    value: &Evaluated,
+    at: Evaluated,
+    read: Term,
+    written: Term,
+    order: MemoryOrder,
     data: bool,
-) -> Out {
-    let act = Act::Update {
+) -> Evaluated {
+    let action = Action::Update {
         at: at.value,
         read,
         written,
     };
-    let id = b.event(act, order_tag(order) | ATOMIC | RMW, data);
+    let id = b.event(action, order_annotation(order) | ATOMIC | RMW, data);
     b.data(&value.from, id);
     b.data(&at.from, id);
-    Out {
+    Evaluated {
         value: read,
         from: smallvec![id],
     }
 }
 
-/// The failing half of a compare-exchange.
+/// A compare-exchange that fails; a strong one fails only if the values differ.
 fn fail(
-    mut b: Handed,
-    expected: &Out,
-    at: &Out,
-    seen: Operand,
-    old: Id,
-    order: Order,
+    mut b: BoxedBuilder,
+    expected: &Evaluated,
+    at: &Evaluated,
+    seen: Term,
+    old: PathEventId,
+    order: MemoryOrder,
     strong: bool,
-) -> Option<(Handed, Out)> {
-    let (value, read) = b.read(at.value, access_tags(Some(order)), true);
+) -> Option<(BoxedBuilder, Evaluated)> {
+    let (value, read) = b.read(at.value, access_annotations(Some(order)), true);
     b.data(&at.from, read);
     b.ctrl(&[old], read);
     if strong {
         let same = b.compute(Op::Eq, value, seen);
-        if !b.require(same, Operand::ZERO) {
+        if !b.require(same, Term::ZERO) {
             return None;
         }
     }
-    let act = Act::Write {
+    let action = Action::Write {
         at: expected.value,
         value,
     };
-    let w = b.event(act, PLAIN, false);
+    let w = b.event(action, PLAIN, false);
     b.data(&at.from, w);
     b.ctrl(&[read], w);
-    let value = Operand::Known(Value::ZERO);
+    let value = Term::Known(Value::ZERO);
     Some((
         b,
-        Out {
+        Evaluated {
             value,
             from: smallvec![w],
         },
     ))
 }
 
-/// The succeeding half of a compare-exchange.
+/// A compare-exchange that succeeds.
 fn succeed(
-    b: Handed,
-    at: &Out,
-    seen: Operand,
-    old: Id,
-    desired: &Expr,
-    order: Order,
-) -> Vec<Option<(Handed, Out)>> {
+    b: BoxedBuilder,
+    at: &Evaluated,
+    seen: Term,
+    old: PathEventId,
+    desired: &Expression,
+    order: MemoryOrder,
+) -> Vec<Option<(BoxedBuilder, Evaluated)>> {
     map(eval(b, desired, true), |b, desired| {
-        let act = Act::Update {
+        let action = Action::Update {
             at: at.value,
             read: seen,
             written: desired.value,
         };
-        let id = b.event(act, order_tag(order) | ATOMIC | RMW, false);
+        let id = b.event(action, order_annotation(order) | ATOMIC | RMW, false);
         let first = match desired.from.is_empty() {
             true => smallvec![id],
             false => desired.from.clone(),
@@ -379,8 +357,8 @@ fn succeed(
             b.data(&at.from, f);
             b.ctrl(&[old], f);
         }
-        Out {
-            value: Operand::Known(Value::ONE),
+        Evaluated {
+            value: Term::Known(Value::ONE),
             from: smallvec![id],
         }
     })
@@ -389,8 +367,9 @@ fn succeed(
     .collect()
 }
 
-fn map(outs: Outs, f: impl Fn(&mut Builder, Out) -> Out) -> Outs {
-    outs.into_iter()
+fn map(outcomes: Outcomes, f: impl Fn(&mut PathBuilder, Evaluated) -> Evaluated) -> Outcomes {
+    outcomes
+        .into_iter()
         .map(|(mut b, out)| {
             let out = f(&mut b, out);
             (b, out)
@@ -399,12 +378,12 @@ fn map(outs: Outs, f: impl Fn(&mut Builder, Out) -> Out) -> Outs {
 }
 
 fn pairs(
-    b: Handed,
-    first: (&Expr, bool),
-    second: (&Expr, bool),
-    f: impl Fn(&mut Builder, &Out, Out) -> Out,
-) -> Outs {
-    let mut done = Outs::new();
+    b: BoxedBuilder,
+    first: (&Expression, bool),
+    second: (&Expression, bool),
+    f: impl Fn(&mut PathBuilder, &Evaluated, Evaluated) -> Evaluated,
+) -> Outcomes {
+    let mut done = Outcomes::new();
     for (b, x) in eval(b, first.0, first.1) {
         for (mut b, y) in eval(b, second.0, second.1) {
             let out = f(&mut b, &x, y);

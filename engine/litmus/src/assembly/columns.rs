@@ -1,20 +1,20 @@
-//! Programs in assembly: a column a thread, a row an instruction of each.
+//! Reads the threads of assembly tests: one column per thread, one row per instruction.
 
-use super::error::ParseError;
-use super::isa::{Code, Instr};
-use super::lexer::{tokens, Cursor, Kind, Syntax};
-use super::names::Names;
-use super::sections::{comment_end, Part};
+use super::instruction::{AssemblyThread, Instruction};
+use crate::error::ParseError;
+use crate::lexer::{tokens, Cursor, Syntax, TokenKind};
+use crate::location_names::LocationNames;
+use crate::sections::{comment_end, SourceSpan};
 
-/// Reads one instruction; the cursor is at its first word.
-pub type Instruction = fn(&mut Reader<'_>) -> Result<Instr, ParseError>;
+/// Reads one instruction, from its mnemonic on.
+pub type ReadInstruction = fn(&mut InstructionReader<'_>) -> Result<Instruction, ParseError>;
 
-pub struct Reader<'r> {
+pub struct InstructionReader<'r> {
     pub cursor: Cursor<'r>,
-    /// The bits of the access of memory, when the instruction is one and says.
-    pub size: Option<i64>,
-    pub code: &'r mut Code,
-    pub names: &'r mut Names,
+    /// To be set to the bits of the memory access, where the instruction determines them.
+    pub access_bits: Option<i64>,
+    pub thread: &'r mut AssemblyThread,
+    pub locations: &'r mut LocationNames,
 }
 
 const SYNTAX: Syntax = Syntax::new(
@@ -26,42 +26,44 @@ const SYNTAX: Syntax = Syntax::new(
 );
 
 pub fn program(
-    part: Part<'_>,
-    names: &mut Names,
-    instruction: Instruction,
-) -> Result<Vec<Code>, ParseError> {
-    let mut rows = rows(part)?.into_iter();
+    section: SourceSpan<'_>,
+    locations: &mut LocationNames,
+    instruction: ReadInstruction,
+) -> Result<Vec<AssemblyThread>, ParseError> {
+    let mut rows = rows(section)?.into_iter();
     let Some(header) = rows.next() else {
-        return Err(ParseError::new(part.offset, "the program is missing")
-            .help("its first row names the threads: P0 | P1 ;"));
+        return Err(
+            ParseError::new(section.offset, "expected the threads, found none")
+                .help("the first row names the threads: P0 | P1 ;"),
+        );
     };
     let mut threads = Vec::new();
     for (number, cell) in header.iter().enumerate() {
         let name = cell.text.split(':').next().unwrap_or("").trim();
         if name.strip_prefix('P').and_then(|n| n.parse().ok()) != Some(number) {
             return Err(ParseError::new(cell.offset, format!("expected P{number}"))
-                .help("the threads stand in order: P0 | P1 ;"));
+                .help("threads are numbered from left to right: P0 | P1 ;"));
         }
-        threads.push(Code::default());
+        threads.push(AssemblyThread::default());
     }
     for row in rows {
         if row.len() > threads.len() {
             return Err(ParseError::new(
                 row[threads.len()].offset,
-                "there is no thread for this column",
+                "this row has more columns than there are threads",
             ));
         }
-        for (cell, code) in row.iter().zip(&mut threads) {
-            cell_into(*cell, code, names, instruction)?;
+        for (cell, thread) in row.iter().zip(&mut threads) {
+            read_cell(*cell, thread, locations, instruction)?;
         }
     }
-    for code in &threads {
-        for (i, instr) in code.instructions.iter().enumerate() {
-            if let Instr::Jump(to) | Instr::Branch { to, .. } = instr {
-                if code.label(to).is_none() {
+    for thread in &threads {
+        for (i, instr) in thread.instructions.iter().enumerate() {
+            if let Instruction::Jump(to) | Instruction::Branch { to, .. } = instr {
+                if thread.label(to).is_none() {
                     return Err(ParseError::new(
-                        code.offsets[i],
-                        format!("no label `{to}` in this thread"),
+                        thread.offsets[i],
+                        format!("unknown label `{to}`"),
                     ));
                 }
             }
@@ -70,9 +72,9 @@ pub fn program(
     Ok(threads)
 }
 
-/// The cells of each row, without those of rows that hold nothing.
-fn rows(part: Part<'_>) -> Result<Vec<Vec<Part<'_>>>, ParseError> {
-    let text = part.text;
+/// The cells of each row.
+fn rows(section: SourceSpan<'_>) -> Result<Vec<Vec<SourceSpan<'_>>>, ParseError> {
+    let text = section.text;
     let bytes = text.as_bytes();
     let mut rows = Vec::new();
     let mut row = Vec::new();
@@ -82,11 +84,11 @@ fn rows(part: Part<'_>) -> Result<Vec<Vec<Part<'_>>>, ParseError> {
         match bytes[at] {
             b'(' if bytes.get(at + 1) == Some(&b'*') => {
                 at = comment_end(text, at)
-                    .ok_or_else(|| ParseError::new(part.offset + at, "this comment has no end"))?;
+                    .ok_or_else(|| ParseError::new(section.offset + at, "unterminated comment"))?;
                 continue;
             }
             b'|' | b';' => {
-                row.push(cell(part, start, at));
+                row.push(cell(section, start, at));
                 start = at + 1;
                 if bytes[at] == b';' {
                     rows.push(std::mem::take(&mut row));
@@ -101,33 +103,34 @@ fn rows(part: Part<'_>) -> Result<Vec<Vec<Part<'_>>>, ParseError> {
         let rest = text[start..].trim_start();
         if !rest.is_empty() && !rest.starts_with("(*") {
             return Err(ParseError::new(
-                part.offset + start + blank,
-                "this row has no `;` at its end",
+                section.offset + start + blank,
+                "expected `;` at the end of the row",
             ));
         }
     }
     Ok(rows)
 }
 
-fn cell<'t>(part: Part<'t>, from: usize, to: usize) -> Part<'t> {
-    let text = &part.text[from..to];
+fn cell<'t>(section: SourceSpan<'t>, from: usize, to: usize) -> SourceSpan<'t> {
+    let text = &section.text[from..to];
     let blank = text.len() - text.trim_start().len();
-    Part {
+    SourceSpan {
         text: text.trim(),
-        offset: part.offset + from + blank,
+        offset: section.offset + from + blank,
     }
 }
 
-fn cell_into(
-    cell: Part<'_>,
-    code: &mut Code,
-    names: &mut Names,
-    instruction: Instruction,
+fn read_cell(
+    cell: SourceSpan<'_>,
+    thread: &mut AssemblyThread,
+    locations: &mut LocationNames,
+    instruction: ReadInstruction,
 ) -> Result<(), ParseError> {
     let mut cursor = Cursor::new(tokens(cell.text, cell.offset, &SYNTAX)?);
-    while let (Kind::Name(label), Kind::Sign(":")) = (cursor.kind(), cursor.ahead(1)) {
-        code.labels
-            .push((label.to_owned(), code.instructions.len()));
+    while let (TokenKind::Name(label), TokenKind::Sign(":")) = (cursor.kind(), cursor.ahead(1)) {
+        thread
+            .labels
+            .push((label.to_owned(), thread.instructions.len()));
         cursor.step();
         cursor.step();
     }
@@ -135,24 +138,24 @@ fn cell_into(
         return Ok(());
     }
     let offset = cursor.offset();
-    let mut reader = Reader {
+    let mut reader = InstructionReader {
         cursor,
-        size: None,
-        code,
-        names,
+        access_bits: None,
+        thread,
+        locations,
     };
     let instr = instruction(&mut reader)?;
     if !reader.cursor.at_end() {
         return Err(reader.cursor.unexpected("the end of the instruction"));
     }
-    let size = reader.size;
-    code.instructions.push(instr);
-    code.offsets.push(offset);
-    code.sizes.push(size);
+    let access_bits = reader.access_bits;
+    thread.instructions.push(instr);
+    thread.offsets.push(offset);
+    thread.access_bits.push(access_bits);
     Ok(())
 }
 
-impl Reader<'_> {
+impl InstructionReader<'_> {
     pub fn comma(&mut self) -> Result<(), ParseError> {
         self.cursor.expect(",")
     }
@@ -168,7 +171,7 @@ impl Reader<'_> {
         }
         let negative = self.cursor.eat("-");
         match self.cursor.kind() {
-            Kind::Number(n) => {
+            TokenKind::Number(n) => {
                 self.cursor.step();
                 Ok(if negative { n.wrapping_neg() } else { n })
             }
@@ -177,8 +180,8 @@ impl Reader<'_> {
     }
 
     pub fn at_number(&self) -> bool {
-        let number = |k: Kind| matches!(k, Kind::Number(_));
-        let sign = |k: Kind| matches!(k, Kind::Sign("#" | "$" | "-"));
+        let number = |k: TokenKind| matches!(k, TokenKind::Number(_));
+        let sign = |k: TokenKind| matches!(k, TokenKind::Sign("#" | "$" | "-"));
         number(self.cursor.kind()) || sign(self.cursor.kind())
     }
 

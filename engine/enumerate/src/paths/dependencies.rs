@@ -1,17 +1,17 @@
-//! Address, data and control dependencies of a path, as herd7 computes them for models that
-//! do not compute them in cat. Relations over the events of one path, registers included.
+//! Address, data and control dependencies of a path, as herd7 computes them for models that do not
+//! compute them in cat: relations over the events of the path, register events included.
 
-use super::event::{Act, Event, Id, Path};
+use super::path::{Action, Path, PathEvent, PathEventId};
 use relation::{Relation, Set};
 
-/// What comes before what in a path.
+/// The orders of the events of a path.
 pub struct Order {
-    /// Causality inside instructions, closed.
+    /// The transitive closure of the causality inside instructions.
     pub iico: Relation,
     /// Program order and the causality inside instructions.
     pub before: Relation,
-    /// Program order as a model sees it, where that is not all that comes before.
-    alone: Option<Relation>,
+    /// Program order as models see it, where that is not `before`.
+    program_order: Option<Relation>,
 }
 
 impl Order {
@@ -23,19 +23,19 @@ impl Order {
         let po = program_order(path);
         let before = po.union(&iico);
         Order {
-            alone: (!path.structured).then_some(po),
+            program_order: (!path.structured).then_some(po),
             iico,
             before,
         }
     }
 
-    /// Program order as a model sees it.
+    /// Program order as models see it.
     pub fn po(&self) -> &Relation {
-        self.alone.as_ref().unwrap_or(&self.before)
+        self.program_order.as_ref().unwrap_or(&self.before)
     }
 }
 
-/// From each event to those of later instructions: the events of a path stand in their order.
+/// From each event to those of later instructions; the events of a path are in their order.
 fn program_order(path: &Path) -> Relation {
     let n = path.events.len();
     let mut po = Relation::new(n);
@@ -55,14 +55,18 @@ pub struct Dependencies {
     pub addr: Relation,
     pub data: Relation,
     pub ctrl: Relation,
-    /// Dependencies up to a register.
+    /// Dependencies from memory events to register events.
     pub depend: Relation,
 }
 
-/// `pairs` are the atomic load-store pairs of the path.
-pub fn dependencies(path: &Path, order: &Order, pairs: &[(Id, Id)]) -> Dependencies {
+/// `pairs` are the rmw pairs of the path.
+pub fn dependencies(
+    path: &Path,
+    order: &Order,
+    pairs: &[(PathEventId, PathEventId)],
+) -> Dependencies {
     let n = path.events.len();
-    if pairs.is_empty() && leads_nowhere(path) {
+    if pairs.is_empty() && has_no_dependencies(path) {
         return Dependencies {
             addr: Relation::new(n),
             data: Relation::new(n),
@@ -70,11 +74,12 @@ pub fn dependencies(path: &Path, order: &Order, pairs: &[(Id, Id)]) -> Dependenc
             depend: Relation::new(n),
         };
     }
-    let set =
-        |keep: &dyn Fn(&Event) -> bool| Set::of(n, (0..n).filter(|id| keep(&path.events[*id])));
-    let acts = |keep: fn(&Act) -> bool| set(&|event| keep(&event.act));
-    let (loads, stores) = (acts(Act::is_load), acts(Act::is_store));
-    let registers = acts(Act::is_register);
+    let set = |selects: &dyn Fn(&PathEvent) -> bool| {
+        Set::of(n, (0..n).filter(|id| selects(&path.events[*id])))
+    };
+    let actions = |selects: fn(&Action) -> bool| set(&|event| selects(&event.action));
+    let (loads, stores) = (actions(Action::is_load), actions(Action::is_store));
+    let registers = actions(Action::is_register);
     let relevant = registers.complement();
     let ports = set(&|event| event.data_port);
     let iico_data = Relation::of(n, path.iico_data.iter().copied());
@@ -87,16 +92,16 @@ pub fn dependencies(path: &Path, order: &Order, pairs: &[(Id, Id)]) -> Dependenc
     let depend = given.sequence(&inside);
     let mut start = depend.clone();
     start.union_with(&Relation::identity(&loads));
-    let mut last_data = iico_data.restrict_range(&acts(Act::is_commit));
+    let mut last_data = iico_data.restrict_range(&actions(Action::is_commit));
     last_data.union_with(&within(&iico_data, &ports, &stores));
-    let mut last_address = iico_data.restrict_range(&loads.union(&acts(Act::is_lock)));
+    let mut last_address = iico_data.restrict_range(&loads.union(&actions(Action::is_lock)));
     last_address.union_with(&within(&iico_data, &ports.complement(), &stores));
     let mut data = start.sequence(&last_data);
     let inside_one = pairs.iter().filter(|(r, w)| iico_data.contains(*r, *w));
     inside_one.for_each(|(r, w)| data.insert(*r, *w));
     let addr = start.sequence(&last_address);
-    let branches = acts(|act| matches!(act, Act::Branch));
-    let decisions = acts(|act| matches!(act, Act::Decision));
+    let branches = actions(|action| matches!(action, Action::Branch));
+    let decisions = actions(|action| matches!(action, Action::Decision));
     let structured = Relation::of(n, path.control.iter().copied()).restrict_range(&relevant);
     let mut control = structured.clone();
     control.union_with(&within(&order.before, &branches, &relevant));
@@ -107,23 +112,23 @@ pub fn dependencies(path: &Path, order: &Order, pairs: &[(Id, Id)]) -> Dependenc
     ctrl.union_with(&structured);
     Dependencies {
         ctrl: within(&ctrl, &loads.union(&stores), &relevant),
-        data: data.restrict_range(&acts(Act::is_memory)),
+        data: data.restrict_range(&actions(Action::is_memory)),
         addr,
         depend,
     }
 }
 
-/// Whether what is read only goes to registers that nobody reads, and nothing is decided: then
-/// there are no dependencies, as in most tests in C.
-fn leads_nowhere(path: &Path) -> bool {
-    let act = |id: &Id| &path.events[*id].act;
+/// Whether values that are read only go to registers that are not read again and nothing depends
+/// on them: then there are no dependencies, as in most C tests.
+fn has_no_dependencies(path: &Path) -> bool {
+    let action = |id: &PathEventId| &path.events[*id].action;
     path.rf_reg.is_empty()
         && path.iico_ctrl.is_empty()
         && path.control.is_empty()
-        && !path.events.iter().any(|event| event.act.is_commit())
-        && path.iico_data.iter().all(|(from, to)| match act(from) {
-            Act::RegisterWrite => false,
-            from => !from.is_load() || matches!(act(to), Act::RegisterWrite),
+        && !path.events.iter().any(|event| event.action.is_commit())
+        && path.iico_data.iter().all(|(from, to)| match action(from) {
+            Action::RegisterWrite => false,
+            from => !from.is_load() || matches!(action(to), Action::RegisterWrite),
         })
 }
 

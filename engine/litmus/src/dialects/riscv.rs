@@ -1,12 +1,33 @@
 //! The dialect RISCV.
 
-use super::error::ParseError;
-use super::isa::{bits, Flags, Instr, Place, Reg, Src, Status, Test, Width};
-use super::lexer::Kind;
-use super::table::Reader;
-use super::value::{Op, Value};
+use crate::annotation::{annotation, Annotations};
+use crate::assembly::columns::{self, InstructionReader};
+use crate::assembly::instruction::{
+    access_bits, FlagUpdate, Instruction, MemoryOperand, Predicate, Source, Status, Width,
+};
+use crate::dialect::{by_number, Dialect, Reservation};
+use crate::error::ParseError;
+use crate::lexer::TokenKind;
+use crate::program::Program;
+use crate::value::{Op, RegisterId, Value};
 
-pub const TAGS: [&str; 19] = [
+pub static RISCV: Dialect = Dialect {
+    name: "RISCV",
+    program: |section, locations| {
+        columns::program(section, locations, instruction).map(Program::Assembly)
+    },
+    register,
+    register_order: by_number,
+    annotations: &ANNOTATIONS,
+    implied_annotations: &[],
+    initial_write: RELAXED,
+    empty_sets: &[],
+    branch_events: true,
+    reservation: Reservation::RiscV,
+    rmw_in_one_instruction: false,
+};
+
+const ANNOTATIONS: [&str; 19] = [
     "Acq",
     "Rel",
     "AcqRel",
@@ -27,41 +48,42 @@ pub const TAGS: [&str; 19] = [
     "P",
     "A",
 ];
-pub const RLX: u64 = 1 << 4;
-const ATOMIC: u64 = 1 << 5;
+const RELAXED: Annotations = annotation(&ANNOTATIONS, "Rlx");
+const ATOMIC: Annotations = annotation(&ANNOTATIONS, "X");
 
-const NUMBERS: [&str; 32] = [
+/// The registers' names in the ABI, by number.
+const ABI_NAMES: [&str; 32] = [
     "zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0", "a1", "a2", "a3", "a4",
     "a5", "a6", "a7", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4",
     "t5", "t6",
 ];
 
-pub fn register(name: &str) -> Option<String> {
+fn register(name: &str) -> Option<String> {
     if let Some(number) = name.strip_prefix('x').and_then(|n| n.parse::<u32>().ok()) {
         return (number < 32).then(|| format!("x{number}"));
     }
-    let at = NUMBERS.iter().position(|n| *n == name)?;
+    let at = ABI_NAMES.iter().position(|n| *n == name)?;
     Some(format!("x{at}"))
 }
 
-/// Ordering annotations of memory instructions.
-fn order(words: &[&str]) -> Option<u64> {
+/// The annotation that the suffixes of a memory instruction stand for.
+fn order(words: &[&str]) -> Option<Annotations> {
     Some(match words {
-        [] => RLX,
-        ["aq"] => 1,
-        ["rl"] => 1 << 1,
-        ["aq", "rl"] | ["rl", "aq"] | ["aqrl"] => 1 << 2,
-        ["sc"] => 1 << 3,
+        [] => RELAXED,
+        ["aq"] => annotation(&ANNOTATIONS, "Acq"),
+        ["rl"] => annotation(&ANNOTATIONS, "Rel"),
+        ["aq", "rl"] | ["rl", "aq"] | ["aqrl"] => annotation(&ANNOTATIONS, "AcqRel"),
+        ["sc"] => annotation(&ANNOTATIONS, "Sc"),
         _ => return None,
     })
 }
 
-pub fn instruction(r: &mut Reader<'_>) -> Result<Instr, ParseError> {
+fn instruction(r: &mut InstructionReader<'_>) -> Result<Instruction, ParseError> {
     let offset = r.cursor.offset();
     let word = r.cursor.name("an instruction")?;
-    let unknown = |r: &Reader<'_>| {
+    let unknown = |r: &InstructionReader<'_>| {
         r.unknown(offset, word)
-            .help("of RISC-V: lw, sw, lr.w, sc.w, amoadd.w, …, fence, addi, ori, xor, beq, bne, …")
+            .help("supported for RISC-V: lw, sw, lr.w, sc.w, amoadd.w, …, fence, addi, ori, xor, beq, bne, …")
     };
     let parts: Vec<&str> = word.split('.').collect();
     let (base, rest) = (parts[0], &parts[1..]);
@@ -75,18 +97,18 @@ pub fn instruction(r: &mut Reader<'_>) -> Result<Instr, ParseError> {
         return Err(unknown(r));
     }
     match base {
-        "nop" => return Ok(Instr::Nop),
-        "j" => return Ok(Instr::Jump(r.label()?)),
+        "nop" => return Ok(Instruction::Nop),
+        "j" => return Ok(Instruction::Jump(r.label()?)),
         "li" | "mv" => {
             let to = reg(r)?;
             r.comma()?;
             let from = match base {
-                "li" => Src::Imm(Value::Int(r.number()?)),
+                "li" => Source::Imm(Value::Int(r.number()?)),
                 _ => source(r)?,
             };
             return Ok(match to {
-                Some(to) => Instr::Move { to, from },
-                None => Instr::Nop,
+                Some(to) => Instruction::Move { to, from },
+                None => Instruction::Nop,
             });
         }
         _ => {}
@@ -97,7 +119,7 @@ pub fn instruction(r: &mut Reader<'_>) -> Result<Instr, ParseError> {
     compute(r, base)?.ok_or_else(|| unknown(r))
 }
 
-fn compute(r: &mut Reader<'_>, base: &str) -> Result<Option<Instr>, ParseError> {
+fn compute(r: &mut InstructionReader<'_>, base: &str) -> Result<Option<Instruction>, ParseError> {
     let narrow = base.len() > 3 && base.ends_with('w');
     let name = if narrow {
         &base[..base.len() - 1]
@@ -126,24 +148,24 @@ fn compute(r: &mut Reader<'_>, base: &str) -> Result<Option<Instr>, ParseError> 
     let a = source(r)?;
     r.comma()?;
     let b = match immediate {
-        true => Src::Imm(Value::Int(r.number()?)),
+        true => Source::Imm(Value::Int(r.number()?)),
         false => source(r)?,
     };
     let width = narrow.then_some(Width {
         bits: 32,
         signed: true,
     });
-    Ok(Some(Instr::Compute {
+    Ok(Some(Instruction::Compute {
         to,
         op,
         a,
         b,
         width,
-        flags: Flags::Keep,
+        flags: FlagUpdate::None,
     }))
 }
 
-fn branch(r: &mut Reader<'_>, base: &str) -> Result<Option<Instr>, ParseError> {
+fn branch(r: &mut InstructionReader<'_>, base: &str) -> Result<Option<Instruction>, ParseError> {
     let (name, zero) = match base.strip_suffix('z') {
         Some(name) => (name, true),
         None => (base, false),
@@ -159,7 +181,7 @@ fn branch(r: &mut Reader<'_>, base: &str) -> Result<Option<Instr>, ParseError> {
     };
     let mut a = source(r)?;
     r.comma()?;
-    let mut b = Src::ZERO;
+    let mut b = Source::ZERO;
     if !zero {
         b = source(r)?;
         r.comma()?;
@@ -167,19 +189,19 @@ fn branch(r: &mut Reader<'_>, base: &str) -> Result<Option<Instr>, ParseError> {
     if swapped {
         std::mem::swap(&mut a, &mut b);
     }
-    Ok(Some(Instr::Branch {
-        when: Test::Compare(op, a, b),
+    Ok(Some(Instruction::Branch {
+        when: Predicate::Compare(op, a, b),
         to: r.label()?,
     }))
 }
 
-fn fence(r: &mut Reader<'_>, rest: &[&str]) -> Result<Option<Instr>, ParseError> {
+fn fence(r: &mut InstructionReader<'_>, rest: &[&str]) -> Result<Option<Instruction>, ParseError> {
     let kind = match rest {
         ["tso"] => "Fence.tso".to_string(),
         ["i"] => "Fence.i".to_string(),
         [] if r.cursor.at_end() => "Fence.rw.rw".to_string(),
         [] => {
-            let side = |r: &mut Reader<'_>| -> Result<String, ParseError> {
+            let side = |r: &mut InstructionReader<'_>| -> Result<String, ParseError> {
                 let name = r.cursor.name("r, w or rw")?;
                 Ok(name.replace(['i', 'o'], ""))
             };
@@ -189,11 +211,15 @@ fn fence(r: &mut Reader<'_>, rest: &[&str]) -> Result<Option<Instr>, ParseError>
         }
         _ => return Ok(None),
     };
-    let bit = TAGS.iter().position(|t| *t == kind);
-    Ok(bit.map(|bit| Instr::Fence(1 << bit)))
+    let bit = ANNOTATIONS.iter().position(|t| *t == kind);
+    Ok(bit.map(|bit| Instruction::Fence(1 << bit)))
 }
 
-fn memory(r: &mut Reader<'_>, base: &str, rest: &[&str]) -> Result<Option<Instr>, ParseError> {
+fn memory(
+    r: &mut InstructionReader<'_>,
+    base: &str,
+    rest: &[&str],
+) -> Result<Option<Instruction>, ParseError> {
     let width = |name: &str, signed: bool| {
         let bits = match name.trim_end_matches('u') {
             "b" => 8,
@@ -202,45 +228,51 @@ fn memory(r: &mut Reader<'_>, base: &str, rest: &[&str]) -> Result<Option<Instr>
         };
         Some(Width { bits, signed })
     };
-    if let ("lb" | "lbu" | "lh" | "lhu" | "lw" | "lwu" | "ld", Some(tags)) = (base, order(rest)) {
+    if let ("lb" | "lbu" | "lh" | "lhu" | "lw" | "lwu" | "ld", Some(annotations)) =
+        (base, order(rest))
+    {
         let to = reg(r)?;
         r.comma()?;
         let at = displaced(r)?;
         let width = width(&base[1..], !base.ends_with('u'));
-        r.size = bits(&base[1..2]);
-        return Ok(Some(Instr::Load {
+        r.access_bits = access_bits(&base[1..2]);
+        return Ok(Some(Instruction::Load {
             to,
             at,
-            tags,
+            annotations,
             width,
         }));
     }
-    if let ("sb" | "sh" | "sw" | "sd", Some(tags)) = (base, order(rest)) {
+    if let ("sb" | "sh" | "sw" | "sd", Some(annotations)) = (base, order(rest)) {
         let from = source(r)?;
         r.comma()?;
         let at = displaced(r)?;
         let width = width(&base[1..], true);
-        r.size = bits(&base[1..2]);
-        return Ok(Some(Instr::Store {
+        r.access_bits = access_bits(&base[1..2]);
+        return Ok(Some(Instruction::Store {
             from,
             at,
-            tags,
+            annotations,
             width,
         }));
     }
     let [size @ ("w" | "d"), words @ ..] = rest else {
         return Ok(None);
     };
-    r.size = bits(size);
-    let Some(tags) = order(words) else {
+    r.access_bits = access_bits(size);
+    let Some(annotations) = order(words) else {
         return Ok(None);
     };
-    let tags = tags | ATOMIC;
+    let annotations = annotations | ATOMIC;
     if base == "lr" {
         let to = reg(r)?;
         r.comma()?;
         let at = displaced(r)?;
-        return Ok(Some(Instr::LoadReserve { to, at, tags }));
+        return Ok(Some(Instruction::LoadReserve {
+            to,
+            at,
+            annotations,
+        }));
     }
     let op = match base.strip_prefix("amo") {
         None if base == "sc" => None,
@@ -261,48 +293,48 @@ fn memory(r: &mut Reader<'_>, base: &str, rest: &[&str]) -> Result<Option<Instr>
     r.comma()?;
     let at = displaced(r)?;
     Ok(Some(match base {
-        "sc" => Instr::StoreConditional {
+        "sc" => Instruction::StoreConditional {
             status: Status::Reg(to),
             from,
             at,
-            tags,
+            annotations,
         },
-        _ => Instr::Amo {
+        _ => Instruction::Amo {
             op,
             to,
             from,
             at,
-            tags,
+            annotations,
         },
     }))
 }
 
-/// A register to write; none for x0.
-fn reg(r: &mut Reader<'_>) -> Result<Option<Reg>, ParseError> {
+/// A register; none for x0.
+fn reg(r: &mut InstructionReader<'_>) -> Result<Option<RegisterId>, ParseError> {
     let offset = r.cursor.offset();
     let name = r.cursor.name("a register")?;
     match register(name) {
         Some(name) if name == "x0" => Ok(None),
-        Some(name) => Ok(Some(r.code.reg(&name))),
+        Some(name) => Ok(Some(r.thread.register(&name))),
         None => Err(
-            ParseError::new(offset, format!("`{name}` is not a register"))
+            ParseError::new(offset, format!("unknown register `{name}`"))
                 .help("registers are x0 to x31, or a0, t0, …"),
         ),
     }
 }
 
-fn source(r: &mut Reader<'_>) -> Result<Src, ParseError> {
-    Ok(reg(r)?.map_or(Src::ZERO, Src::Reg))
+fn source(r: &mut InstructionReader<'_>) -> Result<Source, ParseError> {
+    Ok(reg(r)?.map_or(Source::ZERO, Source::Reg))
 }
 
 /// `4(x5)` or `(x5)`
-fn displaced(r: &mut Reader<'_>) -> Result<Place, ParseError> {
+fn displaced(r: &mut InstructionReader<'_>) -> Result<MemoryOperand, ParseError> {
     let mut displacement = 0;
-    if r.at_number() || matches!(r.cursor.kind(), Kind::Number(_)) {
+    if r.at_number() || matches!(r.cursor.kind(), TokenKind::Number(_)) {
         displacement = r.number()?;
     }
     r.cursor.expect("(")?;
     let base = source(r)?;
     r.cursor.expect(")")?;
-    Ok(Place::at(base, displacement))
+    Ok(MemoryOperand::at(base, displacement))
 }

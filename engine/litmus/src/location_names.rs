@@ -1,16 +1,16 @@
-//! The names of shared locations, numbered.
+//! Numbers the names of shared locations.
 
 use rustc_hash::FxHashMap;
 
 use super::value::{Address, Value};
 
 #[derive(Clone, Debug, Default)]
-pub struct Names {
+pub struct LocationNames {
     pub list: Vec<String>,
     index: FxHashMap<String, u32>,
 }
 
-impl Names {
+impl LocationNames {
     pub fn address(&mut self, name: &str) -> Address {
         let known = self.index.get(name).copied();
         let name = known.unwrap_or_else(|| {

@@ -1,17 +1,17 @@
-//! C tests as straight lines, as Python sees them.
-use litmus::straight::{straight as read, Action, Straight};
+//! C tests in straight-line form.
+use litmus::straight_line::{straight_line as extract, Step, StraightLineTest};
 use litmus::Test;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The statements of a C test, or None; see the stub.
+/// The straight-line form of a C test, or None; see the stub.
 #[pyfunction]
-pub fn straight<'py>(py: Python<'py>, text: &str) -> PyResult<Option<Bound<'py, PyDict>>> {
-    let found = py.allow_threads(|| Test::parse("", text).ok().as_ref().and_then(read));
+pub fn straight_line<'py>(py: Python<'py>, text: &str) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let found = py.allow_threads(|| Test::parse("", text).ok().as_ref().and_then(extract));
     found.map(|found| dict(py, found)).transpose()
 }
 
-fn dict(py: Python<'_>, found: Straight) -> PyResult<Bound<'_, PyDict>> {
+fn dict(py: Python<'_>, found: StraightLineTest) -> PyResult<Bound<'_, PyDict>> {
     let threads = found.threads.iter().map(|thread| {
         let actions = thread.iter().map(|action| statement(py, action));
         actions.collect::<PyResult<Vec<_>>>()
@@ -33,22 +33,22 @@ fn dict(py: Python<'_>, found: Straight) -> PyResult<Bound<'_, PyDict>> {
     Ok(dict)
 }
 
-fn statement<'py>(py: Python<'py>, action: &Action) -> PyResult<Bound<'py, PyDict>> {
+fn statement<'py>(py: Python<'py>, action: &Step) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let kind = match action {
-        Action::Load { reg, loc, order } => {
+        Step::Load { reg, loc, order } => {
             dict.set_item("reg", reg)?;
             dict.set_item("loc", loc)?;
             dict.set_item("order", order)?;
             "load"
         }
-        Action::Store { loc, value, order } => {
+        Step::Store { loc, value, order } => {
             dict.set_item("loc", loc)?;
             dict.set_item("value", value)?;
             dict.set_item("order", order)?;
             "store"
         }
-        Action::Rmw {
+        Step::Rmw {
             reg,
             loc,
             op,
@@ -62,7 +62,7 @@ fn statement<'py>(py: Python<'py>, action: &Action) -> PyResult<Bound<'py, PyDic
             dict.set_item("order", order)?;
             "rmw"
         }
-        Action::Cas {
+        Step::Cas {
             reg,
             loc,
             expected,
@@ -80,11 +80,11 @@ fn statement<'py>(py: Python<'py>, action: &Action) -> PyResult<Bound<'py, PyDic
             dict.set_item("weak", weak)?;
             "cas"
         }
-        Action::Fence { order } => {
+        Step::Fence { order } => {
             dict.set_item("order", order)?;
             "fence"
         }
-        Action::Guard { reg, value } => {
+        Step::Guard { reg, value } => {
             dict.set_item("reg", reg)?;
             dict.set_item("value", value)?;
             "guard"

@@ -1,0 +1,124 @@
+//! Builds a path, event by event.
+
+use super::path::{Action, Path, PathEvent, PathEventId, RegisterState};
+use crate::term::{partial, Equation, Term};
+use litmus::value::{NoResult, Op};
+
+#[derive(Clone, Debug)]
+pub struct PathBuilder {
+    pub path: Path,
+    instance: u32,
+    /// The bits of the instruction's memory access, where the instruction determines them.
+    size: Option<i64>,
+    /// The events that decide the branches of structured `if`s around the position.
+    pub deciders: Vec<PathEventId>,
+}
+
+impl PathBuilder {
+    pub fn new(registers: Vec<RegisterState>) -> PathBuilder {
+        PathBuilder {
+            path: Path {
+                registers,
+                // most threads have fewer
+                events: Vec::with_capacity(16),
+                iico_data: Vec::with_capacity(16),
+                ..Path::default()
+            },
+            instance: 0,
+            size: None,
+            deciders: Vec::new(),
+        }
+    }
+
+    /// Starts the next instruction.
+    pub fn next_instance(&mut self, size: Option<i64>) {
+        self.instance += 1;
+        self.size = size;
+    }
+
+    pub fn fresh(&mut self) -> Term {
+        self.path.vars += 1;
+        Term::Var(self.path.vars - 1)
+    }
+
+    pub fn compute(&mut self, op: Op, a: Term, b: Term) -> Term {
+        match partial(op, a, b) {
+            Some(Ok(v)) => v,
+            Some(Err(NoResult)) => {
+                self.path.no_result = true;
+                Term::ZERO
+            }
+            None => {
+                let result = self.fresh();
+                if let Term::Var(var) = result {
+                    self.path.equations.push(Equation { var, op, a, b });
+                }
+                result
+            }
+        }
+    }
+
+    /// The path is taken only if the two are equal; returns false when they cannot be.
+    pub fn require(&mut self, a: Term, b: Term) -> bool {
+        match (a, b) {
+            (Term::Known(x), Term::Known(y)) => x == y,
+            _ => {
+                self.path.equal.push((a, b));
+                true
+            }
+        }
+    }
+
+    pub fn event(&mut self, action: Action, annotations: u64, data_port: bool) -> PathEventId {
+        let id = self.path.events.len();
+        self.path.events.push(PathEvent {
+            action,
+            instance: self.instance,
+            annotations,
+            data_port,
+            atomic: false,
+            size: self.size,
+        });
+        let deciders = self.deciders.iter().map(|d| (*d, id));
+        self.path.control.extend(deciders);
+        id
+    }
+
+    pub fn read_register(&mut self, register: usize, data_port: bool) -> (Term, PathEventId) {
+        let id = self.event(Action::RegisterRead, 0, data_port);
+        let held = self.path.registers[register];
+        if let Some(writer) = held.writer {
+            self.path.rf_reg.push((writer, id));
+        }
+        (held.value, id)
+    }
+
+    pub fn write_register(&mut self, register: usize, value: Term) -> PathEventId {
+        let id = self.event(Action::RegisterWrite, 0, false);
+        self.path.registers[register] = RegisterState {
+            value,
+            writer: Some(id),
+        };
+        id
+    }
+
+    pub fn read(&mut self, at: Term, annotations: u64, data_port: bool) -> (Term, PathEventId) {
+        let value = self.fresh();
+        (
+            value,
+            self.event(Action::Read { at, value }, annotations, data_port),
+        )
+    }
+
+    pub fn data(&mut self, from: &[PathEventId], to: PathEventId) {
+        self.path.iico_data.extend(from.iter().map(|f| (*f, to)));
+    }
+
+    pub fn order(&mut self, from: PathEventId, to: PathEventId) {
+        self.path.iico_order.push((from, to));
+    }
+
+    pub fn ctrl(&mut self, from: &[PathEventId], to: PathEventId) {
+        self.path.iico_ctrl.extend(from.iter().map(|f| (*f, to)));
+    }
+}

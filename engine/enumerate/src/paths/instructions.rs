@@ -1,0 +1,354 @@
+//! The events of each instruction of assembly, and the causality between them, as in herd7.
+
+use super::builder::PathBuilder;
+use super::operands::{
+    address, narrow, read_memory, source, write_memory, write_register, OperandValue,
+};
+use super::path::{Action, PathEventId};
+use super::rmw;
+use crate::term::Term;
+use litmus::assembly::instruction::{FlagCondition, FlagUpdate, Instruction, Predicate, Source};
+use litmus::value::{Op, RegisterId, Value};
+use litmus::Dialect;
+
+/// Where a thread resumes after an instruction.
+pub enum Successor {
+    Next,
+    Label {
+        name: String,
+        /// A backward jump counts as one more round of a loop.
+        counted: bool,
+    },
+    End,
+}
+
+/// The continuations of a path after an instruction, one per outcome that it can have.
+pub type Steps = Vec<(PathBuilder, Successor)>;
+
+/// Writes the flags register of an instruction.
+fn set_flags(
+    b: &mut PathBuilder,
+    flags: FlagUpdate,
+    operands: (Term, Term),
+    result: Term,
+    from: &[PathEventId],
+) {
+    let (register, x, y) = match flags {
+        FlagUpdate::None => return,
+        FlagUpdate::Operands(r) => (r, operands.0, operands.1),
+        FlagUpdate::Result(r) => (r, result, Term::ZERO),
+    };
+    let outcome = b.compute(Op::Compare, x, y);
+    write_register(b, Some(register), outcome, from);
+}
+
+/// Whether the flags satisfy a condition, as 0 or 1.
+fn satisfies(b: &mut PathBuilder, flags: Term, wanted: FlagCondition) -> Term {
+    let (op, with) = match (wanted.less, wanted.equal, wanted.greater) {
+        (false, true, false) => (Op::Eq, 0),
+        (true, false, true) => (Op::Ne, 0),
+        (true, false, false) => (Op::Lt, 0),
+        (true, true, false) => (Op::Le, 0),
+        (false, false, true) => (Op::Gt, 0),
+        (false, true, true) => (Op::Ge, 0),
+        (all, _, _) => return Term::int(i64::from(all)),
+    };
+    b.compute(op, flags, Term::int(with))
+}
+
+fn predicate(b: &mut PathBuilder, p: &Predicate) -> OperandValue {
+    match *p {
+        Predicate::Flags(r, wanted) => {
+            let flags = source(b, Source::Reg(r), false);
+            let value = satisfies(b, flags.value, wanted);
+            OperandValue { value, ..flags }
+        }
+        Predicate::Compare(op, x, y) => {
+            let x = source(b, x, false);
+            let y = source(b, y, false);
+            let value = b.compute(op, x.value, y.value);
+            let mut from = x.from;
+            from.extend(y.from);
+            OperandValue { value, from }
+        }
+        Predicate::Bit(r, bit, set) => {
+            let x = source(b, Source::Reg(r), false);
+            let shifted = b.compute(Op::ShiftRight, x.value, Term::int(bit));
+            let value = b.compute(Op::And, shifted, Term::int(1));
+            let value = match set {
+                true => value,
+                false => b.compute(Op::Xor, value, Term::int(1)),
+            };
+            OperandValue { value, ..x }
+        }
+    }
+}
+
+/// Executes an instruction. `reserved` is the pseudo register with the address that is reserved.
+pub fn step(
+    mut b: PathBuilder,
+    instruction: &Instruction,
+    dialect: &Dialect,
+    reserved: RegisterId,
+) -> Steps {
+    match instruction {
+        Instruction::Nop => {}
+        Instruction::Exit => return vec![(b, Successor::End)],
+        Instruction::Fence(annotations) => {
+            b.event(Action::Fence, *annotations, false);
+        }
+        Instruction::Move { to, from } => {
+            let v = source(&mut b, *from, false);
+            write_register(&mut b, Some(*to), v.value, &v.from);
+        }
+        Instruction::Compute {
+            to,
+            op,
+            a,
+            b: other,
+            width,
+            flags,
+        } => {
+            let x = source(&mut b, *a, false);
+            let y = source(&mut b, *other, false);
+            let mut from = x.from;
+            from.extend(y.from);
+            if let (None, FlagUpdate::Operands(r)) = (to, flags) {
+                let outcome = b.compute(Op::Compare, x.value, y.value);
+                write_register(&mut b, Some(*r), outcome, &from);
+                return vec![(b, Successor::Next)];
+            }
+            let result = b.compute(*op, x.value, y.value);
+            let result = narrow(&mut b, result, *width);
+            write_register(&mut b, *to, result, &from);
+            set_flags(&mut b, *flags, (x.value, y.value), result, &from);
+        }
+        Instruction::Load {
+            to,
+            at,
+            annotations,
+            width,
+        } => {
+            let at = address(&mut b, at);
+            let (value, id) = read_memory(&mut b, &at, *annotations, false);
+            let value = narrow(&mut b, value, *width);
+            write_register(&mut b, *to, value, &[id]);
+        }
+        Instruction::Store {
+            from,
+            at,
+            annotations,
+            width,
+        } => {
+            let value = source(&mut b, *from, true);
+            let at = address(&mut b, at);
+            let stored = narrow(&mut b, value.value, *width);
+            let id = write_memory(&mut b, &at, stored, *annotations, false);
+            b.data(&value.from, id);
+        }
+        Instruction::Modify {
+            op,
+            at,
+            with,
+            to,
+            annotations,
+            atomic,
+            flags,
+        } => {
+            let at = address(&mut b, at);
+            let (old, read) = read_memory(&mut b, &at, *annotations, *atomic);
+            let with = source(&mut b, *with, true);
+            let result = b.compute(*op, old, with.value);
+            let stored = write_memory(&mut b, &at, result, *annotations, *atomic);
+            b.data(&[read], stored);
+            b.data(&with.from, stored);
+            let mut from = with.from;
+            from.push(read);
+            set_flags(&mut b, *flags, (old, with.value), result, &from);
+            write_register(&mut b, *to, old, &[read]);
+        }
+        Instruction::CompareMemory {
+            at,
+            with,
+            swapped,
+            annotations,
+            flags,
+        } => {
+            let at = address(&mut b, at);
+            let (value, read) = read_memory(&mut b, &at, *annotations, false);
+            let with = source(&mut b, *with, false);
+            let (x, y) = match swapped {
+                true => (with.value, value),
+                false => (value, with.value),
+            };
+            let mut from = with.from;
+            from.push(read);
+            set_flags(&mut b, FlagUpdate::Operands(*flags), (x, y), x, &from);
+        }
+        Instruction::Swap {
+            reg,
+            at,
+            annotations,
+        } => {
+            let at = address(&mut b, at);
+            let (old, read) = read_memory(&mut b, &at, *annotations, true);
+            let new = source(&mut b, Source::Reg(*reg), true);
+            let stored = write_memory(&mut b, &at, new.value, *annotations, true);
+            b.data(&new.from, stored);
+            b.ctrl(&[read], stored);
+            write_register(&mut b, Some(*reg), old, &[read]);
+        }
+        Instruction::CompareExchange {
+            expected,
+            new,
+            at,
+            annotations,
+            atomic,
+            flags,
+        } => {
+            let at = address(&mut b, at);
+            let (old, read) = read_memory(&mut b, &at, *annotations, *atomic);
+            let wanted = source(&mut b, Source::Reg(*expected), true);
+            let mut from = wanted.from.clone();
+            from.push(read);
+            let operands = (wanted.value, old);
+            set_flags(&mut b, FlagUpdate::Operands(*flags), operands, old, &from);
+            let equal = b.compute(Op::Eq, wanted.value, old);
+            let mut steps = Vec::new();
+            let mut stores = b.clone();
+            if stores.require(equal, Term::int(1)) {
+                let new = source(&mut stores, Source::Reg(*new), true);
+                let stored = write_memory(&mut stores, &at, new.value, *annotations, *atomic);
+                stores.data(&new.from, stored);
+                stores.ctrl(&from, stored);
+                steps.push((stores, Successor::Next));
+            }
+            if b.require(equal, Term::ZERO) {
+                write_register(&mut b, Some(*expected), old, &[read]);
+                steps.push((b, Successor::Next));
+            }
+            return steps;
+        }
+        Instruction::LoadReserve {
+            to,
+            at,
+            annotations,
+        } => {
+            rmw::load_reserve(&mut b, *to, at, *annotations, reserved);
+        }
+        Instruction::StoreConditional {
+            status,
+            from,
+            at,
+            annotations,
+        } => {
+            let store = rmw::StoreConditional {
+                status: *status,
+                from: *from,
+                at,
+                annotations: *annotations,
+                reserved,
+            };
+            return in_sequence(store.paths(b, dialect.reservation));
+        }
+        Instruction::Amo {
+            op,
+            to,
+            from,
+            at,
+            annotations,
+        } => {
+            let at = address(&mut b, at);
+            let with = source(&mut b, *from, true);
+            let read = b.fresh();
+            let written = match op {
+                Some(op) => b.compute(*op, read, with.value),
+                None => with.value,
+            };
+            let action = Action::Update {
+                at: at.value,
+                read,
+                written,
+            };
+            let id = b.event(action, *annotations, false);
+            b.data(&at.from, id);
+            b.data(&with.from, id);
+            write_register(&mut b, *to, read, &[id]);
+        }
+        Instruction::AmoPair { .. } | Instruction::CompareAndSwap { .. } => {
+            return in_sequence(rmw::atomic_pair(b, instruction));
+        }
+        Instruction::Select {
+            to,
+            when,
+            then,
+            otherwise,
+            adjust,
+        } => return select(b, *to, when, *then, *otherwise, *adjust),
+        Instruction::Jump(to) => {
+            let (name, counted) = (to.clone(), true);
+            return vec![(b, Successor::Label { name, counted })];
+        }
+        Instruction::Branch { when, to } => return branch(b, when, to, dialect),
+    }
+    vec![(b, Successor::Next)]
+}
+
+fn in_sequence(paths: Vec<PathBuilder>) -> Steps {
+    let paths = paths.into_iter();
+    paths.map(|path| (path, Successor::Next)).collect()
+}
+
+fn branch(mut b: PathBuilder, when: &Predicate, to: &str, dialect: &Dialect) -> Steps {
+    let t = predicate(&mut b, when);
+    if dialect.branch_events {
+        let id = b.event(Action::Branch, 0, false);
+        b.data(&t.from, id);
+    }
+    let counted = !t.from.is_empty();
+    let mut steps = Vec::new();
+    let mut taken = b.clone();
+    if taken.require(t.value, Term::int(1)) {
+        steps.push((
+            taken,
+            Successor::Label {
+                name: to.to_string(),
+                counted,
+            },
+        ));
+    }
+    if b.require(t.value, Term::ZERO) {
+        steps.push((b, Successor::Next));
+    }
+    steps
+}
+
+fn select(
+    mut b: PathBuilder,
+    to: RegisterId,
+    when: &Predicate,
+    then: Source,
+    otherwise: Source,
+    adjust: Option<(Op, Value)>,
+) -> Steps {
+    let t = predicate(&mut b, when);
+    let decision = b.event(Action::Decision, 0, false);
+    b.data(&t.from, decision);
+    let mut steps = Vec::new();
+    for (wanted, from) in [(1, then), (0, otherwise)] {
+        let mut b = b.clone();
+        if !b.require(t.value, Term::int(wanted)) {
+            continue;
+        }
+        let v = source(&mut b, from, true);
+        let mut value = v.value;
+        if let (0, Some((op, with))) = (wanted, adjust) {
+            value = b.compute(op, value, Term::Known(with));
+        }
+        let id = b.write_register(to, value);
+        b.data(&v.from, id);
+        b.ctrl(&[decision], v.from.first().copied().unwrap_or(id));
+        steps.push((b, Successor::Next));
+    }
+    steps
+}

@@ -1,0 +1,11 @@
+//! The paths of one thread: its events, the equations between their values, and dependencies.
+
+pub mod assembly;
+mod builder;
+pub mod c;
+mod dependencies;
+mod instructions;
+mod operands;
+pub mod path;
+pub mod prepared;
+mod rmw;

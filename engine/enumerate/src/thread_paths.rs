@@ -1,0 +1,56 @@
+//! All paths of all threads of a test.
+
+use super::limits::Limit;
+use super::paths::path::{Path, RegisterState};
+use super::paths::prepared::PreparedPath;
+use super::paths::{assembly, c};
+use super::term::Term;
+use litmus::value::Address;
+use litmus::{Dialect, Program, Test};
+
+pub struct ThreadPaths {
+    pub dialect: &'static Dialect,
+    /// By thread.
+    pub paths: Vec<Vec<PreparedPath>>,
+    /// The locations on whose last writes the answer depends.
+    pub observed: Vec<Address>,
+}
+
+impl ThreadPaths {
+    /// `register_events`: the model uses the events of registers.
+    pub fn new(test: &Test, register_events: bool) -> Result<ThreadPaths, Limit> {
+        let dialect = test.dialect;
+        let one_instruction = dialect.rmw_in_one_instruction;
+        let prepare = |path: Path| PreparedPath::new(path, one_instruction, register_events);
+        let mut paths = Vec::with_capacity(test.program.thread_count());
+        for thread in 0..test.program.thread_count() {
+            let found = thread_paths(test, thread)?;
+            paths.push(found.into_iter().map(prepare).collect());
+        }
+        Ok(ThreadPaths {
+            dialect,
+            paths,
+            observed: test.observed_locations(),
+        })
+    }
+}
+
+fn thread_paths(test: &Test, thread: usize) -> Result<Vec<Path>, Limit> {
+    let registers = initial_registers(test, thread);
+    match &test.program {
+        Program::C(threads) => c::paths(&threads[thread], registers),
+        Program::Assembly(threads) => assembly::paths(&threads[thread], test.dialect, registers),
+    }
+}
+
+fn initial_registers(test: &Test, thread: usize) -> Vec<RegisterState> {
+    let first = (thread, String::new());
+    let given = test.registers.range(first..);
+    let given = given.take_while(|((of, _), _)| *of == thread);
+    let names = test.program.registers(thread).unwrap_or_default();
+    let initial = names.iter().map(|name| {
+        let value = given.clone().find(|((_, known), _)| known == name);
+        RegisterState::initial(value.map_or(Term::ZERO, |(_, v)| Term::Known(*v)))
+    });
+    initial.collect()
+}

@@ -1,0 +1,276 @@
+//! The instructions of assembly tests in one form for all architectures: what they read, compute
+//! and write.
+
+use crate::annotation::Annotations;
+use crate::value::{Address, Op, RegisterId, Value};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    Reg(RegisterId),
+    Imm(Value),
+}
+
+impl Source {
+    pub const ZERO: Source = Source::Imm(Value::ZERO);
+}
+
+/// `base + (index << shift) + displacement`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryOperand {
+    pub base: Source,
+    pub index: Option<RegisterId>,
+    pub shift: u32,
+    pub displacement: Value,
+}
+
+impl MemoryOperand {
+    pub fn at(base: Source, displacement: i64) -> MemoryOperand {
+        MemoryOperand {
+            base,
+            index: None,
+            shift: 0,
+            displacement: Value::Int(displacement),
+        }
+    }
+}
+
+/// Which comparison an instruction writes to a flags register: -1, 0 or 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlagUpdate {
+    None,
+    /// Of the two operands.
+    Operands(RegisterId),
+    /// Of the result and zero.
+    Result(RegisterId),
+}
+
+/// The values of a flags register for which a conditional instruction acts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlagCondition {
+    pub less: bool,
+    pub equal: bool,
+    pub greater: bool,
+}
+
+impl FlagCondition {
+    pub const fn new(less: bool, equal: bool, greater: bool) -> FlagCondition {
+        FlagCondition {
+            less,
+            equal,
+            greater,
+        }
+    }
+
+    pub fn inverse(self) -> FlagCondition {
+        FlagCondition::new(!self.less, !self.equal, !self.greater)
+    }
+}
+
+/// What a branch or a conditional select depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Predicate {
+    /// A flags register has one of these values.
+    Flags(RegisterId, FlagCondition),
+    /// Two values compared.
+    Compare(Op, Source, Source),
+    /// This bit of a register is set, or is clear.
+    Bit(RegisterId, i64, bool),
+}
+
+/// The part of a register that an instruction uses or writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Width {
+    pub bits: i64,
+    pub signed: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Instruction {
+    Nop,
+    Fence(Annotations),
+    Move {
+        to: RegisterId,
+        from: Source,
+    },
+    Compute {
+        to: Option<RegisterId>,
+        op: Op,
+        a: Source,
+        b: Source,
+        width: Option<Width>,
+        flags: FlagUpdate,
+    },
+    Load {
+        to: Option<RegisterId>,
+        at: MemoryOperand,
+        annotations: Annotations,
+        width: Option<Width>,
+    },
+    Store {
+        from: Source,
+        at: MemoryOperand,
+        annotations: Annotations,
+        width: Option<Width>,
+    },
+    /// An x86 instruction that reads and writes its memory operand; `to`, which xadd alone has,
+    /// gets the old value.
+    Modify {
+        op: Op,
+        at: MemoryOperand,
+        with: Source,
+        to: Option<RegisterId>,
+        annotations: Annotations,
+        atomic: bool,
+        flags: FlagUpdate,
+    },
+    /// x86's cmp with a memory operand.
+    CompareMemory {
+        at: MemoryOperand,
+        with: Source,
+        swapped: bool,
+        annotations: Annotations,
+        flags: RegisterId,
+    },
+    /// x86's xchg with memory.
+    Swap {
+        reg: RegisterId,
+        at: MemoryOperand,
+        annotations: Annotations,
+    },
+    LoadReserve {
+        to: Option<RegisterId>,
+        at: MemoryOperand,
+        annotations: Annotations,
+    },
+    StoreConditional {
+        status: Status,
+        from: Source,
+        at: MemoryOperand,
+        annotations: Annotations,
+    },
+    /// RISC-V's atomic memory operation: one event that reads and writes. Without an operation it
+    /// is a swap.
+    Amo {
+        op: Option<Op>,
+        to: Option<RegisterId>,
+        from: Source,
+        at: MemoryOperand,
+        annotations: Annotations,
+    },
+    /// AArch64's atomic memory operation: a read and a write.
+    AmoPair {
+        op: Option<Op>,
+        to: Option<RegisterId>,
+        from: Source,
+        at: MemoryOperand,
+        read: Annotations,
+        write: Annotations,
+    },
+    /// x86's cmpxchg: stores `new` if memory holds the value of `expected`; otherwise `expected`
+    /// gets the value in memory.
+    CompareExchange {
+        expected: RegisterId,
+        new: RegisterId,
+        at: MemoryOperand,
+        annotations: Annotations,
+        atomic: bool,
+        flags: RegisterId,
+    },
+    /// AArch64's CAS: stores `new` if memory holds the value of `expected`, which gets the value
+    /// in memory.
+    CompareAndSwap {
+        expected: RegisterId,
+        new: Source,
+        at: MemoryOperand,
+        read: Annotations,
+        write: Annotations,
+    },
+    Select {
+        to: RegisterId,
+        when: Predicate,
+        then: Source,
+        otherwise: Source,
+        /// Applied to the value when the test fails: `cset`, `csinc`.
+        adjust: Option<(Op, Value)>,
+    },
+    Jump(String),
+    Branch {
+        when: Predicate,
+        to: String,
+    },
+    Exit,
+}
+
+impl Instruction {
+    /// Adds the locations that the instruction names.
+    pub fn addresses(&self, into: &mut Vec<Address>) {
+        let mut add = |s: &Source| {
+            if let Source::Imm(Value::Address(a)) = s {
+                into.push(*a);
+            }
+        };
+        match self {
+            Instruction::Load { at, .. }
+            | Instruction::Modify { at, .. }
+            | Instruction::CompareMemory { at, .. }
+            | Instruction::Swap { at, .. }
+            | Instruction::CompareExchange { at, .. } => add(&at.base),
+            Instruction::Store { at, from, .. } => {
+                add(&at.base);
+                add(from);
+            }
+            Instruction::Move { from, .. } => add(from),
+            _ => {}
+        }
+    }
+}
+
+/// The bits of a memory access by the letter in the instruction's name, for RISC-V and Power.
+pub fn access_bits(letter: &str) -> Option<i64> {
+    Some(match letter {
+        "b" => 8,
+        "h" => 16,
+        "w" => 32,
+        "d" => 64,
+        _ => return None,
+    })
+}
+
+/// Where a store-conditional reports whether it succeeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Zero for success, one for failure.
+    Reg(Option<RegisterId>),
+    /// This flags register says "equal" for success.
+    Flags(RegisterId),
+}
+
+/// The code of one thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AssemblyThread {
+    pub registers: Vec<String>,
+    pub instructions: Vec<Instruction>,
+    /// By instruction, its byte offset in the text.
+    pub offsets: Vec<usize>,
+    /// By instruction, the bits of its memory access, where the instruction determines them.
+    pub access_bits: Vec<Option<i64>>,
+    /// Labels, and the index of the instruction that follows each.
+    pub labels: Vec<(String, usize)>,
+}
+
+impl AssemblyThread {
+    pub fn register(&mut self, name: &str) -> RegisterId {
+        match self.registers.iter().position(|r| r == name) {
+            Some(at) => at,
+            None => {
+                self.registers.push(name.to_string());
+                self.registers.len() - 1
+            }
+        }
+    }
+
+    pub fn label(&self, name: &str) -> Option<usize> {
+        let found = self.labels.iter().find(|(label, _)| label == name);
+        found.map(|(_, at)| *at)
+    }
+}

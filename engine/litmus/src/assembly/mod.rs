@@ -1,0 +1,5 @@
+//! The threads of assembly tests: instructions in one form for all architectures, and the reader
+//! of the columns in which litmus files write them.
+
+pub mod columns;
+pub mod instruction;

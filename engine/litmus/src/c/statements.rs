@@ -1,0 +1,293 @@
+//! Parses the threads of C tests: parameters and statements.
+
+use super::ast::{CThread, Expression, MemoryOrder, Statement};
+use super::expressions::unknown_call;
+use super::parser::{Parser, SYNTAX};
+use crate::error::ParseError;
+use crate::lexer::{tokens, Cursor, TokenKind};
+use crate::sections::SourceSpan;
+
+/// The deepest nesting of blocks that is accepted, so that no input exhausts the stack.
+const MAX_DEPTH: usize = 60;
+
+/// The threads in the order of their numbers.
+pub fn program(section: SourceSpan<'_>) -> Result<Vec<CThread>, ParseError> {
+    let mut cursor = Cursor::new(tokens(section.text, section.offset, &SYNTAX)?);
+    let mut threads: Vec<Option<CThread>> = Vec::new();
+    while !cursor.at_end() {
+        cursor.eat_word("static");
+        cursor.eat_word("void");
+        let offset = cursor.offset();
+        let name = cursor.name("a thread")?;
+        let number: usize = name
+            .strip_prefix('P')
+            .and_then(|n| n.parse().ok())
+            .filter(|n| *n < 64)
+            .ok_or_else(|| {
+                ParseError::new(offset, format!("expected a thread, found `{name}`"))
+                    .help("threads are functions named P0, P1, … up to P63")
+            })?;
+        let mut thread = CThread::default();
+        let mut parser = Parser {
+            cursor,
+            thread: &mut thread,
+            depth: 0,
+        };
+        parser.parameters()?;
+        let body = parser.block()?;
+        cursor = parser.cursor;
+        thread.body = body;
+        if threads.len() <= number {
+            threads.resize(number + 1, None);
+        }
+        if threads[number].replace(thread).is_some() {
+            return Err(ParseError::new(
+                offset,
+                format!("duplicate thread `{name}`"),
+            ));
+        }
+    }
+    if threads.is_empty() {
+        return Err(
+            ParseError::new(section.offset, "expected a thread, found end of text")
+                .help("write P0 (atomic_int* x) { … }"),
+        );
+    }
+    threads
+        .into_iter()
+        .enumerate()
+        .map(|(n, t)| {
+            t.ok_or_else(|| ParseError::new(section.offset, format!("missing thread `P{n}`")))
+        })
+        .collect()
+}
+
+impl Parser<'_, '_> {
+    fn parameters(&mut self) -> Result<(), ParseError> {
+        self.cursor.expect("(")?;
+        while !self.cursor.eat(")") {
+            if self.cursor.is_word("void") && matches!(self.cursor.ahead(1), TokenKind::Sign(")")) {
+                self.cursor.step();
+                continue;
+            }
+            let offset = self.cursor.offset();
+            let pointers = self.type_name()?;
+            let name = self.cursor.name("a parameter name")?;
+            if pointers == 0 {
+                return Err(ParseError::new(
+                    offset,
+                    format!("parameter `{name}` is not a pointer"),
+                )
+                .help("a parameter is the address of the location with its name: int* x"));
+            }
+            self.register(name);
+            self.thread.parameters = self.thread.variables.len();
+            if !self.cursor.eat(",") && !self.cursor.is(")") {
+                return Err(self.cursor.unexpected("`,` or `)`"));
+            }
+        }
+        Ok(())
+    }
+
+    fn block(&mut self) -> Result<Vec<Statement>, ParseError> {
+        self.cursor.expect("{")?;
+        let mut out = Vec::new();
+        while !self.cursor.eat("}") {
+            self.statement(&mut out)?;
+        }
+        Ok(out)
+    }
+
+    fn statement(&mut self, out: &mut Vec<Statement>) -> Result<(), ParseError> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(self.cursor.unexpected("less deeply nested blocks"));
+        }
+        self.statement_at_depth(out)?;
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn nested(&mut self) -> Result<Vec<Statement>, ParseError> {
+        if self.cursor.is("{") {
+            return self.block();
+        }
+        let mut out = Vec::new();
+        self.statement(&mut out)?;
+        Ok(out)
+    }
+
+    fn statement_at_depth(&mut self, out: &mut Vec<Statement>) -> Result<(), ParseError> {
+        if self.cursor.is("{") {
+            out.extend(self.block()?);
+            return Ok(());
+        }
+        if self.cursor.eat(";") {
+            return Ok(());
+        }
+        if self.cursor.eat_word("if") {
+            self.cursor.expect("(")?;
+            let condition = self.expr()?;
+            self.cursor.expect(")")?;
+            let then = self.nested()?;
+            let otherwise = match self.cursor.eat_word("else") {
+                true => self.nested()?,
+                false => Vec::new(),
+            };
+            out.push(Statement::If(condition, then, otherwise));
+            return Ok(());
+        }
+        if self.cursor.eat_word("while") {
+            self.cursor.expect("(")?;
+            let condition = self.expr()?;
+            self.cursor.expect(")")?;
+            let body = self.nested()?;
+            out.push(Statement::While(condition, body));
+            return Ok(());
+        }
+        if self.cursor.eat_word("do") {
+            let body = self.nested()?;
+            if !self.cursor.eat_word("while") {
+                return Err(self.cursor.unexpected("`while`"));
+            }
+            self.cursor.expect("(")?;
+            let condition = self.expr()?;
+            self.cursor.expect(")")?;
+            self.cursor.expect(";")?;
+            out.extend(body.iter().cloned());
+            out.push(Statement::While(condition, body));
+            return Ok(());
+        }
+        self.simple(out)?;
+        self.cursor.expect(";")
+    }
+
+    fn simple(&mut self, out: &mut Vec<Statement>) -> Result<(), ParseError> {
+        for word in ["for", "goto", "return", "switch", "break", "continue"] {
+            if self.cursor.is_word(word) {
+                return Err(self
+                    .cursor
+                    .unexpected("a supported statement")
+                    .help("supported are assignments, atomic operations, fences, if and while"));
+            }
+        }
+        if self.cursor.eat("*") {
+            let at = self.pointer()?;
+            self.cursor.expect("=")?;
+            let value = self.expr()?;
+            out.push(Statement::Store(at, value, None));
+            return Ok(());
+        }
+        if self.starts_type() {
+            self.type_name()?;
+            return self.declarators(out);
+        }
+        let offset = self.cursor.offset();
+        let name = match self.cursor.kind() {
+            TokenKind::Name(n) => n,
+            _ => return Err(self.cursor.unexpected("a statement")),
+        };
+        match self.cursor.ahead(1) {
+            TokenKind::Sign("=") => self.declarators(out),
+            TokenKind::Sign("(") => self.call_statement(name, offset, out),
+            TokenKind::Sign("[") => {
+                let Expression::Load(at, None) = self.expr()? else {
+                    return Err(ParseError::new(offset, "expected an element of an array"));
+                };
+                self.cursor.expect("=")?;
+                let value = self.expr()?;
+                out.push(Statement::Store(*at, value, None));
+                Ok(())
+            }
+            TokenKind::Name(_) => {
+                self.cursor.step();
+                self.declarators(out)
+            }
+            _ => {
+                self.cursor.step();
+                Err(self.cursor.unexpected("`=` or `(`"))
+            }
+        }
+    }
+
+    /// What follows a `*`: a name, a dereference or an expression.
+    fn pointer(&mut self) -> Result<Expression, ParseError> {
+        if self.cursor.eat("*") {
+            return Ok(Expression::Load(Box::new(self.pointer()?), None));
+        }
+        if self.cursor.eat("(") {
+            let e = self.expr()?;
+            self.cursor.expect(")")?;
+            return Ok(e);
+        }
+        let name = self.cursor.name("a pointer")?;
+        Ok(Expression::Reg(self.register(name)))
+    }
+
+    fn declarators(&mut self, out: &mut Vec<Statement>) -> Result<(), ParseError> {
+        loop {
+            while self.cursor.eat("*") {}
+            let name = self.cursor.name("a variable")?;
+            let reg = self.register(name);
+            if self.cursor.eat("=") {
+                let value = self.expr()?;
+                out.push(Statement::Assign(reg, value));
+            }
+            if !self.cursor.eat(",") {
+                return Ok(());
+            }
+        }
+    }
+
+    fn call_statement(
+        &mut self,
+        name: &str,
+        offset: usize,
+        out: &mut Vec<Statement>,
+    ) -> Result<(), ParseError> {
+        match name {
+            "atomic_store" | "atomic_store_explicit" => {
+                self.cursor.step();
+                self.cursor.expect("(")?;
+                let at = self.expr()?;
+                self.cursor.expect(",")?;
+                let value = self.expr()?;
+                let mut order = MemoryOrder::SeqCst;
+                if name.ends_with("_explicit") {
+                    self.cursor.expect(",")?;
+                    order = self.order()?;
+                }
+                self.cursor.expect(")")?;
+                out.push(Statement::Store(at, value, Some(order)));
+            }
+            "atomic_thread_fence" | "fence" => {
+                self.cursor.step();
+                self.cursor.expect("(")?;
+                let order = self.order()?;
+                self.cursor.expect(")")?;
+                out.push(Statement::Fence(order));
+            }
+            "lock"
+            | "unlock"
+            | "mtx_lock"
+            | "mtx_unlock"
+            | "pthread_mutex_lock"
+            | "pthread_mutex_unlock" => {
+                self.cursor.step();
+                self.cursor.expect("(")?;
+                let mutex = self.expr()?;
+                self.cursor.expect(")")?;
+                out.push(match name.ends_with("unlock") {
+                    true => Statement::Unlock(mutex),
+                    false => Statement::Lock(mutex),
+                });
+            }
+            _ if name.starts_with("atomic_") || name == "SCAS" || name == "WCAS" => {
+                let e = self.expr()?;
+                out.push(Statement::Effect(e));
+            }
+            _ => return Err(unknown_call(offset, name)),
+        }
+        Ok(())
+    }
+}

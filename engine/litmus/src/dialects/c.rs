@@ -1,0 +1,49 @@
+//! The dialect C: C11 atomics and plain accesses in functions. `crate::c` reads the threads.
+
+use crate::annotation::{annotation, Annotations};
+use crate::c::ast::MemoryOrder;
+use crate::c::statements;
+use crate::dialect::{Dialect, Reservation};
+use crate::program::Program;
+
+pub static C: Dialect = Dialect {
+    name: "C",
+    program: |section, _| statements::program(section).map(Program::C),
+    register: |name| Some(name.to_string()),
+    register_order: |_| (0, 0),
+    annotations: &ANNOTATIONS,
+    implied_annotations: &["A", "RMW", "LK", "LS", "UL", "annot"],
+    initial_write: PLAIN,
+    empty_sets: &[],
+    branch_events: false,
+    reservation: Reservation::None,
+    rmw_in_one_instruction: true,
+};
+
+const ANNOTATIONS: [&str; 19] = [
+    "RLX", "CON", "ACQ", "REL", "ACQ_REL", "SC", "A", "NA", "RMW", "LK", "LS", "LF", "UL", "LKR",
+    "LKW", "RL", "RU", "annot", "Rcu-lock",
+];
+
+pub const ATOMIC: Annotations = annotation(&ANNOTATIONS, "A");
+pub const PLAIN: Annotations = annotation(&ANNOTATIONS, "NA");
+pub const RMW: Annotations = annotation(&ANNOTATIONS, "RMW");
+pub const LOCK: Annotations =
+    PLAIN | annotation(&ANNOTATIONS, "LK") | annotation(&ANNOTATIONS, "LS");
+pub const UNLOCK: Annotations = PLAIN | annotation(&ANNOTATIONS, "UL");
+
+pub fn order_annotation(order: MemoryOrder) -> Annotations {
+    match order {
+        MemoryOrder::Relaxed => annotation(&ANNOTATIONS, "RLX"),
+        MemoryOrder::Consume => annotation(&ANNOTATIONS, "CON"),
+        MemoryOrder::Acquire => annotation(&ANNOTATIONS, "ACQ"),
+        MemoryOrder::Release => annotation(&ANNOTATIONS, "REL"),
+        MemoryOrder::AcqRel => annotation(&ANNOTATIONS, "ACQ_REL"),
+        MemoryOrder::SeqCst => annotation(&ANNOTATIONS, "SC"),
+    }
+}
+
+/// Those of a load or a store; without an order it is plain.
+pub fn access_annotations(order: Option<MemoryOrder>) -> Annotations {
+    order.map_or(PLAIN, |order| order_annotation(order) | ATOMIC)
+}

@@ -1,0 +1,283 @@
+//! The dialect PPC: Power.
+
+use crate::annotation::{annotation, Annotations};
+use crate::assembly::columns::{self, InstructionReader};
+use crate::assembly::instruction::{
+    access_bits, FlagCondition, FlagUpdate, Instruction, MemoryOperand, Predicate, Source, Status,
+    Width,
+};
+use crate::dialect::{by_number, Dialect, Reservation};
+use crate::error::ParseError;
+use crate::lexer::TokenKind;
+use crate::program::Program;
+use crate::value::{Op, RegisterId, Value};
+
+pub static PPC: Dialect = Dialect {
+    name: "PPC",
+    program: |section, locations| {
+        columns::program(section, locations, instruction).map(Program::Assembly)
+    },
+    register,
+    register_order: by_number,
+    annotations: &ANNOTATIONS,
+    implied_annotations: &[],
+    initial_write: 0,
+    empty_sets: &[],
+    branch_events: true,
+    reservation: Reservation::Power,
+    rmw_in_one_instruction: false,
+};
+
+const ANNOTATIONS: [&str; 6] = ["SYNC", "LWSYNC", "EIEIO", "ISYNC", "X", "A"];
+const ATOMIC: Annotations = annotation(&ANNOTATIONS, "X");
+
+fn register(name: &str) -> Option<String> {
+    let number: u32 = name.strip_prefix('r')?.parse().ok()?;
+    (number < 32).then(|| format!("r{number}"))
+}
+
+fn instruction(r: &mut InstructionReader<'_>) -> Result<Instruction, ParseError> {
+    let offset = r.cursor.offset();
+    let word = r.cursor.name("an instruction")?;
+    let fence = match word {
+        "sync" | "hwsync" => Some("SYNC"),
+        "lwsync" => Some("LWSYNC"),
+        "eieio" => Some("EIEIO"),
+        "isync" => Some("ISYNC"),
+        _ => None,
+    };
+    if let Some(fence) = fence {
+        return Ok(Instruction::Fence(annotation(&ANNOTATIONS, fence)));
+    }
+    if let Some(instr) = memory(r, word)? {
+        return Ok(instr);
+    }
+    let (base, dot) = match word.strip_suffix('.') {
+        Some(base) => (base, true),
+        None => (word, false),
+    };
+    match base {
+        "nop" => return Ok(Instruction::Nop),
+        "b" => return Ok(Instruction::Jump(r.label()?)),
+        "li" => {
+            let to = reg(r)?;
+            r.comma()?;
+            let from = Source::Imm(Value::Int(r.number()?));
+            return Ok(Instruction::Move { to, from });
+        }
+        "mr" => {
+            let to = reg(r)?;
+            r.comma()?;
+            let from = Source::Reg(reg(r)?);
+            return Ok(Instruction::Move { to, from });
+        }
+        "cmpwi" | "cmpdi" | "cmpw" | "cmpd" => return compare(r, base.ends_with('i')),
+        _ => {}
+    }
+    if let Some(outcomes) = base.strip_prefix('b').and_then(condition) {
+        let flags = condition_register(r)?;
+        return Ok(Instruction::Branch {
+            when: Predicate::Flags(flags, outcomes),
+            to: r.label()?,
+        });
+    }
+    let (op, immediate) = match base {
+        "add" => (Op::Add, false),
+        "sub" | "subf" => (Op::Sub, false),
+        "or" => (Op::Or, false),
+        "and" => (Op::And, false),
+        "xor" => (Op::Xor, false),
+        "mullw" => (Op::Mul, false),
+        "divw" => (Op::Div, false),
+        "addi" => (Op::Add, true),
+        "ori" => (Op::Or, true),
+        "xori" => (Op::Xor, true),
+        "andi" => (Op::And, true),
+        "mulli" => (Op::Mul, true),
+        _ => {
+            return Err(r.unknown(offset, word).help(
+                "supported for Power: li, mr, addi, add, sub, or, xor, and, cmpw, branches, lwz, stw, lwarx, stwcx., sync, lwsync, eieio, isync",
+            ))
+        }
+    };
+    let to = reg(r)?;
+    r.comma()?;
+    let first = reg(r)?;
+    r.comma()?;
+    let (mut a, mut b) = match immediate {
+        true => (Source::Reg(first), Source::Imm(Value::Int(r.number()?))),
+        false => (Source::Reg(first), Source::Reg(reg(r)?)),
+    };
+    if base == "subf" {
+        std::mem::swap(&mut a, &mut b);
+    }
+    if base == "addi" && r.thread.registers[first] == "r0" {
+        return Ok(Instruction::Move { to, from: b });
+    }
+    let flags = match dot || base == "andi" {
+        true => FlagUpdate::Result(r.thread.register("cr0")),
+        false => FlagUpdate::None,
+    };
+    Ok(Instruction::Compute {
+        to: Some(to),
+        op,
+        a,
+        b,
+        width: None,
+        flags,
+    })
+}
+
+fn condition(suffix: &str) -> Option<FlagCondition> {
+    Some(match suffix.trim_end_matches(['+', '-']) {
+        "eq" => FlagCondition::new(false, true, false),
+        "ne" => FlagCondition::new(true, false, true),
+        "lt" => FlagCondition::new(true, false, false),
+        "ge" => FlagCondition::new(false, true, true),
+        "gt" => FlagCondition::new(false, false, true),
+        "le" => FlagCondition::new(true, true, false),
+        _ => return None,
+    })
+}
+
+fn compare(r: &mut InstructionReader<'_>, immediate: bool) -> Result<Instruction, ParseError> {
+    let flags = condition_register(r)?;
+    let a = Source::Reg(reg(r)?);
+    r.comma()?;
+    let b = match immediate {
+        true => Source::Imm(Value::Int(r.number()?)),
+        false => Source::Reg(reg(r)?),
+    };
+    Ok(Instruction::Compute {
+        to: None,
+        op: Op::Sub,
+        a,
+        b,
+        width: None,
+        flags: FlagUpdate::Operands(flags),
+    })
+}
+
+/// `cr3,` if given, otherwise cr0. Skips the branch hint `+` or `-`.
+fn condition_register(r: &mut InstructionReader<'_>) -> Result<RegisterId, ParseError> {
+    if r.cursor.is("+") || r.cursor.is("-") {
+        r.cursor.step();
+    }
+    let name = match r.cursor.kind() {
+        TokenKind::Name(n) if n.len() == 3 && n.starts_with("cr") => n,
+        _ => return Ok(r.thread.register("cr0")),
+    };
+    r.cursor.step();
+    r.comma()?;
+    Ok(r.thread.register(name))
+}
+
+fn reg(r: &mut InstructionReader<'_>) -> Result<RegisterId, ParseError> {
+    let offset = r.cursor.offset();
+    let name = r.cursor.name("a register")?;
+    match register(name) {
+        Some(name) => Ok(r.thread.register(&name)),
+        None => Err(
+            ParseError::new(offset, format!("unknown register `{name}`"))
+                .help("registers are r0 to r31"),
+        ),
+    }
+}
+
+fn memory(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instruction>, ParseError> {
+    let instr = match word {
+        "lwarx" | "ldarx" => {
+            let (to, at) = indexed(r)?;
+            Instruction::LoadReserve {
+                to: Some(to),
+                at,
+                annotations: ATOMIC,
+            }
+        }
+        "stwcx." | "stdcx." => {
+            let (from, at) = indexed(r)?;
+            Instruction::StoreConditional {
+                status: Status::Flags(r.thread.register("cr0")),
+                from: Source::Reg(from),
+                at,
+                annotations: ATOMIC,
+            }
+        }
+        "lbz" | "lhz" | "lwz" | "ld" => {
+            let (to, at) = displaced(r)?;
+            load(to, at, &word[1..2])
+        }
+        "lbzx" | "lhzx" | "lwzx" | "ldx" => {
+            let (to, at) = indexed(r)?;
+            load(to, at, &word[1..2])
+        }
+        "stb" | "sth" | "stw" | "std" => {
+            let (from, at) = displaced(r)?;
+            store(from, at, &word[2..3])
+        }
+        "stbx" | "sthx" | "stwx" | "stdx" => {
+            let (from, at) = indexed(r)?;
+            store(from, at, &word[2..3])
+        }
+        _ => return Ok(None),
+    };
+    let size = word.trim_start_matches("st").trim_start_matches('l');
+    r.access_bits = access_bits(&size[..1]);
+    Ok(Some(instr))
+}
+
+fn width(letter: &str) -> Option<Width> {
+    let bits = match letter {
+        "b" => 8,
+        "h" => 16,
+        _ => return None,
+    };
+    Some(Width {
+        bits,
+        signed: false,
+    })
+}
+
+fn load(to: RegisterId, at: MemoryOperand, letter: &str) -> Instruction {
+    Instruction::Load {
+        to: Some(to),
+        at,
+        annotations: 0,
+        width: width(letter),
+    }
+}
+
+fn store(from: RegisterId, at: MemoryOperand, letter: &str) -> Instruction {
+    Instruction::Store {
+        from: Source::Reg(from),
+        at,
+        annotations: 0,
+        width: width(letter),
+    }
+}
+
+/// `r1,8(r2)`
+fn displaced(r: &mut InstructionReader<'_>) -> Result<(RegisterId, MemoryOperand), ParseError> {
+    let first = reg(r)?;
+    r.comma()?;
+    let displacement = r.number()?;
+    r.cursor.expect("(")?;
+    let base = reg(r)?;
+    r.cursor.expect(")")?;
+    Ok((first, MemoryOperand::at(Source::Reg(base), displacement)))
+}
+
+/// `r1,r2,r3`; r0 as the base means zero.
+fn indexed(r: &mut InstructionReader<'_>) -> Result<(RegisterId, MemoryOperand), ParseError> {
+    let first = reg(r)?;
+    r.comma()?;
+    let base = reg(r)?;
+    r.comma()?;
+    let index = reg(r)?;
+    let mut at = MemoryOperand::at(Source::Reg(index), 0);
+    if r.thread.registers[base] != "r0" {
+        at.base = Source::Reg(base);
+        at.index = Some(index);
+    }
+    Ok((first, at))
+}

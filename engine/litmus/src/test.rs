@@ -1,0 +1,167 @@
+//! A litmus test: short threads, an initial state, and a condition on the final state.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::condition::{Condition, Observable, Printer, Prop};
+use super::dialect::Dialect;
+use super::dialects::{self, DIALECTS};
+use super::error::{LitmusError, ParseError};
+use super::location_names::LocationNames;
+use super::program::Program;
+use super::sections;
+use super::state;
+use super::value::{Address, RegisterId, Value};
+
+#[derive(Clone, Debug)]
+pub struct Test {
+    pub dialect: &'static Dialect,
+    pub name: String,
+    /// An `Address` holds an index into these.
+    pub location_names: Vec<String>,
+    /// The initial value of every location that the test can reach.
+    pub memory: BTreeMap<Address, Value>,
+    /// Initial values of registers, by thread and name.
+    pub registers: BTreeMap<(usize, String), Value>,
+    pub program: Program,
+    /// What `locations` lists: shown beside what the condition mentions.
+    pub listed: Vec<Observable>,
+    /// Final states that do not satisfy it are ignored.
+    pub filter: Option<Prop>,
+    pub condition: Condition,
+}
+
+impl Test {
+    /// Reads a file.
+    pub fn read(path: &Path) -> Result<Test, LitmusError> {
+        let bytes = std::fs::read(path).map_err(|e| LitmusError {
+            file: path.display().to_string(),
+            line: 1,
+            column: 1,
+            message: format!("cannot read the file: {e}"),
+            help: String::new(),
+            unsupported: false,
+        })?;
+        let text = String::from_utf8(bytes);
+        let text = text.unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
+        parse(&text).map_err(|error| error.locate(&path.display().to_string(), &text))
+    }
+
+    /// Reads the text of a test; `file` is for messages.
+    pub fn parse(file: &str, text: &str) -> Result<Test, LitmusError> {
+        parse(text).map_err(|error| error.locate(file, text))
+    }
+
+    /// What final states are printed with: what the condition mentions and what `locations` lists,
+    /// in herd7's order.
+    pub fn displayed(&self) -> Vec<Observable> {
+        let mut all = self.listed.clone();
+        self.condition.prop.observables(&mut all);
+        self.sorted(all)
+    }
+
+    /// The locations on whose final values the answer depends.
+    pub fn observed_locations(&self) -> Vec<Address> {
+        let listed = self.listed.iter().filter_map(Observable::address);
+        let mut all: Vec<Address> = listed.collect();
+        let props = self.filter.iter().chain([&self.condition.prop]);
+        props.for_each(|prop| prop.locations(&mut all));
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// The number of a thread's register, if its code mentions it.
+    pub fn register(&self, thread: usize, name: &str) -> Option<RegisterId> {
+        let names = self.program.registers(thread)?;
+        names.iter().position(|known| known == name)
+    }
+
+    /// Registers by thread, in the dialect's order, then locations by name.
+    fn sorted(&self, mut all: Vec<Observable>) -> Vec<Observable> {
+        let order = self.dialect.register_order;
+        all.sort_by(|a, b| match (a, b) {
+            (
+                Observable::Register { thread, name },
+                Observable::Register { thread: t, name: n },
+            ) => (thread, order(name), name).cmp(&(t, order(n), n)),
+            (Observable::Register { .. }, _) => Ordering::Less,
+            (_, Observable::Register { .. }) => Ordering::Greater,
+            (Observable::Memory(a), Observable::Memory(b)) => {
+                let key = |a: &Address| (self.location_names.get(a.name as usize), a.offset);
+                key(a).cmp(&key(b))
+            }
+        });
+        all.dedup();
+        all
+    }
+
+    pub fn printer(&self) -> Printer<'_> {
+        Printer {
+            location_names: &self.location_names,
+        }
+    }
+}
+
+fn parse(text: &str) -> Result<Test, ParseError> {
+    let sections = sections::split(text)?;
+    let header = sections.dialect;
+    let dialect = dialects::named(header.text).ok_or_else(|| {
+        let names: Vec<&str> = DIALECTS.iter().map(|dialect| dialect.name).collect();
+        ParseError::new(header.offset, format!("unknown dialect `{}`", header.text))
+            .help(format!("the dialects are {}", names.join(", ")))
+    })?;
+    let mut locations = LocationNames::default();
+    let mut initial = state::initial(sections.initial, &mut locations, dialect.register)?;
+    let program = (dialect.program)(sections.program, &mut locations)?;
+    if let Program::C(threads) = &program {
+        for (number, thread) in threads.iter().enumerate() {
+            for name in &thread.variables[..thread.parameters] {
+                let value = locations.value(name);
+                let register = (number, name.clone());
+                initial.registers.entry(register).or_insert(value);
+            }
+        }
+    }
+    let end = state::condition(sections.condition, &mut locations, dialect.register)?;
+    let mut test = Test {
+        dialect,
+        name: sections.name,
+        location_names: locations.list,
+        memory: initial.memory,
+        registers: initial.registers,
+        program,
+        listed: end.listed,
+        filter: end.filter,
+        condition: end.condition,
+    };
+    complete_memory(&mut test);
+    Ok(test)
+}
+
+/// Gives every location that the test can reach an initial value, 0 as in herd7.
+fn complete_memory(test: &mut Test) {
+    let mut reached: Vec<Address> = test
+        .memory
+        .values()
+        .chain(test.registers.values())
+        .filter_map(|v| match v {
+            Value::Address(a) => Some(*a),
+            _ => None,
+        })
+        .collect();
+    let observed = test.listed.iter().filter_map(Observable::address);
+    reached.extend(observed);
+    for prop in test.filter.iter().chain([&test.condition.prop]) {
+        prop.locations(&mut reached);
+    }
+    test.condition.prop.addresses(&mut reached);
+    if let Program::Assembly(threads) = &test.program {
+        let all = threads.iter().flat_map(|t| &t.instructions);
+        all.for_each(|i| i.addresses(&mut reached));
+    }
+    for address in reached {
+        test.memory.entry(address).or_insert(Value::ZERO);
+    }
+}
