@@ -283,7 +283,7 @@ def check(
     """
 
 def straight_line(text: str) -> dict[str, object] | None:
-    """The straight-line form of a C litmus test, with the fields of weakspot.generators.litmus.Body.
+    """The straight-line form of a C litmus test: the fields of generators.litmus.Body.
 
     None for a test that has none: with loops, locks, computed values or addresses, a location
     with both atomic and plain accesses, or a condition that is not `exists` over a conjunction. A

@@ -285,7 +285,7 @@ def test_files_are_answered_as_their_texts_are(tmp_path: Path) -> None:
     assert answered["malformed"] is None
     assert unread["observation"] == "Unknown"
     assert unread["malformed"]
-    assert "cannot be read" in unread["malformed"]["message"]
+    assert "cannot read" in unread["malformed"]["message"]
     assert unread["malformed"]["file"] == str(missing)
 
 

@@ -14,9 +14,6 @@ use cycles::cycles;
 use reader::Crate;
 use std::path::{Path, PathBuf};
 
-/// Crates whose modules still depend on each other: a list that only becomes shorter.
-const NOT_YET: &[&str] = &["enumerate", "litmus"];
-
 fn engine() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
@@ -44,11 +41,7 @@ fn no_two_modules_depend_on_each_other() {
     assert!(names.len() >= 8, "{names:?}");
     for name in names {
         let found = cycles_of(&engine().join(&name).join("src"));
-        if NOT_YET.contains(&name.as_str()) {
-            assert!(!found.is_empty(), "{name} is clean: take it off NOT_YET");
-        } else {
-            assert!(found.is_empty(), "crate {name}:\n{}", found.join("\n"));
-        }
+        assert!(found.is_empty(), "crate {name}:\n{}", found.join("\n"));
     }
 }
 
