@@ -95,7 +95,7 @@ def gate(
             advice='give [gate] scenarios = ["tests/weakspot/*.cpp"]',
         )
     with (
-        keeping("what was answered until then is kept in .weakspot; run it again to go on"),
+        keeping("the answers so far are stored in .weakspot; run the same command again to resume"),
         watched() as progress,
     ):
         outcome = run(

@@ -12,11 +12,11 @@ import msgspec
 from weakspot import __version__
 from weakspot.generators.litmus import Site
 from weakspot.harness.gate import baseline, suggested_repairs
+from weakspot.harness.gate.answers import Answered, Answers
 from weakspot.harness.gate.config import fails
 from weakspot.harness.gate.expectations import unmet_expectation
 from weakspot.harness.gate.outcome import AcceptedFinding, ReportedFinding, SourceSpan, Status
 from weakspot.harness.gate.source_spans import source_span
-from weakspot.harness.gate.work import Answered, Work
 from weakspot.harness.judge.findings import judge
 from weakspot.harness.judge.violations import violations_of
 from weakspot.harness.values.descriptions import describe_event
@@ -29,7 +29,7 @@ from weakspot.harness.values.witness import Execution, WitnessEvent
 class GateFindings:
     """The findings of a run; `accepted` are those of the baseline."""
 
-    def __init__(self, work: Work, accepted: Iterable[AcceptedFinding]) -> None:
+    def __init__(self, work: Answers, accepted: Iterable[AcceptedFinding]) -> None:
         self.config, self.work = work.config, work
         self.accepted = {each.fingerprint for each in accepted}
         self.sites: dict[str, list[Site]] = {}

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
+from weakspot.harness.campaign.cache import FOLDER, project_folder
 from weakspot.harness.gate.config_file import find
 from weakspot.harness.gate.outcome import GateOutcome, ReportedFinding
-from weakspot.harness.gate.work import FOLDER, folder
 from weakspot.harness.values.record import unique
 from weakspot.system import cache
 
@@ -25,7 +25,7 @@ class _Scenario(msgspec.Struct, frozen=True):
 
 def store_findings(root: Path, outcome: GateOutcome) -> None:
     """Replace what is stored for the scenarios of this run."""
-    place = folder(root) / _FINDINGS
+    place = project_folder(root) / _FINDINGS
     for file in unique(each.file for each in outcome.scenarios):
         path = place / f"{cache.digest(file)}.json"
         found = _Scenario(tuple(each for each in outcome.findings if each.scenario == file))

@@ -10,12 +10,12 @@ from typing import Literal
 
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.gate import baseline
+from weakspot.harness.gate.answers import Answered, Answers
 from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.expectations import expectation
 from weakspot.harness.gate.findings import GateFindings
 from weakspot.harness.gate.last_findings import store_findings
 from weakspot.harness.gate.outcome import GateOutcome, ScenarioResult
-from weakspot.harness.gate.work import Answered, Work
 
 
 def run(
@@ -35,8 +35,8 @@ def run(
     accepted = baseline.read(
         config.baseline, needed=bool(config.gate.baseline) and not new_baseline
     )
-    work = Work(config, cached=cached, progress=progress or Quiet())
-    work.do(scenarios)
+    work = Answers(config, cached=cached, progress=progress or Quiet())
+    work.ask(scenarios)
     findings = tuple(GateFindings(work, accepted).reported())
     found = {each.fingerprint for each in findings}
     shown = tuple(each for each in work.answered if not each.job.compared)
@@ -69,7 +69,7 @@ def _below_repository(root: Path) -> str:
     return "."
 
 
-def _result(work: Work, answered: Answered) -> ScenarioResult:
+def _result(work: Answers, answered: Answered) -> ScenarioResult:
     job, answer = answered.job, answered.answer
     result: Literal["Safe", "Violated", "Unknown", "Ok", "No"]
     if answer.exploration is not None:

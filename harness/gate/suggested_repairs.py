@@ -9,93 +9,129 @@ import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Self
 
 import msgspec
 
 from weakspot.generators.source.program import Program, read_program
+from weakspot.harness.campaign.cache import CacheStore
+from weakspot.harness.campaign.executor import LocalExecutor, ask
+from weakspot.harness.campaign.jobs import Job, Sink
 from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.models import Model
+from weakspot.harness.gate.answers import Answered, Answers
+from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.outcome import RequiredOrder
 from weakspot.harness.gate.source_spans import source_span
-from weakspot.harness.gate.work import Answered, Work
 from weakspot.harness.orders.repairs import Repair, repairs
 from weakspot.harness.values.strength import spelled
-from weakspot.system import cache
 
 SECONDS = 5.0
 """The time limit of one exploration; a search for a repair may take twice that."""
 
 
 class SuggestedRepair(msgspec.Struct, frozen=True):
-    """The orders to strengthen, and a sentence that says so; both empty if no repair was found."""
+    """The orders to strengthen, and a sentence that says so; both empty if no repair was found. A
+    search that ran `out_of_time` may have missed one."""
 
     needs: tuple[RequiredOrder, ...] = ()
     fix: str = ""
+    out_of_time: bool = False
 
 
 class _OutOfTime(Exception):
     pass
 
 
-def suggested_repairs(work: Work) -> dict[str, SuggestedRepair]:
+class FindRepair(Job, frozen=True, kw_only=True):
+    """What repairs the scenario that is `violated`, without harm to those of the `group`, which are
+    explored under the same model? The answer is a SuggestedRepair."""
+
+    config: Config
+    violated: Answered
+    group: tuple[Answered, ...]
+    seconds: float = 2 * SECONDS
+
+    @property
+    def phase(self) -> str:
+        return "searching for repairs"
+
+    def within(self, seconds: float) -> Self:
+        return msgspec.structs.replace(self, seconds=min(seconds, self.seconds))
+
+    @classmethod
+    def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
+        for job in jobs:
+            try:
+                sink.answered(job, job._found(sink))
+            except _OutOfTime:
+                sink.answered(job, SuggestedRepair(out_of_time=True), final=False)
+
+    def _found(self, sink: Sink) -> SuggestedRepair:
+        file = self.violated.job.file
+        end = time.monotonic() + self.seconds
+
+        def report(text: str) -> None:
+            sink.at(f"a repair for {file}: {text}")
+            if time.monotonic() > end:
+                raise _OutOfTime
+
+        report("reading")
+        gate, include = self.config.gate, self.config.include
+        costs = {each.job.file: each.answer.seconds for each in self.group}
+        paths = {each.job.file: each.job.scenario.path for each in self.group}
+        programs: list[tuple[str, Program]] = []
+        for name in affordable(costs, file, self.seconds / 2):
+            program = read_program(paths[name], defines=gate.defines, include=include)
+            programs.append((name, program))
+        model = self.violated.job.model
+        bounds = Bounds(loops=gate.unroll, seconds=SECONDS)
+        found = repairs(programs, file, model, bounds, report=report)
+        if not found:
+            return SuggestedRepair()
+        root = self.config.root
+        named = [
+            msgspec.structs.replace(_named(root, repair), programs=len(self.group))
+            for repair in found
+        ]
+        return SuggestedRepair(
+            needs=tuple(_needs(root, named[0], model)), fix="; or ".join(map(str, named))
+        )
+
+
+def suggested_repairs(answers: Answers) -> dict[str, SuggestedRepair]:
     """By scenario, a repair under the first model that shows a violation."""
-    found: dict[str, SuggestedRepair] = {}
-    for answered in work.answered:
+    jobs: dict[str, FindRepair] = {}
+    for answered in answers.answered:
         exploration, job = answered.answer.exploration, answered.job
-        if exploration is None or not exploration.violations or job.compared or job.file in found:
+        if exploration is None or not exploration.violations or job.compared or job.file in jobs:
             continue
         together = [
             each
-            for each in work.answered
+            for each in answers.answered
             if each.answer.exploration is not None and each.job.model == job.model
         ]
-        found[job.file] = _known(work, answered, together)
-    return found
-
-
-def _known(work: Work, violated: Answered, together: Sequence[Answered]) -> SuggestedRepair:
-    parts = [part for each in together for part in (each.job.file, *each.answer.inputs.hashes)]
-    path = work.place_of(f"repair {work.key(violated.job)} {' '.join(parts)}")
-    repair = cache.read(path, SuggestedRepair)
-    if repair is not None:
-        return repair
-    try:
-        repair = _searched(work, violated, together)
-    except _OutOfTime:
-        work.notes.append(f"{violated.job.file}: no repair found within the time budget")
-        return SuggestedRepair()
-    cache.write(path, repair)
-    return repair
-
-
-def _searched(work: Work, violated: Answered, together: Sequence[Answered]) -> SuggestedRepair:
-    seconds = min(work.end - time.monotonic(), 2 * SECONDS)
-    end = time.monotonic() + seconds
-
-    def report(text: str) -> None:
-        work.progress.at(f"a repair for {violated.job.file}: {text}")
-        if time.monotonic() > end:
-            raise _OutOfTime
-
-    report("reading")
-    costs = {each.job.file: each.answer.seconds for each in together}
-    programs: list[tuple[str, Program]] = []
-    for file in affordable(costs, violated.job.file, seconds / 2):
-        gate = work.config.gate
-        program = read_program(work.path(file), defines=gate.defines, include=work.config.include)
-        programs.append((file, program))
-    model = violated.job.model
-    bounds = Bounds(loops=work.config.gate.unroll, seconds=SECONDS)
-    found = repairs(programs, violated.job.file, model, bounds, report=report)
-    if not found:
-        return SuggestedRepair()
-    root = work.config.root
-    named = [
-        msgspec.structs.replace(_named(root, repair), programs=len(together)) for repair in found
-    ]
-    return SuggestedRepair(
-        needs=tuple(_needs(root, named[0], model)), fix="; or ".join(map(str, named))
+        parts = [part for each in together for part in (each.job.file, *each.answer.inputs.hashes)]
+        jobs[job.file] = FindRepair(
+            key=f"repair {job.key} {' '.join(parts)}",
+            config=answers.config,
+            violated=answered,
+            group=tuple(together),
+        )
+    store = CacheStore(answers.folder, SuggestedRepair)
+    ask(
+        jobs.values(),
+        store,
+        LocalExecutor(ends=answers.ends),
+        progress=answers.progress,
     )
+    found = {file: store.get(job.key) for file, job in jobs.items()}
+    answers.notes += [
+        f"{file}: no repair found within the time budget"
+        for file, repair in found.items()
+        if repair.out_of_time
+    ]
+    return found
 
 
 def affordable(costs: Mapping[str, float], first: str, seconds: float) -> list[str]:

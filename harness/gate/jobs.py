@@ -1,0 +1,214 @@
+"""The gate's questions: a scenario under a model. Its answer is an Answer, which also holds what
+the gate's findings need of the source, so that an unchanged source is not compiled again.
+
+A program is compiled when the first of its questions is asked, once for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import msgspec
+
+from weakspot.generators.litmus import Site, Test
+from weakspot.generators.source import frontend
+from weakspot.harness.campaign.jobs import Job, Sink
+from weakspot.harness.checkers import Checker
+from weakspot.harness.checkers.explorer import Bounds, Explorer
+from weakspot.harness.corpus.models import Model
+from weakspot.harness.gate.architectures import possible_on
+from weakspot.harness.values.exploration import Exploration, Violation
+from weakspot.harness.values.record import program_name
+from weakspot.harness.values.verdict import Verdict
+from weakspot.system import cache
+
+if TYPE_CHECKING:
+    from weakspot.generators.pipeline import Generated
+
+_SHORTEST = 0.001  # seconds of a question
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a scenario under a model: its exploration, or a litmus test's verdict.
+    `sites` are those of the exploration's violations, `machines` says for each of its tests which
+    kinds of machine can show it. `inputs` are the files that the answer was made of."""
+
+    exploration: Exploration | None = None
+    verdict: Verdict | None = None
+    sites: tuple[Site, ...] = ()
+    machines: dict[str, dict[str, bool]] = {}
+    inputs: cache.Inputs
+
+    @property
+    def seconds(self) -> float:
+        """How long finding it took."""
+        found = self.exploration or self.verdict
+        return found.seconds if found is not None else 0.0
+
+    @property
+    def unknown(self) -> bool:
+        if self.exploration is not None:
+            return self.exploration.result == "Unknown"
+        return self.verdict is None or self.verdict.observation == "Unknown"
+
+
+class Scenario(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """A file of the project to ask about. `name` is relative to the project's folder, `path` to
+    where the user is; a litmus file has a `test`."""
+
+    name: str
+    path: Path
+    test: Test | None = None
+    defines: tuple[str, ...] = ()
+    include: tuple[Path, ...] = ()
+    loops: int = 4
+
+    @property
+    def folder(self) -> Path:
+        """The folder that names of its files are relative to."""
+        return self.path.parent
+
+    @property
+    def searched(self) -> Sequence[Path]:
+        """The folders in which a new file may hide another one."""
+        return () if self.test is not None else (self.folder, *self.include)
+
+    @cached_property
+    def key(self) -> str:
+        """All that compiling it depends on besides its files; see frontend.question."""
+        return frontend.question(self.path, defines=self.defines, include=self.include).key
+
+    @cached_property
+    def generated(self) -> Generated:
+        """The program, compiled. Raises BadInput, Unsupported, MissingTool or ToolFailed."""
+        from weakspot.generators.pipeline import generate
+
+        return generate(
+            self.path,
+            structure=self.name,
+            scenario=Path(self.name).stem,
+            defines=self.defines,
+            include=self.include,
+            loops=self.loops,
+        )
+
+    @cached_property
+    def inputs(self) -> cache.Inputs:
+        """The files that it is made of, as they are now."""
+        names = (
+            (Path(self.name).name,)
+            if self.test is not None
+            else tuple(self.generated.program.files)
+        )
+        return cache.inputs(names, self.folder, self.searched)
+
+
+class ScenarioJob(Job, frozen=True, kw_only=True):
+    """A scenario under a model, `seconds` at most. `compared` marks a question whose answer only
+    shows under which models a violation happens. `budget` is the whole command's, for messages."""
+
+    scenario: Scenario
+    model: Model
+    compared: bool = False
+    seconds: float = 0.0
+    budget: float = 0.0
+
+    @property
+    def phase(self) -> str:
+        return "locating violations" if self.compared else "checking scenarios"
+
+    @property
+    def file(self) -> str:
+        return self.scenario.name
+
+    def within(self, seconds: float) -> Self:
+        return msgspec.structs.replace(self, seconds=seconds)
+
+    def answer(self, sink: Sink, answer: Answer) -> None:
+        """Hand over the answer; one that the time limit truncated is not final."""
+        truncated = answer.unknown and answer.seconds >= self.seconds
+        sink.answered(self, answer, final=not truncated)
+
+
+class CheckScenario(ScenarioJob, frozen=True, kw_only=True):
+    """What does the model say of the litmus file?"""
+
+    checker: Checker
+
+    @classmethod
+    def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
+        for job in jobs:
+            sink.at(f"{job.file} under {job.model.name}")
+            assert job.scenario.test is not None
+            verdicts: list[Verdict] = []
+            job.checker.check(
+                [job.scenario.test],
+                job.model,
+                seconds=max(job.seconds, _SHORTEST),
+                done=verdicts.append,
+            )
+            (verdict,) = verdicts
+            job.answer(sink, Answer(verdict=verdict, inputs=job.scenario.inputs))
+
+
+class ExploreScenario(ScenarioJob, frozen=True, kw_only=True):
+    """What does the program violate under the model?"""
+
+    explorer: Explorer
+
+    @classmethod
+    def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
+        for job in jobs:
+            if job.seconds:
+                sink.at(f"{job.file} under {job.model.name}")
+                job.answer(sink, job._explored(sink))
+            else:
+                job.answer(sink, job._not_explored())
+
+    def _explored(self, sink: Sink) -> Answer:
+        generated = self.scenario.generated
+        found = self.explorer.explore(
+            generated,
+            self.model,
+            Bounds(
+                loops=self.scenario.loops,
+                seconds=max(self.seconds, _SHORTEST),
+                given=("unroll =", "", "a budget that leaves more than"),
+            ),
+            structure=self.file,
+            scenario=Path(self.file).stem,
+            done=lambda count: sink.at(
+                f"{self.file} under {self.model.name}: {count:,} executions"
+            ),
+        )
+        shown = {site for each in found.violations for site in _sites(each)}
+        # a site that several calls lead to counts once
+        sites = (
+            msgspec.structs.replace(site, chain=())
+            for site in generated.program.sites
+            if str(site) in shown
+        )
+        return Answer(
+            exploration=found,
+            sites=tuple(dict.fromkeys(sites)),
+            machines={test.name: possible_on(test) for test in found.tests},
+            inputs=self.scenario.inputs,
+        )
+
+    def _not_explored(self) -> Answer:
+        exploration = Exploration(
+            program=program_name(self.file, Path(self.file).stem),
+            model=self.model.name,
+            result="Unknown",
+            reasons=(f"the budget of {self.budget:g} s was used up before",),
+        )
+        return Answer(exploration=exploration, inputs=cache.Inputs((), ()))
+
+
+def _sites(violation: Violation) -> Iterator[str]:
+    yield from violation.sites
+    if violation.witness is not None:
+        yield from (event.site for event in violation.witness.events)
