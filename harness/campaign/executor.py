@@ -129,13 +129,14 @@ class LocalExecutor:
     another machine, would disturb what runs on this one.
 
     With `ends`, a time of time.monotonic(), every job gets an equal share of the time that is left.
+    The `gauge` measures how steadily a machine runs meanwhile.
     """
 
     def __init__(
         self,
         *,
         ends: float | None = None,
-        gauge: Callable[[Machine], contextlib.AbstractContextManager[Gauge]] = gauged,
+        gauge: Callable[[Machine], contextlib.AbstractContextManager[Gauge]] | None = gauged,
     ) -> None:
         self._ends, self._gauge = ends, gauge
 
@@ -184,7 +185,7 @@ class LocalExecutor:
     def _measured(self, machine: Machine | None, to: Receiver) -> Iterator[Callable[[], None]]:
         """Measures how steadily the machine runs meanwhile; the block gets what takes a measurement
         after a job."""
-        if machine is None:
+        if machine is None or self._gauge is None:
             yield lambda: None
             return
         with self._gauge(machine) as gauge:

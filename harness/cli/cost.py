@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import click
@@ -69,16 +68,18 @@ def cost(
     For every annotation, and every order that C11 allows there, what the program's own operations
     take with it, in nanoseconds and with the noise."""
     from weakspot.harness import machines
+    from weakspot.harness.campaign.executor import LocalExecutor, ask
+    from weakspot.harness.campaign.store import MemoryStore
     from weakspot.harness.machines.prices import Prices
     from weakspot.harness.machines.profile import profile
-    from weakspot.harness.orders.cost import Costing, prices
+    from weakspot.harness.orders.cost import Costs, MeasureCosts, prices
     from weakspot.harness.orders.subjects import subjects
     from weakspot.harness.report import costs, terminal
 
     place = machines.resolve(machine)
+    executor = LocalExecutor(gauge=None)
 
-    def show(work: Costing) -> None:
-        found = work.result()
+    def show(found: Costs) -> None:
         Prices(profile(place)).remember((site.annotation, prices(site)) for site in found.sites)
         if as_json:
             say(json_lines([found]))
@@ -88,9 +89,17 @@ def cost(
     with watched() as progress:
         progress.start(0, "reading")
         for subject in subjects(what, defines=defines, include=include, report=progress.at):
-            progress.start(0, f"measuring {subject.name}")
-            work = Costing(subject.name, subject.programs, place, fences=fences, report=progress.at)
-            with keeping("what was measured until then is printed", partial(show, work)):
-                work.run(seconds)
-            show(work)
+            job = MeasureCosts.of(
+                subject.name, subject.programs, place, fences=fences, seconds=seconds
+            )
+            store = MemoryStore()
+
+            def show_stored(store: MemoryStore = store, job: MeasureCosts = job) -> None:
+                found = store.get(job.key)
+                if isinstance(found, Costs):
+                    show(found)
+
+            with keeping("the costs measured so far are printed", show_stored):
+                ask([job], store, executor, progress=progress)
+            show_stored()
     return NOTHING_FOUND

@@ -17,8 +17,7 @@ from weakspot.harness.cli.options import bound_options, listed, source_options, 
 from weakspot.harness.cli.output import json_lines, say, watched
 
 if TYPE_CHECKING:
-    from weakspot.harness.checkers.explorer import Bounds
-    from weakspot.harness.corpus.models import Model
+    from weakspot.harness.orders.explorations import Explorations
     from weakspot.harness.orders.relaxation import Relaxed
     from weakspot.harness.orders.rewrite import Rewritten
     from weakspot.harness.orders.subjects import Subject
@@ -97,6 +96,7 @@ def relax(
     from weakspot.harness.campaign import plan
     from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
     from weakspot.harness.machines.prices import Prices
+    from weakspot.harness.orders.explorations import Explorations
     from weakspot.harness.orders.relax import Relaxing
     from weakspot.harness.orders.relaxation import findings
     from weakspot.harness.orders.subjects import subjects, versions
@@ -148,9 +148,10 @@ def relax(
             progress.start(0, f"{subject.name} under {model.name}")
             # what the corpus records depends on no machine
             prices = None if compare or promote else Prices()
-            for version in versions(subject, model, bounds, report=progress.at):
+            explorations = Explorations(model, bounds)
+            for version in versions(subject, explorations, report=progress.at):
                 work = Relaxing(
-                    version, model, bounds, fences=fences, prices=prices, report=progress.at
+                    version, explorations, fences=fences, prices=prices, report=progress.at
                 )
                 with keeping("what was found until then is printed", partial(show, work)):
                     work.run()
@@ -160,7 +161,7 @@ def relax(
     if apply:
         for each, subject in zip(found, named, strict=True):
             reread = partial(subjects, what, defines=defines, include=include)
-            _apply(each, subject.name, take, wanted[0], bounds, reread, aside=as_json)
+            _apply(each, subject.name, take, Explorations(wanted[0], bounds), reread, aside=as_json)
     # the corpus holds mistakes on purpose
     mine = {each.name for each in named if each.structure is None}
     wrong = (
@@ -187,8 +188,7 @@ def _apply(
     found: Relaxed,
     name: str,
     take: int | None,
-    model: Model,
-    bounds: Bounds,
+    explorations: Explorations,
     reread: Callable[[], Sequence[Subject]],
     *,
     aside: bool,
@@ -208,7 +208,7 @@ def _apply(
 
     def confirmed() -> None:
         (again,) = (each for each in reread() if each.name == name)
-        confirm(again.programs, found, orders, change.by_hand, model, bounds)
+        confirm(again.programs, found, orders, change.by_hand, explorations)
 
     change.write(confirmed)
     for path in change.after:

@@ -23,6 +23,7 @@ from weakspot.harness.gate.answers import Answered, Answers
 from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.outcome import RequiredOrder
 from weakspot.harness.gate.source_spans import source_span
+from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.repairs import Repair, repairs
 from weakspot.harness.values.strength import spelled
 
@@ -85,8 +86,8 @@ class FindRepair(Job, frozen=True, kw_only=True):
             program = read_program(paths[name], defines=gate.defines, include=include)
             programs.append((name, program))
         model = self.violated.job.model
-        bounds = Bounds(loops=gate.unroll, seconds=SECONDS)
-        found = repairs(programs, file, model, bounds, report=report)
+        questions = Explorations(model, Bounds(loops=gate.unroll, seconds=SECONDS))
+        found = repairs(programs, file, questions, report=report)
         if not found:
             return SuggestedRepair()
         root = self.config.root

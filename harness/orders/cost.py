@@ -19,12 +19,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Self
 
 import msgspec
 
 from weakspot.errors import Unsupported
 from weakspot.generators.source.program import Program
 from weakspot.harness import machines
+from weakspot.harness.campaign.jobs import Job, Sink
 from weakspot.harness.machines import Machine, Session
 from weakspot.harness.machines.local import cores
 from weakspot.harness.orders.comparisons import FEWEST, Comparison, Timing, next_of
@@ -34,6 +36,7 @@ from weakspot.harness.runners.programs import Failed, workshop
 from weakspot.harness.runners.tuning import Setting
 from weakspot.harness.runners.whole import Times
 from weakspot.harness.values.annotations import Annotation, annotate
+from weakspot.harness.values.record import digest, key
 from weakspot.harness.values.strength import allowed, at_most, fenced
 from weakspot.system import process
 
@@ -366,6 +369,58 @@ class Costing:
             alone=alone,
             together=together,
         )
+
+
+class MeasureCosts(Job, frozen=True, kw_only=True):
+    """What do the memory orders of the programs cost on the machine? The answer is a Costs, after
+    Ctrl-C one of what was measured until then."""
+
+    subject: str
+    programs: tuple[tuple[str, Program], ...]
+    on: Machine
+    fences: bool
+    seconds: float
+
+    @classmethod
+    def of(
+        cls,
+        subject: str,
+        programs: Sequence[tuple[str, Program]],
+        machine: Machine,
+        *,
+        fences: bool,
+        seconds: float,
+    ) -> Self:
+        """The job with its key."""
+        digests = (f"{name} {program.digest}" for name, program in programs)
+        how = (machine.name, machine.arch, "cost", str(fences), f"{seconds:g}")
+        return cls(
+            key=key(digest(*digests), *how),
+            subject=subject,
+            programs=tuple(programs),
+            on=machine,
+            fences=fences,
+            seconds=seconds,
+        )
+
+    @property
+    def phase(self) -> str:
+        return f"measuring {self.subject}"
+
+    @property
+    def machine(self) -> Machine:
+        return self.on
+
+    @classmethod
+    def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
+        for job in jobs:
+            costing = Costing(job.subject, job.programs, job.on, fences=job.fences, report=sink.at)
+            try:
+                costing.run(job.seconds)
+            except KeyboardInterrupt:
+                sink.answered(job, costing.result(), final=False)
+                raise
+            sink.answered(job, costing.result())
 
 
 def _slice(

@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING
 
 from weakspot.generators.cycles.patterns import Habits, habits
 from weakspot.generators.source.program import Program
-from weakspot.harness.checkers.explorer import Bounds, asked, explored
-from weakspot.harness.corpus.models import Model
 from weakspot.harness.machines.prices import Prices
+from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.minimal import Values, minimal
 from weakspot.harness.orders.relaxation import LeftOut, Need, Relaxed, Weakest
 from weakspot.harness.orders.subjects import Version
@@ -57,15 +56,14 @@ class Relaxing:
     def __init__(
         self,
         version: Version,
-        model: Model,
-        bounds: Bounds,
+        explorations: Explorations,
         *,
         fences: bool = False,
         prices: Prices | None = None,
         report: Report = lambda _: None,
     ) -> None:
         self._prices = prices
-        self._model, self._bounds, self._report = model, bounds, report
+        self._questions, self._report = explorations, report
         self._fences = fences
         self._subject, self._version = version.subject, version.alone
         self._violated = version.violated
@@ -79,7 +77,7 @@ class Relaxing:
         self._weakest: list[Weakest] = []
         self._habits: dict[int, Habits] = {}
         self._violations: dict[tuple[int, Assignment], Violation | None] = {}
-        self._trials = Trials([], (), model, bounds)
+        self._trials = Trials([], (), explorations)
         self._used: list[Annotation] = []
 
     def run(self) -> None:
@@ -92,8 +90,7 @@ class Relaxing:
         self._trials = Trials(
             [Scene(scene.name, _renumbered(scene.annotated, at)) for scene in scenes],
             [weaker(self._all[number].kind, strong[number]) for number in used],
-            self._model,
-            self._bounds,
+            self._questions,
             report=self._report,
         )
         self._trials.tolerated.update(cut)
@@ -126,7 +123,7 @@ class Relaxing:
         return Relaxed(
             subject=self._subject,
             version=self._version,
-            model=self._model.name,
+            model=self._questions.model.name,
             annotations=tuple(self._used),
             scenarios=tuple(scene.name for scene in self._trials.scenes),
             left_out=tuple(self._left_out),
@@ -312,14 +309,8 @@ class Relaxing:
         if here not in self._violations:
             program = each.annotated.under(orders)
             self._report(f"{each.name}: why {' '.join(here[1])} is too weak")
-            found = explored(
-                program,
-                self._habits_of(scene),
-                self._model,
-                self._bounds,
-                structure=self._subject,
-                scenario=each.name,
-                jobs=1,
+            found = self._questions.explained(
+                program, self._habits_of(scene), structure=self._subject, scenario=each.name
             )
             self._explorations += 1
             ranked = sorted(found.violations, key=lambda one: (not one.test, _size(one)))
@@ -329,14 +320,14 @@ class Relaxing:
     def _habits_of(self, scene: int) -> Habits:
         if scene not in self._habits:
             program = self._trials.scenes[scene].annotated.program
-            trace = program.trace(loops=self._bounds.loops, interleavings=_TRACED, seed=0)
+            trace = program.trace(loops=self._questions.bounds.loops, interleavings=_TRACED, seed=0)
             self._habits[scene] = habits(trace)
         return self._habits[scene]
 
     def _asked(self, name: str, program: Program, *, stop_at_first: bool = True) -> ExplorationDict:
         self._report(name)
         self._explorations += 1
-        return asked(program, self._model, self._bounds, jobs=1, stop_at_first=stop_at_first)
+        return self._questions.of(program, stop_at_first=stop_at_first)
 
 
 def _size(violation: Violation) -> int:

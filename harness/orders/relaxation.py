@@ -8,8 +8,7 @@ import msgspec
 
 from weakspot.errors import BadInput, WeakspotError
 from weakspot.generators.source.program import Program
-from weakspot.harness.checkers.explorer import Bounds, asked
-from weakspot.harness.corpus.models import Model
+from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.minimal import below
 from weakspot.harness.orders.rewrite import ByHand
 from weakspot.harness.orders.trials import Failing
@@ -153,8 +152,7 @@ def confirm(
     relaxed: Relaxed,
     orders: Assignment,
     by_hand: Sequence[ByHand],
-    model: Model,
-    bounds: Bounds,
+    explorations: Explorations,
 ) -> None:
     """Check that programs, read again after the change, have these memory orders and fences and are
     safe with them. Raises WeakspotError otherwise."""
@@ -169,5 +167,5 @@ def confirm(
     if sorted(found) != sorted(each for each in wanted if each[2] != "none"):
         raise WeakspotError("the rewritten source does not have the intended memory orders")
     for name, program in programs:
-        if asked(program, model, bounds)["result"] != "Safe":
+        if explorations.of(program, stop_at_first=False, threads=0)["result"] != "Safe":
             raise WeakspotError(f"{name} is not safe with the rewritten source")

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from weakspot.generators.source.program import Program
-from weakspot.harness.checkers.explorer import Bounds, asked
-from weakspot.harness.corpus.models import Model
+from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.minimal import minimal
 from weakspot.harness.orders.trials import Report, Scene, Trials
 from weakspot.harness.values.annotations import Annotated, Annotation, annotate
@@ -48,8 +47,7 @@ class Repair(msgspec.Struct, frozen=True):
 def repairs(
     programs: Sequence[tuple[str, Program]],
     violated: str,
-    model: Model,
-    bounds: Bounds,
+    explorations: Explorations,
     *,
     most: int = 3,
     report: Report = lambda _: None,
@@ -70,7 +68,7 @@ def repairs(
         stronger(each.kind, mine) if n in own else (mine,)
         for n, (each, mine) in enumerate(zip(annotations, written, strict=True))
     ]
-    trials = Trials([Scene(violated, annotated[at])], choices, model, bounds, report=report)
+    trials = Trials([Scene(violated, annotated[at])], choices, explorations, report=report)
     if not trials.suffices(0, tuple(orders[-1] for orders in choices)):
         return ()
 
@@ -87,7 +85,7 @@ def repairs(
         fewest = len(changed)
         changes = tuple(Change(annotations[n], written[n], order) for n, order in changed.items())
         report(f"confirming {changes[0]}")
-        safe = _confirmed(names, annotated, annotations, changed, model, bounds)
+        safe = _confirmed(names, annotated, annotations, changed, explorations)
         if violated in safe:
             found.append(Repair(changes, safe, len(names)))
     found.sort(key=lambda repair: -len(repair.safe))
@@ -99,8 +97,7 @@ def _confirmed(
     annotated: Sequence[Annotated],
     annotations: Sequence[Annotation],
     changed: dict[int, str],
-    model: Model,
-    bounds: Bounds,
+    explorations: Explorations,
 ) -> tuple[str, ...]:
     """The programs that are safe with the changes, each explored again; empty if one is safe only
     without them."""
@@ -111,12 +108,12 @@ def _confirmed(
             for n, order in changed.items()
             for site in each.sites.get(n, ())
         }
-        if _safe(each.program.with_orders(orders), model, bounds):
+        if _safe(each.program.with_orders(orders), explorations):
             safe.append(name)
-        elif orders and _safe(each.program, model, bounds):
+        elif orders and _safe(each.program, explorations):
             return ()
     return tuple(safe)
 
 
-def _safe(program: Program, model: Model, bounds: Bounds) -> bool:
-    return asked(program, model, bounds, stop_at_first=True)["result"] == "Safe"
+def _safe(program: Program, explorations: Explorations) -> bool:
+    return explorations.of(program, threads=0)["result"] == "Safe"

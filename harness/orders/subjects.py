@@ -22,10 +22,9 @@ import msgspec
 
 from weakspot.errors import BadInput
 from weakspot.generators.source.program import Program, read_program
-from weakspot.harness.checkers.explorer import Bounds, asked
 from weakspot.harness.corpus.material import resolve
-from weakspot.harness.corpus.models import Model
 from weakspot.harness.corpus.structures import Structure
+from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.trials import Report
 
 
@@ -89,13 +88,13 @@ class Version(msgspec.Struct, frozen=True):
 
 
 def versions(
-    subject: Subject, model: Model, bounds: Bounds, *, report: Report = lambda _: None
+    subject: Subject, explorations: Explorations, *, report: Report = lambda _: None
 ) -> tuple[Version, ...]:
     """The versions of a subject's source, in the order of their first programs."""
     violated: dict[str, tuple[str, ...]] = {}
     for name, program in subject.programs:
         report(name)
-        found = asked(program, model, bounds, jobs=1, stop_at_first=True)
+        found = explorations.of(program)
         if kinds := dict.fromkeys(each["kind"] for each in found["violations"]):
             violated[name] = tuple(kinds)
     good = [each for each in subject.programs if each[0] not in violated]

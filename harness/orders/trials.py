@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from weakspot.harness.checkers.explorer import Bounds, asked
-from weakspot.harness.corpus.models import Model
+from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.minimal import Values, below
 from weakspot.harness.values.annotations import Annotated
 from weakspot.harness.values.strength import Assignment, at_most
@@ -71,17 +70,16 @@ class Trials:
         self,
         scenes: Sequence[Scene],
         choices: Sequence[Values],
-        model: Model,
-        bounds: Bounds,
+        explorations: Explorations,
         *,
         report: Report = lambda _: None,
     ) -> None:
-        self.scenes, self.choices, self.model, self.bounds = scenes, choices, model, bounds
+        self.scenes, self.choices = scenes, choices
         self.explorations = 0
         self.failed: list[Failing] = []
         self.tolerated: set[int] = set()
         self.unknown: dict[int, tuple[str, ...]] = {}
-        self._report = report
+        self._questions, self._report = explorations, report
         self._known: list[dict[Assignment, _Answer]] = [{} for _ in scenes]
         self._order = list(range(len(scenes)))
 
@@ -165,7 +163,7 @@ class Trials:
         self.explorations += 1
         # one worker, so that the first violation is always the same
         program = annotated.under(orders)
-        found = asked(program, self.model, self.bounds, jobs=1, stop_at_first=True)
+        found = self._questions.of(program)
         if found["violations"]:
             (first, *_) = found["violations"]
             at = annotated.numbers(program, (each["site"] for each in first["witness"]["events"]))

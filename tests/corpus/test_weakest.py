@@ -13,6 +13,7 @@ from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.structures import CLAIMS, Structure, read_structure, structures
 from weakspot.harness.orders import promotion
+from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.relax import Relaxing
 from weakspot.harness.orders.relaxation import Relaxed
 from weakspot.harness.orders.subjects import Version, subjects, versions
@@ -28,8 +29,9 @@ def relaxed(structure: str) -> tuple[list[Relaxed], float]:
     (subject,) = subjects([structure])
     model, results = models.resolve("rc11"), []
     begun = time.process_time()
-    for version in versions(subject, model, Bounds()):
-        work = Relaxing(version, model, Bounds())
+    explorations = Explorations(model, Bounds())
+    for version in versions(subject, explorations):
+        work = Relaxing(version, explorations)
         work.run()
         results.append(work.result())
     return results, time.process_time() - begun
@@ -53,7 +55,7 @@ def test_two_producers_and_two_consumers_are_relaxed_within_a_second() -> None:
     chosen = tuple(each for each in whole.programs if each[0] == "v2_two_by_two")
     begun = time.process_time()
     version = Version("two by two", chosen, {})
-    work = Relaxing(version, models.resolve("rc11"), Bounds())
+    work = Relaxing(version, Explorations(models.resolve("rc11"), Bounds()))
     work.run()
     assert time.process_time() - begun < 1
     assert work.result().weakest

@@ -7,6 +7,7 @@ from pathlib import Path
 from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus import models
 from weakspot.harness.machines.prices import Prices
+from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.relax import Relaxing
 from weakspot.harness.orders.subjects import subjects, versions
 from weakspot.harness.orders.trials import Report
@@ -22,10 +23,10 @@ def relaxings(
 ) -> list[Relaxing]:
     """One for each version of the one source that is named, not yet run."""
     (subject,) = subjects([str(each) for each in what])
-    asked, bounds = models.resolve(model), bounds or Bounds()
+    explorations = Explorations(models.resolve(model), bounds or Bounds())
     return [
-        Relaxing(version, asked, bounds, fences=fences, prices=prices, report=report)
-        for version in versions(subject, asked, bounds)
+        Relaxing(version, explorations, fences=fences, prices=prices, report=report)
+        for version in versions(subject, explorations)
     ]
 
 

@@ -7,6 +7,7 @@ import pytest
 from weakspot.generators.source.program import Program, read_program
 from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus import models, structures
+from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.repairs import Repair, repairs
 
 RC11 = models.resolve("rc11")
@@ -22,7 +23,7 @@ def scenarios(structure: str, *names: str) -> list[tuple[str, Program]]:
 
 
 def told(structure: str, violated: str, *others: str) -> tuple[Repair, ...]:
-    return repairs(scenarios(structure, violated, *others), violated, RC11, Bounds())
+    return repairs(scenarios(structure, violated, *others), violated, Explorations(RC11, Bounds()))
 
 
 def test_one_annotation_that_is_enough_is_named_with_the_scenarios_it_is_enough_for() -> None:
@@ -54,4 +55,4 @@ def test_what_no_memory_order_repairs_has_no_repair(violated: str) -> None:
 def test_a_limit_that_leaves_it_open_gives_no_repair() -> None:
     programs = scenarios("dice_ptlqueue", "v2_handover_put_relaxed")
     tight = Bounds(executions=1)
-    assert repairs(programs, "v2_handover_put_relaxed", RC11, tight) == ()
+    assert repairs(programs, "v2_handover_put_relaxed", Explorations(RC11, tight)) == ()

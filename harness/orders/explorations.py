@@ -1,0 +1,118 @@
+"""Explorations of programs under other memory orders, asked through the executor and stored in
+memory: a question that is asked twice is answered once.
+
+The key of a question has the program's digest, which differs where one memory order does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Self, cast
+
+from weakspot.generators.cycles.patterns import Habits
+from weakspot.generators.source.program import Program
+from weakspot.harness.campaign.executor import Executor, LocalExecutor, answer_of
+from weakspot.harness.campaign.jobs import Job, Sink, model_digest
+from weakspot.harness.campaign.store import MemoryStore
+from weakspot.harness.checkers.explorer import Bounds, asked, explored
+from weakspot.harness.corpus.models import Model
+from weakspot.harness.values.exploration import Exploration
+
+if TYPE_CHECKING:
+    from weakspot._engine import ExplorationDict
+
+
+class ExploreOrders(Job, frozen=True, kw_only=True):
+    """What does the program violate? The answer is the engine's, which names sites by number.
+    `threads` is how many explore it, 0 for one per core."""
+
+    program: Program
+    model: Model
+    bounds: Bounds
+    threads: int
+    stop_at_first: bool
+
+    @property
+    def phase(self) -> str:
+        return "exploring"
+
+    @classmethod
+    def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
+        for job in jobs:
+            found = asked(
+                job.program,
+                job.model,
+                job.bounds,
+                jobs=job.threads,
+                stop_at_first=job.stop_at_first,
+            )
+            sink.answered(job, found)
+
+
+class ExplainOrders(Job, frozen=True, kw_only=True):
+    """What does the program violate, with the litmus tests of the violations? The answer is an
+    Exploration."""
+
+    program: Program
+    habits: Habits
+    model: Model
+    bounds: Bounds
+    structure: str
+    scenario: str
+
+    @property
+    def phase(self) -> str:
+        return "exploring"
+
+    @classmethod
+    def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
+        for job in jobs:
+            found = explored(
+                job.program,
+                job.habits,
+                job.model,
+                job.bounds,
+                structure=job.structure,
+                scenario=job.scenario,
+                jobs=1,
+            )
+            sink.answered(job, found)
+
+
+class Explorations:
+    """The explorations of programs under one model and within the same bounds."""
+
+    def __init__(self, model: Model, bounds: Bounds, executor: Executor | None = None) -> None:
+        self.model, self.bounds = model, bounds
+        self._store, self._executor = MemoryStore(), executor or LocalExecutor()
+        self._under = f"{model_digest(model.path)}:{model.name}:{bounds}"
+
+    def of(
+        self, program: Program, *, stop_at_first: bool = True, threads: int = 1
+    ) -> ExplorationDict:
+        """What the program violates. With one thread, what is found first is always the same."""
+        job = ExploreOrders(
+            key=f"{program.digest}:{self._under}:{threads}:{stop_at_first}",
+            program=program,
+            model=self.model,
+            bounds=self.bounds,
+            threads=threads,
+            stop_at_first=stop_at_first,
+        )
+        return cast("ExplorationDict", answer_of(job, self._store, self._executor))
+
+    def explained(
+        self, program: Program, habits: Habits, *, structure: str, scenario: str
+    ) -> Exploration:
+        """What the program, whose accesses depend on one another as `habits` say, violates, with
+        the litmus tests of that."""
+        job = ExplainOrders(
+            key=f"{program.digest}:{self._under}:{structure}/{scenario}",
+            program=program,
+            habits=habits,
+            model=self.model,
+            bounds=self.bounds,
+            structure=structure,
+            scenario=scenario,
+        )
+        return cast(Exploration, answer_of(job, self._store, self._executor))
