@@ -39,7 +39,7 @@ Examples:
   weakspot run duffy_wsq --only programs               no litmus tests
   weakspot run SB.litmus --runner all             by weakspot's own runner, and by litmus7
   weakspot run duffy_wsq --on ssh:pi              on another machine; ssh has to know it as pi
-  weakspot run duffy_wsq --on qemu:aarch64        emulated: says nothing of how weak a real one is
+  weakspot run duffy_wsq --on qemu:aarch64        emulated: shows little of real weak behaviour
   weakspot run tests/ --format herd > this.log    a log for mcompare7"""
 )
 @what_argument
