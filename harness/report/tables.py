@@ -120,9 +120,10 @@ def codegen(record: Record, out: Console) -> None:
         out.print(
             Text(f"Unknown for {amount(len(which), 'question')}: {reason} ({few})", style="dim")
         )
+    compilations = sum(map(Counter.total, counts.values()))
     codes = (
-        f"{len(record.compiled):,} distinct machine codes from "
-        f"{sum(map(Counter.total, counts.values())):,} compilations"
+        f"{amount(len(record.compiled), 'distinct machine code')} from "
+        f"{amount(compilations, 'compilation')}"
     )
     bounded = sum(each.result == "Kept" and bool(each.reason) for each in record.compiled)
     loops = (

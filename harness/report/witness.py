@@ -47,6 +47,8 @@ def columns(witness: Witness | None) -> list[str]:
     if witness is None:
         return []
     place = places(witness)
+    if not place:
+        return _notes(witness, set())
     width = 1 + max((column for column, _ in place.values()), default=0)
     height = 1 + max((row for _, row in place.values()), default=0)
     cells = [[""] * width for _ in range(height)]
