@@ -1,8 +1,9 @@
 """Every id of a finding has a page, every page an id, and the examples are what weakspot prints.
 
 The Example section of a page holds a program in a `c` or `litmus` block and a session in a
-`console` block, which is run. What needs a certain machine or a faulty tool is in blocks without a language, which
-are printed from the records below. `pytest --snapshot-update` promotes what is printed now.
+`console` block, which is run. What needs a certain machine or a faulty tool is in blocks without a
+language, which are printed from the records below. `pytest --snapshot-update` promotes what is
+printed now.
 """
 
 from __future__ import annotations
