@@ -1,5 +1,4 @@
-"""The command line: one module per command, named like it, with one function that parses, calls
-and prints.
+"""The command line: one module per command, with one function that parses, calls and prints.
 
 A command's module is imported when the command is used, and a command imports what it needs when
 it runs, so that `weakspot --help` and the commands that only read answer at once. A new command is
@@ -14,25 +13,25 @@ from weakspot import __version__
 from weakspot.harness.cli.errors import guarded
 from weakspot.harness.cli.help import Commands
 
-#: what `weakspot --help` prints of each command; a test compares it with the command's own help
+#: the first line of each command's help, for `weakspot --help`; a test compares the two
 COMMANDS = {
-    "gen": "Make litmus tests of programs.",
-    "check": "Decide programs and tests under memory models.",
-    "run": "Run programs and tests on hardware, and count what comes out.",
-    "gate": "Fail where a memory order is too weak.",
-    "relax": "The weakest memory orders that suffice.",
+    "check": "Check programs and litmus tests under memory models.",
+    "gate": "Check a project's own programs, in CI.",
+    "relax": "Find the weakest memory orders that suffice.",
     "cost": "Measure what each memory order costs.",
-    "test": "The main job: gen, explore, check, run, judge, report.",
-    "report": "Write campaigns as static sites.",
-    "doctor": "Show which tools are installed, and what does not work without the others.",
-    "structures": "The structures of the corpus.",
-    "models": "The memory models.",
-    "explain": "What a finding means, why it matters, what to do.",
+    "gen": "Generate litmus tests from programs.",
+    "run": "Run programs and litmus tests on hardware.",
+    "test": "Generate, explore, check, run, judge and report.",
+    "report": "Write campaigns as static web sites.",
+    "explain": "Explain a finding.",
+    "structures": "List the structures of the corpus.",
+    "models": "List the memory models.",
+    "doctor": "Show which tools are installed.",
 }
 
 
 def main() -> None:
-    """What the `weakspot` program does."""
+    """The `weakspot` program."""
     raise SystemExit(guarded(weakspot))
 
 
@@ -41,17 +40,21 @@ def main() -> None:
     summaries=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\
-WHAT is a structure's name (`weakspot structures` lists them), `all`, a C file, a .litmus file
-or a folder of them.
+WHAT is a structure of the corpus (`weakspot structures` lists them), `all`, a C or C++ file, a
+.litmus file, or a folder of .litmus files.
 
-Exit codes: 0 nothing found; 1 findings; 2 bad usage or bad input; 3 inconclusive.
+Exit codes: 0 nothing found; 1 findings; 2 bad usage or bad input; 3 inconclusive, because a limit
+was reached; 130 interrupted.
 
 Examples:
-  weakspot test duffy_wsq              generate, check, run, judge, report
+  weakspot check my_queue.c            explore every execution of a program
+  weakspot relax my_queue.c            find orders that are stronger than needed
   weakspot check SB.litmus -m tso      is the outcome allowed under x86-TSO?
-  weakspot gen my_queue.c -o tests     the litmus tests of a program of yours""",
+  weakspot test duffy_wsq              test one structure of the corpus""",
 )
 @click.version_option(__version__, "--version", "-V", message="weakspot %(version)s")
 def weakspot() -> None:
-    """Finds the weak spots in a concurrent C or C++ program's memory-order annotations: explores
-    it and makes litmus tests of it, checks them under memory models, runs them on hardware."""
+    """Find weak memory orders in concurrent C and C++ programs.
+
+    weakspot explores every execution that a memory model allows, generates litmus tests, checks
+    them under memory models, and runs them on hardware."""

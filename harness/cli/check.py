@@ -31,21 +31,21 @@ if TYPE_CHECKING:
 
 @command(
     epilog="""\
-A test whose condition holds is no finding by itself: `exists` asks whether something can be.
-Findings are programs that fail an assertion, race, hang or misuse memory, checkers that disagree,
-and claims that are not met. A program that a limit cut is inconclusive: exit code 3.
+Findings are programs that fail an assertion, race, hang, or misuse memory; checkers that disagree;
+and claims that do not hold. A litmus test whose condition holds is not a finding: `exists` only
+asks whether an outcome is possible. If a limit is reached the exit code is 3.
 
 Examples:
-  weakspot check SB.litmus --model sc,tso,rc11
   weakspot check my_queue.c -D CAPACITY=2 -I include
-  weakspot check my_queue.c --loops 8 --seconds 2m     go further where a limit cut something
-  weakspot check my_queue.c -o tests                   the litmus tests of what is violated
-  weakspot check SB.litmus -m rc11 --witness     why it is possible, or why not
-  weakspot check tests/ -m rc11 --format herd | tee rc11.log     a log for mcompare7
+  weakspot check my_queue.c --loops 8 --seconds 2m     raise limits that were reached
+  weakspot check my_queue.c -o tests                   write the litmus tests of violations
+  weakspot check SB.litmus --model sc,tso,rc11
+  weakspot check SB.litmus -m rc11 --witness           why the outcome is possible, or why not
+  weakspot check tests/ -m rc11 --format herd          a log for mcompare7
   weakspot check duffy_wsq --json | jq .observation
-  weakspot check SB.litmus --compiled all        did the compilers keep what C11 promises?
+  weakspot check SB.litmus --compiled all              do compilers preserve what C11 promises?
   weakspot check duffy_wsq --compiled gcc,clang,O2,aarch64,x86
-  weakspot check my_queue.c --compiled gcc,O2,aarch64 --code operations      its own code"""
+  weakspot check my_queue.c --compiled gcc,O2,aarch64 --code operations"""
 )
 @what_argument
 @model_option
@@ -54,23 +54,23 @@ Examples:
     "--witness",
     "witnesses",
     is_flag=True,
-    help="Show an execution with the outcome, or what forbids it.",
+    help="Show an execution with the outcome, or the axiom that forbids it.",
 )
 @click.option(
     "-o",
     "--output",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Write the tests of violations here.",
+    help="Write the litmus tests of violations to this folder.",
 )
-@ways_option("under c11 or the models named")
+@ways_option("under c11 or the models given")
 @click.option(
     "--code",
     type=click.Choice(["tests", "operations", "all"]),
     default="tests",
     show_default=True,
-    help="What --compiled compiles: the tests, or the programs that they come from, to look at the "
-    "code of their operations as they execute it under qemu.",
+    help="What --compiled compiles: litmus tests, or the operations of the programs that they come "
+    "from, executed under qemu.",
 )
 @bound_options
 @timeout_option
@@ -92,11 +92,12 @@ def check(
     include: tuple[Path, ...],
     form: str | None,
 ) -> int:
-    """Decide programs and tests under memory models.
+    """Check programs and litmus tests under memory models.
 
-    Every execution of a program is explored: it is Safe, Violated, or Unknown where a limit cut
-    something. Of a test the answer is Never, Sometimes or Always, of the proposition in its
-    condition, or Undefined, where the model sees a data race."""
+    Every execution of a program is explored. The result is Safe, Violated, or Unknown if a limit
+    was reached. For a litmus test, the answer says whether its condition's proposition holds in
+    no, some or all executions: Never, Sometimes or Always. It is Undefined if the model sees a
+    data race."""
     from weakspot.generators.emit.merge import merge
     from weakspot.harness.campaign import plan
     from weakspot.harness.campaign.campaign import printed
@@ -109,20 +110,20 @@ def check(
     wanted = plan.models(models)
     if ways:
         if witnesses or form == "herd":
-            raise click.UsageError("--compiled goes with neither --witness nor --format herd.")
+            raise click.UsageError("--compiled cannot be used with --witness or --format herd.")
         material = gathered(what, (), generator(defines, include))
         asked = choose_checkers(checker)
         return _compiled(what, material, ways, code, wanted, asked[0], output, timeout, form)
     if code != "tests":
-        raise click.UsageError("--code goes with --compiled.")
+        raise click.UsageError("--code requires --compiled.")
     material = gathered(what, [model.name for model in wanted], generator(defines, include))
     wanted = wanted or plan.models(material.models)
     asked = choose_checkers(checker, witnesses=witnesses)
     if form == "herd" and (len(wanted) > 1 or len(asked) > 1):
         raise click.UsageError(
-            f"A herd log speaks of one model and one checker; these are "
+            f"A herd log has one model and one checker; these are "
             f"{', '.join(model.name for model in wanted)} by {', '.join(c.name for c in asked)}. "
-            "Name one with --model and --checker."
+            "Choose one with --model and --checker."
         )
 
     def show(record: Record) -> None:
@@ -168,7 +169,7 @@ def _compiled(
     timeout: float,
     form: str | None,
 ) -> int:
-    """`check --compiled`: the tests by each compiler, beside their sources."""
+    """`check --compiled`: compare compiled tests and operations with their sources."""
     from weakspot.harness.campaign.campaign import printed
     from weakspot.harness.codegen import configurations, operations
     from weakspot.harness.codegen.check import LANGUAGE, weaker
@@ -185,7 +186,9 @@ def _compiled(
             for each in material.programs
         ]
         if not programs:
-            raise click.UsageError("--code operations needs a program: a structure or a C file.")
+            raise click.UsageError(
+                "--code operations needs a program: a structure, or a C or C++ file."
+            )
 
     def show(record: Record) -> None:
         if form == "json":

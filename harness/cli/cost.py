@@ -20,14 +20,14 @@ from weakspot.harness.cli.output import json_lines, say, watched
 
 @command(
     epilog="""\
-The programs run as a whole, alone and together: their threads one after the other, and at once.
-What is printed is the difference to the weakest order of the place, for one execution of it; what
-is written stands in brackets, and beside it how often a run executes it. relax ranks by what this
-machine has measured, as long as the file is not changed.
+The whole programs run, with their threads one after the other and at once. The figures are
+differences to the weakest order of the same operation, per execution of it. The order that is
+written stands in brackets; next to it stands how often a run executes it. Until the file changes,
+relax prefers orders that are cheap on this machine.
 
 Examples:
   weakspot cost duffy_wsq
-  weakspot cost my_queue.c -I include --for 1m     the longer, the less noise
+  weakspot cost my_queue.c -I include --for 1m     a longer run has less noise
   weakspot cost my_queue.c --fences                for relax --fences
   weakspot cost my_queue.c --on ssh:pi             on another machine
   weakspot cost my_queue.c --json | jq .sites"""
@@ -40,7 +40,7 @@ Examples:
     show_default=True,
     cls=Listing,
     metavar=machine_forms,
-    help=lambda: "The machine to measure on.",
+    help=lambda: "Machine to measure on.",
 )
 @click.option(
     "--for",
@@ -51,9 +51,9 @@ Examples:
     metavar="DURATION",
     help="How long to measure each structure.",
 )
-@click.option("--fences", is_flag=True, help="Measure fences beside accesses too.")
+@click.option("--fences", is_flag=True, help="Also measure fences next to accesses.")
 @source_options
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def cost(
     what: tuple[str, ...],
     machine: str,
@@ -65,8 +65,8 @@ def cost(
 ) -> int:
     """Measure what each memory order costs.
 
-    For every annotation, and every order that C11 allows there, what the program's own operations
-    take with it, in nanoseconds and with the noise."""
+    For each memory order in the source, and every order that C11 allows there, measures the
+    program's own operations, in nanoseconds with confidence intervals."""
     from weakspot.harness import machines
     from weakspot.harness.campaign.executor import LocalExecutor, ask
     from weakspot.harness.campaign.store import MemoryStore

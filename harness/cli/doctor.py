@@ -17,13 +17,15 @@ Exit code 1 when something is missing that `weakspot test` needs.
 
 Examples:
   weakspot doctor
-  weakspot doctor --quick       where the tools are, without starting them
+  weakspot doctor --quick       locate the tools without starting them
   weakspot doctor --json"""
 )
-@click.option("--quick", is_flag=True, help="Only look for the tools; do not ask their versions.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+@click.option("--quick", is_flag=True, help="Only locate the tools; do not ask for versions.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def doctor(quick: bool, as_json: bool) -> int:
-    """Show which tools are installed, and what does not work without the others."""
+    """Show which tools are installed.
+
+    For each missing tool, shows what does not work without it and how to get it."""
     from weakspot.harness.report import doctor
 
     lines = doctor.report(versions=not quick)

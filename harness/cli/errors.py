@@ -1,5 +1,4 @@
-"""The edge of the command line: help that shows examples, words that were mistyped, and every
-error as one screen on stderr with an exit code that scripts can rely on.
+"""Every error as one screen on stderr, with an exit code that scripts can rely on.
 
 Exit codes: 0 nothing found; 1 findings; 2 bad usage or bad input; 3 inconclusive; 130 when
 interrupted. WEAKSPOT_DEBUG=1 shows the traceback of an error too.
@@ -23,7 +22,7 @@ _SCREEN = 20  # lines of an error that are shown
 
 
 def guarded(command: click.Command, arguments: Sequence[str] | None = None) -> int:
-    """Run the command; its exit code. No exception gets out but SystemExit of an exiting shell."""
+    """Run the command and return its exit code. Every exception becomes a message."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
@@ -41,8 +40,8 @@ def guarded(command: click.Command, arguments: Sequence[str] | None = None) -> i
 
 
 def _invoked(command: click.Command, arguments: list[str]) -> int:
-    """As click's `main`, which would make a closed pipe exit code 1: findings."""
-    if "_WEAKSPOT_COMPLETE" in os.environ:  # a shell that asks how a word goes on
+    """Like click's `main`, which would turn a closed pipe into exit code 1: findings."""
+    if "_WEAKSPOT_COMPLETE" in os.environ:  # a shell asks for completions
         command.main(arguments, prog_name="weakspot")
     with command.make_context("weakspot", arguments) as context:
         code = command.invoke(context)
@@ -85,8 +84,8 @@ def _told(error: Exception) -> tuple[str, int]:
         case _:
             name = type(error).__name__
             return (
-                _one_screen(f"error: weakspot itself failed: {name}: {error}")
-                + "\nhelp: this is a fault of weakspot's; WEAKSPOT_DEBUG=1 shows where it is",
+                _one_screen(f"error: internal error: {name}: {error}")
+                + "\nhelp: this is a bug in weakspot; WEAKSPOT_DEBUG=1 shows the traceback",
                 BAD,
             )
 
@@ -100,7 +99,7 @@ def _usage(error: click.UsageError) -> str:
     lines = [f"error: {said[:1].lower()}{said[1:].rstrip('.')}"]
     if meant:
         lines.append(f"help: did you mean {meant}")
-    lines.append(f"{'      ' if meant else 'help: '}{asked} --help shows how it is used")
+    lines.append(f"{'      ' if meant else 'help: '}see {asked} --help")
     return "\n".join(lines)
 
 
@@ -113,12 +112,12 @@ def _one_screen(text: str) -> str:
 
 
 def _flush() -> None:
-    """Now, and not at the interpreter's end, where a full disk would be a traceback."""
+    """Flush now, not at the interpreter's end, where a full disk would cause a traceback."""
     sys.stdout.flush()
 
 
 def _reader_gone() -> int:
-    """`weakspot … | head`: whoever read has what it wanted."""
+    """`weakspot … | head`: the reader needs no more."""
     _forget_output()
     return 128 + 13
 

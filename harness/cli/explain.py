@@ -17,18 +17,20 @@ OUTPUT = click.Path(path_type=Path, dir_okay=False)
 
 @command(
     epilog="""\
-What is named is an id, or of the gate or of the newest campaign a finding: by its
-fingerprint, its scenario, its program or its test.
+NAME is the id of a kind of finding, or it selects findings of the last gate run here or of the
+newest campaign: by fingerprint, scenario, program or litmus test.
 
 Examples:
-  weakspot explain WS101
-  weakspot explain 4f1c2a9b
-  weakspot explain duffy_wsq/pop_vs_steal
-  weakspot explain MP+porlxrlx+poacqrlx"""
+  weakspot explain WS101                      what this kind of finding means
+  weakspot explain 4f1c2a9b                   a finding that `weakspot gate` reported
+  weakspot explain duffy_wsq/pop_vs_steal     the findings about a program
+  weakspot explain MP+porlxrlx+poacqrlx       the findings about a litmus test"""
 )
-@click.argument("name", metavar="ID-OR-WITNESS")
+@click.argument("name", metavar="NAME")
 def explain(name: str) -> int:
-    """What a finding means, why it matters, what to do."""
+    """Explain a finding.
+
+    Prints what it means, why it matters, and what to do."""
     from weakspot.harness.judge.kinds import KINDS, kind
     from weakspot.harness.report.finding_pages import page
 
@@ -52,8 +54,8 @@ def _ids(name: str) -> list[str]:
         ids = report.campaign_findings(load(campaign), name, out)
     if not ids:
         raise BadInput(
-            f"nothing is called {name}",
-            advice="give an id (WS101), or a fingerprint, scenario, program or test of the gate "
-            "here or of the newest campaign",
+            f"no finding is named {name}",
+            advice="give an id (WS101), or the fingerprint, scenario, program or litmus test of a "
+            "finding of the last gate run here or of the newest campaign",
         )
     return list(dict.fromkeys(ids))

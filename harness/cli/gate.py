@@ -42,14 +42,14 @@ Reads weakspot.toml, or [tool.weakspot] in pyproject.toml, in this folder or abo
   scenarios = ["tests/weakspot/*.cpp"]   programs with a main, and .litmus files
   include = ["include"]
 
-PATH restricts it to a file, or to the scenarios below a folder. What is known of unchanged
-scenarios is kept in .weakspot beside the configuration.
+PATH restricts the check to one file or to the scenarios below a folder. Answers about unchanged
+scenarios are cached in .weakspot beside the configuration.
 
 Examples:
   weakspot gate
   weakspot gate tests/weakspot/push_pop.cpp
   weakspot gate --sarif weakspot.sarif --junit weakspot.xml --github
-  weakspot gate --write-baseline      accept what is found now"""
+  weakspot gate --write-baseline      accept the present findings"""
 )
 @click.argument("paths", nargs=-1, metavar="[PATH…]", type=click.Path(path_type=Path))
 @click.option(
@@ -57,10 +57,12 @@ Examples:
     "file",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The configuration.  [default: the nearest one upwards]",
+    help="Configuration file.  [default: the nearest one, in this folder or above]",
 )
-@click.option("--no-cache", is_flag=True, help="Ask everything anew.")
-@click.option("--write-baseline", is_flag=True, help="Accept what is found now: it fails no more.")
+@click.option("--no-cache", is_flag=True, help="Ignore cached answers.")
+@click.option(
+    "--write-baseline", is_flag=True, help="Accept the present findings: they no longer fail."
+)
 @output_options
 def gate(
     paths: tuple[Path, ...],
@@ -69,10 +71,11 @@ def gate(
     write_baseline: bool,
     **outputs: Any,
 ) -> int:
-    """Fail where a memory order is too weak.
+    """Check a project's own programs, in CI.
 
-    Explores the project's scenarios and fails with the line, the execution that goes wrong, and
-    the order needed. Findings that the baseline accepts do not fail."""
+    Explores the project's scenarios. Where a memory order is too weak, it fails and shows the line,
+    an execution that goes wrong, and the order needed. Findings that the baseline accepts do not
+    fail."""
     from weakspot.harness.gate import baseline, config_file
     from weakspot.harness.gate import config as configured
     from weakspot.harness.gate.run import run
@@ -82,9 +85,9 @@ def gate(
     file = file or config_file.find(here)
     if file is None and not paths:
         raise BadInput(
-            "nothing says what to check",
+            "no configuration file found and no PATH given",
             advice='write weakspot.toml with [gate] and scenarios = ["tests/weakspot/*.cpp"], '
-            "or name files",
+            "or give the paths of programs",
         )
     config = configured.read(file) if file is not None else configured.without_file(here)
     scenarios = configured.chosen(config, paths)
@@ -92,10 +95,10 @@ def gate(
         raise BadInput(
             "no scenarios are configured",
             place=str(config.file),
-            advice='give [gate] scenarios = ["tests/weakspot/*.cpp"]',
+            advice='add [gate] scenarios = ["tests/weakspot/*.cpp"]',
         )
     with (
-        keeping("the answers so far are stored in .weakspot; run the same command again to resume"),
+        keeping("the answers so far are cached in .weakspot; run the same command to resume"),
         watched() as progress,
     ):
         outcome = run(

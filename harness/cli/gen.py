@@ -14,29 +14,38 @@ from weakspot.harness.cli.output import gathered, say
 
 @command(
     epilog="""\
-Without -o the tests go to standard output. Notes about the programs go to standard error.
+Without -o, tests are printed to standard output. Notes about programs go to standard error.
 
 Examples:
-  weakspot gen duffy_wsq --list        names, shapes and where they come from
-  weakspot gen my_queue.c -o tests     one file a test, and @all for herd7 and litmus7
+  weakspot gen duffy_wsq --list        names, shapes and source lines
+  weakspot gen my_queue.c -o tests     one file per test, and @all for herd7 and litmus7
   weakspot gen MP.litmus --isa all     the assembly that C11 atomics compile to
-  weakspot gen all --check             do the golden tests still fit their sources?
-  weakspot gen duffy_wsq --promote     make what is generated now the golden tests"""
+  weakspot gen all --check             do the golden tests still match their sources?
+  weakspot gen duffy_wsq --promote     replace the golden tests"""
 )
 @what_argument
 @click.option(
-    "-o", "--output", metavar="DIR", type=click.Path(path_type=Path), help="Write the tests here."
+    "-o",
+    "--output",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Write the tests to this folder.",
 )
-@click.option("--list", "as_list", is_flag=True, help="Print names, shapes and sites only.")
-@click.option("--check", "compare", is_flag=True, help="Compare with the golden tests; 1 if not.")
-@click.option("--promote", is_flag=True, help="Replace the golden tests; says what changes.")
+@click.option("--list", "as_list", is_flag=True, help="Print only names, shapes and source lines.")
+@click.option(
+    "--check",
+    "compare",
+    is_flag=True,
+    help="Compare with the golden tests; exit code 1 if they differ.",
+)
+@click.option("--promote", is_flag=True, help="Replace the golden tests and print the changes.")
 @click.option(
     "--isa",
     multiple=True,
     callback=listed,
     metavar="TARGET[,…]",
-    help="In assembly, as compilers map C11 to x86, aarch64, aarch64-lse, aarch64-rcpc, armv7, "
-    "power, power-trailing, riscv; or all.",
+    help="Print assembly, by the standard mappings of C11 to x86, aarch64, aarch64-lse, "
+    "aarch64-rcpc, armv7, power, power-trailing, riscv; or all.",
 )
 @source_options
 def gen(
@@ -49,10 +58,10 @@ def gen(
     defines: tuple[str, ...],
     include: tuple[Path, ...],
 ) -> int:
-    """Make litmus tests of programs.
+    """Generate litmus tests from programs.
 
-    They are the critical cycles of the programs' access patterns: where a weak memory order can
-    show at all."""
+    Each test asks about one critical cycle of a program's memory accesses. Only critical cycles can
+    show the effect of a weak memory order."""
     from weakspot.harness.corpus import golden
     from weakspot.harness.corpus.material import generator
     from weakspot.harness.report import listing, terminal
@@ -61,7 +70,7 @@ def gen(
         raise click.UsageError("-o, --list, --check and --promote exclude each other.")
     if isa and (compare or promote):
         raise click.UsageError(
-            "Golden tests are in C: --isa goes with neither --check nor --promote."
+            "Golden tests are in C: --isa cannot be used with --check or --promote."
         )
     if compare or promote:
         drifts = golden.drifts(what, promoted=promote)

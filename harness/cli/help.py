@@ -51,7 +51,7 @@ class Commands(click.Group):
         if args and args[0] not in self.summaries and not args[0].startswith("-"):
             close = difflib.get_close_matches(args[0], self.summaries, n=1)
             meant = f" Did you mean {close[0]}?" if close else ""
-            raise click.UsageError(f"No command is called {args[0]!r}.{meant}", ctx)
+            raise click.UsageError(f"Unknown command {args[0]!r}.{meant}", ctx)
         return super().resolve_command(ctx, args)
 
 

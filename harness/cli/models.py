@@ -13,14 +13,14 @@ from weakspot.harness.cli.output import json_lines, say
     epilog="""\
 Examples:
   weakspot models
-  weakspot models rc11              what it is, and its axioms
-  weakspot models rc11 --path       where its cat file is"""
+  weakspot models rc11              its description and its axioms
+  weakspot models rc11 --path       the path of its cat file"""
 )
 @click.argument("names", nargs=-1, metavar="[NAME…]")
-@click.option("--path", "as_path", is_flag=True, help="Print the path of the cat file only.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.option("--path", "as_path", is_flag=True, help="Print only the path of the cat file.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def models(names: tuple[str, ...], as_path: bool, as_json: bool) -> int:
-    """The memory models."""
+    """List the memory models."""
     from weakspot.harness.corpus import models
     from weakspot.harness.report import corpus
 

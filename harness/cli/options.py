@@ -84,10 +84,10 @@ def duration(ctx: click.Context, param: click.Parameter, given: str) -> float:
 
 
 def some_time(ctx: click.Context, param: click.Parameter, given: str) -> float:
-    """A duration that is more than none."""
+    """A duration greater than zero."""
     seconds = duration(ctx, param, given)
     if not seconds:
-        raise click.BadParameter(f"{given!r} is no time; write for example 10s.", ctx, param)
+        raise click.BadParameter(f"{given!r} is too short; write for example 10s.", ctx, param)
     return seconds
 
 
@@ -110,9 +110,9 @@ def ways_option(under: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
         cls=Listing,
         metavar="CONFIG[,…]",
         help=lambda: (
-            f"Compile the tests and compare the machine code with them, {under}. CONFIG "
-            f"is a compiler ({_compilers()}), a level (O0 to O3), a target ({_targets()}), or all; "
-            "without a compiler, level or target, every one is used."
+            f"Compile the tests and compare the machine code with its source, {under}. CONFIG is "
+            f"a compiler ({_compilers()}), a level (O0 to O3), a target ({_targets()}), or all. "
+            "Without a compiler, level or target, every one is used."
         ),
     )
 
@@ -137,14 +137,14 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
             multiple=True,
             metavar="DIR",
             type=click.Path(path_type=Path),
-            help="Look for headers of C files in this folder too.",
+            help="Add a folder to search for headers.",
         ),
         click.option(
             "defines",
             "-D",
             multiple=True,
             metavar="NAME[=VALUE]",
-            help="Define a macro for C files.",
+            help="Define a macro.",
         ),
     ):
         command = option(command)
@@ -159,8 +159,8 @@ def model_option(command: Callable[..., Any]) -> Callable[..., Any]:
         multiple=True,
         callback=listed,
         metavar="M[,M…]",
-        help="Models by name (`weakspot models` lists them) or paths of cat files.  "
-        "[default: the structure's own; else those that read the test]",
+        help="Names of models (`weakspot models` lists them) or paths of cat files.  "
+        "[default: the structure's own, else those that apply to the test]",
     )(command)
 
 
@@ -171,7 +171,7 @@ def timeout_option(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="DURATION",
         default="20s",
         show_default=True,
-        help="The limit of one test under one model.",
+        help="Time limit per litmus test and model.",
     )(command)
 
 
@@ -184,14 +184,14 @@ def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="DURATION",
             default="20s",
             show_default=True,
-            help="The limit of exploring one program under one model.",
+            help="Time limit for exploring one program under one model.",
         ),
         click.option(
             "--executions",
             type=click.IntRange(min=0),
             default=0,
             metavar="N",
-            help="Explore so many executions of a program at most.  [default: all]",
+            help="Explore at most N executions of a program.  [default: all]",
         ),
         click.option(
             "--loops",
@@ -199,7 +199,7 @@ def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
             default=4,
             show_default=True,
             metavar="N",
-            help="Follow a loop for so many rounds; one that only waits is not bounded.",
+            help="Follow a loop for N iterations; loops that only wait are not bounded.",
         ),
     ):
         command = option(command)
@@ -225,9 +225,9 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "form",
             "--format",
             type=click.Choice(["text", "json", "herd"]),
-            help="As what to print.",
+            help="Output format.",
         ),
-        click.option("form", "--json", flag_value="json", help="One JSON object a line."),
+        click.option("form", "--json", flag_value="json", help="Print one JSON object per line."),
     ):
         command = option(command)
     return command

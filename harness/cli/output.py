@@ -39,7 +39,7 @@ def results_folder() -> Path:
 
 @contextlib.contextmanager
 def watched() -> Iterator[Progress]:
-    """A bar for a person; nothing for a pipe or a log."""
+    """Progress: a bar on a terminal, nothing in a pipe or a log."""
     from weakspot.harness.campaign.progress import Quiet
 
     if sys.stderr.isatty():
@@ -62,7 +62,7 @@ def gathered(what: Sequence[str], models: Sequence[str], generator: Generator) -
 
 
 def judged(record: Record, *, aside: bool) -> int:
-    """Say what was found, beside the answers where a program reads these; the exit code."""
+    """Print the findings, on stderr if `aside`, and return the exit code."""
     from weakspot.harness.judge import findings
 
     errors = [each for each in record.findings if each.severity == "error" and not each.recorded]

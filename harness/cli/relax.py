@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 
 @command(
     epilog="""\
-A structure's scenarios are taken together, and so are all C and C++ files that are named: orders
-are as weak as all of them allow. What no scenario does may need more. Where macros make several
-versions of a structure's source, each is told for itself.
+Pass every program that includes a header: the proposed orders are safe for all of them. The
+scenarios of a structure are taken together too. What no scenario does may need stronger orders. If
+macros select several versions of a structure's source, each version is reported separately.
 
-Exit code 1 when an order is stronger than needed, or a file violates something as it is: then the
-weakest orders are those that repair it, if any do. 3 when a limit left something open.
+Exit code 1 if an order is stronger than needed, or if a program fails as it is; then the weakest
+orders are those that repair it, if any do. Exit code 3 if a limit was reached.
 
 Examples:
-  weakspot relax dice_ptlqueue
-  weakspot relax push.c pop.c -I include         two programs that include my queue
-  weakspot relax duffy_wsq --witness             an execution that breaks each weaker order
+  weakspot relax my_queue.c
+  weakspot relax push.c pop.c -I include         two programs that include one queue
+  weakspot relax duffy_wsq --witness             an execution that fails with each weaker order
   weakspot relax my_queue.c --diff > weaker.patch
   weakspot relax my_queue.c --apply
-  weakspot relax my_queue.c --fences             fences in the place of stronger orders too
+  weakspot relax my_queue.c --fences             propose fences in place of stronger orders too
   weakspot relax my_queue.c --fences --take 2 --apply
   weakspot relax my_queue.c --json | jq .weakest
-  weakspot relax all --check                     is it as the corpus records?"""
+  weakspot relax all --check                     compare with what the corpus records"""
 )
 @what_argument
 @click.option(
@@ -53,25 +53,32 @@ Examples:
     default=("rc11",),
     show_default=True,
     metavar="M[,M…]",
-    help="Under which models, one after the other.",
+    help="Models, one after the other.",
 )
 @click.option(
-    "--witness", "witnesses", is_flag=True, help="Show the execution that breaks below each order."
+    "--witness",
+    "witnesses",
+    is_flag=True,
+    help="Show an execution that fails with each weaker order.",
 )
-@click.option("--fences", is_flag=True, help="Look also for fences in the place of orders.")
+@click.option("--fences", is_flag=True, help="Also propose fences in place of stronger orders.")
 @click.option(
     "--take",
     type=click.IntRange(min=1),
     metavar="N",
-    help="--diff or --apply the assignment of this number, not the cheapest.",
+    help="Number of the assignment for --diff and --apply.  [default: the cheapest]",
 )
-@click.option("--diff", is_flag=True, help="Print the change as a patch, and nothing else.")
+@click.option("--diff", is_flag=True, help="Print only the change, as a patch.")
 @click.option("--apply", is_flag=True, help="Make the change in the source files.")
-@click.option("--check", "compare", is_flag=True, help="Compare with claims.toml; 1 if not.")
-@click.option("--promote", is_flag=True, help="Record it in claims.toml; says what changes.")
+@click.option(
+    "--check", "compare", is_flag=True, help="Compare with claims.toml; exit code 1 if they differ."
+)
+@click.option(
+    "--promote", is_flag=True, help="Record the result in claims.toml and print the changes."
+)
 @bound_options
 @source_options
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def relax(
     what: tuple[str, ...],
     models: tuple[str, ...],
@@ -89,10 +96,10 @@ def relax(
     include: tuple[Path, ...],
     as_json: bool,
 ) -> int:
-    """The weakest memory orders that suffice.
+    """Find the weakest memory orders that suffice.
 
-    For every annotation, which is a memory order at one place of the source, the weakest with
-    which all programs are still safe, and why it can be no weaker."""
+    For each memory order in the source, prints the weakest one with which all programs are still
+    safe, and why it cannot be weaker."""
     from weakspot.harness.campaign import plan
     from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
     from weakspot.harness.machines.prices import Prices
@@ -111,11 +118,13 @@ def relax(
     if sum((diff, apply, compare, promote)) > 1:
         raise click.UsageError("--diff, --apply, --check and --promote exclude each other.")
     if fences and (compare or promote):
-        raise click.UsageError("What is recorded is without more fences: leave --fences out.")
+        raise click.UsageError(
+            "The corpus records orders without additional fences: leave --fences out."
+        )
     if take and not (diff or apply):
-        raise click.UsageError("--take goes with --diff or --apply.")
+        raise click.UsageError("--take requires --diff or --apply.")
     if apply and len(wanted) > 1:
-        raise click.UsageError("--apply goes with one model.")
+        raise click.UsageError("--apply can be used with one model only.")
 
     def show(work: Relaxing) -> None:
         found.append(each := work.result())
@@ -134,13 +143,13 @@ def relax(
         recorded = [each.name for each in named if each.structure]
         if apply and recorded:
             raise BadInput(
-                "the corpus records what its sources are, so that relax does not change them",
+                "relax does not change sources of the corpus, which records them as published",
                 place=recorded[0],
                 advice="--diff prints the change",
             )
         if (compare or promote) and (own := [each.name for each in named if not each.structure]):
             raise BadInput(
-                "what relax finds is recorded of structures of the corpus only",
+                "results are recorded only for structures of the corpus",
                 place=own[0],
                 advice="name a structure, or all; weakspot structures lists them",
             )
@@ -153,7 +162,7 @@ def relax(
                 work = Relaxing(
                     version, explorations, fences=fences, prices=prices, report=progress.at
                 )
-                with keeping("what was found until then is printed", partial(show, work)):
+                with keeping("the results so far are printed", partial(show, work)):
                     work.run()
                 show(work)
     if compare or promote:
@@ -201,9 +210,9 @@ def _apply(
     change = rewrite(found.annotations, orders)
     if change.after and not found.decided:
         raise BadInput(
-            "nothing is changed where a limit left something open",
+            "nothing is changed, because a limit was reached",
             place=name,
-            advice="--loops, --executions and --seconds set the limits",
+            advice="raise the limit with --loops, --executions or --seconds",
         )
 
     def confirmed() -> None:

@@ -15,9 +15,9 @@ from weakspot.harness.cli.output import results_folder, say
 @command(
     epilog="""\
 Examples:
-  weakspot report                                    the newest campaign below results/
+  weakspot report                                    the newest campaign in results/
   weakspot report results/2026-11-21-1402 --open
-  weakspot report campaign -o public                 a site to put on a web server"""
+  weakspot report campaign -o public                 a site for a web server"""
 )
 @click.argument("campaigns", nargs=-1, metavar="[CAMPAIGN…]", type=click.Path(path_type=Path))
 @click.option(
@@ -25,18 +25,18 @@ Examples:
     "--output",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Where to write the site.  [default: the campaign's folder]",
+    help="Folder for the site.  [default: the campaign's folder]",
 )
-@click.option("--open", "show", is_flag=True, help="Show it in a browser.")
+@click.option("--open", "show", is_flag=True, help="Open it in a browser.")
 def report(campaigns: tuple[Path, ...], output: Path | None, show: bool) -> int:
-    """Write campaigns as static sites.
+    """Write campaigns as static web sites.
 
     A site opens from a file and needs no network."""
     from weakspot.harness.campaign import folder as campaign_folder
     from weakspot.harness.report.site import build
 
     if output is not None and len(campaigns) > 1:
-        raise click.UsageError("-o goes with one campaign.")
+        raise click.UsageError("-o can be used with one campaign only.")
     if not campaigns:
         newest = campaign_folder.newest(results_folder())
         if newest is None:

@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 
 @command(
     epilog="""\
-A machine that does not show an outcome has not shown that it is impossible.
+An outcome that is not observed is not impossible.
 
-A program with a main is run as a whole too: over and over, on threads that begin together, and
-the assertions that fail are counted. A failure is a finding, unless claims.toml records one.
+A program with a main also runs as a whole, repeatedly, with threads that start together, and failed
+assertions are counted. A failure is a finding unless claims.toml records it.
 
 Examples:
   weakspot run SB.litmus --for 10s
   weakspot run my_queue.c -D CAPACITY=2 -I include     its assertions, and its litmus tests
   weakspot run duffy_wsq --only programs               no litmus tests
-  weakspot run SB.litmus --runner all             by weakspot's own runner, and by litmus7
-  weakspot run duffy_wsq --on ssh:pi              on another machine; ssh has to know it as pi
-  weakspot run duffy_wsq --on qemu:aarch64        emulated: shows little of real weak behaviour
-  weakspot run tests/ --format herd > this.log    a log for mcompare7"""
+  weakspot run SB.litmus --runner all                  weakspot's own runner, and litmus7
+  weakspot run duffy_wsq --on ssh:pi                   a machine that ssh knows as pi
+  weakspot run duffy_wsq --on qemu:aarch64             emulated; no evidence about real ones
+  weakspot run tests/ --format herd > this.log         a log for mcompare7"""
 )
 @what_argument
 @click.option(
@@ -70,7 +70,7 @@ Examples:
 @click.option(
     "--only",
     type=click.Choice(["programs", "tests"]),
-    help="Run only the programs as a whole, or only the litmus tests.",
+    help="Run only whole programs, or only litmus tests.",
 )
 @source_options
 @output_options
@@ -84,7 +84,9 @@ def run(
     include: tuple[Path, ...],
     form: str | None,
 ) -> int:
-    """Run programs and tests on hardware, and count what comes out."""
+    """Run programs and litmus tests on hardware.
+
+    Counts how often each outcome is observed, and which assertions fail."""
     from weakspot.harness import machines
     from weakspot.harness.campaign.campaign import printed
     from weakspot.harness.campaign.tools import choose_runners

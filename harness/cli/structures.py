@@ -13,31 +13,32 @@ from weakspot.harness.cli.output import results_folder, say
 
 @command(
     epilog="""\
-A claim is decided by a campaign: an exploration, a checker, or a machine that saw the outcome.
+Claims are decided in a campaign (`weakspot test`): by an exploration, by a checker, or by a machine
+on which the outcome was observed.
 
 Examples:
   weakspot structures
   weakspot structures duffy_wsq             its scenarios
-  weakspot structures --claims              every claim, and who decided it
+  weakspot structures --claims              every claim, and what decided it
   weakspot structures duffy_wsq --claims --in results/2026-11-21-1402"""
 )
 @click.argument("names", nargs=-1, metavar="[NAME…]")
-@click.option("--claims", is_flag=True, help="Who claims what of them, and who decided it.")
+@click.option("--claims", is_flag=True, help="List the claims about them, and what decided each.")
 @click.option(
     "--in",
     "campaign",
     metavar="CAMPAIGN",
     type=click.Path(path_type=Path),
-    help="The campaign whose answers --claims shows.  [default: the newest below results/]",
+    help="Campaign whose answers --claims shows.  [default: the newest in results/]",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def structures(names: tuple[str, ...], claims: bool, campaign: Path | None, as_json: bool) -> int:
-    """The structures of the corpus."""
+    """List the structures of the corpus."""
     from weakspot.harness.corpus import structures
     from weakspot.harness.report import corpus
 
     if campaign is not None and not claims:
-        raise click.UsageError("--in goes with --claims.")
+        raise click.UsageError("--in requires --claims.")
     found = [structures.find(name) for name in names] or structures.structures()
     if not claims:
         say(

@@ -25,8 +25,8 @@ from weakspot.harness.cli.output import json_lines, results_folder, say
 
 @command(
     epilog="""\
-A campaign is a folder below results/ (WEAKSPOT_RESULTS names another place). One that was
-interrupted, by Ctrl-C or otherwise, resumes when the same command is run again.
+A campaign is a folder in results/ (or in WEAKSPOT_RESULTS). An interrupted campaign resumes when
+the same command is run again.
 
 Examples:
   weakspot test all
@@ -43,7 +43,7 @@ Examples:
     "--output",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="The campaign's folder.  [default: a new one below results/]",
+    help="Folder of the campaign.  [default: a new one in results/]",
 )
 @click.option("--fresh", is_flag=True, help="Start a new campaign instead of resuming one.")
 @click.option(
@@ -64,14 +64,18 @@ Examples:
     show_default="local, or as configured",
     cls=Listing,
     metavar=machine_forms,
-    help=lambda: "A machine to run on; several with commas between.",
+    help=lambda: "Machines to run on, separated by commas.",
 )
 @checker_option("checkers", multiple=True, default=("all",), show_default=True)
 @ways_option("under c11")
 @bound_options
 @timeout_option
-@click.option("--all-tests", is_flag=True, help="List every test, not only those worth a look.")
-@click.option("--json", "as_json", is_flag=True, help="Print the findings, one JSON object a line.")
+@click.option(
+    "--all-tests", is_flag=True, help="List every test, not only the most interesting ones."
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the findings, one JSON object per line."
+)
 @source_options
 def test(
     what: tuple[str, ...],
@@ -91,10 +95,11 @@ def test(
     defines: tuple[str, ...],
     include: tuple[Path, ...],
 ) -> int:
-    """The main job: gen, explore, check, run, judge, report.
+    """Generate, explore, check, run, judge and report.
 
-    Prints what is worth knowing first and writes a site with everything. Without WHAT it is about
-    every structure."""
+    Does everything that gen, check and run do, compares the answers with one another and with the
+    claims, and writes a report. Prints the most important results first. Without WHAT, tests every
+    structure."""
     import msgspec
 
     from weakspot.harness.campaign import campaign
