@@ -64,25 +64,6 @@ int main(void) {
 """
 
 
-def test_what_only_a_weak_model_allows_is_shown_with_its_execution_and_its_test(run) -> None:
-    ended = run("check", "mp.c")
-    assert ended.code == 1
-    assert "mp.c/mp" in ended.out
-    assert "WS101 mp.c/mp: " in ended.out
-    assert "Violated: assertion under rc11" in ended.out
-    assert "mp.c:8 store data = 42 (rlx)" in ended.out
-    assert "mp.c:15 load data = 0 (rlx)" in ended.out
-    assert "it does not happen under sequential consistency: an order is too weak" in ended.out
-    assert "MP+porlxrlx+poacqrlx" in ended.out
-
-
-def test_a_program_is_safe_under_the_models_that_do_not_allow_it(run) -> None:
-    ended = run("check", "mp.c", "-m", "sc,tso")
-    assert ended.code == 0
-    assert ended.out.splitlines()[0].split() == ["program", "sc", "tso"]
-    assert ended.out.splitlines()[1].split() == ["mp.c/mp", "Safe", "Safe"]
-
-
 def test_explorations_are_one_object_a_line_and_name_the_test_of_their_cycle(run) -> None:
     ended = run("check", "mp.c", "-m", "sc,rc11", "--json")
     values = [json.loads(line) for line in ended.out.splitlines()]
