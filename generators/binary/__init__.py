@@ -5,7 +5,7 @@ a function of its own: its arguments are pointers to its locations, in an order 
 the ABI says which register holds the address of which, and after them a pointer to its results,
 to which it stores what the condition asks for. Pointers and not globals: their addresses take no
 instruction, and no relocation has to be resolved; what a compiler might do only where it knows
-that two locations are different objects is not seen this way. The object is unlinked, and what is
+that two locations are different objects cannot be seen here. The object is unlinked, and what is
 read is its machine code, not the text that the compiler would print.
 
 The idea is that of Télétchat: L. Geeson, L. Smith, Compiler testing with relaxed memory models,
@@ -23,7 +23,7 @@ import msgspec
 from weakspot.errors import Unsupported
 from weakspot.generators.binary.instructions import Function, functions
 from weakspot.generators.binary.isa import semantics
-from weakspot.generators.binary.performing import APART
+from weakspot.generators.binary.simulation import APART
 from weakspot.generators.binary.slicing import Code, sliced
 from weakspot.generators.emit.c11 import UNREACHED
 from weakspot.generators.emit.isa import Mapped, assembled
@@ -94,8 +94,8 @@ class Object:
     """An object file of a Source, read once for all of its tests."""
 
     def __init__(self, content: bytes, dialect: str) -> None:
-        self.machine = semantics(dialect)
-        self.functions: dict[str, Function] = functions(content, self.machine.capstone)
+        self.semantics = semantics(dialect)
+        self.functions: dict[str, Function] = functions(content, self.semantics.capstone)
         self._sliced = lru_cache(maxsize=None)(self._slice)
 
     def test(self, test: Test, parts: Sequence[Part], suffix: str, title: str) -> Read:
@@ -116,7 +116,7 @@ class Object:
         made_of = assembled(
             test,
             suffix,
-            self.machine.dialect,
+            self.semantics.dialect,
             title,
             [each.lines for each in code],
             [each.addresses for each in code],
@@ -136,7 +136,7 @@ class Object:
         function = self.functions.get(part.function)
         if function is None:
             raise Unsupported(f"the object has no function {part.function}")
-        return sliced(function, self.machine, part.locations, len(part.results), number)
+        return sliced(function, self.semantics, part.locations, len(part.results), number)
 
 
 __all__ = ["Object", "Part", "Read", "Source", "source"]

@@ -12,8 +12,7 @@ import msgspec
 
 from weakspot.errors import Unsupported
 from weakspot.generators.binary.instructions import Function, Instruction
-from weakspot.generators.binary.performing import Address, Bit, Fields, Key, Line, Performer, State
-from weakspot.generators.binary.steps import (
+from weakspot.generators.binary.semantics import (
     Access,
     Branch,
     Choice,
@@ -28,6 +27,7 @@ from weakspot.generators.binary.steps import (
     Semantics,
     Step,
 )
+from weakspot.generators.binary.simulation import Address, Bit, Fields, Key, Line, Simulator, State
 
 _MOST = 3000  # nodes of a thread; a hundred are many
 
@@ -50,18 +50,18 @@ class Graph:
     def __init__(
         self,
         function: Function,
-        machine: Semantics,
+        semantics: Semantics,
         locations: Sequence[str],
         results: int,
         *,
         splitting: bool,
     ) -> None:
-        self.function, self.machine, self.splitting = function, machine, splitting
-        self.performer = Performer(machine, results)
-        entry: State = {machine.stack: Address("stack")}
-        for argument, loc in zip(machine.arguments, locations, strict=False):
+        self.function, self.semantics, self.splitting = function, semantics, splitting
+        self.simulator = Simulator(semantics, results)
+        entry: State = {semantics.stack: Address("stack")}
+        for argument, loc in zip(semantics.arguments, locations, strict=False):
             entry[argument] = Address(f"[{loc}]")
-        entry[machine.arguments[len(locations)]] = Address("out")
+        entry[semantics.arguments[len(locations)]] = Address("out")
         self.entry: Key = (function.start, ())
         states: dict[Key, State] = {self.entry: entry}
         waiting: list[Key] = [self.entry]
@@ -98,7 +98,7 @@ class Graph:
     def _performed(self, instruction: Instruction, facts: dict[str, str], state: State) -> Node:
         following = instruction.at + instruction.length
         node = Node([], None)
-        for step in self.machine.steps(instruction):
+        for step in self.semantics.steps(instruction):
             match step:
                 case End():
                     return node
@@ -106,8 +106,8 @@ class Graph:
                     node.following = _key(target, facts)
                     return node
                 case Branch(target=target):
-                    self.performer.want(state, {field: (of, 4) for field, of in step.reads.items()})
-                    self.performer.alike([state.get(of) for of in step.reads.values()])
+                    self.simulator.want(state, {field: (of, 4) for field, of in step.reads.items()})
+                    self.simulator.alike([state.get(of) for of in step.reads.values()])
                     return self._branched(step, following, facts, node)
                 case Condition(to=to, field=field):
                     if not self.splitting:
@@ -136,12 +136,12 @@ class Graph:
                     if f"{field}:" not in facts:
                         raise NotUnderstood("chooses by a bit of which nothing is known")
                     chosen = a if facts[f"{field}:"] == "set" else b
-                    node.lines += self.performer.perform(Copy(to, chosen, 4), state)
+                    node.lines += self.simulator.perform(Copy(to, chosen, 4), state)
                 case Mark(field=field, set=mark):
                     if self.splitting:
                         facts[f"{field}:"] = "set" if mark else "clear"
                 case _:
-                    node.lines += self.performer.perform(step, state)
+                    node.lines += self.simulator.perform(step, state)
                     self._learn(step, facts)
         node.following = _key(following, facts)
         return node

@@ -98,8 +98,8 @@ class Decoder:
         return self._known[offset]
 
     def _decode(self, offset: int) -> Instruction | None:
-        machine = _disassembler(*self.capstone)
-        for at, length, name, text in machine.disasm_lite(
+        disassembler = _disassembler(*self.capstone)
+        for at, length, name, text in disassembler.disasm_lite(
             self.code[offset - self.start : offset - self.start + 16], offset, 1
         ):
             symbol, target = next(

@@ -19,18 +19,18 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import Unsupported
-from weakspot.generators.binary.executed import Executed
+from weakspot.generators.binary.assembly import Match, MatchedAccess, Thread
 from weakspot.generators.binary.image import Image, Place
-from weakspot.generators.binary.steps import Access, Copy, NotUnderstood, Semantics
-from weakspot.generators.binary.writing import Found, Thread, Way
+from weakspot.generators.binary.semantics import Access, Copy, NotUnderstood, Semantics
+from weakspot.generators.binary.trace import ExecutedInstruction
 from weakspot.generators.emit.isa import Mapped, assembled
 from weakspot.generators.litmus import Atom, Body, Cas, Fence, Guard, Load, Origin, Rmw, Store, Test
 
 _MOST, _TRIED = 4, 64
-"""Codes of a test that are compared, of so many ways through the program."""
+"""Codes of a test that are compared, of so many matches through the program."""
 
 
-class Sought(msgspec.Struct, frozen=True):
+class WantedAccess(msgspec.Struct, frozen=True):
     """An access of a test: the statement, its line, the program's name of its location, and the
     lines of the fences before it."""
 
@@ -43,9 +43,9 @@ class Sought(msgspec.Struct, frozen=True):
 class _Trace:
     """What a thread executed, also by line."""
 
-    def __init__(self, trace: tuple[Executed, ...]) -> None:
+    def __init__(self, trace: tuple[ExecutedInstruction, ...]) -> None:
         self.all = trace
-        self.lines: dict[Place, list[tuple[int, Executed]]] = {}
+        self.lines: dict[Place, list[tuple[int, ExecutedInstruction]]] = {}
         for at, each in enumerate(trace):
             if each.place is not None:
                 self.lines.setdefault(each.place, []).append((at, each))
@@ -68,15 +68,15 @@ class Program:
     def __init__(
         self,
         image: Image,
-        machine: Semantics,
+        semantics: Semantics,
         others: frozenset[Place],
         before: Callable[[Place, Place], bool],
     ) -> None:
-        self.image, self.machine, self.others, self.before = image, machine, others, before
+        self.image, self.semantics, self.others, self.before = image, semantics, others, before
         self.traces: list[_Trace] = []
         self._known: set[tuple[tuple[int, int | None], ...]] = set()
 
-    def add(self, traces: Iterable[tuple[Executed, ...]]) -> None:
+    def add(self, traces: Iterable[tuple[ExecutedInstruction, ...]]) -> None:
         """More of what it executed."""
         for trace in traces:
             key = tuple((each.instruction.at, each.at) for each in trace)
@@ -84,7 +84,7 @@ class Program:
                 self._known.add(key)
                 self.traces.append(_Trace(trace))
 
-    def sharing(self, trace: Sequence[Executed]) -> list[int]:
+    def sharing(self, trace: Sequence[ExecutedInstruction]) -> list[int]:
         """The instructions with which a thread made accesses that its sites speak of, each once."""
         return list(
             dict.fromkeys(
@@ -95,15 +95,15 @@ class Program:
         )
 
     def tests(
-        self, test: Test, sought: Sequence[Sequence[Sought]], suffix: str, title: str
+        self, test: Test, sought: Sequence[Sequence[WantedAccess]], suffix: str, title: str
     ) -> list[Code]:
         """The test by each way through the code that was executed. Raises Unsupported where none
         is known, with the site."""
         body = test.statements
         assert body is not None
-        ways = [self._ways(number, each) for number, each in enumerate(sought)]
+        matches = [self._ways(number, each) for number, each in enumerate(sought)]
         found: dict[tuple[tuple[str, ...], ...], Code] = {}
-        fitting = islice(_fitting(ways, sought), _TRIED)
+        fitting = islice(_fitting(matches, sought), _TRIED)
         while len(found) < _MOST and (chosen := next(fitting, None)) is not None:
             label = f"{suffix}-{len(found) + 1}" if found else suffix
             threads = self._threads(body, sought, chosen)
@@ -114,19 +114,19 @@ class Program:
             raise Unsupported("the threads were not executed on the same locations")
         return list(found.values())
 
-    def _ways(self, number: int, sought: Sequence[Sought]) -> list[Way]:
-        known: dict[tuple[object, ...], Way] = {}
+    def _ways(self, number: int, sought: Sequence[WantedAccess]) -> list[Match]:
+        known: dict[tuple[object, ...], Match] = {}
         for trace in self.traces:
             for accesses in self._found(trace, sought) or self._moved(trace, sought):
                 if not _fenced(trace, sought, accesses):
                     continue
-                way = Way(trace.all, accesses)
-                known.setdefault((way.code, tuple(each.at for each in accesses)), way)
+                match = Match(trace.all, accesses)
+                known.setdefault((match.code, tuple(each.at for each in accesses)), match)
         if not known:
             raise Unsupported(f"thread {number}: {self._missing(sought)}")
         return list(known.values())
 
-    def _missing(self, sought: Sequence[Sought]) -> str:
+    def _missing(self, sought: Sequence[WantedAccess]) -> str:
         for each in sought:
             if not any(list(self._accesses(trace, each)) for trace in self.traces):
                 line = f"{each.place.file.name}:{each.place.line}"
@@ -135,7 +135,7 @@ class Program:
                 return f"no access of {each.location} is seen in the code of {line}"
         return "its accesses were not executed together"
 
-    def _accesses(self, trace: _Trace, sought: Sought) -> Iterator[Found]:
+    def _accesses(self, trace: _Trace, sought: WantedAccess) -> Iterator[MatchedAccess]:
         address = self.image.address(sought.location)
         reserved: dict[int, int] = {}
         for at, each in trace.lines.get(sought.place, ()):
@@ -143,24 +143,28 @@ class Program:
                 continue
             match each.step, sought.statement:
                 case Access(kind="reserves"), Load():
-                    yield Found(at, at, each.at)
+                    yield MatchedAccess(at, at, each.at)
                 case Access(kind="reserves"), _:
                     reserved[each.at] = at
                 case Access(kind="conditional"), Rmw() | Cas() if each.at in reserved:
-                    yield Found(reserved[each.at], at, each.at)
+                    yield MatchedAccess(reserved[each.at], at, each.at)
                 case Access(kind=""), Rmw() | Cas() | Store():
-                    yield Found(at, at, each.at)
+                    yield MatchedAccess(at, at, each.at)
                 case Copy(to=str()), Load():
-                    yield Found(at, at, each.at)
+                    yield MatchedAccess(at, at, each.at)
                 case Copy(of=str() | int()), Store() if not isinstance(each.step.to, str):
-                    yield Found(at, at, each.at)
+                    yield MatchedAccess(at, at, each.at)
 
-    def _found(self, trace: _Trace, sought: Sequence[Sought]) -> list[tuple[Found, ...]]:
+    def _found(
+        self, trace: _Trace, sought: Sequence[WantedAccess]
+    ) -> list[tuple[MatchedAccess, ...]]:
         """Where a thread made the accesses, in their order and as near to one another as they
         are."""
-        chains: list[tuple[Found, ...]] = [(each,) for each in self._accesses(trace, sought[0])]
+        chains: list[tuple[MatchedAccess, ...]] = [
+            (each,) for each in self._accesses(trace, sought[0])
+        ]
         for each in sought[1:]:
-            nearest: dict[int, tuple[Found, ...]] = {}
+            nearest: dict[int, tuple[MatchedAccess, ...]] = {}
             candidates = list(self._accesses(trace, each))
             for chain in chains:
                 after = next((one for one in candidates if one.first > chain[-1].last), None)
@@ -169,10 +173,12 @@ class Program:
             chains = list(nearest.values())
         return chains
 
-    def _moved(self, trace: _Trace, sought: Sequence[Sought]) -> list[tuple[Found, ...]]:
+    def _moved(
+        self, trace: _Trace, sought: Sequence[WantedAccess]
+    ) -> list[tuple[MatchedAccess, ...]]:
         """Where a thread made each access once, in an order that the source never has: then the
         compiler has moved them."""
-        once: list[Found] = []
+        once: list[MatchedAccess] = []
         for each in sought:
             accesses = list(self._accesses(trace, each))
             if len(accesses) != 1:
@@ -188,62 +194,69 @@ class Program:
         return [tuple(once)]
 
     def _threads(
-        self, body: Body, sought: Sequence[Sequence[Sought]], ways: Sequence[Way]
+        self, body: Body, sought: Sequence[Sequence[WantedAccess]], matches: Sequence[Match]
     ) -> list[Thread]:
         threads: list[Thread] = []
-        for number, way in enumerate(ways):
-            thread = Thread(self.machine, number, body.threads[number])
+        for number, match in enumerate(matches):
+            thread = Thread(self.semantics, number, body.threads[number])
             own = frozenset(each.place for each in sought[number])
             try:
-                thread.write(way, own, self.others)
+                thread.write(match, own, self.others)
             except NotUnderstood as why:
                 raise Unsupported(f"thread {number}: {why}") from None
             threads.append(thread)
         return threads
 
     def _code(
-        self, test: Test, threads: Sequence[Thread], ways: Sequence[Way], suffix: str, title: str
+        self,
+        test: Test,
+        threads: Sequence[Thread],
+        matches: Sequence[Match],
+        suffix: str,
+        title: str,
     ) -> Code:
         registers = {
-            (number, name): self.machine.state_name(register)
+            (number, name): self.semantics.state_name(register)
             for number, thread in enumerate(threads)
             for name, register in thread.results.items()
         }
         made = assembled(
             test,
             suffix,
-            self.machine.dialect,
+            self.semantics.dialect,
             title,
             [thread.lines for thread in threads],
             [thread.initial for thread in threads],
             registers,
         )
         taken = tuple(atom for thread in threads for atom in thread.taken)
-        return Code(made, taken, "\n".join(map(_listing, range(len(ways)), ways)))
+        return Code(made, taken, "\n".join(map(_listing, range(len(matches)), matches)))
 
 
-def sought(test: Test, origin: Origin, file: Callable[[str], Path]) -> list[list[Sought]]:
+def sought(test: Test, origin: Origin, file: Callable[[str], Path]) -> list[list[WantedAccess]]:
     """The accesses of each thread of a test, as one of its origins has them; `file` leads from the
     name of a source file to the file."""
     body = test.statements
     assert body is not None
-    found: list[list[Sought]] = []
+    found: list[list[WantedAccess]] = []
     for statements, sites in zip(body.threads, origin.sites, strict=True):
         placed = [each for each in statements if not isinstance(each, Guard)]
-        thread: list[Sought] = []
+        thread: list[WantedAccess] = []
         fences: list[Place] = []
         for each, site in zip(placed, sites, strict=True):
             place = Place(file(site.file), site.line)
             if isinstance(each, Fence):
                 fences.append(place)
             else:
-                thread.append(Sought(each, place, origin.locations[each.loc], tuple(fences)))
+                thread.append(WantedAccess(each, place, origin.locations[each.loc], tuple(fences)))
                 fences.clear()
         found.append(thread)
     return found
 
 
-def _fenced(trace: _Trace, sought: Sequence[Sought], accesses: Sequence[Found]) -> bool:
+def _fenced(
+    trace: _Trace, sought: Sequence[WantedAccess], accesses: Sequence[MatchedAccess]
+) -> bool:
     """Whether the lines of a test's fences were executed between its accesses: there may be another
     way from one to the other, without a fence."""
     first = min(each.first for each in accesses)
@@ -256,29 +269,29 @@ def _fenced(trace: _Trace, sought: Sequence[Sought], accesses: Sequence[Found]) 
 
 
 def _fitting(
-    ways: Sequence[Sequence[Way]],
-    sought: Sequence[Sequence[Sought]],
+    matches: Sequence[Sequence[Match]],
+    sought: Sequence[Sequence[WantedAccess]],
     addresses: Mapping[str, int] | None = None,
-) -> Iterator[tuple[Way, ...]]:
-    """The choices of a way for each thread in which a location has one address, and each address
+) -> Iterator[tuple[Match, ...]]:
+    """The choices of a match for each thread in which a location has one address, and each address
     one location."""
-    if not ways:
+    if not matches:
         yield ()
         return
-    for way in ways[0]:
+    for match in matches[0]:
         found = dict(addresses or {})
         fits = all(
             found.setdefault(wanted.statement.loc, access.at) == access.at
-            for access, wanted in zip(way.accesses, sought[0], strict=True)
+            for access, wanted in zip(match.accesses, sought[0], strict=True)
         )
         if fits and len(set(found.values())) == len(found):
-            for rest in _fitting(ways[1:], sought[1:], found):
-                yield (way, *rest)
+            for rest in _fitting(matches[1:], sought[1:], found):
+                yield (match, *rest)
 
 
-def _listing(number: int, way: Way) -> str:
+def _listing(number: int, match: Match) -> str:
     lines = []
-    for each in way.window:
+    for each in match.window:
         where = f"{each.place.file.name}:{each.place.line}" if each.place else ""
         lines.append(f"{each.instruction.at:8x}: {each.instruction!s:<44} ; {where}".rstrip(" ;"))
     return "\n".join([f"P{number}:", *lines])

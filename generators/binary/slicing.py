@@ -16,8 +16,8 @@ import msgspec
 from weakspot.errors import Unsupported
 from weakspot.generators.binary.graph import Graph, Node, Split
 from weakspot.generators.binary.instructions import Function
-from weakspot.generators.binary.performing import APART, Key, Line
-from weakspot.generators.binary.steps import FLAGS, Semantics
+from weakspot.generators.binary.semantics import FLAGS, Semantics
+from weakspot.generators.binary.simulation import APART, Key, Line
 
 _LONGEST_RETRY = 12  # instructions from a reservation to its store
 
@@ -35,29 +35,29 @@ class Code(msgspec.Struct, frozen=True):
 
 
 def sliced(
-    function: Function, machine: Semantics, locations: Sequence[str], results: int, number: int
+    function: Function, semantics: Semantics, locations: Sequence[str], results: int, number: int
 ) -> Code:
     """The code of thread `number`, a function whose arguments are pointers to the locations and,
     last, to its results, which are APART bytes from each other.
 
     Raises Unsupported for what is not understood, with the instruction.
     """
-    if len(locations) + 1 > len(machine.arguments):
+    if len(locations) + 1 > len(semantics.arguments):
         raise Unsupported(
             f"{len(locations)} locations: their addresses do not all come in registers"
         )
     try:
-        graph = Graph(function, machine, locations, results, splitting=False)
+        graph = Graph(function, semantics, locations, results, splitting=False)
     except Split:
-        graph = Graph(function, machine, locations, results, splitting=True)
-    return _Writer(graph, machine, results, number).code()
+        graph = Graph(function, semantics, locations, results, splitting=True)
+    return _Writer(graph, semantics, results, number).code()
 
 
 class _Writer:
     """The text of a graph."""
 
-    def __init__(self, graph: Graph, machine: Semantics, results: int, number: int) -> None:
-        self.graph, self.machine, self.number = graph, machine, number
+    def __init__(self, graph: Graph, semantics: Semantics, results: int, number: int) -> None:
+        self.graph, self.semantics, self.number = graph, semantics, number
         self.results = [f"out{at * APART:+d}" for at in range(results)]
         self.nodes = graph.nodes
         #: whether two condition fields are in use at once: else all are the first, which code of
@@ -123,7 +123,7 @@ class _Writer:
 
     def _acquire(self, node: Node, reserved: str, live: Mapping[Key | None, set[str]]) -> None:
         """Where the machine's manual promises more than its model has: see Semantics.acquires."""
-        code, barrier = self.machine.acquires
+        code, barrier = self.semantics.acquires
         if not barrier or node.following is None or not reserved:
             return
         after = self.nodes[node.following]
@@ -165,19 +165,19 @@ class _Writer:
             for line in node.lines:
                 used.update(dict.fromkeys(name for name, _ in line.reads.values()))
                 used.update(dict.fromkeys(name for name, _ in line.writes.values()))
-                if line.at and not self.machine.named:
+                if line.at and not self.semantics.named:
                     places[f"[{line.at}]"] = None
         used.update(dict.fromkeys(self.results))
-        known = set(self.machine.fresh)
+        known = set(self.semantics.fresh)
         found = {name: name for name in used if name in known}
-        free = [name for name in self.machine.fresh if name not in found]
+        free = [name for name in self.semantics.fresh if name not in found]
         for name in (*places, *used):
             if name in found or name == FLAGS or _is_field(name):
                 continue
             if not free:
                 raise Unsupported(
                     f"{self.graph.function.name} needs more registers than "
-                    f"{self.machine.dialect} has"
+                    f"{self.semantics.dialect} has"
                 )
             found[name] = free.pop()
         return found
@@ -205,7 +205,7 @@ class _Writer:
                 lines.append((None, self._text(line, wanted)))
             to = self._past(node.following)
             if (placed[at + 1] if at + 1 < len(placed) else None) != to:
-                lines.append((None, self.machine.jump.format(to=self._label(to, wanted))))
+                lines.append((None, self.semantics.jump.format(to=self._label(to, wanted))))
         text: list[str] = []
         for which, written in lines:
             if written:
@@ -214,18 +214,18 @@ class _Writer:
                 text.append(f"{wanted[which]}:")
         if _NOWHERE in wanted:
             if placed and self._past(self.nodes[placed[-1]].following) is None:
-                text.append(self.machine.jump.format(to=self._label(None, wanted)))
-            text += [f"{wanted[_NOWHERE]}:", self.machine.jump.format(to=wanted[_NOWHERE])]
+                text.append(self.semantics.jump.format(to=self._label(None, wanted)))
+            text += [f"{wanted[_NOWHERE]}:", self.semantics.jump.format(to=wanted[_NOWHERE])]
         if None in wanted:
             text.append(f"{wanted[None]}:")
         return Code(
             tuple(part for each in text for part in each.split("\n")),
             {
-                self.machine.state_name(register): name[1:-1]
+                self.semantics.state_name(register): name[1:-1]
                 for name, register in self.names.items()
                 if name.startswith("[")
             },
-            tuple(self.machine.state_name(self.names[name]) for name in self.results),
+            tuple(self.semantics.state_name(self.names[name]) for name in self.results),
         )
 
     def _past(self, key: Key | None) -> Key | None:
@@ -252,11 +252,11 @@ class _Writer:
             if _is_field(name):
                 words[field] = f"{name}," if self.fields else ""
             else:
-                words[field] = self.machine.register(self.names[name], size)
+                words[field] = self.semantics.register(self.names[name], size)
         if line.at:
             at = line.at
             words["at"] = (
-                at if self.machine.named else self.machine.register(self.names[f"[{at}]"], 8)
+                at if self.semantics.named else self.semantics.register(self.names[f"[{at}]"], 8)
             )
         if line.to is not None:
             past = line.to if line.to == _NOWHERE else self._past(line.to)

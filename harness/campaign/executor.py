@@ -25,7 +25,7 @@ from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.store import MemoryStore, Store
 from weakspot.harness.machines import Machine
-from weakspot.harness.runners.gauge import Gauge, gauged
+from weakspot.harness.runners.steadiness import SteadinessProbe, steadiness_probe
 
 
 class Stopped(Interrupted):
@@ -136,7 +136,8 @@ class LocalExecutor:
         self,
         *,
         ends: float | None = None,
-        gauge: Callable[[Machine], contextlib.AbstractContextManager[Gauge]] | None = gauged,
+        gauge: Callable[[Machine], contextlib.AbstractContextManager[SteadinessProbe]]
+        | None = steadiness_probe,
     ) -> None:
         self._ends, self._gauge = ends, gauge
 

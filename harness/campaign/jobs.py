@@ -20,7 +20,7 @@ from weakspot.generators.litmus import Test
 from weakspot.generators.source.program import Program
 from weakspot.harness.checkers import Checker
 from weakspot.harness.checkers.explorer import Bounds, Explorer
-from weakspot.harness.codegen.check import Inspection
+from weakspot.harness.codegen.check import CodegenCheck
 from weakspot.harness.codegen.configurations import Configuration
 from weakspot.harness.codegen.operations import Subject as Operations
 from weakspot.harness.corpus.material import Subject
@@ -37,7 +37,7 @@ TESTS_PER_COMPILATION = 40
 """How many tests are compiled together. An interruption loses the comparisons of that many."""
 
 ProgramRunner = Callable[..., None]
-"""Runs whole programs on a machine: whole.run."""
+"""Runs whole programs on a machine: whole_programs.run."""
 
 
 class Sink(Protocol):
@@ -193,7 +193,7 @@ class Compare(Job, frozen=True, kw_only=True):
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
         first = jobs[0]
         programs = {each.name: each for job in jobs for each in job.programs}
-        inspection = Inspection(
+        inspection = CodegenCheck(
             [job.test for job in jobs],
             first.language,
             first.checker,

@@ -22,8 +22,8 @@ from weakspot.harness.corpus.models import Model
 from weakspot.harness.machines import Machine
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.machines.profile import profile
-from weakspot.harness.runners import RUNNERS, Runner, whole
-from weakspot.harness.runners.gauge import Gauge, gauged
+from weakspot.harness.runners import RUNNERS, Runner, whole_programs
+from weakspot.harness.runners.steadiness import SteadinessProbe, steadiness_probe
 from weakspot.system import tools
 
 
@@ -35,10 +35,12 @@ class Tools(msgspec.Struct, frozen=True, kw_only=True):
     machine: Callable[[str], Machine]
     profile: Callable[[Machine], object]
     model: Callable[[str], Model]
-    gauge: Callable[[Machine], contextlib.AbstractContextManager[Gauge]] = gauged
+    gauge: Callable[[Machine], contextlib.AbstractContextManager[SteadinessProbe]] = (
+        steadiness_probe
+    )
     generator: Generator = from_source
     explorer: Explorer = EngineExplorer()
-    whole: ProgramRunner | None = None  # whole.run; without it programs are not run
+    whole: ProgramRunner | None = None  # whole_programs.run; without it programs are not run
     prices: Callable[[], Prices] | None = None
     corpus: Path | None = None
 
@@ -51,7 +53,7 @@ def installed() -> Tools:
         machine=machines.resolve,
         profile=profile,
         model=models.resolve,
-        whole=whole.run,
+        whole=whole_programs.run,
         prices=Prices,
     )
 

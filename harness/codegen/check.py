@@ -52,7 +52,7 @@ class _Code(msgspec.Struct):
     taken: tuple[Atom, ...] | None = None
 
 
-class Inspection:
+class CodegenCheck:
     """Tests, and what compilers make of them. `answers` may be asked for at any time, also after
     Ctrl-C: what is not known by then is left out."""
 

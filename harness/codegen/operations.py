@@ -20,11 +20,11 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import MissingTool, Unsupported
-from weakspot.generators.binary.executed import BEGIN, Executed, Reader
 from weakspot.generators.binary.image import Image, Place
 from weakspot.generators.binary.isa import ISAS, semantics
 from weakspot.generators.binary.operations import Code, sought
 from weakspot.generators.binary.operations import Program as Observed
+from weakspot.generators.binary.trace import BEGIN, ExecutedInstruction, TraceReader
 from weakspot.generators.emit.native import template
 from weakspot.generators.litmus import Test
 from weakspot.generators.source.program import Program
@@ -169,7 +169,7 @@ class _Observer:
         self.path.write_bytes(edit(self.path.read_bytes()))
         sources = frozenset({program.source.name, str(frame)})
         self.image = Image(self.path.read_bytes(), self.machine.capstone, sources)
-        self.reader = Reader(self.image, ISAS.get(config.platform.arch), str(frame))
+        self.reader = TraceReader(self.image, ISAS.get(config.platform.arch), str(frame))
         others = frozenset(
             Place(_file(program, site.file), site.line)
             for site in program.sites
@@ -177,7 +177,7 @@ class _Observer:
         )
         self.program = program
         self.seen = Observed(self.image, self.machine, others, self._before)
-        self.first: dict[int, tuple[Executed, ...]] = {}
+        self.first: dict[int, tuple[ExecutedInstruction, ...]] = {}
         for order in range(_ORDERS):
             threads = self._run(order)
             self.seen.add(threads)
@@ -216,7 +216,7 @@ class _Observer:
                     self.seen.add(self._run(order, at))
         return True
 
-    def _run(self, order: int, at: int | None = None) -> list[tuple[Executed, ...]]:
+    def _run(self, order: int, at: int | None = None) -> list[tuple[ExecutedInstruction, ...]]:
         """What its threads execute in an order, the first interrupted at an instruction."""
         code = [each for ranges in self.image.ranges.values() for each in ranges]
         ranges = ",".join(f"{start:#x}..{end - 1:#x}" for start, end in code)

@@ -31,10 +31,10 @@ from weakspot.harness.machines import Machine, Session
 from weakspot.harness.machines.local import cores
 from weakspot.harness.orders.comparisons import FEWEST, Comparison, Timing, next_of
 from weakspot.harness.orders.rewrite import marked, rewrite
-from weakspot.harness.runners import programs, whole
+from weakspot.harness.runners import programs, whole_programs
 from weakspot.harness.runners.programs import Failed, workshop
 from weakspot.harness.runners.tuning import Setting
-from weakspot.harness.runners.whole import Times
+from weakspot.harness.runners.whole_programs import Times
 from weakspot.harness.values.annotations import Annotation, annotate
 from weakspot.harness.values.record import digest, key
 from weakspot.harness.values.strength import allowed, at_most, fenced
@@ -216,7 +216,7 @@ class Costing:
         try:
             with tempfile.TemporaryDirectory(prefix="weakspot-cost-") as scratch:
                 program = _moved(job.program, job.changed, Path(scratch))
-                made = whole.made(program, self._machine, folder, counting=job.counting)
+                made = whole_programs.made(program, self._machine, folder, counting=job.counting)
         except (Failed, Unsupported) as error:
             return " ".join(str(error.args[0]).split())
         text = made.assembly.read_text(encoding="utf-8")
@@ -238,7 +238,7 @@ class Costing:
 
     def _count(self, at: Session, folder: Path) -> None:
         """Count how often the threads of each scenario execute each operation."""
-        changed, marks = marked(self._annotations, whole.counted)
+        changed, marks = marked(self._annotations, whole_programs.counted)
         jobs = [
             _Job(partial(self._counting.__setitem__, name), program, changed, counting=True)
             for name, program in self._programs.items()
@@ -425,13 +425,13 @@ class MeasureCosts(Job, frozen=True, kw_only=True):
 
 def _slice(
     program: programs.Program, at: Session, setting: Setting, seconds: float, seed: int
-) -> whole.Slice:
+) -> whole_programs.Slice:
     """A slice, tried twice, because a thread that was descheduled looks like one that hangs. Raises
     Failed, Lost."""
     try:
-        return whole.slice_of(program, at, setting, seconds, seed)
+        return whole_programs.slice_of(program, at, setting, seconds, seed)
     except Failed:
-        return whole.slice_of(program, at, setting, seconds, seed)
+        return whole_programs.slice_of(program, at, setting, seconds, seed)
 
 
 def prices(site: SiteCost) -> dict[str, float]:

@@ -8,7 +8,7 @@ from rich.text import Text
 from weakspot.harness.orders.comparisons import Timing
 from weakspot.harness.orders.cost import Costs, OrderCost, SiteCost
 from weakspot.harness.report.terminal import columns
-from weakspot.harness.runners.whole import Times
+from weakspot.harness.runners.whole_programs import Times
 
 
 def costs(found: Costs, out: Console) -> None:

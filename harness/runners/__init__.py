@@ -19,7 +19,7 @@ from weakspot.system.tools import Requirement
 class Runner(Protocol):
     """What every runner offers. `rank` orders lists of runners; the lowest is the default.
     `requires` are its tools, for `weakspot doctor`. Where a runner with `whole_programs` runs
-    tests, the programs that they come from are run as a whole too (whole.py)."""
+    tests, the programs that they come from are run as a whole too (whole_programs.py)."""
 
     @property
     def name(self) -> str: ...
@@ -56,7 +56,7 @@ class Runner(Protocol):
 
 
 RUNNERS: Registry[Runner] = Registry(
-    "runner", __name__, "RUNNER", others=("gauge", "programs", "tuning", "whole")
+    "runner", __name__, "RUNNER", others=("programs", "steadiness", "tuning", "whole_programs")
 )
 """The runners by name."""
 

@@ -18,7 +18,7 @@ from weakspot.harness.campaign import plan
 from weakspot.harness.checkers import Checker
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.herd7 import Herd7
-from weakspot.harness.codegen.check import Inspection
+from weakspot.harness.codegen.check import CodegenCheck
 from weakspot.harness.codegen.configurations import (
     Configuration,
     ObjectFile,
@@ -56,7 +56,7 @@ def inspected(
             done(msgspec.structs.replace(made, content=edit(made.content)))
 
     asked = checker or Engine(witnesses=False)
-    inspection = Inspection(tests, plan.models(["c11"]), asked, compile=compile)
+    inspection = CodegenCheck(tests, plan.models(["c11"]), asked, compile=compile)
     inspection.compile(configurations(ways), lambda: None)
     inspection.check(5, lambda: None)
     return inspection.answers()

@@ -14,7 +14,7 @@ from weakspot.errors import MissingTool
 from weakspot.harness.campaign import plan
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.codegen import operations
-from weakspot.harness.codegen.check import Inspection
+from weakspot.harness.codegen.check import CodegenCheck
 from weakspot.harness.codegen.configurations import configurations, platforms
 from weakspot.harness.corpus.material import gather
 from weakspot.harness.values.codegen import CodegenComparison
@@ -110,7 +110,7 @@ def inspected(
         operations.Subject(each.name, each.generated.program, each.generated.tests)
         for each in material.programs
     ]
-    inspection = Inspection(
+    inspection = CodegenCheck(
         [entry.test for entry in material.entries],
         plan.models([model]),
         Engine(witnesses=False),

@@ -17,7 +17,7 @@ from weakspot.harness.campaign.tools import Tools
 from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.corpus.structures import Structure
-from weakspot.harness.runners.gauge import Gauge
+from weakspot.harness.runners.steadiness import SteadinessProbe
 from weakspot.harness.values.claims import Scenario
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import Count, Histogram
@@ -255,7 +255,7 @@ def make_tools(
         runner=lambda _: runner or FakeRunner(),
         machine=lambda name: FakeMachine(name),  # type: ignore[arg-type, return-value]
         profile=lambda _: {"cpu": "made of paper"},
-        gauge=lambda _: nullcontext(Gauge()),
+        gauge=lambda _: nullcontext(SteadinessProbe()),
         model=model,
         generator=generator,
         explorer=explorer or FakeExplorer(),

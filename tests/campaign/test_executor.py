@@ -17,7 +17,7 @@ from weakspot.harness.campaign.folder import resume_or_create
 from weakspot.harness.campaign.jobs import Job, Sink
 from weakspot.harness.campaign.store import MemoryStore, Store
 from weakspot.harness.machines import Lost, Machine
-from weakspot.harness.runners.gauge import Gauge
+from weakspot.harness.runners.steadiness import SteadinessProbe
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.record import Plan
 
@@ -82,8 +82,8 @@ class Watcher:
 
 
 @contextlib.contextmanager
-def steady(_: Machine) -> Iterator[Gauge]:
-    yield Gauge()
+def steady(_: Machine) -> Iterator[SteadinessProbe]:
+    yield SteadinessProbe()
 
 
 def executor(ends: float | None = None) -> LocalExecutor:

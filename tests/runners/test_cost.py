@@ -13,7 +13,7 @@ from weakspot.harness.machines import Machine
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders.comparisons import FEWEST, Timing
 from weakspot.harness.orders.cost import Costing, Costs, OrderCost, SiteCost, prices
-from weakspot.harness.runners.whole import Times
+from weakspot.harness.runners.whole_programs import Times
 from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.strength import fenced
 

@@ -15,7 +15,7 @@ from weakspot.generators.emit.whole import Frame, frame, named
 from weakspot.generators.source.program import read_program
 from weakspot.harness.corpus import structures
 from weakspot.harness.machines import Machine, compilers, local
-from weakspot.harness.runners import whole
+from weakspot.harness.runners import whole_programs
 from weakspot.harness.runners.tuning import WHOLE
 from weakspot.harness.values.histogram import Count
 from weakspot.harness.values.program_run import ProgramRun
@@ -31,7 +31,7 @@ def ran(
 ) -> ProgramRun:
     runs: list[ProgramRun] = []
     program = read_program(source, defines=defines)
-    whole.run([("it", program)], machine, seconds=seconds, done=runs.append)
+    whole_programs.run([("it", program)], machine, seconds=seconds, done=runs.append)
     assert [each.program for each in runs] == ["it"]
     return runs[0]
 
@@ -236,7 +236,7 @@ def planted(old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> None:
         after = tuple((text.replace(old, new), suffix) for text, suffix in real.after)
         return msgspec.structs.replace(real, after=after)
 
-    monkeypatch.setattr(whole, "frame", faulty)
+    monkeypatch.setattr(whole_programs, "frame", faulty)
 
 
 def test_counts_that_do_not_add_up_are_not_believed(

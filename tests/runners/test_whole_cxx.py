@@ -13,8 +13,8 @@ from weakspot.generators.emit.whole import in_source
 from weakspot.generators.source.program import read_program
 from weakspot.harness.machines import Machine, compilers, local
 from weakspot.harness.orders.cost import Costing
-from weakspot.harness.runners import whole
-from weakspot.harness.runners.whole import Times
+from weakspot.harness.runners import whole_programs
+from weakspot.harness.runners.whole_programs import Times
 from weakspot.harness.values.program_run import ProgramRun
 from weakspot.system.tools import Program, Tool, find
 
@@ -162,7 +162,7 @@ def ran(folder: Path, text: str, machine: Machine, seconds: float = 0.5) -> Prog
     source.write_text(text)
     runs: list[ProgramRun] = []
     subject = [("it", read_program(source))]
-    whole.run(subject, machine, seconds=seconds, done=runs.append)
+    whole_programs.run(subject, machine, seconds=seconds, done=runs.append)
     (found,) = runs
     return found
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import msgspec
 
-from weakspot.generators.binary.steps import Semantics
+from weakspot.generators.binary.semantics import Semantics
 from weakspot.system.compilers import Platform
 from weakspot.system.registry import Registry
 

@@ -9,7 +9,7 @@ import msgspec
 
 from weakspot.generators.binary.instructions import Instruction, Memory, Operand
 from weakspot.generators.binary.isa import InstructionSet, Log, Options
-from weakspot.generators.binary.steps import (
+from weakspot.generators.binary.semantics import (
     Access,
     Arithmetic,
     Barrier,

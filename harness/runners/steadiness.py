@@ -34,7 +34,7 @@ class Steadiness(msgspec.Struct, frozen=True):
     steal: float | None = None
 
 
-class Gauge:
+class SteadinessProbe:
     """Takes the measurements, the first two at once, then not more often than `every` so many
     seconds; one that fails is the last."""
 
@@ -76,14 +76,14 @@ class Gauge:
 
 
 @contextlib.contextmanager
-def gauged(machine: Machine) -> Iterator[Gauge]:
+def steadiness_probe(machine: Machine) -> Iterator[SteadinessProbe]:
     """A gauge for what runs on the machine inside the block."""
     with contextlib.ExitStack() as stack:
-        gauge = Gauge()
+        gauge = SteadinessProbe()
         with contextlib.suppress(WeakspotError, Failed):
             folder = stack.enter_context(workshop())
             source = Path(__file__).with_name("probe.c").read_text(encoding="utf-8")
             program = compiled(source, (), machine, folder).path
-            gauge = Gauge(program, stack.enter_context(opened(machine)))
+            gauge = SteadinessProbe(program, stack.enter_context(opened(machine)))
         gauge.probe()
         yield gauge

@@ -15,7 +15,7 @@ import msgspec
 from weakspot.generators.binary.image import Image, Place
 from weakspot.generators.binary.instructions import Instruction, Memory
 from weakspot.generators.binary.isa import InstructionSet
-from weakspot.generators.binary.steps import Flow, NotUnderstood, Step
+from weakspot.generators.binary.semantics import Flow, NotUnderstood, Step
 
 BEGIN, END = "weakspot_begin", "weakspot_end"
 """The functions between which a thread runs."""
@@ -27,7 +27,7 @@ _PADDED = re.compile(r"^x0(?=\d)")
 _GROUP = re.compile(r"GPR(\d\d)((?: [0-9a-f]{16})+)")
 
 
-class Executed(msgspec.Struct, frozen=True):
+class ExecutedInstruction(msgspec.Struct, frozen=True):
     """An instruction that was executed. `at` is the address that it touched, None for none or one
     that is not known; `place` its line, of what is done for a thread to a lock the line that asks
     for it. `step` says what it does to shared memory or that it orders, None where it does not or
@@ -41,22 +41,22 @@ class Executed(msgspec.Struct, frozen=True):
     flow: Flow
 
 
-class Reader:
+class TraceReader:
     """Reads the logs of a program; `frame` is the source of what stands around it."""
 
     def __init__(self, image: Image, isa: InstructionSet, frame: str) -> None:
         assert isa.semantics is not None
         assert isa.log is not None
-        self.image, self.machine, self._begins = image, isa.semantics, isa.log.begins
+        self.image, self.semantics, self._begins = image, isa.semantics, isa.log.begins
         self._counter = re.compile(rf"\b{isa.log.counter}[ =]+([0-9a-f]{{16}})")
         self._frame = image.ranges[frame]
         self._locks = [image.symbols[name] for name in _LOCKS]
-        self._known: dict[int, Executed | None] = {}
+        self._known: dict[int, ExecutedInstruction | None] = {}
 
-    def threads(self, log: Iterable[str]) -> list[tuple[Executed, ...]]:
+    def threads(self, log: Iterable[str]) -> list[tuple[ExecutedInstruction, ...]]:
         """What each thread executed, main first, then each in the order in which they began."""
         (begin, _), (end, _) = self.image.symbols[BEGIN], self.image.symbols[END]
-        threads: list[list[Executed]] = [[]]
+        threads: list[list[ExecutedInstruction]] = [[]]
         running = [0]
         for state in self._states(log):
             counter = self._counter.search(state)
@@ -83,7 +83,7 @@ class Reader:
             lines.append(line)
         yield "".join(lines)
 
-    def _read(self, counter: int, state: str, before: Place | None) -> Executed | None:
+    def _read(self, counter: int, state: str, before: Place | None) -> ExecutedInstruction | None:
         if counter not in self._known:
             self._known[counter] = self._understood(counter)
         found = self._known[counter]
@@ -97,7 +97,7 @@ class Reader:
             at = _address(found.memory, {**_registers(state), "rip": after})
         return msgspec.structs.replace(found, place=found.place or before, at=at)
 
-    def _understood(self, counter: int) -> Executed | None:
+    def _understood(self, counter: int) -> ExecutedInstruction | None:
         instruction = self.image.at(counter)
         place = self.image.place(counter)
         if instruction is None or place is None:
@@ -106,21 +106,21 @@ class Reader:
             if not any(start <= counter < end for start, end in self._locks):
                 return None
             place = None
-        machine = self.machine
+        semantics = self.semantics
         step: Step | None = None
         try:
-            steps = machine.steps(machine.word(instruction))
+            steps = semantics.steps(semantics.word(instruction))
         except NotUnderstood:
             steps = []
-        if len(steps) == 1 or (steps and machine.touched(instruction) is not None):
+        if len(steps) == 1 or (steps and semantics.touched(instruction) is not None):
             step = steps[0]
-        return Executed(
+        return ExecutedInstruction(
             instruction,
             place,
             None,
-            machine.touched(instruction),
+            semantics.touched(instruction),
             step,
-            machine.flow(instruction),
+            semantics.flow(instruction),
         )
 
 

@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 import msgspec
 
 from weakspot.generators.binary.instructions import Memory
-from weakspot.generators.binary.steps import (
+from weakspot.generators.binary.semantics import (
     Access,
     Barrier,
     Compare,
@@ -86,12 +86,12 @@ class Line(msgspec.Struct, frozen=True):
     kind: str = ""  # reserves, conditional: of the access; fails: of a branch
 
 
-class Performer:
+class Simulator:
     """Performs the steps of a thread. `slots` are the private memory that was used, by region:
     offsets and sizes in bytes."""
 
-    def __init__(self, machine: Semantics, results: int) -> None:
-        self.machine, self.results = machine, results
+    def __init__(self, semantics: Semantics, results: int) -> None:
+        self.semantics, self.results = semantics, results
         self.slots: dict[str, dict[int, int]] = {"stack": {}, "out": {}}
 
     def perform(self, step: Step, state: State) -> list[Line]:
@@ -115,7 +115,7 @@ class Performer:
                     raise NotUnderstood
                 small = isinstance(value, Bit) or (isinstance(value, Lower) and value.bit)
                 state[to] = Bit() if small and not left else Lower(left, small)
-                copy = self.machine.copy(False, 4)
+                copy = self.semantics.copy(False, 4)
                 return [] if to == of else [Line(copy, {"a": (of, 4)}, {"t": (to, 4)})]
             case Truth(code=code, to=to, reads=reads, size=size):
                 sources = {field: (reg, 4) for field, reg in reads.items()}
@@ -174,13 +174,13 @@ class Performer:
         if to == of:
             return []
         width = max(size, 4)
-        return [Line(self.machine.copy(False, width), {"a": (of, width)}, {"t": (to, width)})]
+        return [Line(self.semantics.copy(False, width), {"a": (of, width)}, {"t": (to, width)})]
 
     def _bit(self, to: str, size: int, state: State, whole: bool = False) -> Bit:
         """What a register is that 0 or 1 is written to, `size` bytes of it."""
         old = state.get(to)
         blank = isinstance(old, int) and 0 <= old < 256
-        merged = size == 1 and self.machine.merges and not to.startswith(("stack", "out"))
+        merged = size == 1 and self.semantics.merges and not to.startswith(("stack", "out"))
         return Bit(whole=whole or blank or not merged)
 
     def _put(self, to: str, number: int, state: State, size: int = 4) -> list[Line]:
@@ -189,8 +189,8 @@ class Performer:
         number = _signed(number)
         merged = size == 1 and not self._bit(to, size, state).whole
         state[to] = Bit(whole=False) if merged else number
-        word = self.machine.number(number, False)
-        return [Line(self.machine.copy(True, 4), {}, {"t": (to, 4)}, {"a": word or str(number)})]
+        word = self.semantics.number(number, False)
+        return [Line(self.semantics.copy(True, 4), {}, {"t": (to, 4)}, {"a": word or str(number)})]
 
     def _compute(self, step: Compute, state: State) -> list[Line]:
         to, a, b = (self._private(each, step.size, state) for each in (step.to, step.a, step.b))
@@ -215,15 +215,15 @@ class Performer:
             state[to] = Bit(whole=left.whole or step.size > 1)
             if step.flags:
                 state[step.flags] = Fields()
-            copy = self.machine.copy(False, 4)
+            copy = self.semantics.copy(False, 4)
             return [] if to == a else [Line(copy, {"a": (a, 4)}, {"t": (to, 4)})]
         if step.size < 4:
             raise NotUnderstood("computes with a part of a value")
         words, sources, before = self._operands({"a": a, "b": b}, state, {"b"})
-        code = self.machine.compute(step.op, "b" in words, bool(step.flags))
+        code = self.semantics.compute(step.op, "b" in words, bool(step.flags))
         if code is None and "b" in words and not step.flags:
             words, sources, before = self._operands({"a": a, "b": b}, state, (), reg=True)
-            code = self.machine.compute(step.op, False, False)
+            code = self.semantics.compute(step.op, False, False)
         if code is None:
             raise NotUnderstood(f"no such instruction in the dialect: {step.op}")
         small = step.op in ("and", "xor", "or") and all(
@@ -250,7 +250,7 @@ class Performer:
         elif isinstance(value, Bit) and not value.whole and step.size > 1:
             raise NotUnderstood("compares a register of which only a byte is known")
         words, sources, before = self._operands({"a": a, "b": b}, state, {"b"}, step.size == 1)
-        code = self.machine.compare("b" in words)
+        code = self.semantics.compare("b" in words)
         if code is None:
             raise NotUnderstood("no such comparison in the dialect")
         state[step.flags] = None
@@ -287,7 +287,7 @@ class Performer:
                 sources[field] = (of, 4)
                 continue
             stored = field not in immediate
-            word = None if reg else self.machine.number(_signed(of), stored)
+            word = None if reg else self.semantics.number(_signed(of), stored)
             if word is not None:
                 words[field] = word
                 continue

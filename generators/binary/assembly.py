@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from weakspot.generators.binary.executed import Executed
 from weakspot.generators.binary.image import Place
-from weakspot.generators.binary.steps import Access, Barrier, Copy, NotUnderstood, Semantics
+from weakspot.generators.binary.semantics import Access, Barrier, Copy, NotUnderstood, Semantics
+from weakspot.generators.binary.trace import ExecutedInstruction
 from weakspot.generators.emit.c11 import UNREACHED
 from weakspot.generators.litmus import Atom, Cas, Fence, Guard, Load, Rmw, Statement, Store
 
 
-class Found(msgspec.Struct, frozen=True):
+class MatchedAccess(msgspec.Struct, frozen=True):
     """The instructions of an access in what a thread executed: one, or a reservation and the store
     that is conditional on it."""
 
@@ -27,14 +27,14 @@ class Found(msgspec.Struct, frozen=True):
     at: int
 
 
-class Way(msgspec.Struct, frozen=True):
+class Match(msgspec.Struct, frozen=True):
     """The accesses of a test's thread, in what one thread executed."""
 
-    trace: tuple[Executed, ...]
-    accesses: tuple[Found, ...]
+    trace: tuple[ExecutedInstruction, ...]
+    accesses: tuple[MatchedAccess, ...]
 
     @property
-    def window(self) -> tuple[Executed, ...]:
+    def window(self) -> tuple[ExecutedInstruction, ...]:
         return self.trace[self.first : self.last + 1]
 
     @property
@@ -53,10 +53,10 @@ class Way(msgspec.Struct, frozen=True):
 class Thread:
     """The code of a thread, written once."""
 
-    def __init__(self, machine: Semantics, number: int, statements: Sequence[Statement]) -> None:
-        self.machine, self.number = machine, number
+    def __init__(self, semantics: Semantics, number: int, statements: Sequence[Statement]) -> None:
+        self.semantics, self.number = semantics, number
         self.statements = statements
-        self.free = [name for name in machine.fresh if name != "rax"][::-1]
+        self.free = [name for name in semantics.fresh if name != "rax"][::-1]
         self.lines: list[str] = []
         self.initial: dict[str, str | int] = {}
         self.results: dict[str, str] = {}
@@ -71,14 +71,14 @@ class Thread:
             elif isinstance(each, Cas):
                 self.taken.append(Atom(number, each.reg, 1))
 
-    def write(self, way: Way, own: frozenset[Place], others: frozenset[Place]) -> None:
+    def write(self, match: Match, own: frozenset[Place], others: frozenset[Place]) -> None:
         """Raises NotUnderstood."""
         accesses = [each for each in self.statements if not isinstance(each, Fence | Guard)]
-        begins = {found.first: number for number, found in enumerate(way.accesses)}
-        ends = {found.last: number for number, found in enumerate(way.accesses)}
+        begins = {found.first: number for number, found in enumerate(match.accesses)}
+        ends = {found.last: number for number, found in enumerate(match.accesses)}
         deps = _Dependencies()
-        for at in range(way.first, way.last + 1):
-            each = way.trace[at]
+        for at in range(match.first, match.last + 1):
+            each = match.trace[at]
             number = ends.get(at, begins.get(at))
             if number is not None:
                 statement = accesses[number]
@@ -100,11 +100,13 @@ class Thread:
             end = f"E{self.number}"
             self.lines = [*(line.replace("{end}", end) for line in self.lines), f"{end}:"]
 
-    def _came(self, each: Executed, number: int | None, begins: bool) -> frozenset[int] | None:
+    def _came(
+        self, each: ExecutedInstruction, number: int | None, begins: bool
+    ) -> frozenset[int] | None:
         """On which reads the result of an access depends; None for what is no access of the
         test."""
         conditional = isinstance(each.step, Access) and each.step.kind == "conditional"
-        if number is not None and (begins or (conditional and self.machine.acquires[1])):
+        if number is not None and (begins or (conditional and self.semantics.acquires[1])):
             return frozenset({number})
         return frozenset() if conditional else None
 
@@ -112,15 +114,15 @@ class Thread:
 
     def _new(self) -> str:
         if not self.free:
-            raise NotUnderstood(f"needs more registers than {self.machine.dialect} has")
+            raise NotUnderstood(f"needs more registers than {self.semantics.dialect} has")
         return self.free.pop()
 
     def _name(self, register: str) -> str:
-        return self.machine.register(register, 4)
+        return self.semantics.register(register, 4)
 
     def _set(self, value: int) -> str:
         register = self._new()
-        self.initial[self.machine.state_name(register)] = value
+        self.initial[self.semantics.state_name(register)] = value
         return register
 
     def _result(self, name: str) -> str:
@@ -130,27 +132,27 @@ class Thread:
 
     def _at(self, loc: str, address: frozenset[int]) -> str:
         """The operand for a location whose address depends on what was read."""
-        if self.machine.named:
+        if self.semantics.named:
             return loc
         if loc not in self.places:
             self.places[loc] = self._new()
-            self.initial[self.machine.state_name(self.places[loc])] = loc
-        at = self.machine.register(self.places[loc], 8)
+            self.initial[self.semantics.state_name(self.places[loc])] = loc
+        at = self.semantics.register(self.places[loc], 8)
         for number in sorted(address & self.values.keys()):
             fresh = self._new()
-            self._dependent(self.machine.placed, number, fresh, at)
-            at = self.machine.register(fresh, 8)
+            self._dependent(self.semantics.placed, number, fresh, at)
+            at = self.semantics.register(fresh, 8)
         return at
 
     def _value(self, value: int, data: frozenset[int]) -> str:
         """A register with a value that depends on what was read."""
-        known = sorted(data & self.values.keys()) if self.machine.zeroed else []
+        known = sorted(data & self.values.keys()) if self.semantics.zeroed else []
         if not known:
             return self._set(value)
         register = self._set(value)
         for number in known:
             fresh = self._new()
-            self._dependent(self.machine.zeroed, number, fresh, "")
+            self._dependent(self.semantics.zeroed, number, fresh, "")
             self._compute("add", register, register, fresh)
         return register
 
@@ -159,7 +161,7 @@ class Thread:
             lines,
             r=self._name(self.values[number]),
             t=self._name(to),
-            wide=self.machine.register(to, 8),
+            wide=self.semantics.register(to, 8),
             at=at,
         )
 
@@ -171,7 +173,7 @@ class Thread:
         self.lines += [part for line in lines for part in line.format_map(words).split("\n")]
 
     def _compute(self, op: str, to: str, a: str, b: str) -> None:
-        code = self.machine.compute(op, False, False)  # type: ignore[arg-type]
+        code = self.semantics.compute(op, False, False)  # type: ignore[arg-type]
         assert code is not None
         if "{a}" not in code:  # of two operands
             self._copy(to, a)
@@ -179,11 +181,11 @@ class Thread:
 
     def _copy(self, to: str, of: str) -> None:
         if to != of:
-            self._lines([self.machine.copy(False, 4)], t=self._name(to), a=self._name(of))
+            self._lines([self.semantics.copy(False, 4)], t=self._name(to), a=self._name(of))
 
     def _branch(self, numbers: frozenset[int]) -> None:
         for number in sorted(numbers & self.values.keys()):
-            self._lines(self.machine.branched, r=self._name(self.values[number]))
+            self._lines(self.semantics.branched, r=self._name(self.values[number]))
 
     # --- accesses ------------------------------------------------------------------------
 
@@ -251,14 +253,14 @@ class Thread:
         """A compare-exchange in one instruction; where it fails the thread ends."""
         expected = self._set(statement.expected)
         new = self._set(statement.desired)
-        if self.machine.named:
+        if self.semantics.named:
             self._copy("rax", expected)
             old = "rax"
             self._lines([step.code, "jne {end}"], n=self._name(new), at=at)
         else:
             old = self._set(statement.expected)
             self._lines([step.code], r=self._name(old), n=self._name(new), at=at)
-            self._lines(self.machine.unequal, a=self._name(old), b=self._name(expected))
+            self._lines(self.semantics.unequal, a=self._name(old), b=self._name(expected))
         self._succeeded(statement)
         self.values[number] = old
 
@@ -281,7 +283,7 @@ class Thread:
         self._lines([step.code], r=self._name(register), at=at)
         if isinstance(statement, Cas):
             expected = self._set(statement.expected)
-            self._lines(self.machine.unequal, a=self._name(register), b=self._name(expected))
+            self._lines(self.semantics.unequal, a=self._name(register), b=self._name(expected))
 
     def _conditional(
         self,
@@ -304,7 +306,7 @@ class Thread:
         field = "r" if "{v}" in step.code else "s"
         words |= {field: self._name(status)}
         self._lines([step.code], **words)
-        self._lines(self.machine.failed, s=self._name(status))
+        self._lines(self.semantics.failed, s=self._name(status))
         if isinstance(statement, Cas):
             self._succeeded(statement)
         else:
@@ -354,11 +356,11 @@ _OPERANDS: dict[tuple[str, str], Callable[[int], int]] = {
 }
 
 
-def _registers(each: Executed) -> tuple[str, ...]:
+def _registers(each: ExecutedInstruction) -> tuple[str, ...]:
     return () if each.memory is None else (each.memory.base, each.memory.index)
 
 
-def _data(each: Executed) -> tuple[str, ...]:
+def _data(each: ExecutedInstruction) -> tuple[str, ...]:
     """The registers whose values an access puts into memory."""
     match each.step:
         case Access(reads=reads):
@@ -381,13 +383,13 @@ class _Dependencies:
         none: frozenset[int] = frozenset()
         return none.union(*(self.registers.get(each, none) for each in registers))
 
-    def branch(self, each: Executed) -> frozenset[int]:
+    def branch(self, each: ExecutedInstruction) -> frozenset[int]:
         """What a branch depends on that none before it did."""
         new = self.of(each.flow.reads) - self.asked
         self.asked |= new
         return new
 
-    def go(self, each: Executed, read: frozenset[int] | None) -> None:
+    def go(self, each: ExecutedInstruction, read: frozenset[int] | None) -> None:
         """Go on over an instruction, whose result depends on what `read` says."""
         came = self.of(each.flow.reads) if read is None else read
         if read is None and each.at is not None:

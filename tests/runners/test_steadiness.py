@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from weakspot.harness.machines import Lost, Machine, local
-from weakspot.harness.runners.gauge import Gauge, Steadiness, gauged
+from weakspot.harness.runners.steadiness import Steadiness, SteadinessProbe, steadiness_probe
 from weakspot.system.process import Ended
 
 
@@ -30,14 +30,14 @@ class Says(msgspec.Struct):
 
 
 def measured(*texts: str) -> Steadiness:
-    gauge = Gauge(Path("probe"), Says(list(texts)), every=0)
+    gauge = SteadinessProbe(Path("probe"), Says(list(texts)), every=0)
     for _ in texts:
         gauge.probe()
     return gauge.found
 
 
 def test_throttling_and_steal_are_measured_here(here: Machine) -> None:
-    with gauged(here) as gauge:
+    with steadiness_probe(here) as gauge:
         for _ in range(4):
             gauge.probe()
         assert gauge.found.probes == 2, "not often in a second"
@@ -68,6 +68,6 @@ def test_what_cannot_be_measured_is_missing_and_costs_nothing(text: str) -> None
 
 def test_without_a_compiler_nothing_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("weakspot.harness.machines.compilers.find", lambda *_: None)
-    with gauged(local.machine()) as gauge:
+    with steadiness_probe(local.machine()) as gauge:
         gauge.probe()
     assert gauge.found == Steadiness()
