@@ -1,10 +1,10 @@
-"""Siblings of a Test: the same threads and condition, with stronger or weaker orders.
+"""Variants of a Test: the same threads and condition, with stronger or weaker memory orders.
 
-They are the controls of a run on hardware. The fenced sibling has a full fence between every two
-accesses: whatever is seen of it must be an interleaving. (In RC11 that many fences restore
-sequential consistency: Lahav, Vafeiadis, Kang, Hur and Dreyer, PLDI 2017, section 4.) A weaker
-sibling lacks one order or one fence: if a machine shows it, its silence about the test is worth
-something.
+They are the control tests of a run on hardware. The fenced variant has a full fence between every
+two accesses, so that every outcome must be that of an interleaving. (In RC11 that many fences
+restore sequential consistency: Lahav, Vafeiadis, Kang, Hur and Dreyer, PLDI 2017, section 4.) A
+weaker variant lacks one memory order or one fence: if a machine shows its outcome but not the
+test's, the negative result for the test carries weight.
 """
 
 from __future__ import annotations
@@ -30,25 +30,26 @@ from weakspot.generators.litmus import (
 _WORDS = {"acq": "acquire", "rel": "release", "acq_rel": "acquire-release", "sc": "seq_cst"}
 
 
-class Sibling(msgspec.Struct, frozen=True):
-    """A variant of a test. `change` says what is different, in a phrase."""
+class Variant(msgspec.Struct, frozen=True):
+    """A variant of a test. `change` describes the difference in a phrase."""
 
     test: Test
     body: Body
     change: str
 
 
-def fenced(test: Test, body: Body) -> Sibling:
-    """All accesses relaxed, with a seq_cst fence between every two of a thread. Tests that
-    differ in orders and fences alone have one such sibling."""
+def fenced(test: Test, body: Body) -> Variant:
+    """All accesses relaxed, with a seq_cst fence between every two of a thread. Tests that differ
+    only in memory orders and fences share this variant."""
     threads = tuple(tuple(_fenced(thread)) for thread in body.threads)
     made = msgspec.structs.replace(body, threads=threads, plain=frozenset())
-    return _sibling(test, "fenced", made, "a full fence between every two accesses")
+    return _variant(test, "fenced", made, "a full fence between every two accesses")
 
 
-def weaker(test: Test, body: Body) -> tuple[Sibling, ...]:
-    """Every test that lacks one fence of this one, or one order; and the one that lacks all."""
-    found: list[Sibling] = []
+def weaker(test: Test, body: Body) -> tuple[Variant, ...]:
+    """Each variant that lacks one fence or one memory order of the test, and the one that lacks
+    all."""
+    found: list[Variant] = []
     for number, thread in enumerate(body.threads):
         for at, statement in enumerate(thread):
             weakened = _weakened(statement)
@@ -58,21 +59,21 @@ def weaker(test: Test, body: Body) -> tuple[Sibling, ...]:
             changed = (*thread[:at], *put, *thread[at + 1 :])
             threads = (*body.threads[:number], changed, *body.threads[number + 1 :])
             made = msgspec.structs.replace(body, threads=threads)
-            found.append(_sibling(test, f"weaker{len(found)}", made, f"P{number} {change}"))
+            found.append(_variant(test, f"weaker{len(found)}", made, f"P{number} {change}"))
     if len(found) > 1:
         bare = tuple(
             tuple(_bare(statement) for statement in thread if not isinstance(statement, Fence))
             for thread in body.threads
         )
         made = msgspec.structs.replace(body, threads=bare)
-        found.append(_sibling(test, "weakest", made, "all fences removed and all orders relaxed"))
+        found.append(_variant(test, "weakest", made, "all fences removed and all orders relaxed"))
     return tuple(found)
 
 
-def _sibling(test: Test, suffix: str, body: Body, change: str) -> Sibling:
+def _variant(test: Test, suffix: str, body: Body, change: str) -> Variant:
     name = f"{test.name}+{suffix}"
     text = litmus_text(name, test.cycle, body)
-    return Sibling(Test(name=name, arch="C", text=text, body=body), body, change)
+    return Variant(Test(name=name, arch="C", text=text, body=body), body, change)
 
 
 def _fenced(thread: Thread) -> Iterator[Statement]:
@@ -97,13 +98,13 @@ def _relaxed(statement: Load | Store | Rmw | Cas | Guard) -> Statement:
 
 
 def _bare(statement: Load | Store | Rmw | Cas | Guard) -> Statement:
-    """Relaxed; a plain access stays one."""
+    """The statement relaxed; a plain access stays plain."""
     plain = isinstance(statement, Load | Store) and statement.order == "na"
     return statement if plain else _relaxed(statement)
 
 
 def _weakened(statement: Statement) -> tuple[tuple[Statement, ...], str] | None:
-    """What stands in its place, and what that lacks; None for what has no order to lose."""
+    """What replaces the statement, and what that lacks; None if it has no memory order to lose."""
     match statement:
         case Fence(order=order):
             return (), f"without its {_WORDS.get(order, order)} fence"

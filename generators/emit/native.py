@@ -1,4 +1,4 @@
-"""A Test as a C program that runs it on hardware and counts the outcomes, and its siblings too.
+"""A Test and its variants as one C program that runs them on hardware and counts the outcomes.
 
 The threads are the test's own C11 operations, inlined into loops over many instances; the
 template says how they meet, and what is counted. So that memory need not be set back between two
@@ -99,15 +99,15 @@ def perpetual(read: Body) -> tuple[Followed, ...] | None:
 
 
 class Version(msgspec.Struct, frozen=True):
-    """What a thread does in some of the siblings, under a name; `stream` is that perpetually."""
+    """What a thread does in some of the variants, under a name; `stream` is that perpetually."""
 
     name: str
     text: ThreadText
     stream: ThreadText | None
 
 
-def native_source(test: Test, *siblings: Test) -> str:
-    """The C source of the program that runs a test or, by its parameter, one of the siblings:
+def native_source(test: Test, *variants: Test) -> str:
+    """The C source of the program that runs a test or, by its parameter, one of the variants:
     tests that differ in orders and fences alone. What threads do in several of them is written
     once. Raises Unsupported for a test that is not read."""
     read = statements(test)
@@ -151,11 +151,11 @@ def native_source(test: Test, *siblings: Test) -> str:
             version(msgspec.structs.replace(each, locations=read.locations), number)
             for number in range(len(read.threads))
         ]
-        for each in map(statements, (test, *siblings))
+        for each in map(statements, (test, *variants))
     ]
     return template("native.c.j2").render(
         condition=test.condition,
-        siblings=family,
+        variants=family,
         versions=list(versions.values()),
         followed=followed or [],
         observed=_observed(read, asked, stamped, index, kept),

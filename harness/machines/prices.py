@@ -1,5 +1,5 @@
-"""What memory orders cost on this machine, where that was measured: remembered from `weakspot cost`
-until the source file changes."""
+"""The costs of memory orders that `weakspot cost` measured on this machine, stored until the source
+file changes."""
 
 from __future__ import annotations
 
@@ -14,35 +14,34 @@ from weakspot.harness.values.annotations import Annotation
 from weakspot.system import cache
 
 
-class _Kept(msgspec.Struct):
-    """Nanoseconds by order, by the digest of an annotation's place and its file."""
+class _Stored(msgspec.Struct):
+    """Nanoseconds by memory order, by the digest of an annotation's place and its file."""
 
     costs: dict[str, dict[str, float]] = {}
 
 
 class Prices:
-    """The costs that are remembered of a machine, the one that weakspot runs on unless another's
-    profile is given: nanoseconds that an operation takes more with an order than with the weakest
-    at its place."""
+    """The stored costs for a machine, by default the one that weakspot runs on: nanoseconds that an
+    operation takes with a memory order beyond those with the weakest order at its place."""
 
     def __init__(self, known: Profile | None = None) -> None:
         known = known or profile(local.machine())
         kind = cache.digest(*(str(each) for each in (known.machine, known.cpu, known.hypervisor)))
         folder = cache.folder_of("costs")
         self._path = folder and folder / f"{kind[:16]}.json"
-        self._costs = (cache.read(self._path, _Kept) or _Kept()).costs
+        self._costs = (cache.read(self._path, _Stored) or _Stored()).costs
         self._asked: dict[Annotation, dict[str, float]] = {}
 
     def of(self, annotation: Annotation) -> dict[str, float]:
-        """By order; empty where nothing was measured, or the file is another one since."""
+        """By memory order; empty where nothing was measured, or the file has changed since."""
         if annotation not in self._asked:
             self._asked[annotation] = self._costs.get(_key(annotation), {})
         return self._asked[annotation]
 
     def remember(self, found: Iterable[tuple[Annotation, dict[str, float]]]) -> None:
-        """Write them beside what is there already."""
+        """Store costs beside those that are stored already."""
         self._costs |= {_key(annotation): costs for annotation, costs in found if costs}
-        cache.write(self._path, _Kept(self._costs))
+        cache.write(self._path, _Stored(self._costs))
 
 
 def _key(each: Annotation) -> str:

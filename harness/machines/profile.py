@@ -1,6 +1,6 @@
-"""What kind of machine a result comes from: everything that explains why another machine shows
-other counts. Read from /proc and /sys by one line of shell, here and on other machines alike; what
-cannot be read is None, never guessed."""
+"""The profile of a machine: everything that may explain why another machine shows other counts. It
+is read from /proc and /sys by one line of shell, on this machine and others alike; what cannot be
+read is None, never guessed."""
 
 from __future__ import annotations
 
@@ -26,12 +26,11 @@ _FILES = (
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """A machine as it is now. For an emulated machine everything but `emulator` and `compiler`
-    is of the host.
+    describes the host.
 
     `cores` are the logical processors that may be used, `cores_online` those that there are;
     `quota` is the share of them that a container may use, in processors; `caches` are those of the
-    first processor; `idle` are the states that it sleeps in, those that are disabled left out;
-    `memory` is in bytes.
+    first processor; `idle` are its idle states, without disabled ones; `memory` is in bytes.
     """
 
     machine: str
@@ -54,10 +53,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def profile(machine: Machine, at: Session | None = None) -> Profile:
-    """The profile of a machine, which is opened for it if it is not yet, as far as it can be read.
-
-    Raises Lost.
-    """
+    """The profile of a machine, as far as it can be read. The machine is opened if no session is
+    given. Raises Lost."""
     if at is None:
         with opened(machine) as at:
             return profile(machine, at)
@@ -89,7 +86,7 @@ def profile(machine: Machine, at: Session | None = None) -> Profile:
 
 
 def _facts(at: Session) -> dict[str, str]:
-    """The files by path, those that are empty or cannot be read left out."""
+    """The contents of the files by path, without those that are empty or cannot be read."""
     said = at.shell(f'grep -sH "" {" ".join(_FILES)}').out
     found: dict[str, list[str]] = {}
     for line in said.splitlines():
@@ -99,7 +96,7 @@ def _facts(at: Session) -> dict[str, str]:
 
 
 def _named(text: str) -> dict[str, str]:
-    """The first of each `name: value`, names in lower case: of the first processor, that is."""
+    """The first of each `name: value`, names in lower case: those of the first processor."""
     found: dict[str, str] = {}
     for line in text.splitlines():
         name, colon, value = line.partition(":")
@@ -109,7 +106,7 @@ def _named(text: str) -> dict[str, str]:
 
 
 def _count(listed: str | None) -> int | None:
-    """How many `0-3,8` are."""
+    """How many numbers a list such as `0-3,8` contains."""
     if listed is None or not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", listed):
         return None
     ranges = [[int(end) for end in part.split("-")] for part in listed.split(",")]
@@ -117,7 +114,7 @@ def _count(listed: str | None) -> int | None:
 
 
 def _arm(info: Mapping[str, str]) -> str | None:
-    """ARM's kernels give numbers only."""
+    """The processor as ARM's kernels describe it: by numbers only."""
     if "cpu implementer" not in info or "cpu part" not in info:
         return None
     return f"implementer {info['cpu implementer']} part {info['cpu part']}"
@@ -163,7 +160,7 @@ def _caches(read: Mapping[str, str]) -> tuple[str, ...] | None:
 
 
 def _idle(read: Mapping[str, str]) -> tuple[str, ...] | None:
-    """The driver, then its states. A driver that is called none lets processors halt, no more."""
+    """The driver, then its states. With the driver "none" processors only halt."""
     driver = read.get(f"{_CPU}/cpuidle/current_driver")
     found = [driver] if driver else []
     for number in range(16):
@@ -175,7 +172,7 @@ def _idle(read: Mapping[str, str]) -> tuple[str, ...] | None:
 
 
 def _hypervisor(info: Mapping[str, str], read: Mapping[str, str]) -> str | None:
-    """Its name; "yes" when the processor says that there is one and nobody says which."""
+    """Its name; "yes" if the processor reports one whose name is unknown."""
     named = read.get("/sys/hypervisor/type")
     if "hypervisor" in info.get("flags", "").split():
         return named or read.get("/sys/class/dmi/id/sys_vendor") or "yes"

@@ -1,10 +1,10 @@
 """Another machine, by ssh: plain ssh, with the user's own configuration.
 
-Hosts, users, ports, keys and jumps are what ~/.ssh/config says of the name. One connection serves
-for all the work: a shell over there reads commands, a line each, and answers with how the command
-ended and what it printed. Programs are compiled here and linked statically, so that the other
-machine needs nothing but Linux. The shell makes a temporary folder and removes it when the
-connection ends, however that comes about.
+Hosts, users, ports, keys and jumps come from ~/.ssh/config. One connection serves all the work: a
+shell on the other machine reads commands, one per line, and answers with how each ended and what it
+printed. Programs are compiled here and linked statically, so that the other machine needs nothing
+but Linux. The shell creates a temporary folder and removes it when the connection ends, whatever
+ends it.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ SSH = Program(
     version_option="-V",
 )
 _PATIENCE = 20.0  # seconds within which a host answers
-#: nothing that waits for a person, and an end to a connection that is dead
+#: no prompts, and an end to a dead connection
 _OPTIONS = (
     *("-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"),
     *("-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3"),
 )
 _READY = "weakspot is ready"
-#: what a user's own start-up files print comes before READY and is passed over
+#: what a user's start-up files print comes before READY and is skipped
 _SHELL = (
     'd=$(mktemp -d) && cd "$d" || exit 3; trap "" PIPE; trap "exit 3" HUP INT TERM; '
     """trap 'cd /; rm -rf "$d"' EXIT; """
@@ -59,7 +59,7 @@ _ADVICE = {
 
 
 def machine(host: str) -> Machine:
-    """The machine that ssh calls `host`, asked what it is.
+    """The machine that ssh calls `host`, described by itself.
 
     Raises Lost if it cannot be reached, Unsupported if tests cannot be made for it.
     """
@@ -96,7 +96,7 @@ def opened(host: str) -> Iterator[There]:
         yield there
         assert child.stdin is not None
         with contextlib.suppress(OSError):
-            child.stdin.close()  # the shell over there removes its folder and ends
+            child.stdin.close()  # the shell removes its folder and ends
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(_PATIENCE)
 
@@ -150,7 +150,7 @@ class There:
         return self._asked(f"sh -c {shlex.quote(script)} </dev/null", seconds)
 
     def _copy(self, program: Path) -> str:
-        """The program's name over there; it is sent when it is not there yet."""
+        """The program's name on the other machine; it is copied there first if necessary."""
         key = program, program.stat().st_mtime_ns
         if key not in self._copied:
             name, content = f"p{len(self._copied)}", program.read_bytes()
@@ -164,7 +164,7 @@ class There:
         return self._copied[key]
 
     def _asked(self, command: str, seconds: float, content: bytes = b"") -> process.Ended:
-        """Have the shell do a command. Raises Lost."""
+        """Have the shell run a command. Raises Lost."""
         assert self._child.stdin is not None
         begin = time.monotonic()
         try:
@@ -203,14 +203,14 @@ class There:
         handle = self._child.stdout.fileno()
         left = deadline - time.monotonic()
         if left <= 0 or not select.select([handle], [], [], left)[0]:
-            raise Lost(f"ssh:{self._host} does not answer any more")
+            raise Lost(f"ssh:{self._host} no longer answers")
         chunk = os.read(handle, 1 << 16)
         if not chunk:
             raise self._lost()
         self._read += chunk
 
     def _lost(self) -> Lost:
-        """What ssh says of a connection that ended."""
+        """The error for a connection that ended, with what ssh printed."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._child.wait(2.0)
         process.kill(self._child)

@@ -1,8 +1,8 @@
 """litmus7 as a runner: each test becomes a program that runs it some hundred thousand times.
 
 litmus7 writes the sources of many tests at once; each program then runs by itself, in rounds,
-because it prints only at its end: rounds grow until one takes a good part of the time, and what
-was counted in a round stays when a later one has to be killed.
+because it prints only at its end: rounds grow until one takes a good part of the time, and the
+counts of a round are preserved when a later one has to be killed.
 
 Threads meet at a barrier of time stamps (-barrier timebase), on memory reached through shuffled
 pointers (-mem indirect): on x86-64 that shows store buffering a thousand times as often as
@@ -105,7 +105,7 @@ class Litmus7(msgspec.Struct, frozen=True):
             for number, test in enumerate(tests):
                 program = folder / f"t{number}.exe"
                 if not program.exists():
-                    why = problems.get(number, "litmus7 made no program of it")
+                    why = problems.get(number, "litmus7 wrote no program for it")
                     done(not_run(test, machine, self.name, why))
                     continue
                 try:
@@ -143,10 +143,11 @@ def _threads(test: Test) -> int:
 def _compile(
     tests: Sequence[Test], machine: Machine, chosen: Sequence[str], folder: Path
 ) -> dict[int, str]:
-    """Make `tN.exe` in the folder of every test that can be; why not, of the others."""
+    """Compile each test that can be to `tN.exe` in the folder; returns why the others cannot, by
+    number."""
     for number, test in enumerate(tests):
         text = test.text
-        # two tests may have one name, and a name may be none for a file
+        # two tests may have the same name, and not every name can name a file
         header = _HEADER.match(text)
         if header is not None:
             text = f"{header['arch']}t{number}{text[header.end() :]}"
@@ -154,7 +155,7 @@ def _compile(
     problems: dict[int, str] = {}
     numbers = list(range(len(tests)))
     if not _translate(numbers, chosen, folder, problems):
-        for number in numbers:  # one of them is too much for litmus7: find out which
+        for number in numbers:  # litmus7 crashes on one of them: find out which
             _translate([number], chosen, folder, problems)
     programs = [f"t{n}.exe" for n in numbers if (folder / f"t{n}.c").exists()]
     if not programs:
@@ -187,7 +188,7 @@ def _compile(
 def _translate(
     numbers: Sequence[int], chosen: Sequence[str], folder: Path, problems: dict[int, str]
 ) -> bool:
-    """litmus7 writes C for the tests. False if it died on the way."""
+    """Have litmus7 write C for the tests. False if it crashed."""
     ended = process.run(
         [
             tools.require(LITMUS7).path,

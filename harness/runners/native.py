@@ -1,17 +1,18 @@
 """weakspot's own runner: tests become C programs, which are run in short slices.
 
-How threads meet and what stands between two instances decides how much is seen, by factors of
-thousands, and differently for each test and machine. So a slice tries one setting of the
-program's parameters; those that show most get most of the time, and what was best is remembered
-in the user's cache folder for the next time. A slice that dies or hangs costs only itself.
+How threads meet, and what separates two instances, changes the number of observations by factors of
+thousands, and differently for each test and machine. Each slice therefore tries one setting of the
+program's parameters; the settings that show most get most of the time, and the best is stored in
+the user's cache folder for the next run. A slice that crashes or hangs loses only itself.
 
-Every test is run together with its controls. Its fenced sibling must show interleavings only:
-what else it shows is an error of the runner, the compiler or the machine, and nothing is counted
-then. For an outcome that is not seen, its weaker siblings say what that is worth: they run under
-the same settings, and the settings that show them get half of the test's own time.
+Every test is run together with its control tests. The fenced variant must show interleavings only:
+any other outcome is an error of the runner, the compiler or the machine, and nothing is counted
+then. For an outcome that is not observed, the weaker variants measure the strength of that negative
+result: they run under the same settings, and the settings that show them get half of the test's
+time.
 
-Tests that differ in orders and fences alone are a family: with all their controls they are one
-program, since compiling takes longer than running, and most of a program is the same for all.
+Tests that differ only in memory orders and fences are a family: with all their control tests they
+are one program, since compiling takes longer than running, and they share most of the program.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from typing import Literal
 import msgspec
 
 from weakspot.errors import Unsupported
-from weakspot.generators.cycles.variants import Sibling, fenced, weaker
+from weakspot.generators.cycles.variants import Variant, fenced, weaker
 from weakspot.generators.emit.native import native_source, perpetual
 from weakspot.generators.emit.threads import places, statements
 from weakspot.generators.litmus import Test
@@ -49,19 +50,19 @@ from weakspot.harness.values.verdict import Verdict
 from weakspot.system import cache, process, tools
 from weakspot.system.tools import Requirement
 
-_PATIENCE = 20  # slices in which nothing may be counted, since others have the processors
+_PATIENCE = 20  # slices without a count that are tolerated: other programs use the processors
 _AHEAD = 40  # tests that are compiled before the first of them runs
 _TOGETHER = 24  # tests that are compiled as one program, at most
 _SHORTEST, _LONGEST = 0.01, 0.25  # seconds of a slice
 _ONCE = 0.1  # seconds of slices in one run of a program
 
-#: shares of a test's time; what a part does not need the test itself gets
+#: shares of a test's time; the test itself gets what a part does not need
 _FENCED, _FIRST, _WEAKER, _REST = 0.1, 0.3, 0.25, 0.35
-_ENOUGH = 100  # independent hits of a sibling: its rate is then known to a tenth
+_ENOUGH = 100  # independent hits of a variant: its rate is then known to a tenth
 
 
 class Native(msgspec.Struct, frozen=True):
-    """The runner. `emit` writes the C of siblings."""
+    """The runner. `emit` writes the C of a test and its variants."""
 
     emit: Callable[..., str] = native_source
     name: str = "native"
@@ -107,14 +108,14 @@ RUNNER = Native()
 
 
 class _Measured:
-    """A test under measurement: slices of its program, added up."""
+    """A test that is being measured: the sum of the slices of its program."""
 
     def __init__(self, test: Test, family: _Family, bench: _Bench) -> None:
         self.test, self.bench = test, bench
         read = statements(test)
         self.threads = len(read.threads)
         self.name = bench.name(test)
-        self.program, self.sibling = family.runs(test)
+        self.program, self.variant = family.runs(test)
         remembered = bench.memory.best.get(self.name)
         every = settings(self.threads, bench.machine.cores, perpetual=perpetual(read) is not None)
         self.choice = Choice(every, remembered)
@@ -123,8 +124,8 @@ class _Measured:
         self.seconds = self.processor = 0.0
         self.problem = ""
 
-    def go_on(self, seconds: float, enough: float = math.inf, slices: int = 1) -> None:
-        """Run slices for so long, and so many at least, or until there are enough independent
+    def measure(self, seconds: float, enough: float = math.inf, slices: int = 1) -> None:
+        """Run slices for `seconds`, at least `slices`, or until there are `enough` independent
         hits. Raises Failed if not even the first ends well, if nothing could be counted, or if
         the counts contradict themselves."""
         begin = time.monotonic()
@@ -144,14 +145,14 @@ class _Measured:
             self.bench.memory.best[self.name] = self.choice.best.setting
 
     def _run(self, seconds: float, count: int) -> None:
-        """So many slices, in one run of the program: starting it takes as long as a slice."""
+        """Run several slices in one run of the program: starting it takes as long as a slice."""
         chosen: list[Tried] = []
         slices = []
         for _ in range(count):
             tried = self.choice.next()
             tried.slices += 1
             chosen.append(tried)
-            setting = {**tried.setting, "sibling": self.sibling}
+            setting = {**tried.setting, "sibling": self.variant}
             slices.append((setting, seconds, self.choice.slices))
         try:
             ended = sliced(self.program, self.bench.at, slices)
@@ -178,21 +179,21 @@ class _Measured:
         state = self.program.state
         return tuple(Count(state(values), count) for values, count in sorted(self.counts.items()))
 
-    def missed(self, sibling: _Measured) -> float | None:
-        """The probability that nothing was seen of this test, were its outcome as likely as the
-        sibling's in each setting that both were run under; None if the sibling was not seen
-        there. Independent hits count: chances of instances that share an episode are one."""
+    def missed(self, variant: _Measured) -> float | None:
+        """The probability that this test's outcome was missed, were it as likely as the variant's
+        in each setting that both were run under; None if the variant's was not observed there. Only
+        independent hits count: instances of one episode have one chance."""
         total = 0.0
         for mine in self.choice.tried:
-            for its in sibling.choice.tried:
+            for its in variant.choice.tried:
                 if mine.setting == its.setting and its.iterations:
                     total += mine.iterations * its.independent / its.iterations
         return math.exp(-total) if total else None
 
 
 class _Family:
-    """Tests that differ in orders and fences alone, and all their controls, by text: one program.
-    `problem` says why there is none."""
+    """Tests that differ only in memory orders and fences, and all their control tests, by text: one
+    program. `problem` says why there is none."""
 
     def __init__(self, tests: Sequence[Test]) -> None:
         self.tests = tests
@@ -206,7 +207,7 @@ class _Family:
         self.problem: Failed | Unsupported | None = None
 
     def runs(self, test: Test) -> tuple[Program, int]:
-        """The program that runs the test, and as which of its siblings. Raises Failed,
+        """The program that runs the test, and the number of the test in it. Raises Failed,
         Unsupported."""
         if self.program is None:
             raise self.problem or Failed("its program was not compiled")
@@ -214,7 +215,7 @@ class _Family:
 
 
 class _Bench:
-    """A machine, and what was compiled and measured there for these tests."""
+    """A machine, and what was compiled and measured on it for these tests."""
 
     def __init__(
         self, emit: Callable[..., str], machine: Machine, at: Session, folder: Path
@@ -222,16 +223,16 @@ class _Bench:
         self.emit, self.machine, self.at, self.folder = emit, machine, at, folder
         self.memory = Memory(profile(machine, at))
         self.families: dict[str, _Family] = {}  # by the text of their tests
-        self.siblings: dict[str, _Measured] = {}  # by name: tests share them
-        self.interleaved: dict[str, Verdict] = {}  # of fenced siblings, by text
+        self.variants: dict[str, _Measured] = {}  # by name: tests share them
+        self.interleaved: dict[str, Verdict] = {}  # of fenced variants, by text
 
     def name(self, test: Test) -> str:
-        """What the test is remembered by on this machine."""
+        """The key of the test's stored settings on this machine."""
         return cache.digest(_unnamed(test), compilers.require(self.machine).stated)[:24]
 
     def expect(self, tests: Sequence[Test]) -> None:
-        """Find out which tests are a family, and ask the engine for the interleavings of all
-        fenced siblings at once."""
+        """Group the tests in families, and ask the engine for the interleavings of all
+        fenced variants at once."""
         related: dict[str, list[Test]] = {}
         for test in tests:
             if test.statements is not None:
@@ -254,7 +255,8 @@ class _Bench:
 
     def compile(self, tests: Sequence[Test]) -> None:
         """Compile the tests' families on all cores, before anything runs; what does not compile is
-        told when it is asked for. Where one of a family does not, each is compiled alone."""
+        reported when it is asked for. Where one test of a family does not, each is compiled
+        alone."""
         waiting = self._uncompiled(tests)
         self._compile(waiting)
         for family in waiting:
@@ -287,7 +289,7 @@ class _Bench:
         process.in_parallel(list(map(task, families)), workers=cores(), done=lambda _: None)
 
     def histogram(self, test: Test, seconds: float) -> Histogram:
-        """The test with its controls, in about so many seconds. Raises Failed, Unsupported."""
+        """The test with its control tests, in about so many seconds. Raises Failed, Unsupported."""
         begin = time.monotonic()
         read = statements(test)
         family = self.families[_unnamed(test)]
@@ -298,25 +300,25 @@ class _Bench:
                 test,
                 self.machine,
                 "native",
-                f"its control failed, so nothing is counted: with {control.change} it showed "
+                f"its control test failed, so nothing is counted: with {control.change} it showed "
                 f"{control.wrong}, which no interleaving gives",
             )
             return msgspec.structs.replace(failed, controls=(control,))
-        it.go_on(_FIRST * seconds)
-        siblings = () if it.hits else weaker(test, read)
-        share = _WEAKER * seconds / max(1, len(siblings))
+        it.measure(_FIRST * seconds)
+        variants = () if it.hits else weaker(test, read)
+        share = _WEAKER * seconds / max(1, len(variants))
         seen: list[tuple[str, _Measured]] = []
-        for each in siblings:
-            with contextlib.suppress(Failed):  # a sibling that does not run says nothing
-                seen.append((each.change, self._sibling(each.test, family, share, _ENOUGH)))
+        for each in variants:
+            with contextlib.suppress(Failed):  # a variant that does not run is no evidence
+                seen.append((each.change, self._variant(each.test, family, share, _ENOUGH)))
         it.choice.hint(other.choice.best.setting for _, other in seen if other.hits)
-        it.go_on(max(seconds - (time.monotonic() - begin), _REST * seconds))
+        it.measure(max(seconds - (time.monotonic() - begin), _REST * seconds))
         if it.hits:
-            seen = []  # what is seen needs nobody to vouch for it
+            seen = []  # an observation needs no further evidence
         told = [_control("weaker", change, other, it.missed(other)) for change, other in seen]
         return self._told(it, (control, *told))
 
-    def _sibling(
+    def _variant(
         self,
         test: Test,
         family: _Family,
@@ -325,25 +327,28 @@ class _Bench:
         *,
         whole: bool = False,
     ) -> _Measured:
-        """The sibling, run for so long, or as it was for another test; as a whole: under every
-        setting there is."""
+        """The variant, run for so long, or as it was measured for another test; `whole`: under
+        every setting."""
         fresh = _Measured(test, family, self)
-        known = self.siblings.get(fresh.name, fresh)
+        known = self.variants.get(fresh.name, fresh)
         if known is fresh or (whole and known.choice.slices < len(known.choice.tried)):
-            known.go_on(seconds, enough, len(known.choice.tried) if whole else 1)
-            self.siblings[known.name] = known
+            known.measure(seconds, enough, len(known.choice.tried) if whole else 1)
+            self.variants[known.name] = known
         return known
 
-    def _fenced(self, sibling: Sibling, family: _Family, seconds: float) -> ControlTest:
-        measured = self._sibling(sibling.test, family, seconds, whole=True)
+    def _fenced(self, variant: Variant, family: _Family, seconds: float) -> ControlTest:
+        measured = self._variant(variant.test, family, seconds, whole=True)
         if measured.problem:
-            raise Failed(f"its control ends badly: {measured.problem}")
-        verdict = self.interleaved.get(_unnamed(sibling.test))
+            raise Failed(f"its fenced control test did not run to its end: {measured.problem}")
+        verdict = self.interleaved.get(_unnamed(variant.test))
         if verdict is None or verdict.observation == "Unknown":
-            raise Failed("the engine does not tell the interleavings of its control")
+            why = verdict.reason if verdict is not None else "not asked"
+            raise Failed(
+                f"skipped: the interleavings of its fenced control test are not known: {why}"
+            )
         wrong = [each for each in measured.states if not within(each.state, verdict.states)]
         said = f"{state_text(wrong[0].state)} {times(wrong[0].count)}" if wrong else ""
-        return _control("fenced", sibling.change, measured, None, said)
+        return _control("fenced", variant.change, measured, None, said)
 
     def _told(self, it: _Measured, controls: tuple[ControlTest, ...]) -> Histogram:
         tried = it.choice.tried
@@ -351,11 +356,11 @@ class _Bench:
             "setting": told(it.choice.best.setting),
             "settings": str(sum(each.slices > 0 for each in tried)),
             "slices": str(it.choice.slices),
-            # less than all of it: a hypervisor or other programs had the processors meanwhile
+            # less than 100 %: a hypervisor or other programs used the processors meanwhile
             "threads ran": f"{it.processor / (it.threads * max(it.seconds, 1e-9)):.0%} of the time",
             "compiler": compilers.require(self.machine).stated,
             "assembly": str(it.program.assembly),
-            "sibling": str(it.sibling),
+            "sibling": str(it.variant),
         }
         if it.threads > self.machine.cores:
             parameters["crowded"] = f"{it.threads} threads on {self.machine.cores} processors"

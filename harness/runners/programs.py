@@ -1,7 +1,5 @@
-"""Programs of the native runner: compiled once, kept, run in slices, and not believed blindly.
-
-What a program prints counts only if it fits together.
-"""
+"""Programs of the native runner: compiled once, cached, run in slices. What a program prints counts
+only if it is consistent."""
 
 from __future__ import annotations
 
@@ -27,7 +25,7 @@ from weakspot.system import cache, process
 if TYPE_CHECKING:
     from weakspot.generators.source.program import Program as Source
 
-_GRACE = 5.0  # seconds that a slice may be late: a crowded machine takes its processors away
+_GRACE = 5.0  # seconds that a slice may be late: on a crowded machine it has to wait for processors
 _KEPT = 2000  # compiled programs in the cache
 
 _STATE = re.compile(r"state (\d+)((?: -?\d+)+)")
@@ -35,7 +33,7 @@ _TOTAL = re.compile(r"total (\d+) (\d+) (\d+) (\d+) (\d+)")
 
 
 class Program(msgspec.Struct, frozen=True):
-    """A compiled test: the program, and beside it its C and its assembly."""
+    """A compiled test: the program, with its C source and its assembly beside it."""
 
     path: Path
     places: tuple[Place, ...]
@@ -50,8 +48,8 @@ class Program(msgspec.Struct, frozen=True):
 
 
 class Slice(msgspec.Struct, frozen=True):
-    """What one slice counted, by the values of the observed places; how long it took, and how
-    much time all its threads had a processor."""
+    """The counts of one slice, by the values of the observed places; its duration, and how long its
+    threads had a processor, added up."""
 
     counts: dict[tuple[int, ...], int]
     iterations: int
@@ -62,12 +60,12 @@ class Slice(msgspec.Struct, frozen=True):
 
 
 class Failed(Exception):
-    """A program could not be made or run, or what it says does not fit together."""
+    """A program could not be compiled or run, or what it printed is inconsistent."""
 
 
 @contextlib.contextmanager
 def workshop() -> Iterator[Path]:
-    """A folder for programs: in the user's cache, else one that is gone afterwards."""
+    """A folder for programs: in the user's cache, or a temporary one."""
     folder = cache.folder_of("native")
     try:
         if folder is None:
@@ -85,7 +83,8 @@ def workshop() -> Iterator[Path]:
 
 
 def preprocessed(program: Source, machine: Machine) -> str:
-    """A program with all that it includes, by the machine's compiler. Raises Failed."""
+    """The source of a program with everything that it includes, by the machine's compiler. Raises
+    Failed."""
     language = SUFFIXES[program.source.suffix]
     folder = program.source.resolve().parent
     options = (*program.options, "-E", program.source.name)
@@ -101,9 +100,9 @@ def compiled(
     frame: Frame | None = None,
     language: str = "c",
 ) -> Program:
-    """The program of that source, which prints the values of those places, as the folder has it
-    or made now. What runs is what the assembly beside it says: it is made from that; in a frame,
-    together with what stands there. Raises Failed, Unsupported."""
+    """The program for a source, cached or compiled now, which prints the values of the places. It
+    is made from the assembly beside it, linked with what the `frame` adds. Raises Failed,
+    Unsupported."""
     around = frame or Frame()
     name = _name(machine, source, repr(frame) if frame else "", language=language)
     program = Program(folder / f"{name}.exe", places)
@@ -125,12 +124,12 @@ def compiled(
             ]
             for texts in (around.before, around.after)
         )
-        # objects alone keep their order with every linker
+        # every linker preserves the order of objects
         middle = assembly.with_suffix(".o").name
         _compiler(machine, made.parent, "-c", assembly.name, "-o", middle, language=language)
         linked = [*before, middle, *after, *around.linking]
         _compiler(machine, made.parent, *linked, "-o", made.name, crew=crew, language=language)
-        for suffix in (".c", ".s", ".exe"):  # the program last: what is there is whole
+        for suffix in (".c", ".s", ".exe"):  # the program last: if it exists, it is complete
             made.with_suffix(suffix).replace(program.path.with_suffix(suffix))
     return program
 
@@ -138,7 +137,8 @@ def compiled(
 def _object(
     text: str, suffix: str, machine: Machine, folder: Path, scratch: Path, language: str
 ) -> str:
-    """What stands around many programs, in C or assembly, is compiled once, and kept."""
+    """An object file, from C or assembly, that many programs are linked with: compiled once,
+    cached."""
     kept_at = folder / f"{_name(machine, text, language=language)}.o"
     if not kept_at.exists():
         source = scratch / f"around{suffix}"
@@ -185,8 +185,8 @@ def _compiler(
 def sliced(
     program: Program, at: Session, slices: Sequence[tuple[Setting, float, int]]
 ) -> list[Slice]:
-    """Run the program once, for one slice after the other: its setting, seconds and seed. Raises
-    Failed, Lost."""
+    """Run the program once, with one slice after another, each with a setting, its seconds and a
+    seed. Raises Failed, Lost."""
     arguments: list[str] = []
     for setting, seconds, seed in slices:
         arguments += ["then"] * bool(arguments) + _words(setting, seconds, seed)
@@ -203,7 +203,7 @@ def sliced(
 
 
 def printed(program: Program, at: Session, setting: Setting, seconds: float, seed: int) -> str:
-    """What the program prints that is run once, for so many seconds. Raises Failed, Lost."""
+    """What the program prints when it runs once for so many seconds. Raises Failed, Lost."""
     return _printed(program, at, _words(setting, seconds, seed), seconds)
 
 
@@ -223,8 +223,8 @@ def _printed(program: Program, at: Session, arguments: Sequence[str], seconds: f
 
 
 def _read(said: Sequence[str], places: int) -> Slice:
-    """The lines that a program printed of a slice. Raises Failed for anything that a whole program
-    does not print."""
+    """The slice that a program's lines describe. Raises Failed for anything else than a complete
+    program prints."""
     *lines, last = said or [""]
     total = _TOTAL.fullmatch(last)
     if total is None:

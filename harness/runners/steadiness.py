@@ -1,8 +1,8 @@
-"""How evenly a machine runs while tests run on it: a processor that is throttled, or that a
-hypervisor gives to others, shows other counts.
+"""How evenly a machine runs while tests run on it: counts differ on a processor that is throttled,
+or that a hypervisor gives to others.
 
-A small program is run after tests, once a second at most: it times a fixed piece of work and reads
-what /proc/stat says of stolen time. What cannot be measured is None; the tests go on without.
+A small program runs between tests, at most once per second: it times a fixed piece of work and
+reads stolen time from /proc/stat. What cannot be measured is None; the tests continue without it.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _STEAL, _GUEST = 7, 8  # columns of /proc/stat; guests' time is in that of users
 
 
 class Steadiness(msgspec.Struct, frozen=True):
-    """What was measured, `probes` times: by how much the slowest ran the fixed work slower than the
-    fastest (0.1: at nine tenths of the speed), and what share of all processors' time was stolen
-    between the first and the last."""
+    """What was measured, `probes` times: by how much slower the slowest probe was than the fastest
+    (0.1: at nine tenths of the speed), and which share of all processors' time was stolen between
+    the first and the last."""
 
     probes: int = 0
     throttling: float | None = None
@@ -35,8 +35,8 @@ class Steadiness(msgspec.Struct, frozen=True):
 
 
 class SteadinessProbe:
-    """Takes the measurements, the first two at once, then not more often than `every` so many
-    seconds; one that fails is the last."""
+    """Takes the measurements: the first two at once, then at most one per `every` seconds. After
+    one that fails it takes no more."""
 
     def __init__(
         self, program: Path | None = None, session: Session | None = None, every: float = _EVERY
@@ -77,7 +77,7 @@ class SteadinessProbe:
 
 @contextlib.contextmanager
 def steadiness_probe(machine: Machine) -> Iterator[SteadinessProbe]:
-    """A gauge for what runs on the machine inside the block."""
+    """A probe for what runs on the machine inside the block."""
     with contextlib.ExitStack() as stack:
         gauge = SteadinessProbe()
         with contextlib.suppress(WeakspotError, Failed):

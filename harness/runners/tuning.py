@@ -1,4 +1,5 @@
-"""Which setting of a native program is run next, and which was best on this machine before."""
+"""The settings of native programs: which one the next slice uses, and which was best on this
+machine."""
 
 from __future__ import annotations
 
@@ -10,15 +11,16 @@ from weakspot.harness.machines.profile import Profile
 from weakspot.system import cache
 
 CURIOUS = 8
-"""One slice in so many goes to the setting that was tried least."""
+"""One slice in so many uses the setting that was tried least."""
 
 Setting = dict[str, int]
-"""Parameters of a program; the head of the template says what each means."""
+"""Parameters of a program, by name; the comment at the head of the template explains each."""
 
-#: what is tried of every test. Slots show most where they are a little longer than a line takes
-#: from one processor's cache to another's; prefetching at random makes every order of arrival
-#: likely, and stores that are pushed before a test's own keep these in the store buffer. A locked
-#: instruction has to wait until all that were pushed before it are out: its thread is due first.
+#: settings that are tried for every test. Slots show most where they are a little longer than a
+#: line takes from one processor's cache to another's; prefetching at random makes every order of
+#: arrival likely, and stores that are pushed before a test's own keep these in the store buffer. A
+#: locked instruction has to wait until all that were pushed before it are out: its thread is due
+#: first.
 SETTINGS: tuple[Setting, ...] = (
     {"slot": 170, "jitter": 31, "sets": 2},
     {},
@@ -42,7 +44,7 @@ SETTINGS: tuple[Setting, ...] = (
 
 
 #: for tests that can run perpetually, with a processor for each thread and without: threads that
-#: take turns on one are best left to it for longer than a turn
+#: share one run best in slices longer than the scheduler's
 PERPETUAL: tuple[Setting, ...] = (
     {"perpetual": 1, "instances": 100},
     {"perpetual": 1, "instances": 3000},
@@ -59,7 +61,7 @@ ALONE: tuple[Setting, ...] = (
     {"instances": 2, "push": 48},
 )
 
-#: for programs as a whole. Where main runs a thread itself no processor is idle; where it does not,
+#: for whole programs. Where main runs a thread itself no processor is idle; where it does not,
 #: what it does between the last creation and the first join is part of the test. Prefetching what
 #: others have written matters most: a store that misses waits in the store buffer.
 WHOLE: tuple[Setting, ...] = (
@@ -75,9 +77,9 @@ WHOLE: tuple[Setting, ...] = (
 
 
 def settings(threads: int, processors: int, *, perpetual: bool) -> tuple[Setting, ...]:
-    """What to try of a test with so many threads. With processors to spare, neighbours and
-    processors that are far apart are told from one another: they share other caches. With too
-    few, each thread is alone in turn."""
+    """The settings to try for a test with so many threads. With processors to spare, neighbouring
+    and distant processors are distinguished: they share different caches. With too few, each thread
+    is alone in turn."""
     spare = processors // threads
     distances = sorted({2, spare} - {1}) if spare > 1 else []
     on = () if not perpetual else PERPETUAL if spare else CROWDED
@@ -92,7 +94,7 @@ def told(setting: Setting) -> str:
 
 
 class Tried(msgspec.Struct):
-    """A setting, and what its slices gave."""
+    """A setting, and what its slices counted."""
 
     setting: Setting
     slices: int = 0
@@ -103,16 +105,16 @@ class Tried(msgspec.Struct):
 
     @property
     def rate(self) -> tuple[float, float]:
-        """Independent hits a second; where there are none, hits."""
+        """Independent hits per second; where there are none, hits."""
         spent = max(self.seconds, 1e-9)
         return self.independent / spent, self.hits / spent
 
 
 class Choice:
-    """Which setting the next slice gets: each once, or the remembered one, then the one that shows
-    most; one slice in CURIOUS goes to the one that was tried least. As long as nothing is seen
-    all take turns, every other time those that are hinted at. (A bandit that is greedy with
-    forced exploration; Auer, Cesa-Bianchi and Fischer, Machine Learning 47, 2002, section 3.)"""
+    """Chooses the setting of the next slice: each once, or the stored one, then the one that shows
+    most; one slice in CURIOUS uses the one that was tried least. As long as nothing is observed,
+    all take turns, and every other slice uses one that was hinted at. (An epsilon-greedy bandit;
+    Auer, Cesa-Bianchi and Fischer, Machine Learning 47, 2002, section 3.)"""
 
     def __init__(self, settings: Sequence[Setting], first: Setting | None = None) -> None:
         order = [first] if first is not None else []
@@ -123,7 +125,7 @@ class Choice:
         self.slices = 0
 
     def hint(self, settings: Iterable[Setting]) -> None:
-        """These show siblings of the test: it may show itself there too."""
+        """Settings that show variants of the test: they may show the test too."""
         wanted = list(settings)
         self.hinted = [each for each in self.tried if each.setting in wanted]
 
@@ -147,14 +149,14 @@ def _least(tried: Sequence[Tried]) -> Tried:
 
 
 class Remembered(msgspec.Struct):
-    """Which settings were best on a machine, by the digest of the test's program."""
+    """The best settings on a machine, by the digest of the test's program."""
 
     best: dict[str, Setting] = {}
 
 
 class Memory:
-    """What is remembered of a machine: a file in the user's cache folder. Without one that can be
-    written nothing is."""
+    """The stored settings for a machine: a file in the user's cache folder. Nothing is stored if it
+    cannot be written."""
 
     def __init__(self, known: Profile) -> None:
         kind = cache.digest(*(str(each) for each in (known.machine, known.cpu, known.hypervisor)))

@@ -1,9 +1,9 @@
-"""Programs as a whole, many times: a scenario with its threads, as it is written.
+"""Whole programs, run many times: a scenario with its threads, as it is written.
 
-A program is linked with a main of ours that runs its main over and over, on threads that live on,
-and counts the assertions that fail. It runs in slices with changing settings, as tests do, of which
-those that show most get most of the time. A program that is never seen to fail has not been shown
-to be right: what is said instead is in how many instances its threads did run at once.
+A program is linked with a main function of ours that calls its main over and over, on threads that
+are created once, and counts the assertions that fail. It runs in slices with changing settings, as
+tests do; the settings that show most get most of the time. A program that never fails has not been
+shown to be correct: the report states in how many instances its threads overlapped.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _TOTAL = re.compile(r"total (\d+) (\d+) (\d+) (\d+) (\d+) (-?[\d.]+)")
 
 
 class Times(msgspec.Struct, frozen=True):
-    """How often the threads of an instance execute an operation, without main: the mean over the
-    instances, and from the least to the most."""
+    """How often the threads of an instance, main excluded, execute an operation: the mean over the
+    instances, the least and the most."""
 
     mean: float
     least: int
@@ -46,11 +46,11 @@ class Times(msgspec.Struct, frozen=True):
 
 
 class Slice(msgspec.Struct, frozen=True):
-    """What a slice counted: instances, those in which all threads ran at one moment, failures by
-    what they are (without count and values) and values. `typical` are the seconds
-    that the functions of an instance's threads take, added up: the mean of the middle half of the
-    instances, without what it takes to look at the time; negative where that is too long to time.
-    `operations` are those that were counted, by number."""
+    """The counts of a slice: instances, those in which all threads ran at one moment, failures by
+    kind (without count and values) with their values. `typical` are the seconds that the functions
+    of an instance's threads take, added up: the mean of the middle half of the instances, without
+    the cost of reading the clock; negative where they take too long to time. `operations` are those
+    that were counted, by number."""
 
     instances: int
     overlapped: int
@@ -67,16 +67,16 @@ _COUNTING = {
 
 
 def counted(number: int) -> str:
-    """An expression that counts: where a program evaluates it, the operation of that number is
-    executed once more. Slices are asked for the operations by the parameter `counts`."""
+    """An expression that counts: each time a program evaluates it, the count of the operation of
+    that number increases by one. The parameter `counts` asks a slice for the operations."""
     return f"weakspot_counted({number})"
 
 
 def made(
     program: Program, machine: Machine, folder: Path, *, counting: bool = False
 ) -> programs.Program:
-    """The program, ready to be run as a whole; `counting` allows it what `counted` says.
-    Raises Failed, Unsupported."""
+    """The program, compiled to be run as a whole; with `counting` it may contain expressions of
+    `counted`. Raises Failed, Unsupported."""
     language = SUFFIXES[program.source.suffix]
     text = f"{_COUNTING[language] if counting else ''}{preprocessed(program, machine)}"
     return compiled(text, (), machine, folder, frame=frame(language), language=language)
@@ -97,9 +97,9 @@ def run(
     seconds: float,
     done: Callable[[ProgramRun], None],
 ) -> None:
-    """Run each of the programs, by their names, for about `seconds`, without the time of compiling;
-    `done` is called once a program. Raises MissingTool, ToolFailed, and Lost for a machine that
-    is gone: of what it was running nothing is told then."""
+    """Run each of the programs, by name, for about `seconds`, without the time of compiling; `done`
+    is called once per program. Raises MissingTool, ToolFailed, and Lost for a machine that is gone:
+    the program that was running is not reported then."""
     for language in {SUFFIXES[program.source.suffix] for _, program in subjects}:
         compilers.require(machine, language)
     with workshop() as folder, machines.opened(machine) as at:
@@ -129,8 +129,7 @@ def _run(
     memory: Memory,
     seconds: float,
 ) -> ProgramRun:
-    """The program, measured. Raises Failed if not even the first slice ends well,
-    Lost."""
+    """The measured program. Raises Failed if not even the first slice ends well, Lost."""
     choice = Choice(WHOLE, memory.best.get(program.path.stem))
     failures: dict[Failure, Counter[str]] = {}
     instances = overlapped = 0
@@ -184,7 +183,8 @@ def _counted(failure: Failure, values: Counter[str]) -> Failure:
 
 
 def _read(text: str) -> Slice:
-    """What a program printed. Raises Failed for anything that a whole program does not print."""
+    """The slice that a program printed. Raises Failed for anything else than a complete program
+    prints."""
     *lines, last = text.splitlines() or [""]
     failures: dict[Failure, Counter[str]] = {}
     executed: dict[int, tuple[int, int, int]] = {}  # in all, the least, the most
@@ -221,7 +221,7 @@ def _read(text: str) -> Slice:
     )
     if counted != failed or overlapped > instances or failed > instances:
         raise Failed(
-            f"its program's counts do not add up: {counted} failures told of {failed} in "
+            f"its program's counts do not add up: {counted} failures listed of {failed} in "
             f"{instances} instances"
         )
     operations = {

@@ -294,7 +294,7 @@ def test_a_lying_machine_fails_its_controls_and_the_campaign(
     tools = msgspec.structs.replace(installed(), machine=lambda _: liar)
     plan = three_tests(tmp_path, "local")
     record = campaign.run(plan, folder=tmp_path / "campaign", tools=tools)[1]
-    assert all("its control failed" in each.reason for each in record.histograms)
+    assert all("its control test failed" in each.reason for each in record.histograms)
     assert all(each.iterations == 0 for each in record.histograms)
     (finding,) = (each for each in record.findings if each.id == "WS403")
     assert "control tests failed: a with all fences showed 0:r0=0 1:r0=0" in finding.message

@@ -337,7 +337,7 @@ def test_a_lying_runner_is_caught_by_its_control(here: Machine, fault: str) -> N
         pytest.skip("one processor interleaves threads anyhow")
     runner = planted(*FAULTS[fault])
     histogram = ran([sb("SB+scs", order="seq_cst")], here, 0.3, runner)["SB+scs"]
-    assert "its control failed" in histogram.reason
+    assert "its control test failed" in histogram.reason
     assert histogram.iterations == 0
     assert histogram.controls[0].wrong
 
