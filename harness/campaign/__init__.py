@@ -5,7 +5,7 @@ one by one as they become known, and a Record of all that a store holds.
 
     plan       which questions there are, and which are skipped, with the reason
     jobs       one question as a value: its key, and how to perform it
-    executor   performs the jobs that a store does not hold; progress, time limits, Ctrl-C
+    executor   performs the jobs that a store does not hold: `ask`, or `iterate` over their answers
     store      the protocol of stores, and the store in memory; folder: a campaign's folder
     cache      a project's answers between runs, in its folder .weakspot
     campaign   a plan while it is carried out, phase by phase; `run` is the main job

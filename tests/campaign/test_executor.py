@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from pathlib import Path
@@ -12,7 +13,14 @@ import pytest
 from fakes import FakeMachine
 
 from weakspot.errors import MissingTool, ToolFailed
-from weakspot.harness.campaign.executor import Events, LocalExecutor, Stopped, answer_of, ask
+from weakspot.harness.campaign.executor import (
+    Events,
+    LocalExecutor,
+    Stopped,
+    answer_of,
+    ask,
+    iterate,
+)
 from weakspot.harness.campaign.folder import resume_or_create
 from weakspot.harness.campaign.jobs import Job, Sink
 from weakspot.harness.campaign.store import MemoryStore, Store
@@ -259,3 +267,50 @@ def test_a_folder_holds_the_histogram_of_a_lost_machine_but_asks_again(tmp_path:
         assert not store.has("t:local")
         store.put("t:local", lost)
         assert store.has("t:local")
+
+
+# --- answers as they come ---------------------------------------------------------------------
+
+
+def test_answers_come_one_by_one_as_soon_as_they_are_stored() -> None:
+    going = threading.Event()
+
+    def wait(job: Note, _: Sink) -> None:
+        assert job.key == "a" or going.wait(10)
+
+    store = MemoryStore()
+    store.put("known", "before")
+    jobs = [Note(key=key, performed=[], act=wait) for key in ("a", "known", "b")]
+    found = iterate(jobs, store, executor())
+    job, answer = next(found)
+    assert (job.key, answer, store.get("a"), store.has("b")) == ("a", "answer a", "answer a", False)
+    going.set()
+    assert [job.key for job, _ in found] == ["b"]
+    assert store.has("b")
+
+
+def test_whoever_leaves_the_loop_stops_the_executor_at_its_next_answer() -> None:
+    going = threading.Event()
+    began: list[str] = []
+
+    def wait(job: Note, _: Sink) -> None:
+        began.append(job.key)
+        assert job.key == "a" or going.wait(10)
+
+    store = MemoryStore()
+    for job, _ in iterate(
+        [Note(key=key, group=key, performed=[], act=wait) for key in "abc"], store, executor()
+    ):
+        assert job.key == "a"
+        break
+    going.set()
+    deadline = time.monotonic() + 10
+    while threading.active_count() > 1 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert began in (["a"], ["a", "b"])
+    assert not store.has("c")
+
+
+def test_the_loop_raises_what_the_executor_raises() -> None:
+    with pytest.raises(ToolFailed):
+        list(iterate([Note(key="a", performed=[], act=fail)], MemoryStore(), executor()))
