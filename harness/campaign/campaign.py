@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -40,10 +40,6 @@ from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.store import MemoryStore, RecordStore
 from weakspot.harness.campaign.tools import Tools, installed
 from weakspot.harness.checkers import CHECKERS, Checker, unknown
-from weakspot.harness.codegen import configurations
-from weakspot.harness.codegen.check import LANGUAGE
-from weakspot.harness.codegen.configurations import Configuration
-from weakspot.harness.codegen.operations import Subject as Operations
 from weakspot.harness.corpus.material import Material, gather, joined
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.judge.findings import judge
@@ -59,6 +55,10 @@ from weakspot.harness.values.record import (
     Record,
     key,
 )
+
+if TYPE_CHECKING:
+    from weakspot.harness.codegen.configurations import Configuration
+    from weakspot.harness.codegen.operations import Subject as Operations
 
 
 def run(
@@ -81,7 +81,7 @@ def run(
     tools = tools or installed()
     progress = progress or Quiet()
     chosen = planning.models(plan.models, tools.model)
-    builds = configurations.configurations(plan.compiled) if plan.compiled else []
+    builds = _configurations(plan.compiled) if plan.compiled else []
     reached, unreached = _machines(plan.machines, tools)
     folder = folder or latest_unfinished(root, plan) or new_folder(root)
     with resume_or_create(folder, plan) as store:
@@ -98,17 +98,20 @@ def run(
                 campaign.explore()
                 campaign.check(campaign.checkers())
                 if builds:
-                    language = [tools.model(LANGUAGE)]
-                    in_c = [
-                        each.name for each in campaign.material.entries if each.test.arch == "C"
-                    ]
-                    campaign.compare(in_c, language, tools.checker(CHECKERS.default.name), builds)
+                    campaign.compare_with_sources(builds)
                 campaign.run(reached)
                 campaign.finish()
             except (KeyboardInterrupt, Stopped):
                 campaign.describe()
                 raise
     return folder, load(folder)
+
+
+def _configurations(names: Sequence[str]) -> Sequence[Configuration]:
+    """The compiler configurations of these names. Raises BadInput for a name that is unknown."""
+    from weakspot.harness.codegen.configurations import configurations
+
+    return configurations(names)
 
 
 def _machines(names: Sequence[str], tools: Tools) -> tuple[list[Machine], list[Lost]]:
@@ -223,6 +226,14 @@ class Campaign(Events):
             entry, model = entries[each.about], self._under.models[each.model]
             about = key(entry.digest, self._under.digests[each.model], each.checker, "skipped")
             self.store.put(about, unknown(entry.test, model, each.checker, each.reason))
+
+    def compare_with_sources(self, builds: Sequence[Configuration]) -> None:
+        """Compare the compiled code of every C test with its source, under the language's model."""
+        from weakspot.harness.codegen.check import LANGUAGE
+
+        in_c = [each.name for each in self.material.entries if each.test.arch == "C"]
+        checker = self.tools.checker(CHECKERS.default.name)
+        self.compare(in_c, [self.tools.model(LANGUAGE)], checker, builds)
 
     def compare(
         self,

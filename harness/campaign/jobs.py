@@ -12,17 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 import msgspec
 
 from weakspot.generators.litmus import Test
-from weakspot.generators.source.program import Program
 from weakspot.harness.checkers import Checker
 from weakspot.harness.checkers.explorer import Bounds, Explorer
-from weakspot.harness.codegen.check import CodegenCheck
-from weakspot.harness.codegen.configurations import Configuration
-from weakspot.harness.codegen.operations import Subject as Operations
 from weakspot.harness.corpus.material import Subject
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.machines import Machine
@@ -32,6 +28,11 @@ from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.program_run import ProgramRun
 from weakspot.harness.values.record import digest
 from weakspot.harness.values.verdict import Verdict
+
+if TYPE_CHECKING:
+    from weakspot.generators.source.program import Program
+    from weakspot.harness.codegen.configurations import Configuration
+    from weakspot.harness.codegen.operations import Subject as Operations
 
 TESTS_PER_COMPILATION = 40
 """How many tests are compiled together. An interruption loses the comparisons of that many."""
@@ -191,6 +192,8 @@ class Compare(Job, frozen=True, kw_only=True):
 
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
+        from weakspot.harness.codegen.check import CodegenCheck
+
         first = jobs[0]
         programs = {each.name: each for job in jobs for each in job.programs}
         inspection = CodegenCheck(

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -29,14 +30,16 @@ from weakspot.harness.campaign.jobs import (
 )
 from weakspot.harness.checkers import Checker
 from weakspot.harness.checkers.explorer import Bounds, Explorer
-from weakspot.harness.codegen.configurations import Configuration
-from weakspot.harness.codegen.operations import Subject as Operations
 from weakspot.harness.corpus import models as corpus_models
 from weakspot.harness.corpus.material import Material
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.machines import Machine
 from weakspot.harness.runners import Runner
 from weakspot.harness.values.record import Entry, Plan, digest, key, unique
+
+if TYPE_CHECKING:
+    from weakspot.harness.codegen.configurations import Configuration
+    from weakspot.harness.codegen.operations import Subject as Operations
 
 
 class Skipped(msgspec.Struct, frozen=True):
