@@ -44,9 +44,7 @@ from weakspot.harness.corpus.material import Material, gather, joined
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.judge.findings import judge
 from weakspot.harness.machines import Lost, Machine
-from weakspot.harness.machines.prices import Prices
 from weakspot.harness.runners import Runner
-from weakspot.harness.values.annotations import annotate
 from weakspot.harness.values.record import (
     AnnotationCosts,
     MachineInfo,
@@ -59,6 +57,7 @@ from weakspot.harness.values.record import (
 if TYPE_CHECKING:
     from weakspot.harness.codegen.configurations import Configuration
     from weakspot.harness.codegen.operations import Subject as Operations
+    from weakspot.harness.machines.prices import Prices
 
 
 def run(
@@ -380,6 +379,7 @@ def printed(limits: Plan, material: Material, chosen: Iterable[Model]) -> Campai
 
 def _priced(material: Material, prices: Prices) -> Material:
     """The material with what is stored of the costs of its memory orders."""
+    from weakspot.harness.values.annotations import annotate
 
     def of(structure: str) -> tuple[AnnotationCosts, ...]:
         programs = [each for each in material.programs if each.structure == structure]

@@ -18,7 +18,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -27,7 +27,9 @@ from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.store import MemoryStore, Store
 from weakspot.harness.machines import Machine
-from weakspot.harness.runners.steadiness import SteadinessProbe, steadiness_probe
+
+if TYPE_CHECKING:
+    from weakspot.harness.runners.steadiness import SteadinessProbe
 
 
 class Stopped(Interrupted):
@@ -125,6 +127,13 @@ class _Storing(msgspec.Struct):
         self.events.measured(machine, facts)
 
 
+def steadiness(machine: Machine) -> contextlib.AbstractContextManager[SteadinessProbe]:
+    """The probe of runners.steadiness, imported only where something runs on a machine."""
+    from weakspot.harness.runners.steadiness import steadiness_probe
+
+    return steadiness_probe(machine)
+
+
 class LocalExecutor:
     """Performs jobs in this process, one batch after the other. Explorers and checkers use every
     core themselves; machines run one after the other too, since an emulator, or compiling for
@@ -139,7 +148,7 @@ class LocalExecutor:
         *,
         ends: float | None = None,
         gauge: Callable[[Machine], contextlib.AbstractContextManager[SteadinessProbe]]
-        | None = steadiness_probe,
+        | None = steadiness,
     ) -> None:
         self._ends, self._gauge = ends, gauge
 

@@ -6,13 +6,16 @@ In: names. Out: a Tools, which a Campaign asks; or the checkers and runners of o
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from weakspot.errors import BadInput, MissingTool
 from weakspot.harness import machines
+from weakspot.harness.campaign.executor import steadiness
 from weakspot.harness.campaign.jobs import ProgramRunner
 from weakspot.harness.checkers import CHECKERS, Checker
 from weakspot.harness.checkers.explorer import EngineExplorer, Explorer
@@ -20,11 +23,12 @@ from weakspot.harness.corpus import models
 from weakspot.harness.corpus.material import Generator, from_source
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.machines import Machine
-from weakspot.harness.machines.prices import Prices
-from weakspot.harness.machines.profile import profile
-from weakspot.harness.runners import RUNNERS, Runner, whole_programs
-from weakspot.harness.runners.steadiness import SteadinessProbe, steadiness_probe
+from weakspot.harness.runners import RUNNERS, Runner
 from weakspot.system import tools
+
+if TYPE_CHECKING:
+    from weakspot.harness.machines.prices import Prices
+    from weakspot.harness.runners.steadiness import SteadinessProbe
 
 
 class Tools(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,9 +39,7 @@ class Tools(msgspec.Struct, frozen=True, kw_only=True):
     machine: Callable[[str], Machine]
     profile: Callable[[Machine], object]
     model: Callable[[str], Model]
-    gauge: Callable[[Machine], contextlib.AbstractContextManager[SteadinessProbe]] = (
-        steadiness_probe
-    )
+    gauge: Callable[[Machine], contextlib.AbstractContextManager[SteadinessProbe]] = steadiness
     generator: Generator = from_source
     explorer: Explorer = EngineExplorer()
     whole: ProgramRunner | None = None  # whole_programs.run; without it programs are not run
@@ -46,16 +48,34 @@ class Tools(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def installed() -> Tools:
-    """The real tools."""
+    """The real tools; what only hardware needs is imported when it is asked for."""
     return Tools(
         checker=CHECKERS.get,
         runner=RUNNERS.get,
         machine=machines.resolve,
-        profile=profile,
+        profile=_profile,
         model=models.resolve,
-        whole=whole_programs.run,
-        prices=Prices,
+        whole=_run_whole_programs,
+        prices=_prices,
     )
+
+
+def _profile(machine: Machine) -> object:
+    from weakspot.harness.machines.profile import profile
+
+    return profile(machine)
+
+
+def _run_whole_programs(*arguments: Any, **keywords: Any) -> None:
+    from weakspot.harness.runners import whole_programs
+
+    whole_programs.run(*arguments, **keywords)
+
+
+def _prices() -> Prices:
+    from weakspot.harness.machines.prices import Prices
+
+    return Prices()
 
 
 def choose_checkers(asked: str | None, *, witnesses: bool = False) -> list[Checker]:
@@ -64,9 +84,11 @@ def choose_checkers(asked: str | None, *, witnesses: bool = False) -> list[Check
     Raises MissingTool when none is, and BadInput when witnesses are wanted of one that gives
     none.
     """
-    wanted = tuple(CHECKERS) if asked in (None, "all") else (CHECKERS.get(str(asked)),)
-    found = [checker for checker in wanted if checker.available()]
-    if not found:
+    named = CHECKERS if asked in (None, "all") else (CHECKERS.get(str(asked)),)
+    installed = (checker for checker in named if checker.available())
+    chosen = list(installed if asked == "all" else itertools.islice(installed, 1))
+    if not chosen:
+        wanted = tuple(named)
         names = [checker.name for checker in wanted]
         raise MissingTool(
             f"no checker is installed: {', '.join(names)}"
@@ -74,9 +96,8 @@ def choose_checkers(asked: str | None, *, witnesses: bool = False) -> list[Check
             else f"{names[0]} is not installed",
             advice=tools.advice(wanted[0].requires[0]),
         )
-    chosen = found if asked == "all" else found[:1]
-    explaining = [checker.name for checker in CHECKERS if checker.explains]
     if witnesses and not any(checker.explains for checker in chosen):
+        explaining = [checker.name for checker in CHECKERS if checker.explains]
         raise BadInput(
             f"{chosen[0].name} gives no witnesses", advice=f"ask {' or '.join(explaining)}"
         )

@@ -88,10 +88,9 @@ def from_source(structure: Structure, scenario: Scenario) -> Generated:
 def generator(defines: Sequence[str], include: Sequence[Path]) -> Generator:
     """The generator that compiles a user's own C files with these macros and include folders; the
     corpus is compiled as its claims.toml says."""
-    from weakspot.generators.pipeline import generate
-
     if not defines and not include:
         return from_source
+    from weakspot.generators.pipeline import generate
 
     def made(structure: Structure, scenario: Scenario) -> Generated:
         if structure.recorded:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -45,6 +46,19 @@ def imported(*arguments: str) -> set[str]:
 )
 def test_command_that_only_reads_imports_nothing_heavy(line: str) -> None:
     assert imported(*line.split()) & set(HEAVY) == set()
+
+
+def test_check_of_a_litmus_test_imports_neither_generators_nor_runners(folder: Path) -> None:
+    needed = {"rich", "weakspot._engine", "weakspot.harness.campaign"}
+    others = {
+        "email",
+        "weakspot.generators.binary",
+        "weakspot.harness.codegen",
+        "weakspot.harness.machines.local",
+        "weakspot.harness.runners.whole_programs",
+    }
+    loaded = imported("check", str(folder / "SB.litmus"), "-m", "sc")
+    assert loaded & ((set(HEAVY) - needed) | others) == set()
 
 
 def test_doctor_that_is_quick_imports_nothing_heavy() -> None:

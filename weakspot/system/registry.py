@@ -31,7 +31,8 @@ T = TypeVar("T", bound=Entry)
 
 
 class Registry(Generic[T]):
-    """The implementations of one `kind`, in the order of their ranks.
+    """The implementations of one `kind`, in the order of their ranks, those of other
+    distributions last.
 
     Each module of `package` defines `constant` as its one implementation, and has that one's name,
     except for the modules `others`, which several implementations or other packages use. An
@@ -51,8 +52,11 @@ class Registry(Generic[T]):
         return f"weakspot.{self.kind.replace(' ', '_')}s"
 
     def __iter__(self) -> Iterator[T]:
-        found = {each.name: each for each in (*self._own, *self._outside, *self._added.values())}
-        return iter(sorted(found.values(), key=lambda each: (each.rank, each.name)))
+        found = {each.name: each for each in (*self._own, *self._added.values())}
+        yield from sorted(found.values(), key=lambda each: (each.rank, each.name))
+        # looked for only when they are reached: the search is slow
+        outside = {each.name: each for each in self._outside if each.name not in found}
+        yield from sorted(outside.values(), key=lambda each: (each.rank, each.name))
 
     def names(self) -> tuple[str, ...]:
         """The names, the default first."""
