@@ -11,7 +11,7 @@ from weakspot.harness.corpus.structures import Structure
 
 
 def structures(found: Sequence[Structure], *, alone: bool) -> Iterator[str]:
-    """A line a structure; one that was asked for by name in full."""
+    """One line per structure; with `alone`, structures in full."""
     if not alone:
         width = max((len(each.name) for each in found), default=0)
         for each in found:
@@ -40,7 +40,7 @@ def json_structures(found: Iterable[Structure]) -> Iterator[str]:
 
 
 def models(found: Sequence[Model], *, alone: bool) -> Iterator[str]:
-    """A line a model; one that was asked for by name in full, with its cat file."""
+    """One line per model; with `alone`, models in full, with their cat files."""
     if not alone:
         names = max((len(each.name) for each in found), default=0)
         roles = max((len(each.role) for each in found), default=0)

@@ -1,4 +1,4 @@
-"""What memory orders cost, as `weakspot cost` prints it."""
+"""The cost of memory orders in a terminal: `weakspot cost`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from weakspot.harness.runners.whole_programs import Times
 
 
 def costs(found: Costs, out: Console) -> None:
-    """A row for each order of a site that has code of its own; below, the sites of which all orders
-    have the same, and those that no thread executes."""
-    emulated = "  emulated: says nothing of real hardware" if found.emulated else ""
+    """One row per memory order of a site with machine code of its own.
+
+    Below, the sites where all orders give the same code, and those that no thread executes.
+    """
+    emulated = "  emulated: not the cost on real hardware" if found.emulated else ""
     out.print(Text.assemble((found.subject, "bold"), f"  {found.machine}", (emulated, "yellow")))
-    rows: list[list[str | Text]] = [["", "", "", "alone", "together", "a run", "in"]]
+    rows: list[list[str | Text]] = [["", "", "", "alone", "together", "per run", "in"]]
     alike: list[str] = []
     idle: list[str] = []
     without: list[str] = []
@@ -35,9 +37,9 @@ def costs(found: Costs, out: Console) -> None:
             out.print(line)
     if alike:
         where = ", ".join(alike)
-        out.print(Text(f"  every order gives the same machine code at {where}"))
+        out.print(Text(f"  every memory order gives the same machine code at {where}"))
     if idle:
-        out.print(Text(f"  executed by main alone, or not at all: {', '.join(idle)}"))
+        out.print(Text(f"  executed only by main, or not at all: {', '.join(idle)}"))
     for run in found.runs:
         if run.alone is None and run.together is None:
             out.print(Text(f"  {run.scenario}: not measured: {run.why}", style="dim"))
@@ -46,17 +48,15 @@ def costs(found: Costs, out: Console) -> None:
             "not measured" if ns is None else f"{ns:.0f} ns" for ns in (run.alone, run.together)
         )
         why = f" ({run.why})" if run.why else ""
-        what = "" if run.operations is None else f", {_number(run.operations)} of these operations"
-        said = (
-            f"  a run of {run.scenario} as written{what}: {alone} alone, {together} together{why}"
-        )
-        out.print(Text(said, style="dim"))
+        what = "" if run.operations is None else f", {_number(run.operations)} measured operations"
+        summary = f"  one run of {run.scenario} with the orders in the source{what}"
+        out.print(Text(f"{summary}: {alone} alone, {together} together{why}", style="dim"))
     for left_out in without:
         out.print(Text(f"  not measured: {left_out}", style="dim"))
     out.print(
         Text(
-            f"nanoseconds an operation more than with the weakest order, and the interval of 95 %; "
-            f"{found.turns} turns in {found.seconds:.1f} s",
+            f"extra nanoseconds per operation over the weakest order, with the 95 % interval; "
+            f"{found.turns} rounds in {found.seconds:.1f} s",
             style="dim",
         )
     )
@@ -83,9 +83,9 @@ def _rows(site: SiteCost) -> list[list[str | Text]]:
 
 
 def _executed(site: SiteCost) -> str:
-    """How often a run does, alone and together."""
-    told = [_times(times) for times in (site.alone, site.together) if times]
-    return " / ".join(dict.fromkeys(told))
+    """How often one run executes the site, alone and together with other threads."""
+    counts = [_times(times) for times in (site.alone, site.together) if times]
+    return " / ".join(dict.fromkeys(counts))
 
 
 def _times(times: Times) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class DoctorLine(msgspec.Struct, frozen=True):
-    """One thing weakspot can use.
+    """One tool or library that weakspot can use.
 
     `where` is the path of a program or of a Python module; `origin` is "PATH",
     "WEAKSPOT_TOOLS", ".tools" or "Python"; both are None for what is missing. `version` is None
@@ -44,7 +44,7 @@ class DoctorLine(msgspec.Struct, frozen=True):
 
 
 def requirements() -> list[Requirement]:
-    """What everything that weakspot has can use, as each declares it."""
+    """The tools that checkers, runners and machines can use, as each declares them."""
     kinds = (*CHECKERS, *RUNNERS, *FAMILIES, *KINDS)
     found = (*(one for each in kinds for one in each.requires), LLVM)
     return list(dict.fromkeys(found))
@@ -62,7 +62,7 @@ def report(*, versions: bool = True) -> list[DoctorLine]:
 
 
 def missing_required(lines: Iterable[DoctorLine]) -> list[str]:
-    """What the main job lacks, by name; empty if it can run. One of each role is enough."""
+    """What `weakspot test` lacks, by name; empty if it can run. One tool per role is enough."""
     found = {line.name for line in lines if line.found}
     roles: dict[str, list[str]] = {}
     for each in requirements():
@@ -81,7 +81,7 @@ def as_dicts(lines: Iterable[DoctorLine]) -> list[dict[str, Any]]:
 
 
 def closing(lines: Iterable[DoctorLine]) -> str:
-    """The last line of the report: whether the main job can run."""
+    """The last line of the report: whether `weakspot test` can run."""
     missing = missing_required(lines)
     if missing:
         return f"`weakspot test` cannot run without: {', '.join(missing)}"

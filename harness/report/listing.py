@@ -13,34 +13,35 @@ from weakspot.harness.corpus.structures import Structure
 from weakspot.harness.judge.claims import ClaimAnswer, claim_answers
 from weakspot.harness.report.terminal import columns
 from weakspot.harness.values.descriptions import describe_origin
+from weakspot.harness.values.numbers import amount
 from weakspot.harness.values.record import Entry, GoldenDifference, Record, unique
 
 
 def tests(entries: Iterable[Entry]) -> list[Text]:
-    """A line a test: name, shape, the operations and sites that it comes from."""
+    """One line per test: name, shape, the operations and sites that it comes from."""
     return columns([each.name, each.test.shape, describe_origin(each)] for each in entries)
 
 
 def notes(material: Material) -> Iterator[str]:
-    """Which programs were not traced whole."""
+    """The programs of which not every interleaving was traced."""
     for each in material.programs:
         made = each.generated
         if not made.exhaustive or made.bounded:
             loops = ", ".join(unique(map(str, made.bounded)))
-            cut = f"loops bounded at {loops}" if loops else ""
-            how = "; ".join(filter(None, ("" if made.exhaustive else made.how, cut)))
+            bounds = f"loops bounded at {loops}" if loops else ""
+            how = "; ".join(filter(None, ("" if made.exhaustive else made.how, bounds)))
             yield f"note: {each.name}: {how}: more tests may exist"
 
 
 def drifts(found: Iterable[tuple[Structure, GoldenDifference]], *, promoted: bool) -> Iterator[str]:
-    """What promoting changes, or has changed."""
+    """What promoting changes, or has changed, in each structure."""
     for structure, drift in found:
         amount = len(drift.added) + len(drift.missing) + len(drift.changed)
         if not amount:
-            yield f"{structure.name}: as the golden tests"
+            yield f"{structure.name}: same as the golden tests"
             continue
-        said = "promoted" if promoted else f"differs; weakspot gen {structure.name} --promote"
-        yield f"{structure.name}: {said}"
+        command = f"weakspot gen {structure.name} --promote"
+        yield f"{structure.name}: {'promoted' if promoted else f'differs; {command}'}"
         for label, names in (
             ("added", drift.added),
             ("removed", drift.missing),
@@ -52,7 +53,7 @@ def drifts(found: Iterable[tuple[Structure, GoldenDifference]], *, promoted: boo
 def claims(
     found: Sequence[Structure], record: Record | None, campaign: Path | None
 ) -> Iterator[str | Text]:
-    """Every claim with what is recorded of it and who decided that: a row for each answer."""
+    """Every claim with its recorded answers, and which tool confirmed them: one row per answer."""
     rows: list[list[str | Text]] = []
     says: dict[int, str] = {}
     undecided = 0
@@ -81,20 +82,20 @@ def claims(
     yield title
     for number, line in enumerate(lines):
         yield line
-        # the claim itself stands below its rows
+        # the claim is printed below its rows
         if number in says:
             yield Text(f"    {says[number]}", style="dim")
     total = sum(len(structure.claims) for structure in found)
-    told = f"{total - undecided} of {total} claims decided"
+    counts = f"{total - undecided} of {amount(total, 'claim')} decided"
     if campaign is None:
-        yield f"{told}: there is no campaign yet; `weakspot test all` makes one"
+        yield f"{counts}: there is no campaign yet; run `weakspot test all`"
     else:
-        more = "; `weakspot test all` decides the others" if undecided else ""
-        yield f"{told} in {campaign}{more}"
+        more = "; run `weakspot test all` to decide the others" if undecided else ""
+        yield f"{counts} in {campaign}{more}"
 
 
 def _answer(each: ClaimAnswer) -> tuple[str, str]:
-    """What is recorded, and beside it what was found if that is another; a colour."""
+    """The recorded answer, with what was found if it differs, and a colour."""
     if each.fits is False:
         return f"{each.recorded}, but found {each.found}", "red"
     if each.found and each.found != each.recorded and not each.by:
@@ -103,7 +104,7 @@ def _answer(each: ClaimAnswer) -> tuple[str, str]:
 
 
 def json_claims(found: Iterable[Structure], record: Record | None) -> Iterator[str]:
-    """A JSON object for each claim and model, or machine."""
+    """One JSON object per claim and model, or kind of machine."""
     for structure in found:
         for claim in structure.claims:
             for each in claim_answers(record, structure.name, claim):

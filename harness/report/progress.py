@@ -11,7 +11,7 @@ from weakspot.harness.report.terminal import console
 
 
 class RichProgress:
-    """Progress as a bar that vanishes when it is done; a context manager."""
+    """Progress as a bar that disappears when it is done; a context manager."""
 
     def __init__(self, out: Console) -> None:
         self._progress = Progress(
@@ -53,7 +53,7 @@ class RichProgress:
 
 
 class PlainProgress:
-    """Progress for a log: a line a phase, and the messages. A context manager like the other."""
+    """Progress for a log: one line per phase, and the messages; a context manager."""
 
     def __init__(self, out: Console) -> None:
         self._out = out
@@ -78,6 +78,6 @@ class PlainProgress:
 
 
 def progress() -> RichProgress | PlainProgress:
-    """The progress that fits stderr, so that what is piped stays clean."""
+    """The progress that suits stderr; standard output stays free for a pipe."""
     out = console(sys.stderr)
     return RichProgress(out) if out.is_terminal else PlainProgress(out)

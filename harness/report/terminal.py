@@ -1,4 +1,4 @@
-"""The terminal: colours and bars for a person, plain stable lines for a pipe."""
+"""Printing: colours and bars in a terminal, plain stable lines in a pipe."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _STYLES = {
 
 
 def console(file: IO[str] | None = None) -> Console:
-    """Where reports are printed: with colours only on a terminal, elsewhere never wrapped."""
+    """The console that reports are printed on: coloured in a terminal, else plain and unwrapped."""
     out = file if file is not None else sys.stdout
     if out.isatty():
         return Console(file=out, highlight=False, soft_wrap=True, emoji=False)
@@ -44,7 +44,7 @@ def style(word: str) -> str:
 
 
 def columns(rows: Iterable[Sequence[str | Text]], *, gap: int = 2, indent: int = 0) -> list[Text]:
-    """Rows as lines with aligned cells; nothing trails a line."""
+    """Rows as lines with aligned cells, without trailing spaces."""
     cells = [[cell if isinstance(cell, Text) else Text(cell) for cell in row] for row in rows]
     count = max(map(len, cells), default=0)
     widths = [
@@ -64,7 +64,7 @@ def columns(rows: Iterable[Sequence[str | Text]], *, gap: int = 2, indent: int =
 
 
 def bar(part: float, width: int = 24) -> str:
-    """A bar of eighths of a cell; what is not nothing shows at least one eighth."""
+    """A bar in eighths of a cell; a part above zero shows at least one eighth."""
     eighths = round(max(0.0, min(1.0, part)) * width * 8)
     if part > 0:
         eighths = max(1, eighths)
@@ -73,5 +73,5 @@ def bar(part: float, width: int = 24) -> str:
 
 
 def magnitude(count: int, total: int) -> float:
-    """How long a bar is that must show one in ten million: the logarithm's share, in 0..1."""
+    """The length of a logarithmic bar, in 0..1: one in ten million is still visible."""
     return math.log10(count + 1) / math.log10(total + 1) if count and total else 0.0

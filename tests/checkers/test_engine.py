@@ -23,7 +23,7 @@ from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.corpus import models
 from weakspot.harness.report import witness
-from weakspot.harness.report.site.diagrams import draw_witness
+from weakspot.harness.report.site.diagrams import witness_diagram
 from weakspot.harness.values.herdlog import format_verdicts
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system import tools
@@ -96,9 +96,9 @@ def test_the_events_of_a_generated_test_name_their_sites() -> None:
     assert "a  flags.c:7 store x = 1 (rlx)      c  flags.c:14 store y = 1 (rlx)" in (
         witness.columns(found)
     )
-    drawing = draw_witness(found)
-    assert drawing is not None
-    assert [node.site for node in drawing.nodes][:2] == ["flags.c:7", "flags.c:8"]
+    diagram = witness_diagram(found)
+    assert diagram is not None
+    assert [node.site for node in diagram.nodes][:2] == ["flags.c:7", "flags.c:8"]
     # a thread that did not do all that it has sites for is not named by guess
     (verdict,) = checked(
         [made(SB.replace("{}", origin.replace("c:7,", "c:6,flags.c:7,") + "{}"))], "rc11"
@@ -138,16 +138,16 @@ def test_an_outcome_whose_values_cannot_come_about_has_no_candidate() -> None:
     ]
 
 
-def test_every_witness_can_be_drawn() -> None:
+def test_every_witness_has_a_diagram() -> None:
     tests = [read_test(path) for path in GOLDEN]
     verdicts = checked(tests, "rc11")
     shown = [verdict.witness for verdict in verdicts if verdict.witness is not None]
     assert len(shown) > len(tests) / 2
     for each in shown:
-        drawing = draw_witness(each)
-        assert drawing is not None
-        assert all(0 < node.x < drawing.width for node in drawing.nodes)
-        assert all(0 < node.y < drawing.height for node in drawing.nodes)
+        diagram = witness_diagram(each)
+        assert diagram is not None
+        assert all(0 < node.x < diagram.width for node in diagram.nodes)
+        assert all(0 < node.y < diagram.height for node in diagram.nodes)
         assert witness.columns(each)
 
 

@@ -19,7 +19,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from weakspot.errors import WeakspotError
 from weakspot.harness.report.site import build
-from weakspot.harness.report.site.diagrams import draw
+from weakspot.harness.report.site.diagrams import cycle_diagram
 from weakspot.harness.values.codegen import CodegenComparison
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.histogram import Count
@@ -338,30 +338,30 @@ def test_a_browser_filters_by_what_a_link_asks_for(tmp_path: Path) -> None:
     assert "7 tests" in text
 
 
-# --- drawings ---------------------------------------------------------------------------------
+# --- diagrams ---------------------------------------------------------------------------------
 
 
-def test_a_drawing_has_a_column_a_thread_and_an_arrow_an_edge() -> None:
-    drawing = draw(entry("SB").test)
-    assert drawing is not None
-    assert len(drawing.heads) == 2
-    assert [arrow.name for arrow in drawing.arrows] == ["po", "po", "po", "fr", "fr"]
-    assert [node.fence for node in drawing.nodes].count(True) == 1
-    assert all(node.left > 0 and node.x < drawing.width for node in drawing.nodes)
+def test_a_diagram_has_a_column_a_thread_and_an_arrow_an_edge() -> None:
+    diagram = cycle_diagram(entry("SB").test)
+    assert diagram is not None
+    assert len(diagram.heads) == 2
+    assert [arrow.name for arrow in diagram.arrows] == ["po", "po", "po", "fr", "fr"]
+    assert [node.fence for node in diagram.nodes].count(True) == 1
+    assert all(node.left > 0 and node.x < diagram.width for node in diagram.nodes)
 
 
 def test_a_thread_that_reads_its_own_store_is_drawn_so() -> None:
     test = msgspec.structs.replace(
         entry("SB").test, cycle="RfiRelAcq FreAcqRel FenceScdWRRelAcq FreAcqRel"
     )
-    drawing = draw(test)
-    assert drawing is not None
-    assert (drawing.arrows[0].kind, drawing.arrows[0].name) == ("rf", "rfi")
+    diagram = cycle_diagram(test)
+    assert diagram is not None
+    assert (diagram.arrows[0].kind, diagram.arrows[0].name) == ("rf", "rfi")
 
 
-def test_a_foreign_test_has_no_drawing() -> None:
-    assert draw(msgspec.structs.replace(entry("SB").test, body=None)) is None
-    assert draw(msgspec.structs.replace(entry("SB").test, cycle="")) is None
+def test_a_foreign_test_has_no_diagram() -> None:
+    assert cycle_diagram(msgspec.structs.replace(entry("SB").test, body=None)) is None
+    assert cycle_diagram(msgspec.structs.replace(entry("SB").test, cycle="")) is None
 
 
 def test_a_rebuilt_site_is_the_same(tmp_path: Path) -> None:

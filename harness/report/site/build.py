@@ -27,7 +27,7 @@ from weakspot.harness.judge.observed import ObservedOutcome, observed_outcomes
 from weakspot.harness.report.campaign import summary
 from weakspot.harness.report.site.data import SiteData, site_data
 from weakspot.harness.report.site.program_page import program_view
-from weakspot.harness.report.site.source_excerpts import Line, sources
+from weakspot.harness.report.site.source_excerpts import SourceLine, sources
 from weakspot.harness.report.site.structure_page import claim_views, scenarios
 from weakspot.harness.report.site.test_page import test_view
 from weakspot.harness.report.site.test_table import rows
@@ -94,7 +94,7 @@ class _Pages:
         excerpt = environment.get_template("code.html.j2")
 
         @lru_cache(maxsize=4096)  # many tests come from the same few source lines
-        def code(lines: tuple[Line, ...]) -> Markup:
+        def code(lines: tuple[SourceLine, ...]) -> Markup:
             return Markup(excerpt.render(lines=lines))
 
         environment.filters.update(

@@ -1,8 +1,8 @@
-"""The critical cycle of a test, or a witness, as a drawing: a column a thread, an arrow an edge.
+"""Diagrams of critical cycles and witnesses: one column per thread, one arrow per edge.
 
 The cycle is the execution that the test's condition asks for: program order down each thread, and
 reads-from, from-reads or coherence from one thread to the next (Alglave, Maranget, Tautschnig,
-Herding cats, TOPLAS 2014). The colours are those of herd7's drawings.
+Herding cats, TOPLAS 2014). The colours are those of herd7's diagrams.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _COMMUNICATION = {"Rfe": "rf", "Fre": "fr", "Coe": "co", "Wse": "co"}
 
 
 class Node(msgspec.Struct, frozen=True):
-    """A box: an access, or a fence, which has no frame. `site` is its `file:line`, where known."""
+    """A box: an access, or a fence, which has no frame. `site` is its `file:line`, if known."""
 
     x: float
     y: float
@@ -41,7 +41,7 @@ class Node(msgspec.Struct, frozen=True):
 
 
 class Arrow(msgspec.Struct, frozen=True):
-    """An edge along `path`, an SVG path; its name stands at (x, y)."""
+    """An edge along `path`, an SVG path, with its name at (x, y)."""
 
     kind: str  # po, rf, fr, co: its colour
     name: str
@@ -50,8 +50,8 @@ class Arrow(msgspec.Struct, frozen=True):
     y: float
 
 
-class Drawing(msgspec.Struct, frozen=True):
-    """Sizes in pixels; `heads` are the middles of the columns, from the left, and their names."""
+class Diagram(msgspec.Struct, frozen=True):
+    """Sizes in pixels; `heads` are the centres of the columns, from the left, and their names."""
 
     width: float
     height: float
@@ -62,8 +62,8 @@ class Drawing(msgspec.Struct, frozen=True):
     box_height = _HEIGHT
 
 
-def draw(test: Test) -> Drawing | None:
-    """The drawing, or None for a test that is not generated from a cycle."""
+def cycle_diagram(test: Test) -> Diagram | None:
+    """The diagram of a test's cycle, None for a test that was not generated from one."""
     if test.body is None:
         return None
     words, kinds = _edges(test.cycle)
@@ -99,7 +99,7 @@ def draw(test: Test) -> Drawing | None:
         far = len(columns) > 2 and number == len(columns) - 1
         arrow = _around(kind, source, target, height) if far else _across(kind, source, target)
         arrows.append(arrow)
-    return Drawing(
+    return Diagram(
         width=_MARGIN * 2 + (_GUTTER + _WIDTH) * len(columns) - _GUTTER,
         height=height,
         heads=tuple((nodes[0].x, f"P{thread}") for thread, nodes in enumerate(columns)),
@@ -108,8 +108,8 @@ def draw(test: Test) -> Drawing | None:
     )
 
 
-def draw_witness(witness: Witness) -> Drawing | None:
-    """A witness as a drawing; what it reads of the initial values is in the text only."""
+def witness_diagram(witness: Witness) -> Diagram | None:
+    """The diagram of a witness, None without events; reads of initial values are in the text."""
     place = places(witness)
     if not place:
         return None
@@ -149,7 +149,7 @@ def draw_witness(witness: Witness) -> Drawing | None:
         column: (nodes[number].x, heading(witness, witness.events[number].thread or 0))
         for number, (column, _) in place.items()
     }
-    return Drawing(
+    return Diagram(
         width=_MARGIN * 2 + (_GUTTER + width) * len(columns) - _GUTTER,
         height=64 + _ROW * max(row for _, row in place.values()) + _HEIGHT / 2 + 34,
         heads=tuple(head for _, head in sorted(columns.items())),
@@ -173,7 +173,7 @@ def _access(event: WitnessEvent) -> str:
 
 
 def _edges(cycle: str) -> tuple[list[list[str]], list[str]]:
-    """The edges within each thread, and the kinds of those that lead on to the next."""
+    """The edges within each thread, and the kinds of the edges to the next thread."""
     words: list[list[str]] = [[]]
     kinds = []
     for word in cycle.split():
@@ -186,8 +186,8 @@ def _edges(cycle: str) -> tuple[list[list[str]], list[str]]:
 
 
 def _inner(words: list[str], accesses: int) -> list[str]:
-    """The names of the edges between a thread's accesses; a read-modify-write that the cycle
-    passes through is one access here and an edge in the cycle's words."""
+    """The names of the edges between a thread's accesses; a read-modify-write in
+    the cycle is one access here and an edge in the cycle's notation."""
     if len(words) != accesses - 1:
         return ["po"] * (accesses - 1)
     known = {"Rfi": "rfi", "Coi": "coi", "Wsi": "coi", "DpC": "ctrl", "DpD": "data", "DpA": "addr"}
@@ -195,7 +195,7 @@ def _inner(words: list[str], accesses: int) -> list[str]:
 
 
 def _across(kind: str, source: Node, target: Node) -> Arrow:
-    """Straight to the neighbouring column; the name stands near the source, off the crossing."""
+    """To an adjacent column; the name is near the source, away from the crossing."""
     side = 1 if target.x > source.x else -1
     x1, x2 = source.x + side * source.width / 2, target.x - side * (target.width / 2 + 5)
     y1, y2 = source.y, target.y
@@ -206,7 +206,7 @@ def _across(kind: str, source: Node, target: Node) -> Arrow:
 
 
 def _beside(kind: str, source: Node, target: Node) -> Arrow:
-    """To another node of the same column, round the side of those between."""
+    """To another node of the same column, around the nodes between."""
     x = source.left
     bow = 14 + 0.12 * abs(target.y - source.y)
     path = f"M {x} {source.y} C {x - bow} {source.y}, {x - bow - 4} {target.y}, {x - 5} {target.y}"
@@ -214,7 +214,7 @@ def _beside(kind: str, source: Node, target: Node) -> Arrow:
 
 
 def _around(kind: str, source: Node, target: Node, height: float) -> Arrow:
-    """Below all columns and up the left margin, back to the first thread."""
+    """Below all columns and up the left margin, to the first thread."""
     bottom, left, round_ = height - 14, 14, 12
     end = target.left - 5
     path = (

@@ -10,8 +10,8 @@ import msgspec
 
 from weakspot.harness.report import witness
 from weakspot.harness.report.site.data import SiteData
-from weakspot.harness.report.site.diagrams import Drawing, draw_witness
-from weakspot.harness.report.site.source_excerpts import Excerpt, excerpts
+from weakspot.harness.report.site.diagrams import Diagram, witness_diagram
+from weakspot.harness.report.site.source_excerpts import SourceExcerpt, source_excerpts
 from weakspot.harness.values.claims import Scenario
 from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.finding import Finding
@@ -25,9 +25,9 @@ class ViolationView(msgspec.Struct, frozen=True, kw_only=True):
     violation: Violation
     models: tuple[str, ...]
     columns: tuple[str, ...]
-    drawing: Drawing | None
+    diagram: Diagram | None
     page: str  # of the test of its critical cycle
-    excerpts: tuple[Excerpt, ...]  # the source lines of the witness's events
+    excerpts: tuple[SourceExcerpt, ...]  # the source lines of the witness's events
 
 
 class ProgramView(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +74,7 @@ def _violation(
         violation=shown,
         models=tuple(model for model, _ in given),
         columns=tuple(witness.columns(shown.witness)),
-        drawing=draw_witness(shown.witness) if shown.witness else None,
+        diagram=witness_diagram(shown.witness) if shown.witness else None,
         page=site.pages.get(shown.test, ""),
-        excerpts=excerpts(site.record, structure, places),
+        excerpts=source_excerpts(site.record, structure, places),
     )

@@ -1,4 +1,4 @@
-"""Source lines with the tests that have sites on them."""
+"""Source lines, marked where tests have sites."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ import msgspec
 from weakspot.generators.litmus import Origin
 from weakspot.harness.values.record import Record, StructureInfo
 
-_CONTEXT = 2  # lines shown around a site
+_CONTEXT = 2  # lines before and after a site
 
 
-class Line(msgspec.Struct, frozen=True):
-    """A line of source. `tests` are those with a site on it; `seen` when one of them was seen
-    although a model forbids it."""
+class SourceLine(msgspec.Struct, frozen=True):
+    """A line of source. `tests` have a site on it; `is_contradicting` is set if one of them was
+    observed although a model forbids it."""
 
     number: int
     text: str
     tests: tuple[str, ...] = ()
-    seen: bool = False
+    is_contradicting: bool = False
 
 
-class Excerpt(msgspec.Struct, frozen=True):
-    """Some lines of a file; a gap stands before a line whose number does not follow."""
+class SourceExcerpt(msgspec.Struct, frozen=True):
+    """Lines of a file; the page marks a gap where line numbers are not consecutive."""
 
     file: str
-    lines: tuple[Line, ...]
+    lines: tuple[SourceLine, ...]
 
 
-class Thread(msgspec.Struct, frozen=True):
-    """One thread of an origin: its operation, the calls that lead to its sites, their source."""
+class OriginThread(msgspec.Struct, frozen=True):
+    """A thread of a test's origin: its operation, the call chains of its sites, their source."""
 
     operation: str
     calls: tuple[str, ...]
-    excerpts: tuple[Excerpt, ...]
+    excerpts: tuple[SourceExcerpt, ...]
 
 
 def _text(record: Record, structure: str, file: str) -> list[str]:
@@ -49,37 +49,39 @@ def _text(record: Record, structure: str, file: str) -> list[str]:
     )
 
 
-def threads(record: Record, origin: Origin) -> tuple[Thread, ...]:
-    """The operations of an origin, with the lines around their sites."""
+def origin_threads(record: Record, origin: Origin) -> tuple[OriginThread, ...]:
+    """The threads of an origin, with the lines around their sites."""
     found = []
     for operation, sites in zip(origin.operations, origin.sites, strict=True):
         marked: defaultdict[str, set[int]] = defaultdict(set)
         for site in sites:
             marked[site.file].add(site.line)
         excerpts = tuple(
-            Excerpt(file, _around(_text(record, origin.structure, file), numbers))
+            SourceExcerpt(file, _around(_text(record, origin.structure, file), numbers))
             for file, numbers in marked.items()
         )
         calls = dict.fromkeys(" ← ".join(site.chain) for site in sites if site.chain)
-        found.append(Thread(operation, tuple(calls), excerpts))
+        found.append(OriginThread(operation, tuple(calls), excerpts))
     return tuple(found)
 
 
-def excerpts(record: Record, structure: str, sites: Iterable[str]) -> tuple[Excerpt, ...]:
-    """The lines around `file:line` places, of files whose source is known."""
+def source_excerpts(
+    record: Record, structure: str, sites: Iterable[str]
+) -> tuple[SourceExcerpt, ...]:
+    """The lines around `file:line` sites, in files whose source is recorded."""
     marked: defaultdict[str, set[int]] = defaultdict(set)
     for site in sites:
         file, _, line = site.rpartition(":")
         if line.isdigit():
             marked[file].add(int(line))
     found = (
-        Excerpt(file, _around(_text(record, structure, file), lines))
+        SourceExcerpt(file, _around(_text(record, structure, file), lines))
         for file, lines in marked.items()
     )
     return tuple(excerpt for excerpt in found if excerpt.lines)
 
 
-def _around(text: Sequence[str], marked: set[int]) -> tuple[Line, ...]:
+def _around(text: Sequence[str], marked: set[int]) -> tuple[SourceLine, ...]:
     shown = sorted(
         {
             number
@@ -89,13 +91,16 @@ def _around(text: Sequence[str], marked: set[int]) -> tuple[Line, ...]:
         }
     )
     return tuple(
-        Line(number, text[number - 1], ("here",) if number in marked else ()) for number in shown
+        SourceLine(number, text[number - 1], ("here",) if number in marked else ())
+        for number in shown
     )
 
 
-def sources(record: Record, structure: StructureInfo, grave: frozenset[str]) -> tuple[Excerpt, ...]:
-    """The structure's sources, each line with the tests that have a site on it; `grave` are the
-    tests that were seen although a model forbids them."""
+def sources(
+    record: Record, structure: StructureInfo, contradicting: frozenset[str]
+) -> tuple[SourceExcerpt, ...]:
+    """The structure's sources, each line with the tests that have a site on it; `contradicting` are
+    tests that were observed although a model forbids them."""
     tests: defaultdict[tuple[str, int], dict[str, None]] = defaultdict(dict)
     for entry in record.tests_of(structure.name):
         for origin in entry.test.origins:
@@ -103,14 +108,14 @@ def sources(record: Record, structure: StructureInfo, grave: frozenset[str]) -> 
                 for each in (each for sites in origin.sites for each in sites):
                     tests[each.file, each.line][entry.name] = None
     return tuple(
-        Excerpt(
+        SourceExcerpt(
             source.file,
             tuple(
-                Line(
+                SourceLine(
                     number,
                     text,
                     tuple(names := tests.get((source.file, number), {})),
-                    bool(grave & names.keys()),
+                    bool(contradicting & names.keys()),
                 )
                 for number, text in enumerate(source.text.splitlines(), 1)
             ),

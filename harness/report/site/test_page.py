@@ -11,8 +11,8 @@ from weakspot.generators.litmus import Origin
 from weakspot.harness.judge.observed import can_contradict
 from weakspot.harness.report import witness
 from weakspot.harness.report.site.data import SiteData
-from weakspot.harness.report.site.diagrams import Drawing, draw, draw_witness
-from weakspot.harness.report.site.source_excerpts import Thread, threads
+from weakspot.harness.report.site.diagrams import Diagram, cycle_diagram, witness_diagram
+from weakspot.harness.report.site.source_excerpts import OriginThread, origin_threads
 from weakspot.harness.report.tables import runner_differences
 from weakspot.harness.report.terminal import magnitude
 from weakspot.harness.values.agreement import conclusive, models_by_answer
@@ -52,7 +52,7 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
     models: tuple[str, ...]
     explanation: tuple[str, ...]
     columns: tuple[str, ...]
-    drawing: Drawing | None
+    diagram: Diagram | None
 
 
 class TestView(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,9 +73,9 @@ class TestView(msgspec.Struct, frozen=True, kw_only=True):
     racy: list[str]
     findings: tuple[Finding, ...]
     claims: tuple[tuple[str, Claim], ...]
-    drawing: Drawing | None  # of the cycle that the test is generated from
+    diagram: Diagram | None  # of the cycle that the test is generated from
     reasons: tuple[Reason, ...]
-    origins: tuple[tuple[Origin, tuple[Thread, ...]], ...]
+    origins: tuple[tuple[Origin, tuple[OriginThread, ...]], ...]
     shown_by: tuple[tuple[str, str], ...]  # programs with a witness of this cycle, and their pages
     compiled: tuple[CodegenComparison, ...]
 
@@ -116,9 +116,9 @@ def test_view(site: SiteData, entry: Entry) -> TestView:
             for claim in structure.claims
             if claim.test == entry.name
         ),
-        drawing=draw(entry.test),
+        diagram=cycle_diagram(entry.test),
         reasons=_reasons(verdicts),
-        origins=tuple((origin, threads(record, origin)) for origin in entry.test.origins),
+        origins=tuple((origin, origin_threads(record, origin)) for origin in entry.test.origins),
         compiled=record.compiled_of.get(entry.name, ()),
         shown_by=tuple(
             (name, page)
@@ -143,7 +143,7 @@ def _reasons(verdicts: Iterable[Verdict]) -> tuple[Reason, ...]:
             models=tuple(verdict.model for verdict in given),
             explanation=explanation,
             columns=columns,
-            drawing=draw_witness(given[0].witness) if given[0].witness else None,
+            diagram=witness_diagram(given[0].witness) if given[0].witness else None,
         )
         for (explanation, columns), given in found.items()
     )

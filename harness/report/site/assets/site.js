@@ -38,7 +38,7 @@
   };
 
   const shown = (row) => {
-    const line = element("tr", "", row[MARKS].includes("f") ? "grave" : "");
+    const line = element("tr", "", row[MARKS].includes("f") ? "contradicting" : "");
     const name = element("td", "", "name");
     const link = element("a", row[NAME]);
     link.href = section.dataset.root + "report/tests/" + encodeURIComponent(row[PAGE_FILE]);
