@@ -24,7 +24,7 @@ def drifts(what: Sequence[str], *, promoted: bool) -> list[tuple[Structure, Gold
     """How the golden files of each structure differ from what its source gives now; with
     `promoted` they are replaced.
 
-    Raises BadInput for what is no structure of the corpus, and what the generators raise.
+    Raises BadInput for a name that is not a structure of the corpus, and the generators' errors.
     """
     named, tests = resolve(what)
     foreign = [str(each.folder / each.scenarios[0].file) for each in named if not each.recorded]
@@ -32,11 +32,11 @@ def drifts(what: Sequence[str], *, promoted: bool) -> list[tuple[Structure, Gold
         raise BadInput(
             "golden tests belong to a structure of the corpus",
             place=foreign[0],
-            advice="name a structure, or all; weakspot structures lists them",
+            advice="name a structure, or all; `weakspot structures` lists them",
         )
     found = []
     for structure in named:
-        # one by one: a test that two structures share has, in each, the origins of that one
+        # one by one, since a test that two structures share has the origins of each in each
         entries = gather([structure.name]).entries
         made = [entry.test for entry in entries if entry.test.path is None]
         found.append((structure, drift(structure.golden(), made)))
@@ -46,7 +46,7 @@ def drifts(what: Sequence[str], *, promoted: bool) -> list[tuple[Structure, Gold
 
 
 def promote(folder: Path, tests: Sequence[Test]) -> None:
-    """Make the golden files in `folder` those tests, and no others."""
+    """Replace the golden files in `folder` by these tests."""
     names = write(folder, tests)
     with disk(folder):
         for path in folder.glob("*.litmus"):
@@ -55,10 +55,10 @@ def promote(folder: Path, tests: Sequence[Test]) -> None:
 
 
 def write(folder: Path, tests: Iterable[Test], *, index: bool = False) -> list[str]:
-    """Write each test to a file of its own in `folder`, which is made if need be; the names.
+    """Write each test to a file in `folder`, which is created if needed. Returns the file names.
 
-    A file that holds the test already is left alone. With `index` the list of the files is
-    written as well.
+    A file that already has this content is not written. With `index` the list of the files is
+    written too.
     """
     tests = tuple(tests)
     names = list(file_names(test.name for test in tests))

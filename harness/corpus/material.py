@@ -1,7 +1,7 @@
-"""What the user named, as tests and programs: structures, C files, litmus files, folders.
+"""The tests and programs that the user named: structures, C files, litmus files, folders.
 
-Tests of one name are one test, with the origins of all; two texts under one name are an error,
-since every answer is filed by the test's name.
+Tests with the same name are one test, with the origins of all. Two different texts with one name
+are an error, since answers are filed under the test's name.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from weakspot.system.files import file_names
 if TYPE_CHECKING:
     from weakspot.generators.pipeline import Generated
 
-#: the models of a C test that comes from no structure; of another architecture's, see below
+#: the models of a C test outside any structure; for other architectures see `default_models`
 LANGUAGE_MODELS = ("sc", "tso", "rc11")
 
 _DESCRIPTION = re.compile(r"^(?:Origin|Shape|Cycle|Orig|Com|Generator)\d*=.*\n", re.M)
@@ -45,7 +45,7 @@ Report = Callable[[str], None]
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
-    """A program to explore: a scenario, as it was generated from, and the names of the models."""
+    """A program to explore: a scenario, what was generated from it, and the models by name."""
 
     structure: str
     scenario: str
@@ -58,7 +58,7 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Material(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything a campaign is about. `compilers` are those that read the sources."""
+    """The tests and programs of a campaign. `compilers` are those that read the sources."""
 
     structures: tuple[StructureInfo, ...]
     entries: tuple[Entry, ...]
@@ -68,7 +68,7 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models that programs and tests bring with them."""
+        """The models of the programs and tests."""
         programs = (name for each in self.programs for name in each.models)
         return unique((*programs, *(name for each in self.entries for name in each.models)))
 
@@ -109,10 +109,10 @@ def generator(defines: Sequence[str], include: Sequence[Path]) -> Generator:
 def resolve(
     what: Sequence[str], root: Path | None = None
 ) -> tuple[tuple[Structure, ...], tuple[Test, ...]]:
-    """The structures and the litmus files that the words name, before anything is generated.
+    """The structures and the litmus files that the arguments name, before anything is generated.
 
-    A C file is a structure of one scenario, without claims. Raises BadInput for a word that is
-    neither a structure nor a file.
+    A C file is a structure with one scenario and no claims. Raises BadInput for an argument that
+    is neither a structure nor a file.
     """
     found: dict[str, Structure] = {}
     tests: list[Test] = []
@@ -146,8 +146,8 @@ def gather(
     report: Report = lambda _: None,
     root: Path | None = None,
 ) -> Material:
-    """Generate and read all tests. The models `under` are for every test; without them a
-    structure has its own and a litmus file those that `default_models` gives.
+    """Generate and read all tests. The models `under` apply to every test; without them a
+    structure has its own, and a litmus file those of `default_models`.
 
     Raises BadInput, Unsupported, MissingTool or ToolFailed for a source that does not compile.
     """
@@ -188,14 +188,14 @@ def gather(
 
 
 def default_models(test: Test) -> tuple[str, ...]:
-    """The models of a litmus file for which none are named: those that can read it."""
+    """The models of a litmus file if none are named: those that can read it."""
     if test.arch == "C":
         return LANGUAGE_MODELS
     return tuple(model.name for model in models.load().values() if test.arch in model.dialects)
 
 
 def joined(material: Material, explorations: Iterable[Exploration]) -> Material:
-    """The material with the tests that violations gave among its own."""
+    """The material, with the litmus tests of violations added."""
     found: list[_Placed] = [(each.test, each.structures, each.models) for each in material.entries]
     programs = {each.name: each for each in material.programs}
     for exploration in explorations:
@@ -205,8 +205,7 @@ def joined(material: Material, explorations: Iterable[Exploration]) -> Material:
 
 
 def content(test: Test) -> str:
-    """The text of a test without what only describes it: a source that merely grew a line above
-    the operations makes the same test."""
+    """The text of a test without its description, which changes if lines of the source move."""
     return _DESCRIPTION.sub("", test.text)
 
 
@@ -253,20 +252,20 @@ def _note(structure: Structure, generated: Sequence[Test], under: Sequence[str])
 
 
 def _agreed(tests: Iterable[Test]) -> list[Test]:
-    """The tests, each name standing for one content."""
+    """The tests. Raises BadInput if two of them have one name and different content."""
     first: dict[str, Test] = {}
-    kept = []
+    found = []
     for test in tests:
         known = first.setdefault(test.name, test)
         if known is not test and content(known) != content(test):
             places = [str(each.path or each.origins[0]) for each in (known, test)]
             raise BadInput(
-                f"two different tests are called {test.name}",
+                f"two different tests have the name {test.name}",
                 place=places[1],
                 advice=f"the other is {places[0]}; rename one of them",
             )
-        kept.append(test)
-    return kept
+        found.append(test)
+    return found
 
 
 _Placed = tuple[Test, tuple[str, ...], tuple[str, ...]]  # with its structures and its models
@@ -290,10 +289,10 @@ def _entries(tests: Sequence[_Placed]) -> Iterator[Entry]:
 
 
 def compiled(material: Material, isa: Sequence[str]) -> tuple[Material, tuple[str, ...]]:
-    """The material with its tests in assembly, as compiled for the targets `isa` ("all" for
-    each), under the models of these; and what is said of the tests that no mapping takes.
+    """The material with its tests mapped to the instruction sets `isa` ("all" for every one), under
+    the models of these; and why some tests cannot be mapped.
 
-    Raises BadInput for the name of a target that there is not.
+    Raises BadInput for an unknown target.
     """
     from weakspot.generators.emit.isa import mapped, target, targets
 
@@ -315,7 +314,7 @@ def compiled(material: Material, isa: Sequence[str]) -> tuple[Material, tuple[st
 def _sources(
     structure: str, folder: Path, sites: Iterable[Site], known: Container[tuple[str, str]]
 ) -> dict[tuple[str, str], SourceFile]:
-    """The source files that a program's sites point into; a system header has none."""
+    """The source files that a program's sites refer to, without system headers."""
     found = {}
     for name in unique(site.file for site in sites):
         path = folder / name

@@ -1,7 +1,7 @@
-"""The models a check can name: those of models/models.toml, and any cat file of the user's.
+"""The models of models/models.toml, and cat files of the user.
 
-A Model is what weakspot knows of a cat file beyond its axioms: whom it speaks for, on which
-machines an outcome it forbids is a contradiction, and what exploration may take for granted.
+A Model is what weakspot knows about a cat file besides its axioms: the machines it describes, on
+which an outcome that it forbids is a contradiction, and what exploration may assume.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Role = Literal["reference", "language", "hardware", "paper"]
 
 
 class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A cat file and what is known of it; models.toml explains each field.
+    """A cat file and what is known about it; models.toml explains each field.
 
     `file` is a name in models/, or the absolute path of a user's file.
     """
@@ -32,8 +32,8 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     file: str
     title: str
     role: Role
-    dialects: tuple[str, ...] = ()  # of litmus tests; none: it is not known which
-    machines: tuple[str, ...] = ()  # none: every machine
+    dialects: tuple[str, ...] = ()  # of litmus tests; empty if unknown
+    machines: tuple[str, ...] = ()  # empty: every machine
     porf_acyclic: bool = False
     cbmc: Literal["sc", "tso", "pso"] | None = None
     stronger_than: tuple[str, ...] = ()
@@ -46,12 +46,12 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return folder() / self.file
 
     def applies_to(self, machine: str) -> bool:
-        """Whether an outcome that the model forbids, seen on `machine`, contradicts it."""
+        """Whether observing a forbidden outcome on this kind of machine contradicts the model."""
         return not self.machines or machine in self.machines
 
 
 def include_folders(model: Model) -> list[Path]:
-    """Where to look for what a user's cat file includes: as herd7 does, then among our own."""
+    """Where the includes of a user's cat file are looked up: as herd7 does, then among our own."""
     if model.path.parent == folder():
         return []
     library = herdtools.libdir()
@@ -74,9 +74,9 @@ def load() -> dict[str, Model]:
 
 
 def resolve(name_or_path: str | Path) -> Model:
-    """The model of that name, or the one in that cat file.
+    """The model with that name, or the one in that cat file.
 
-    Raises BadInput, with the names that come close, if it is neither.
+    Raises BadInput, with similar names, if it is neither.
     """
     models = load()
     wanted = str(name_or_path)
@@ -89,7 +89,7 @@ def resolve(name_or_path: str | Path) -> Model:
     hint = f"did you mean {close[0]}? " if close else ""
     raise BadInput(
         f"unknown model {wanted!r}",
-        advice=f"{hint}the models are {', '.join(models)}; a path of a cat file is taken too",
+        advice=f"{hint}the models are {', '.join(models)}, or give the path of a cat file",
     )
 
 
@@ -100,11 +100,11 @@ def _of_file(path: Path) -> Model:
         raise BadInput(
             f"cannot read the model: {error.strerror or error}",
             place=str(path),
-            advice=f"give a cat file, or one of {', '.join(load())}",
+            advice=f"name a cat file, or one of {', '.join(load())}",
         ) from error
     except UnicodeDecodeError as error:
         raise BadInput(
-            "the model is not a text file", place=str(path), advice="give a cat file"
+            "the model is not a text file", place=str(path), advice="name a cat file"
         ) from error
     return Model(
         name=path.stem,
@@ -116,12 +116,12 @@ def _of_file(path: Path) -> Model:
 
 
 def _dialects(cat: str) -> tuple[str, ...]:
-    """A cat file may open with the architecture it is for."""
+    """The architecture that a cat file may begin with."""
     word = re.match(r"\s*(?:\(\*.*?\*\)\s*)*(\w+)", cat, re.DOTALL)
     return (word[1],) if word and word[1] in ARCHITECTURES else ()
 
 
 def _title(cat: str) -> str | None:
-    """A cat file opens with its title: a string, or words after an optional dialect."""
+    """The title of a cat file: a string, after an optional dialect."""
     match = re.match(r'\s*(?:\(\*.*?\*\)\s*)*(?:\w+\s+)?"([^"\n]+)"', cat, re.DOTALL)
     return match[1] if match else None

@@ -1,14 +1,14 @@
-"""The corpus as values: a folder a structure, and what its `claims.toml` says.
+"""The corpus: one folder per structure, described by its `claims.toml`.
 
     NAME/
-      claims.toml        title, source, models; the scenarios; who claims what and what is true;
-                         the weakest memory orders that suffice, promoted and never edited
+      claims.toml        title, source, models; the scenarios; the claims and what is true; the
+                         weakest memory orders that suffice, promoted and never edited
       *.c *.h            the C11 source; a scenario is a program with a `main`
       tests/*.litmus     generated from the scenarios: golden files, never edited by hand
-      hand/*.litmus      written by hand, for what no generator makes; they join the tests
+      hand/*.litmus      written by hand, for tests that are not generated
 
-A key that is not known is an error, and so is a claim that could never be compared: about a
-scenario that does not exist, or under a model that the structure is not checked under.
+An unknown key is an error, and so is a claim that could never be compared: about a scenario that
+does not exist, or under a model that the structure is not checked under.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Structure(msgspec.Struct, frozen=True):
-    """One folder of the corpus, or a user's own program, of which nothing is recorded."""
+    """One folder of the corpus, or a user's own program, for which nothing is recorded."""
 
     name: str
     folder: Path
@@ -55,11 +55,11 @@ class Structure(msgspec.Struct, frozen=True):
         return self.folder / scenario.file
 
     def golden(self) -> tuple[Test, ...]:
-        """The tests as they were last promoted, in order of their names."""
+        """The tests as they were last promoted, ordered by name."""
         return _tests_in(self.folder / "tests")
 
     def hand_written(self) -> tuple[Test, ...]:
-        """The tests that no generator makes, in order of their names."""
+        """The tests written by hand, ordered by name."""
         return tuple(
             msgspec.structs.replace(test, path=f"{self.name}/hand/{Path(str(test.path)).name}")
             for test in _tests_in(self.folder / "hand")
@@ -67,27 +67,27 @@ class Structure(msgspec.Struct, frozen=True):
 
 
 def structures(root: Path | None = None) -> tuple[Structure, ...]:
-    """Every structure of the corpus, or of the folder `root`, in order of their names.
+    """Every structure of the corpus, or of the folder `root`, ordered by name.
 
-    Raises BadInput, with file and line, for a `claims.toml` that does not fit.
+    Raises BadInput, with file and line, for an invalid `claims.toml`.
     """
     return tuple(read_structure(path.parent) for path in sorted(_root(root).glob(f"*/{CLAIMS}")))
 
 
 def find(name: str, root: Path | None = None) -> Structure:
-    """The structure of that name; BadInput says which name was probably meant."""
+    """The structure with that name. Raises BadInput with a similar name."""
     base = _root(root)
     known = sorted(path.parent.name for path in base.glob(f"*/{CLAIMS}"))
     if name in known:
         return read_structure(base / name)
     raise BadInput(
-        f"no structure is called {name}",
+        f"unknown structure {name}",
         advice=toml.suggest(name, known) or "`weakspot structures` lists them",
     )
 
 
 def read_structure(folder: Path) -> Structure:
-    """Read the structure in `folder`; BadInput says which key of which line is wrong."""
+    """Read the structure in `folder`. Raises BadInput with the line of an invalid key."""
     held, lines = toml.read(folder / CLAIMS)
     read = toml.convert(held, _File, lines)
     _check(lines, read)
@@ -111,19 +111,19 @@ def _tests_in(folder: Path) -> tuple[Test, ...]:
     return tuple(read_test(path) for path in sorted(folder.glob("*.litmus")))
 
 
-# --- what can be wrong with a claims.toml -----------------------------------------------------
+# --- validation of claims.toml ----------------------------------------------------------------
 
 
 def _check(text: toml.Text, read: _File) -> None:
-    """What the types do not say: names refer to something, and a claim can be compared."""
+    """What the types do not check: names refer to something, and claims can be compared."""
     names: list[str] = []
     for index, scenario in enumerate(read.scenario):
         if scenario.name in names:
-            message = f"two scenarios are called {scenario.name}"
+            message = f"duplicate scenario {scenario.name}"
             raise text.wrong(("scenario", index, "name"), message)
         names.append(scenario.name)
         if not (text.path.parent / scenario.file).is_file():
-            message = f"no such file beside {CLAIMS}: {scenario.file}"
+            message = f"no such file in the folder of {CLAIMS}: {scenario.file}"
             sources = [file.name for file in text.path.parent.glob("*.c")]
             raise text.wrong(
                 ("scenario", index, "file"), message, toml.suggest(scenario.file, sources)
@@ -132,8 +132,8 @@ def _check(text: toml.Text, read: _File) -> None:
         _check_claim(text, index, claim, names, read.models)
     for index, table in enumerate(read.weakest):
         if unknown := [name for name in table.scenarios if name not in names]:
-            message = f"no scenario is called {unknown[0]!r}"
-            advice = "weakspot relax --promote writes this table anew"
+            message = f"unknown scenario {unknown[0]!r}"
+            advice = "`weakspot relax --promote` rewrites this table"
             raise text.wrong(("weakest", index, "scenarios"), message, advice)
 
 
@@ -141,16 +141,16 @@ def _check_claim(
     text: toml.Text, index: int, claim: Claim, scenarios: Sequence[str], names: Sequence[str]
 ) -> None:
     if (claim.scenario or not claim.test) and claim.scenario not in scenarios:
-        message = f"no scenario is called {claim.scenario!r}"
-        advice = f"scenarios here: {', '.join(scenarios) or 'none'}"
+        message = f"unknown scenario {claim.scenario!r}"
+        advice = f"the scenarios are {', '.join(scenarios) or 'none'}"
         advice = toml.suggest(claim.scenario, scenarios) or advice
         raise text.wrong(("claim", index, "scenario"), message, advice)
     if bool(claim.test) == bool(claim.explored):
-        message = "a claim is about one test, or about the explored program"
-        advice = "give either test and verdict, or explored"
+        message = "a claim is about either one test or the explored program"
+        advice = "give test and verdict, or explored"
         raise text.wrong(("claim", index, "test"), message, advice)
     if bool(claim.test) != bool(claim.verdict):
-        message = "a test needs a verdict, and a verdict needs a test"
+        message = "test and verdict belong together"
         advice = 'verdict = { sc = "Never", rc11 = "Sometimes" }'
         key = "verdict" if claim.verdict else "test"
         raise text.wrong(("claim", index, key), message, advice)
@@ -162,17 +162,17 @@ def _check_claim(
                 raise text.wrong(("claim", index, key), message, advice)
     for model in claim.explored:
         if (known := models.load().get(model)) and not known.porf_acyclic:
-            message = f"no program is explored under {model}, which allows cycles of po and rf"
+            message = f"programs are not explored under {model}, which allows cycles of po and rf"
             raise text.wrong(
-                ("claim", index, "explored"), message, "claim a test's verdict instead"
+                ("claim", index, "explored"), message, "claim the verdict of a test instead"
             )
     for machine in claim.seen:
         from weakspot.generators.binary.isa import ISAS  # most claims name no machine
 
         if not claim.test:
-            raise text.wrong(("claim", index, "seen"), "seen goes with a test")
+            raise text.wrong(("claim", index, "seen"), "seen belongs to a test")
         if ISAS.find(machine) is None:
             isas = ISAS.names()
             advice = toml.suggest(machine, isas) or f"known: {', '.join(isas)}"
-            message = f"no such kind of machine: {machine}"
+            message = f"unknown kind of machine: {machine}"
             raise text.wrong(("claim", index, "seen"), message, advice)

@@ -1,7 +1,7 @@
-"""Annotations: the memory orders that a user has written, each at one place of the source.
+"""Annotations: the memory orders in a source, each at one place.
 
-One place may be several sites of a program, one for each call that leads there, and sites of
-several programs that include one header: they are weakened together.
+One place may be several sites of a program, one per call chain, and sites of several programs that
+include the same header: their orders are changed together.
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ from weakspot.harness.values.strength import Assignment, split
 if TYPE_CHECKING:
     from weakspot.generators.source.program import Program
 
-_WORDS = {"R": "load", "W": "store", "RMW": "update", "CAS": "compare-exchange", "F": "fence"}
+_OPERATIONS = {"R": "load", "W": "store", "RMW": "update", "CAS": "compare-exchange", "F": "fence"}
 
 
 class Annotation(msgspec.Struct, frozen=True, kw_only=True):
-    """An order at one place. `path` is the file; `file` its name as the programs tell it; `order`
-    what is written there, in the first program that has it; `mixed` marks a place that holds
-    several operations of one kind with different orders, as a macro can."""
+    """A memory order at one place of the source.
+
+    `path` is the file, `file` its name in the programs; `order` is the order in the source of the
+    first program that has the annotation. `mixed` marks a place with several operations of one kind
+    and different orders, as a macro can have.
+    """
 
     path: str
     file: str
@@ -40,21 +43,21 @@ class Annotation(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def operation(self) -> str:
-        """What it annotates, in a word."""
-        return _WORDS[self.kind]
+        """The kind of operation: load, store, update, compare-exchange or fence."""
+        return _OPERATIONS[self.kind]
 
 
 class Annotated(msgspec.Struct, frozen=True):
-    """A program by its annotations: `sites` are those of each, by its number among all; `orders`
-    what is written at each."""
+    """A program with its annotations, by their numbers: `sites` are the sites of each, `orders` the
+    memory orders in the source."""
 
     program: Program
     sites: dict[int, tuple[int, ...]]
     orders: dict[int, str]
 
     def under(self, assignment: Assignment) -> Program:
-        """The program with the assignment's orders, and with the fences that it has beside them,
-        which are new sites at the end."""
+        """The program with the orders of the assignment; its additional fences are new sites at the
+        end."""
         orders: dict[int, str] = {}
         fences: list[tuple[int, str, str]] = []
         for number, sites in self.sites.items():
@@ -66,13 +69,13 @@ class Annotated(msgspec.Struct, frozen=True):
         return self.program.with_orders(orders, fences=fences)
 
     def numbers(self, program: Program, sites: Iterable[int | None]) -> frozenset[int]:
-        """The annotations that sites of the program `under` some assignment belong to; a fence
-        beside an access belongs to the access."""
+        """The annotations that these sites of a program made by `under` belong to; an additional
+        fence belongs to the access next to it."""
         own = {site: number for number, all in self.sites.items() for site in all}
         count = len(self.program.sites)
-        beside = {_place(self.program.sites[site]): number for site, number in own.items()}
+        adjacent = {_position(self.program.sites[site]): number for site, number in own.items()}
         places = {
-            number: beside[_place(site)]
+            number: adjacent[_position(site)]
             for number, site in enumerate(program.sites[count:], start=count)
         }
         found = own | places
@@ -80,9 +83,9 @@ class Annotated(msgspec.Struct, frozen=True):
 
 
 def annotate(programs: Sequence[Program]) -> tuple[tuple[Annotation, ...], tuple[Annotated, ...]]:
-    """The annotations of all the programs, in the order of files, lines and columns."""
+    """The annotations of all programs, ordered by file, line and column."""
     found: dict[tuple[str, ...], Annotation] = {}
-    places = [_places(program) for program in programs]
+    places = [_annotated_sites(program) for program in programs]
     written = [program.orders for program in programs]
     for program, sites, orders in zip(programs, places, written, strict=True):
         for key, (number, *_) in sites.items():
@@ -112,12 +115,12 @@ def annotate(programs: Sequence[Program]) -> tuple[tuple[Annotation, ...], tuple
     )
 
 
-def _place(site: Site) -> tuple[object, ...]:
+def _position(site: Site) -> tuple[object, ...]:
     return site.file, site.line, site.column, site.chain
 
 
-def _places(program: Program) -> dict[tuple[str, ...], list[int]]:
-    """The sites that have an order, by the place where it is written."""
+def _annotated_sites(program: Program) -> dict[tuple[str, ...], list[int]]:
+    """The sites that have a memory order, by its place in the source."""
     sites: defaultdict[tuple[str, str, str, str], list[int]] = defaultdict(list)
     given = program.orders
     for number, (site, order) in enumerate(zip(program.sites, given, strict=True)):
@@ -125,9 +128,9 @@ def _places(program: Program) -> dict[tuple[str, ...], list[int]]:
             path = program.files.get(site.file, program.source.parent / site.file)
             place = (str(path.resolve()), str(site.line), str(site.column), site.kind)
             sites[place].append(number)
-    told: dict[tuple[str, ...], list[int]] = {}
+    annotations: dict[tuple[str, ...], list[int]] = {}
     for place, numbers in sites.items():
         mixed = len({given[number] for number in numbers}) > 1
         for number in numbers:
-            told.setdefault((*place, given[number] if mixed else ""), []).append(number)
-    return told
+            annotations.setdefault((*place, given[number] if mixed else ""), []).append(number)
+    return annotations

@@ -1,4 +1,4 @@
-"""What a structure's claims.toml records, as values: scenarios, claims, weakest orders."""
+"""The content of a structure's claims.toml: scenarios, claims, weakest memory orders."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import msgspec
 
 from weakspot.harness.values.verdict import Observation
 
-#: machines that a claim can name, in Python's words (platform.machine())
-#: what exploring a program gives; a violation of that kind is among those found
+#: machines that a claim can name, as Python's platform.machine() names them
+#: the recorded result of exploring a program; a violation of that kind is among those found
 Explored = Literal[
     "Safe",
     "Violated: assertion",
@@ -32,11 +32,11 @@ class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What somebody says of a structure, and what is true.
+    """What somebody claims about a structure, and what is true.
 
-    `says` is the claim, `where` the place it is made. What is true is either, by model, the
-    `verdict` of a `test`, with `seen`, the kinds of machine whose hardware shows the test's
-    outcome; or, by model, what the scenario is when it is `explored`.
+    `says` is the claim, `where` its source. What is true is either the `verdict` of a `test`, by
+    model, with `seen`, the kinds of machine whose hardware shows the test's outcome; or the result
+    of exploring the scenario, `explored`, by model.
     """
 
     where: str
@@ -49,9 +49,12 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WeakestOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An annotation: `at` is file, line and column; the order that is `written` there; `weakest`
-    are those that suffice, one for each minimal assignment; `why` says of each what breaks below
-    it, and is empty where it is the weakest that there is."""
+    """An annotation and the weakest memory orders that suffice there.
+
+    `at` is file, line and column; `written` is the order in the source; `weakest` has one order per
+    minimal assignment; `why` says for each what goes wrong with a weaker one, and is empty for the
+    weakest order of all.
+    """
 
     at: str
     operation: str

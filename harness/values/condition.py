@@ -1,4 +1,4 @@
-"""Final conditions of litmus tests, as herd7 writes them: which states satisfy the proposition.
+"""Final conditions of litmus tests in herd7's syntax, and the states that satisfy them.
 
 condition := (exists | ~exists | forall) prop
 prop      := atom | true | false | not prop | prop /\\ prop | prop \\/ prop | prop => prop
@@ -17,7 +17,7 @@ from weakspot.harness.values.state import State
 Quantifier = Literal["exists", "~exists", "forall"]
 Proposition = Callable[[State], bool]
 
-#: herd7's word for a test with such a condition
+#: herd7's name for a test with such a condition
 KIND: dict[Quantifier, str] = {"exists": "Allowed", "~exists": "Forbidden", "forall": "Required"}
 
 _QUANTIFIER = re.compile(r"\s*(~\s*exists|exists|forall)\b")
@@ -31,7 +31,7 @@ class _Unreadable(Exception):
 
 
 def quantifier(condition: str) -> Quantifier:
-    """What the condition asks; exists when it does not begin with a quantifier."""
+    """The quantifier of the condition; exists if it does not begin with one."""
     match = _QUANTIFIER.match(condition)
     found = re.sub(r"\s", "", match.group(1)) if match else "exists"
     return "~exists" if found == "~exists" else "forall" if found == "forall" else "exists"
@@ -39,8 +39,8 @@ def quantifier(condition: str) -> Quantifier:
 
 @lru_cache(maxsize=4096)
 def proposition(condition: str) -> Proposition | None:
-    """The condition's proposition as a predicate on states; None if it uses something that is
-    not understood here (faults, page tables, vectors)."""
+    """The condition's proposition as a predicate on states; None if it uses something that is not
+    supported here (faults, page tables, vectors)."""
     match = _QUANTIFIER.match(condition)
     text = condition[match.end() :] if match else condition
     tokens: list[str] = []
@@ -59,7 +59,7 @@ def proposition(condition: str) -> Proposition | None:
 
 
 def location(name: str) -> str:
-    """The key of a location in a State: `x` becomes `[x]`; registers and elements stay."""
+    """The key of a location in a State: `x` becomes `[x]`; registers and array elements stay."""
     return f"[{name}]" if re.fullmatch(r"[A-Za-z_$%][\w$%.]*", name) else name
 
 

@@ -1,10 +1,11 @@
-"""The digest by which herdtools7 knows a test, the `Hash=` of its logs: mcompare7 and msum7 take
-two logs to speak of one test only if it is equal.
+"""herdtools7's digest of a test, the `Hash=` of its logs.
 
-It is the MD5 of the MD5s of the initial state, the program and the observed locations, each
-printed in one way (herdtools7 7.58: lib/testHash.ml, lib/CTestHash.ml). Of C the program's text
-counts as it stands. Of assembly it is printed anew: only a text that diy7 wrote is known to be
-what would be printed, and only its hash is told here. A test that carries its hash keeps it.
+mcompare7 and msum7 treat two logs as being about the same test only if their digests are equal. The
+digest is the MD5 of the MD5s of the initial state, the program and the observed locations, each
+printed in a canonical form (herdtools7 7.58: lib/testHash.ml, lib/CTestHash.ml). For C the text of
+the program is used unchanged. Assembly is pretty-printed by herdtools7; only text written by diy7
+is known to be in that form, so only its digest is computed here. A test that states its hash keeps
+that one.
 """
 
 from __future__ import annotations
@@ -29,24 +30,24 @@ _FUNCTION = re.compile(r"\bP(?P<number>\d+)\s*\((?P<parameters>[^()]*)\)\s*\{")
 _PARAMETER = re.compile(r"(?P<type>\w+)\s*(?P<stars>\*+)\s*(?P<name>\w+)")
 _BRACE = re.compile(r"[{}]")
 _LABEL = re.compile(r"\b([A-Za-z_]\w*)\s*:")
-_TOLD = {"variant", "tthm"}
-"""Metadata that is part of the digest too; diy7 writes none of it."""
+_DIGESTED = {"variant", "tthm"}
+"""Metadata that is part of the digest; diy7 writes none of it."""
 
-_Place = tuple[int, int, str]  # registers by thread and name, then locations by name
+_Location = tuple[int, int, str]  # registers by thread and name, then locations by name
 
 
 def herd_hash(test: Test) -> str:
-    """herd7's hash of the test; "" where it cannot be told for sure."""
+    """herd7's hash of the test; empty if it cannot be computed with certainty."""
     return _hash(test.arch, test.text)
 
 
-@lru_cache(maxsize=1 << 14)  # a test is asked about under one model after another
+@lru_cache(maxsize=1 << 14)  # a test is checked under several models
 def _hash(arch: str, text: str) -> str:
     begin = text.find("{")
     for key, value in _METADATA.findall(text, 0, begin):
         if key.lower() == "hash":
             return str(value)
-        if key.lower() in _TOLD:
+        if key.lower() in _DIGESTED:
             return ""
     if arch != "C" and "\nGenerator=diy" not in text[:begin]:
         return ""
@@ -86,13 +87,13 @@ def _closing(text: str, begin: int) -> int:
 
 
 @lru_cache(maxsize=1024)
-def _place(written: str) -> _Place:
+def _place(written: str) -> _Location:
     bare = re.sub(r"[\[\]\s%]", "", written)
     thread, colon, register = bare.partition(":")
     return (0, int(thread), register) if colon else (1, 0, bare)
 
 
-def _name(place: _Place) -> str:
+def _name(place: _Location) -> str:
     kind, thread, name = place
     return name if kind else f"{thread}:{name}"
 
@@ -116,7 +117,7 @@ def _initial(text: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _declaration(text: str) -> tuple[_Place, str]:
+def _declaration(text: str) -> tuple[_Location, str]:
     left, _, value = (part.strip() for part in text.partition("="))
     if array := _ARRAY.fullmatch(left):
         place = _place(array["place"])
@@ -130,7 +131,7 @@ def _declaration(text: str) -> tuple[_Place, str]:
 
 
 def _functions(text: str) -> str:
-    """C's threads; what stands between their braces as it stands."""
+    """The threads of a C test, with their bodies unchanged."""
     printed = []
     for match in _FUNCTION.finditer(text):
         body = text[match.end() : _closing(text, match.end() - 1) - 1]
@@ -153,7 +154,7 @@ def _parameters(text: str) -> str:
 
 
 def _columns(text: str) -> str:
-    """Assembly: a column a thread without its gaps, labels named in their order."""
+    """An assembly program: one column per thread without padding, labels numbered in order."""
     text = text.partition(";")[2]
     labels = sorted(set(_LABEL.findall(text))) if ":" in text else []
     rows = [[cell.strip() for cell in row.split("|")] for row in text.split(";")]
@@ -177,8 +178,8 @@ def _lines(columns: list[list[str]]) -> Iterator[str]:
 
 
 def _observed(text: str) -> str:
-    """What `locations` lists and the condition mentions, not what `filter` does."""
-    found: set[_Place] = set()
+    """The locations that `locations` lists and the condition mentions, not those of `filter`."""
+    found: set[_Location] = set()
     if listed := _LISTED.match(text):
         text = text[listed.end() :]
         for written in filter(None, map(str.strip, listed["places"].split(";"))):

@@ -1,12 +1,12 @@
-"""The log format of herd7 and litmus7, read and written: the one place that knows it.
+"""The log format of herd7 and litmus7, read and written; no other module knows it.
 
-Read: what herd7 and litmus7 print (versions 7.56 to 7.58), any number of tests in one text,
-anything between them. Written: what mcompare7, msum7 and people's scripts read; the grammar is
-that of herdtools7, tools/lexLog_tools.mll. Names of locations are keys in herd7's present form,
-`[x]`, also when an older log says `x`.
+Read: the output of herd7 and litmus7 (versions 7.56 to 7.58), any number of tests per text, with
+other text between them. Written: what mcompare7, msum7 and scripts read; the grammar is that of
+herdtools7, tools/lexLog_tools.mll. Locations are keys in herd7's present notation, `[x]`, also if
+an older log has `x`.
 
-A test's hash is herd7's digest of its parsed source; msum7 refuses to add up tests without one.
-It is written where a checker or a runner gave it.
+A test's hash is herd7's digest of its parsed source; msum7 refuses to add up tests without one. It
+is written if a checker or a runner gave it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from weakspot.harness.values.histogram import Count, Histogram
 from weakspot.harness.values.state import State
 from weakspot.harness.values.verdict import Observation, Verdict
 
-#: the reason of a verdict whose test has a loop that herd7 has not unrolled to its end
+#: the reason of a verdict whose test has a loop that herd7 did not unroll completely
 LOOP = "a loop is unrolled a limited number of times: outcomes may be missing"
 #: herd7's flag for an execution that the model calls undefined
 UNDEFINED = "*undef*"
@@ -49,8 +49,8 @@ _QUANTIFIERS: dict[str, Quantifier] = {kind: quantifier for quantifier, kind in 
 
 
 class _Block(msgspec.Struct):
-    """One test of a log. `pos` and `neg` count what satisfies and what does not satisfy the
-    proposition, as in the Observation line."""
+    """One test of a log. `pos` and `neg` count the executions that satisfy the proposition and
+    those that do not, as in the Observation line."""
 
     name: str
     kind: str
@@ -68,18 +68,21 @@ class _Block(msgspec.Struct):
 
 
 def parse_verdicts(text: str, *, model: str = "", checker: str = "herd7") -> list[Verdict]:
-    """The verdicts in a log of herd7, in its order."""
+    """The verdicts in a log of herd7, in order."""
     return [_verdict(b, model, checker) for b in _blocks(text) if not b.histogram]
 
 
 def parse_histograms(text: str, *, machine: str = "", runner: str = "litmus7") -> list[Histogram]:
-    """The histograms in a log of litmus7, in its order."""
+    """The histograms in a log of litmus7, in order."""
     return [_histogram(b, machine, runner) for b in _blocks(text) if b.histogram]
 
 
 def format_verdict(verdict: Verdict) -> str:
-    """The verdict as herd7 prints it. herd7 prints nothing of a test that it has no answer for;
-    here that is one line that the readers of logs skip."""
+    """The verdict as herd7 prints it.
+
+    herd7 prints nothing for a test without an answer; here that is a comment line, which readers of
+    logs skip.
+    """
     if verdict.observation == "Unknown":
         return f"# {verdict.test} {verdict.model}: unknown: {_one_line(verdict.reason)}\n\n"
     asked = quantifier(verdict.condition)
@@ -113,8 +116,8 @@ def format_verdict(verdict: Verdict) -> str:
 
 
 def format_histogram(histogram: Histogram) -> str:
-    """The histogram as litmus7 prints it. As there, `*` marks the states that satisfy the
-    proposition, or, when the condition is forall, those that do not."""
+    """The histogram as litmus7 prints it: `*` marks the states that satisfy the proposition, or, if
+    the condition is forall, those that do not."""
     if histogram.reason and not histogram.histogram:
         where = f"{histogram.test} {histogram.machine}"
         return f"# {where}: not run: {_one_line(histogram.reason)}\n\n"
@@ -167,7 +170,7 @@ def _blocks(text: str) -> Iterator[_Block]:
             result = _read_states(lines, block, match["count"])
             name = ""
             if result is None:
-                block = None  # cut in the middle: says nothing
+                block = None  # truncated: no answer
             else:
                 block.result, block.loop = result
         elif block is not None:
@@ -177,7 +180,7 @@ def _blocks(text: str) -> Iterator[_Block]:
 
 
 def _read_states(lines: Iterator[str], block: _Block, count: str | None) -> tuple[str, bool] | None:
-    """Reads the states and the line after them: whether the condition holds, and Loop."""
+    """Read the states and the line after them: the result (Ok, No) and whether it says Loop."""
     remaining = None if count is None else int(count)
     for line in lines:
         if remaining is None or remaining == 0:
@@ -276,7 +279,7 @@ def _histogram(block: _Block, machine: str, runner: str) -> Histogram:
 
 
 def _observed(verdict: Verdict) -> str:
-    """What herd7's Observation line says of a test that the model calls undefined."""
+    """The Observation line of herd7 for a test whose behaviour is undefined."""
     pos, neg = verdict.witnesses or (0, 0)
     return "Never" if pos == 0 else "Always" if neg == 0 else "Sometimes"
 

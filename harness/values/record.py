@@ -1,7 +1,7 @@
-"""What a campaign holds, as values: the plan, the tests, what was found of them, with what.
+"""The content of a campaign, as values: the plan, the tests, the answers, the tools.
 
-The store writes and reads it, the judge and the report work on it; none of them needs the
-corpus, a model file or a tool to understand a campaign that somebody else has run.
+The store writes and reads it; judge and reports work on it. None of them needs the corpus, a model
+file or a tool to interpret a campaign that somebody else has run.
 """
 
 from __future__ import annotations
@@ -54,21 +54,21 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelInfo(msgspec.Struct, frozen=True):
-    """Of a model, what judging and showing need; `machines` are kinds of machine (x86_64)."""
+    """What judge and reports need to know about a model; `machines` are kinds, such as x86_64."""
 
     name: str
     title: str
     role: str  # reference, language, hardware, paper
     machines: tuple[str, ...] = ()
-    digest: str = ""  # of the cat file with what it includes: a changed file is another model
+    digest: str = ""  # of the cat file and its includes: a changed file is another model
 
     def applies_to(self, arch: str) -> bool:
-        """Whether the model makes a promise for machines of that kind."""
+        """Whether the model describes machines of that kind."""
         return not self.machines or arch in self.machines
 
 
 class MachineInfo(msgspec.Struct, frozen=True):
-    """A machine and its profile as it was when the tests ran."""
+    """A machine, with its profile at the time of the runs."""
 
     name: str
     arch: str
@@ -77,9 +77,12 @@ class MachineInfo(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """campaign.json. `finished` is empty until every job of the plan is done; `notes` say what
-    was left out and why (a tool that is not installed, a test that a checker cannot read).
-    `programs` are digests by name: a changed source is another program."""
+    """campaign.json.
+
+    `finished` is empty until every job of the plan is done; `notes` say what was left out and why
+    (a tool that is not installed, a test that a checker cannot read). `programs` are digests by
+    name: a changed source is another program.
+    """
 
     format: int
     weakspot: str
@@ -94,7 +97,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GoldenDifference(msgspec.Struct, frozen=True):
-    """How the generated tests differ from the golden files; all empty when they do not."""
+    """How the generated tests differ from the golden files; all empty if they do not."""
 
     missing: tuple[str, ...] = ()  # golden, but no longer generated
     added: tuple[str, ...] = ()  # generated, but not golden
@@ -105,8 +108,10 @@ class GoldenDifference(msgspec.Struct, frozen=True):
 
 
 class AnnotationCosts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the orders of an annotation cost on the machine that the campaign was started on, as it
-    remembers them: `ns` more than the weakest, by order; 0 within the noise."""
+    """The cost of the memory orders of an annotation on the machine that started the campaign.
+
+    `ns` are nanoseconds more than with the weakest order, by order; 0 within the noise.
+    """
 
     at: str
     operation: str
@@ -116,7 +121,7 @@ class AnnotationCosts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StructureInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """A structure as its claims.toml described it; a user's own program has no claims."""
+    """A structure as its claims.toml describes it; a user's own program has no claims."""
 
     name: str
     title: str
@@ -131,8 +136,8 @@ class StructureInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """A test of the campaign: `structures` it belongs to, `models` it is checked under, `file`
-    its litmus text below tests/. `digest` names the text: another text is another test."""
+    """A test of the campaign: the `structures` it belongs to, the `models` it is checked under, its
+    `file` below tests/. `digest` identifies the text: another text is another test."""
 
     test: Test
     structures: tuple[str, ...]
@@ -146,7 +151,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SourceFile(msgspec.Struct, frozen=True):
-    """A source file that sites point into, as it was."""
+    """A source file that sites refer to, with its text at the time."""
 
     structure: str
     file: str
@@ -166,7 +171,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     runs: tuple[ProgramRun, ...] = ()
     compiled: tuple[CodegenComparison, ...] = ()
     findings: tuple[Finding, ...] = ()
-    notes: tuple[str, ...] = ()  # of the reading: a torn line that was left out
+    notes: tuple[str, ...] = ()  # from reading the folder: an incomplete line that was ignored
 
     @cached_property
     def entry(self) -> dict[str, Entry]:
@@ -182,27 +187,27 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def verdicts_of(self) -> dict[tuple[str, str], tuple[Verdict, ...]]:
-        """The verdicts of a test under a model, one a checker."""
+        """The verdicts of a test under a model, one per checker."""
         return _grouped(self.verdicts, lambda verdict: (verdict.test, verdict.model))
 
     @cached_property
     def histograms_of(self) -> dict[str, tuple[Histogram, ...]]:
-        """The histograms of a test, one a machine and runner."""
+        """The histograms of a test, one per machine and runner."""
         return _grouped(self.histograms, lambda histogram: histogram.test)
 
     @cached_property
     def explorations_of(self) -> dict[str, tuple[Exploration, ...]]:
-        """The explorations of a program, one a model."""
+        """The explorations of a program, one per model."""
         return _grouped(self.explorations, lambda exploration: exploration.program)
 
     @cached_property
     def runs_of(self) -> dict[str, tuple[ProgramRun, ...]]:
-        """The runs of a program as a whole, one a machine."""
+        """The runs of a whole program, one per machine."""
         return _grouped(self.runs, lambda run: run.program)
 
     @cached_property
     def compiled_of(self) -> dict[str, tuple[CodegenComparison, ...]]:
-        """What compilers made of a test, one a target and code."""
+        """The machine code of a test, one comparison per target and code."""
         return _grouped(self.compiled, lambda each: each.source)
 
     def tests_of(self, structure: str) -> tuple[Entry, ...]:
@@ -210,7 +215,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 def _grouped(values: Iterable[_V], of: Callable[[_V], _K]) -> dict[_K, tuple[_V, ...]]:
-    """The values of each key, in their order."""
+    """The values by key, in order."""
     found: defaultdict[_K, list[_V]] = defaultdict(list)
     for value in values:
         found[of(value)].append(value)
@@ -218,7 +223,7 @@ def _grouped(values: Iterable[_V], of: Callable[[_V], _K]) -> dict[_K, tuple[_V,
 
 
 def digest(*parts: str) -> str:
-    """A short name for texts that differs when they do."""
+    """A short digest that identifies these texts."""
     joined = "\0".join(parts).encode(errors="surrogateescape")
     return hashlib.sha256(joined).hexdigest()[:16]
 
@@ -234,5 +239,5 @@ def program_name(structure: str, scenario: str) -> str:
 
 
 def unique(names: Iterable[str]) -> tuple[str, ...]:
-    """Each name once, in order of first mention."""
+    """Each name once, in order of first occurrence."""
     return tuple(dict.fromkeys(names))

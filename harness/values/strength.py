@@ -1,15 +1,14 @@
-"""What a memory order gives, and which of two gives more.
+"""Memory orders and fences, ordered by what they guarantee.
 
-Orders are written as the engine takes them (`_engine.Program.with_orders`). Of two orders of one
-kind of operation one is the stronger if it gives what the other gives: to acquire, to release, to
-take part in the order of seq_cst.
+Orders are spelled as the engine takes them (`_engine.Program.with_orders`). One order of an
+operation is stronger than another if it guarantees all that the other does: acquire, release, and
+membership in the total order of seq_cst operations.
 
-An access may have fences beside it: "rel fence; rlx" and "rlx; acq fence". A release fence before
-an operation gives what releasing it gives, and more, and so does an acquire fence after it
-(7.17.4); to take part in the order of seq_cst neither gives. So an order is below the fences that
-can take its place. That is so but for one thing, which whoever relies on it explores: the
-operation itself is ordered by its own order alone, and where its object is freed, or used plainly,
-a fence does not do.
+An access may have adjacent fences: "rel fence; rlx" and "rlx; acq fence". A release fence before an
+operation guarantees at least what a release operation does, and so does an acquire fence after it
+(C11, 7.17.4); neither makes it seq_cst. So an order is below the fences that can replace it. There
+is one exception, which callers confirm by exploration: a fence does not order the operation itself,
+which matters if its object is freed or accessed plainly.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from functools import cache
 from weakspot.generators.litmus import C_ORDER
 
 Assignment = tuple[str, ...]
-"""An order for each annotation, in their order."""
+"""One memory order per annotation, in the order of the annotations."""
 
 _READ, _WRITE = ("rlx", "acq", "sc"), ("rlx", "rel", "sc")
 _ALL = ("rlx", "acq", "rel", "acq_rel", "sc")
@@ -39,8 +38,7 @@ _BEFORE, _AFTER = ("none", "rel", "sc"), ("none", "acq")
 
 @cache
 def split(order: str) -> tuple[str, str, str]:
-    """The fence before an access, its own order, the fence after it; "none" where there is no
-    fence."""
+    """The fence before an access, its own order, and the fence after it; "none" without a fence."""
     before, own, after = "none", order, "none"
     if _FENCE in own:
         first, _, rest = own.partition("; ")
@@ -53,32 +51,32 @@ def split(order: str) -> tuple[str, str, str]:
 
 
 def joined(before: str, own: str, after: str) -> str:
-    """What `split` takes apart."""
+    """The inverse of `split`."""
     first, last = (f"{each}{_FENCE}" if each != "none" else "" for each in (before, after))
     return "; ".join(filter(None, (first, own, last)))
 
 
 def with_own(order: str, own: str) -> str:
-    """Another own order between the same fences."""
+    """The same fences with another order of the access itself."""
     before, _, after = split(order)
     return joined(before, own, after)
 
 
 def spelled(order: str) -> str:
-    """An order as C spells it, with the fences beside it."""
+    """An order in the spelling of C, with its adjacent fences."""
     before, own, after = split(order)
     success, _, failure = own.partition("/")
-    said = C_ORDER[success]
+    order = C_ORDER[success]
     if failure:
-        said = f"{said} on success and {C_ORDER[failure]} on failure"
+        order = f"{order} on success and {C_ORDER[failure]} on failure"
     sides = ((before, "before it"), (after, "after it"))
     fences = (f"atomic_thread_fence({C_ORDER[one]}) {at}" for one, at in sides if one != "none")
-    return " with ".join(filter(None, (said, " and ".join(fences))))
+    return " with ".join(filter(None, (order, " and ".join(fences))))
 
 
 @cache
 def at_most(order: str, other: str) -> bool:
-    """Whether the other gives all that the order gives."""
+    """Whether `other` guarantees all that `order` does."""
     if order == other:
         return True
     before, own, after = split(order)
@@ -92,8 +90,10 @@ def at_most(order: str, other: str) -> bool:
 
 @cache
 def allowed(kind: str) -> tuple[str, ...]:
-    """The orders that C11 allows for a kind of operation, a weaker before a stronger one. On
-    failure a compare-exchange has none that is stronger than on success (7.17.7.4)."""
+    """The orders that C11 allows for a kind of operation, weaker ones first.
+
+    The order of a compare-exchange on failure is not stronger than on success (7.17.7.4).
+    """
     match kind:
         case "R":
             return _READ
@@ -111,21 +111,21 @@ def allowed(kind: str) -> tuple[str, ...]:
 
 @cache
 def weaker(kind: str, order: str) -> tuple[str, ...]:
-    """The orders up to this one, which comes last; the weakest comes first."""
+    """This order and all weaker ones, from the weakest to the order itself."""
     below = [each for each in allowed(kind) if each != order and at_most(each, order)]
     return (*below, order)
 
 
 @cache
 def stronger(kind: str, order: str) -> tuple[str, ...]:
-    """The orders from this one on, which comes first; the strongest comes last."""
+    """This order and all stronger ones, from the order itself to the strongest."""
     above = [each for each in allowed(kind) if each != order and at_most(order, each)]
     return (order, *above)
 
 
 @cache
 def just_below(order: str, among: tuple[str, ...]) -> tuple[str, ...]:
-    """The weaker ones of these orders between which and this one there is none."""
+    """The orders among these that are weaker than this one, with no other order in between."""
     below = [each for each in among if each != order and at_most(each, order)]
     return tuple(
         each for each in below if not any(each != one and at_most(each, one) for one in below)
@@ -133,7 +133,7 @@ def just_below(order: str, among: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def strongest(kind: str, given: Iterable[str]) -> str:
-    """The weakest order that gives all that the given ones give."""
+    """The weakest order that guarantees all that the given ones do."""
     wanted = set(given)
     if len(wanted) == 1:
         return wanted.pop()
@@ -143,10 +143,12 @@ def strongest(kind: str, given: Iterable[str]) -> str:
 
 @cache
 def fenced(kind: str, order: str, *, full: bool) -> tuple[str, ...]:
-    """The orders up to this one; of an access each without and with the fences that C11 gives the
-    sense of what the order gives: a release fence before what writes, an acquire fence after what
-    reads, and, where `full`, a seq_cst fence before either. A weaker one comes before a stronger
-    one, and of those that give the same there is one alone."""
+    """This order and all weaker ones, for accesses without and with fences; weaker ones first.
+
+    A release fence may stand before a write, an acquire fence after a read, and with `full` a
+    seq_cst fence before either, as far as the order guarantees the same. Of equivalent orders only
+    one is listed.
+    """
     if kind == "F":
         return weaker(kind, order)
     gives = _GIVES[order.partition("/")[0]]
@@ -159,15 +161,16 @@ def fenced(kind: str, order: str, *, full: bool) -> tuple[str, ...]:
         made = joined(one, own, other)
         if not any(at_most(made, each) and at_most(each, made) for each in found):
             found.append(made)
-    # what is below comes first
+    # weaker ones first
     return tuple(sorted(found, key=lambda each: sum(at_most(one, each) for one in found)))
 
 
 @cache
 def instead(kind: str, order: str) -> tuple[str, ...]:
-    """The fences that can take the place of an order, each with an own order that is weaker: they
-    give what it gives, and so they are above it. None of an order that is seq_cst, which they are
-    no substitute for."""
+    """The fences that can replace an order, each with a weaker order of the access itself.
+
+    They guarantee what the order does, so they are above it. There is none for seq_cst.
+    """
     return tuple(
         each
         for each in fenced(kind, order, full=False)
@@ -177,7 +180,7 @@ def instead(kind: str, order: str) -> tuple[str, ...]:
 
 @cache
 def just_less(kind: str, order: str) -> tuple[str, ...]:
-    """The order with one thing about it weaker: its own order, or a fence beside it."""
+    """The order with one component weakened: the order of the access, or an adjacent fence."""
     before, own, after = split(order)
     befores = _BEFORE if kind != "R" else ("none", "sc")
     return (
@@ -188,9 +191,11 @@ def just_less(kind: str, order: str) -> tuple[str, ...]:
 
 
 def cost(kind: str, order: str) -> int:
-    """How dear an order is thought to be, as long as no machine has measured it: what it gives
-    counted, to take part in the order of seq_cst three times as much; a fence that is there costs
-    one more, since it orders all accesses around it."""
+    """An estimate of the cost of an order, used until a machine has measured it.
+
+    It counts what the order guarantees, seq_cst three times. A fence costs one more, since it
+    orders all accesses around it.
+    """
     before, own, after = split(order)
     return _cost(own, kind == "F") + _cost(before, True) + _cost(after, True)
 

@@ -53,7 +53,7 @@ def test_two_contents_under_one_name_are_an_error(tmp_path: Path) -> None:
     for folder, value in (("a", 0), ("b", 1)):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "SB.litmus").write_text(make_test("SB", value=value).text)
-    with pytest.raises(BadInput, match="two different tests are called SB"):
+    with pytest.raises(BadInput, match="two different tests have the name SB"):
         gather([str(tmp_path)])
 
 

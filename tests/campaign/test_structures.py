@@ -1,4 +1,4 @@
-"""A claims.toml is read as it is meant, or refused with file, line and what was meant."""
+"""A claims.toml is read, or refused with file, line and a suggestion."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 from fakes import CLAIMS, make_structure, make_test
+from snapshots import steady
+from syrupy.assertion import SnapshotAssertion
 
 from weakspot.errors import BadInput
 from weakspot.harness.corpus import structures
@@ -31,39 +33,30 @@ def test_a_structure_is_a_folder_with_claims(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "message", "advice"),
+    ("old", "new", "line"),
     [
-        ('says = "', 'sais = "', 13, "unknown key sais", "did you mean says?"),
-        ("models =", "modles =", 3, "unknown key modles", "did you mean models?"),
-        ('title = "Two flags"\n', "", 0, "the key title is missing", None),
-        ('where = "page 1"\n', "", 10, "the key where is missing", None),
-        ('name = "both"', "name = 3", 6, "name: expected `str`, got `int`", None),
-        ('sc = "Never"', 'sc = "Nevr"', 15, "verdict: invalid enum value 'Nevr'", None),
-        ('scenario = "both"', 'scenario = "bot"', 11, "no scenario is called 'bot'", "both?"),
-        ('file = "both.c"', 'file = "bth.c"', 7, "no such file", "did you mean both.c?"),
-        ("tso = ", "tos = ", 15, "not checked under tos", "did you mean tso?"),
-        ('test = "SB"\n', "", 10, "one test, or about the explored", "either test and verdict"),
-        (
-            'test = "SB"',
-            'test = "SB"\nexplored = { sc = "Safe" }',
-            14,
-            "one test, or about the explored",
-            "either test and verdict",
-        ),
-        ('test = "SB"', 'test = "SB"\nseen = ["x86"]', 15, "no such kind of machine", "x86_64?"),
-        ('says = "', "says = ", 13, "not TOML", None),
+        ('says = "', 'sais = "', 13),
+        ("models =", "modles =", 3),
+        ('title = "Two flags"\n', "", 0),
+        ('where = "page 1"\n', "", 10),
+        ('name = "both"', "name = 3", 6),
+        ('sc = "Never"', 'sc = "Nevr"', 15),
+        ('scenario = "both"', 'scenario = "bot"', 11),
+        ('file = "both.c"', 'file = "bth.c"', 7),
+        ("tso = ", "tos = ", 15),
+        ('test = "SB"\n', "", 10),
+        ('test = "SB"', 'test = "SB"\nexplored = { sc = "Safe" }', 14),
+        ('test = "SB"', 'test = "SB"\nseen = ["x86"]', 15),
+        ('says = "', "says = ", 13),
     ],
 )
-def test_what_does_not_fit_is_shown_where_it_stands(
-    tmp_path: Path, old: str, new: str, line: int, message: str, advice: str | None
+def test_an_invalid_claims_file_is_an_error_at_its_line(
+    tmp_path: Path, old: str, new: str, line: int, snapshot: SnapshotAssertion
 ) -> None:
     error = broken(tmp_path, old, new)
-    assert message in error.message
     expected = f"claims.toml:{line}" if line else "claims.toml"
     assert expected in (error.place or "")
-    assert line or not (error.place or "").endswith(":0")
-    if advice:
-        assert advice in (error.advice or "")
+    assert steady(str(error), tmp_path) == snapshot
 
 
 EXPLORED = CLAIMS[: CLAIMS.index("test =")] + 'explored = { sc = "Safe", tso = "Violated: race" }\n'
@@ -80,7 +73,7 @@ def test_a_claim_may_be_about_the_explored_program(tmp_path: Path) -> None:
         ("Violated: race", "Violated: rice", "invalid enum value 'Violated: rice'", ""),
         ("Violated: race", "Violated", "invalid enum value 'Violated'", ""),
         ("tso = ", "rc11 = ", "not checked under rc11", "add rc11 to models"),
-        ("tso", "c20", "no program is explored under c20", "a test's verdict"),
+        ("tso", "c20", "programs are not explored under c20", "the verdict of a test"),
     ],
 )
 def test_what_cannot_be_explored_is_refused_at_its_line(
@@ -95,7 +88,7 @@ def test_what_cannot_be_explored_is_refused_at_its_line(
 
 
 def test_a_name_that_is_nearly_right_is_suggested(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="no structure is called flag") as caught:
+    with pytest.raises(BadInput, match="unknown structure flag") as caught:
         structures.find("flag", make_structure(tmp_path))
     assert caught.value.advice == "did you mean flags?"
 

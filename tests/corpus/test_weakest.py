@@ -95,6 +95,6 @@ def test_a_recorded_scenario_that_is_gone_is_an_error_at_its_line(tmp_path: Path
         (tmp_path / path.name).write_bytes(path.read_bytes())
     text = (structure.folder / CLAIMS).read_text()
     (tmp_path / CLAIMS).write_text(text.replace('scenarios = ["seq_cst"', 'scenarios = ["gone"'))
-    with pytest.raises(BadInput, match="no scenario is called 'gone'") as refused:
+    with pytest.raises(BadInput, match="unknown scenario 'gone'") as refused:
         read_structure(tmp_path)
     assert "claims.toml:" in str(refused.value)
