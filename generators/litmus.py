@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from weakspot.errors import BadInput
+from weakspot.errors import BadInput, excerpt, reported
 
 Order = Literal["na", "rlx", "acq", "rel", "acq_rel", "sc"]
 
@@ -194,49 +194,49 @@ def _read(text: str) -> Body | None:
 
 
 _ORIGIN = re.compile(r"^Origin1=[^:\n]*: (?P<threads>.*\S)", re.M)  # as Origin.__str__ writes it
-_HEADER = re.compile(r"\s*(?:\(\*.*?\*\)\s*)*(?P<arch>[A-Za-z0-9_]+)[ \t]+(?P<name>\S+)", re.S)
-# two letters to look for are found many times sooner than two words and a sign
-_CONDITION = re.compile(r"(?:exists|forall)\b(?<=\bexists|\bforall)(?![^(]*\*\))")
-_COMMENT = re.compile(r"\(\*.*?\*\)", re.S)
 ARCHITECTURES = ("C", "X86", "X86_64", "AArch64", "ARM", "PPC", "RISCV", "MIPS", "LISA", "BPF")
 
 
 def _condition(text: str) -> str:
-    match = _CONDITION.search(text)
-    if not match:
+    from weakspot import _engine
+
+    try:
+        return _engine.outline(text)["condition"]
+    except _engine.EngineError:
         return ""
-    start = match.start()
-    if match[0] == "exists" and text[:start].rstrip().endswith("~"):
-        start = text.rindex("~", 0, start)
-    return " ".join(_COMMENT.sub(" ", text[start:]).split())
 
 
 def read_test(path: Path) -> Test:
     """Read a `.litmus` file: its architecture, its name, its text.
 
-    Raises BadInput when the file cannot be read or does not begin with an architecture and a
-    name, or has no final condition; what stands between is for the checkers to judge.
+    Raises BadInput when the file cannot be read, has no header, initial state or final condition;
+    the threads are for the checkers to judge.
     """
+    from weakspot import _engine
+
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise BadInput("not a text file", place=str(path)) from error
     except OSError as error:
         raise BadInput(f"cannot read the file: {error.strerror}", place=str(path)) from error
-    match = _HEADER.match(text)
-    if not match or match.group("arch") not in ARCHITECTURES:
-        first = text.lstrip().splitlines()[0] if text.strip() else ""
+    try:
+        outline = _engine.outline(text)
+    except _engine.EngineError as error:
+        raise reported(
+            error.problem, BadInput, f"not a litmus test: {error}", source=path
+        ) from None
+    if outline["dialect"] not in ARCHITECTURES:
         raise BadInput(
-            "not a litmus test: it does not begin with an architecture and a name",
+            f"not a litmus test: unknown architecture {outline['dialect']}",
             place=f"{path}:1",
-            excerpt=first[:100] or "(empty file)",
-            advice='begin with, for example, "C SB" or "AArch64 MP"; known architectures: '
-            + ", ".join(ARCHITECTURES),
+            excerpt=excerpt(text, 1),
+            advice=f"the architectures are {', '.join(ARCHITECTURES)}",
         )
-    if not _condition(text):
+    if not outline["condition"]:
         raise BadInput(
             "the litmus test has no final condition",
             place=f"{path}:{len(text.splitlines())}",
             advice="end it with exists (…), ~exists (…) or forall (…)",
         )
-    return Test(name=match.group("name"), arch=match.group("arch"), text=text, path=str(path))
+    return Test(name=outline["name"], arch=outline["dialect"], text=text, path=str(path))

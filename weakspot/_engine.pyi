@@ -282,6 +282,23 @@ def check(
     Raises EngineError for a model that cannot be read.
     """
 
+class OutlineDict(TypedDict):
+    """The header and the sections of a litmus test in any dialect, as text."""
+
+    dialect: str
+    name: str
+    condition: str  # from its quantifier on, in one line without comments; "" if there is none
+    preamble: str  # what precedes the initial state: header, documentation, metadata
+    initial: str  # between the braces of the initial state
+    program: str
+    end: str  # what follows the threads: `locations`, `filter`, the condition
+
+def outline(text: str) -> OutlineDict:
+    """The outline of a litmus test. Raises EngineError for a text that has none."""
+
+def renamed(text: str, name: str) -> str | None:
+    """A litmus test under another name; None for a text without a header."""
+
 def straight_line(text: str) -> dict[str, object] | None:
     """The straight-line form of a C litmus test: the fields of generators.litmus.Body.
 

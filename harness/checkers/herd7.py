@@ -30,7 +30,6 @@ from weakspot.system.tools import Requirement, Tool
 
 _OPENED = re.compile(r"Found and opened: '(?P<file>.*)'$")
 _TEST_FILE = re.compile(r"(\d+)\.litmus$")
-_HEADER = re.compile(r"(?P<arch>\w+[ \t]+)(?P<name>\S+)")
 _PLACE = re.compile(
     r'File "(?P<file>[^"]*)", line (?P<line>\d+), '
     r"characters? (?P<from>\d+)(?:-(?P<to>\d+))?: (?P<message>.*)"
@@ -144,9 +143,11 @@ class _Batch:
         self.tests = {first + i: test for i, test in enumerate(tests)}
 
     def run(self, crew: process.Crew, emit: Callable[[Verdict | _ModelError], None]) -> None:
+        from weakspot import _engine
+
         for number, test in self.tests.items():
             path = self.folder / f"{number}.litmus"
-            path.write_text(_renamed(test.text, f"t{number}"), encoding="utf-8")
+            path.write_text(_engine.renamed(test.text, f"t{number}") or test.text, encoding="utf-8")
         left = list(self.tests)
         while left and not crew.ended:
             begun = self._start(left, crew, emit)
@@ -296,9 +297,3 @@ def _malformed(test: Test, place: re.Match[str]) -> BadInput:
 def _clean(message: str) -> str:
     message = _ABOUT_FILE.sub(r"\g<message>", message)
     return _USER_ERROR.sub("", message).strip()
-
-
-def _renamed(text: str, name: str) -> str:
-    """The test under another name. A text that does not begin as a test is left to herd7."""
-    match = _HEADER.match(text)
-    return text if match is None else match["arch"] + name + text[match.end() :]

@@ -46,7 +46,6 @@ _GROWTH = 8
 _ROUND = 0.25  # of the time that a test has, a round should take
 _GRACE = 3.0  # seconds that a round may be late, for the same reason
 
-_HEADER = re.compile(r"(?P<arch>\w+[ \t]+)(?P<name>\S+)")
 _GCC_ERROR = re.compile(r"^t(?P<number>\d+)\.[cs]:(?:\d+:)*\s*(?:fatal )?[Ee]rror: (?P<message>.*)")
 _REFUSED = re.compile(r'File "t(?P<number>\d+)\.litmus":?,? *(?P<message>.*)')
 
@@ -145,12 +144,11 @@ def _compile(
 ) -> dict[int, str]:
     """Compile each test that can be to `tN.exe` in the folder; returns why the others cannot, by
     number."""
+    from weakspot import _engine
+
     for number, test in enumerate(tests):
-        text = test.text
         # two tests may have the same name, and not every name can name a file
-        header = _HEADER.match(text)
-        if header is not None:
-            text = f"{header['arch']}t{number}{text[header.end() :]}"
+        text = _engine.renamed(test.text, f"t{number}") or test.text
         (folder / f"t{number}.litmus").write_text(text, encoding="utf-8")
     problems: dict[int, str] = {}
     numbers = list(range(len(tests)))

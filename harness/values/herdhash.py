@@ -14,12 +14,15 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from hashlib import md5
+from typing import TYPE_CHECKING
 
 from weakspot.generators.litmus import Test
 
+if TYPE_CHECKING:
+    from weakspot._engine import OutlineDict
+
 _COMMENT = re.compile(r"\(\*.*?\*\)", re.S)
 _METADATA = re.compile(r"^(hash|variant|tthm)[ \t]*=[ \t]*(.*?)[ \t]*$", re.M | re.I)
-_END = re.compile(r"^\s*(?:locations|filter|exists|~\s*exists|forall|final)\b", re.M)
 _DECLARED = re.compile(
     r"(?P<type>[\w ]*?)\s*(?P<star>\*?)\s*(?P<place>\[\w+\]|\d+\s*:\s*%?\w+|\w+)"
 )
@@ -43,30 +46,33 @@ def herd_hash(test: Test) -> str:
 
 @lru_cache(maxsize=1 << 14)  # a test is checked under several models
 def _hash(arch: str, text: str) -> str:
-    begin = text.find("{")
-    for key, value in _METADATA.findall(text, 0, begin):
+    from weakspot import _engine
+
+    try:
+        outline = _engine.outline(text)
+    except _engine.EngineError:
+        return ""
+    for key, value in _METADATA.findall(outline["preamble"]):
         if key.lower() == "hash":
             return str(value)
         if key.lower() in _DIGESTED:
             return ""
-    if arch != "C" and "\nGenerator=diy" not in text[:begin]:
+    if arch != "C" and "\nGenerator=diy" not in outline["preamble"]:
         return ""
     try:
-        return _digest(arch, text, begin)
+        return _digest(arch, outline)
     except ValueError:
         return ""
 
 
-def _digest(arch: str, text: str, begin: int) -> str:
-    close = _closing(text, begin)
-    end = _END.search(text, close)
-    if end is None:
+def _digest(arch: str, outline: OutlineDict) -> str:
+    if not outline["end"]:
         raise ValueError("no final condition")
-    program = text[close : end.start()]
+    program = outline["program"]
     parts = (
-        _initial(_bare(text[begin + 1 : close - 1])),
+        _initial(_bare(outline["initial"])),
         _functions(program) if arch == "C" else _columns(_bare(program)),
-        _observed(_bare(text[end.start() :])),
+        _observed(_bare(outline["end"])),
     )
     return md5(b"".join(md5(part.encode()).digest() for part in parts)).hexdigest()
 

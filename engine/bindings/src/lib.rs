@@ -4,6 +4,7 @@ mod arguments;
 mod check;
 mod error;
 mod explore;
+mod outline;
 mod program;
 mod straight_line;
 mod work;
@@ -17,6 +18,8 @@ fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("EngineError", m.py().get_type::<error::EngineError>())?;
     m.add_class::<program::Program>()?;
     m.add_function(wrap_pyfunction!(check::check, m)?)?;
+    m.add_function(wrap_pyfunction!(outline::outline, m)?)?;
+    m.add_function(wrap_pyfunction!(outline::renamed, m)?)?;
     m.add_function(wrap_pyfunction!(straight_line::straight_line, m)?)?;
     m.add_function(wrap_pyfunction!(explore::unsuitable, m)?)?;
     Ok(())

@@ -17,6 +17,7 @@ pub mod dialects;
 mod error;
 mod lexer;
 mod location_names;
+pub mod outline;
 mod program;
 mod sections;
 mod state;

@@ -14,7 +14,7 @@ pub struct SourceSpan<'a> {
 #[derive(Debug)]
 pub struct Sections<'a> {
     pub dialect: SourceSpan<'a>,
-    pub name: String,
+    pub name: SourceSpan<'a>,
     pub initial: SourceSpan<'a>,
     pub program: SourceSpan<'a>,
     pub condition: SourceSpan<'a>,
@@ -32,21 +32,8 @@ const KEYWORDS: [&str; 8] = [
 ];
 
 pub fn split(text: &str) -> Result<Sections<'_>, ParseError> {
-    let mut at = skip_blank(text, 0)?;
-    let line = line_end(text, at);
-    let header = text[at..line].trim_end();
-    let (word, rest) = header
-        .split_once(|c: char| c.is_whitespace())
-        .ok_or_else(|| {
-            ParseError::new(at, "expected a dialect and a name")
-                .help("a litmus test starts, for example, with: C SB+rlxs")
-        })?;
-    let dialect = SourceSpan {
-        text: word,
-        offset: at,
-    };
-    let name = rest.trim().to_string();
-    at = skip_blank(text, line)?;
+    let (dialect, name) = header(text)?;
+    let mut at = skip_blank(text, line_end(text, dialect.offset))?;
     if text[at..].starts_with('"') {
         let end = text[at + 1..]
             .find('"')
@@ -100,6 +87,38 @@ pub fn split(text: &str) -> Result<Sections<'_>, ParseError> {
             offset: end,
         },
     })
+}
+
+/// The dialect, and the rest of the header, which is the name.
+pub fn header(text: &str) -> Result<(SourceSpan<'_>, SourceSpan<'_>), ParseError> {
+    let offset = skip_blank(text, 0)?;
+    let line = text[offset..line_end(text, offset)].trim_end();
+    let Some((dialect, rest)) = line.split_once(char::is_whitespace) else {
+        return Err(ParseError::new(offset, "expected a dialect and a name")
+            .help("a litmus test starts, for example, with: C SB+rlxs"));
+    };
+    let name = rest.trim_start();
+    let span = |text, offset| SourceSpan { text, offset };
+    Ok((
+        span(dialect, offset),
+        span(name, offset + line.len() - name.len()),
+    ))
+}
+
+/// The text with a blank for each comment.
+pub fn without_comments(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = 0;
+    while let Some(start) = text[rest..].find("(*").map(|at| rest + at) {
+        let Some(end) = comment_end(text, start) else {
+            break;
+        };
+        out.push_str(&text[rest..start]);
+        out.push(' ');
+        rest = end;
+    }
+    out.push_str(&text[rest..]);
+    out
 }
 
 fn line_end(text: &str, at: usize) -> usize {

@@ -127,7 +127,7 @@ fn parse(text: &str) -> Result<Test, ParseError> {
     let end = state::condition(sections.condition, &mut locations, dialect.register)?;
     let mut test = Test {
         dialect,
-        name: sections.name,
+        name: sections.name.text.to_owned(),
         location_names: locations.list,
         memory: initial.memory,
         registers: initial.registers,
