@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -20,12 +19,9 @@ from weakspot.harness.cli.options import (
     ways_option,
     what_argument,
 )
-from weakspot.harness.cli.output import gathered, json_lines, judged, say, watched
+from weakspot.harness.cli.output import json_lines, judged, say, watched
 
 if TYPE_CHECKING:
-    from weakspot.harness.checkers import Checker
-    from weakspot.harness.corpus.material import Material
-    from weakspot.harness.corpus.models import Model
     from weakspot.harness.values.record import Record
 
 
@@ -83,7 +79,7 @@ def check(
     witnesses: bool,
     output: Path | None,
     ways: tuple[str, ...],
-    code: str,
+    code: Literal["tests", "operations", "all"],
     explore_seconds: float,
     executions: int,
     loops: int,
@@ -98,33 +94,39 @@ def check(
     was reached. For a litmus test, the answer says whether its condition's proposition holds in
     no, some or all executions: Never, Sometimes or Always. It is Undefined if the model sees a
     data race."""
+    from weakspot import api
     from weakspot.generators.emit.merge import merge
-    from weakspot.harness.campaign import plan
-    from weakspot.harness.campaign.campaign import printed
     from weakspot.harness.campaign.tools import choose_checkers
     from weakspot.harness.corpus import golden
-    from weakspot.harness.corpus.material import generator
     from weakspot.harness.values.herdlog import format_verdicts
-    from weakspot.harness.values.record import Plan
 
-    wanted = plan.models(models)
     if ways:
         if witnesses or form == "herd":
             raise click.UsageError("--compiled cannot be used with --witness or --format herd.")
-        material = gathered(what, (), generator(defines, include))
-        asked = choose_checkers(checker)
-        return _compiled(what, material, ways, code, wanted, asked[0], output, timeout, form)
+        return _compiled(what, ways, code, models, checker, output, timeout, defines, include, form)
     if code != "tests":
         raise click.UsageError("--code requires --compiled.")
-    material = gathered(what, [model.name for model in wanted], generator(defines, include))
-    wanted = wanted or plan.models(material.models)
-    asked = choose_checkers(checker, witnesses=witnesses)
-    if form == "herd" and (len(wanted) > 1 or len(asked) > 1):
-        raise click.UsageError(
-            f"A herd log has one model and one checker; these are "
-            f"{', '.join(model.name for model in wanted)} by {', '.join(c.name for c in asked)}. "
-            "Choose one with --model and --checker."
+    with watched() as progress:
+        answers = api.check(
+            what,
+            models=models,
+            checker=checker,
+            witnesses=witnesses,
+            seconds=timeout,
+            bounds=api.Bounds(loops, executions, explore_seconds),
+            defines=defines,
+            include=include,
+            progress=progress,
         )
+    if form == "herd":
+        under = [each.name for each in answers.record.manifest.models]
+        asked = [each.name for each in choose_checkers(checker)]
+        if len(under) > 1 or len(asked) > 1:
+            raise click.UsageError(
+                f"A herd log has one model and one checker; these are "
+                f"{', '.join(under)} by {', '.join(asked)}. "
+                "Choose one with --model and --checker."
+            )
 
     def show(record: Record) -> None:
         if form == "json":
@@ -137,58 +139,33 @@ def check(
             tables.explorations(record, terminal.console())
             tables.verdicts(record, terminal.console(), witnesses=witnesses)
 
-    limits = Plan(
-        what=what,
-        seconds_check=timeout,
-        loops=loops,
-        executions=executions,
-        seconds_explore=explore_seconds,
-    )
-    work = printed(limits, material, wanted)
     with (
-        keeping("the answers so far are printed", lambda: show(work.record())),
-        watched() as work.progress,
+        keeping("the answers so far are printed", lambda: show(answers.record)),
+        watched() as progress,
     ):
-        work.explore()
-        if output is not None:
-            explored = work.record().explorations
-            golden.write(output, merge(test for each in explored for test in each.tests))
-        work.check(asked)
-    show(record := work.record())
+        answers.wait(progress)
+    show(record := answers.record)
+    if output is not None:
+        golden.write(output, merge(test for each in record.explorations for test in each.tests))
     return judged(record, aside=form in ("json", "herd"))
 
 
 def _compiled(
     what: tuple[str, ...],
-    material: Material,
     ways: tuple[str, ...],
-    code: str,
-    language: Sequence[Model],
-    checker: Checker,
+    code: Literal["tests", "operations", "all"],
+    models: tuple[str, ...],
+    checker: str | None,
     output: Path | None,
     timeout: float,
+    defines: tuple[str, ...],
+    include: tuple[Path, ...],
     form: str | None,
 ) -> int:
     """`check --compiled`: compare compiled tests and operations with their sources."""
-    from weakspot.harness.campaign.campaign import printed
-    from weakspot.harness.codegen import configurations, operations
-    from weakspot.harness.codegen.check import LANGUAGE, weaker
+    from weakspot import api
+    from weakspot.harness.codegen.check import weaker
     from weakspot.harness.corpus import golden
-    from weakspot.harness.corpus.models import resolve
-    from weakspot.harness.values.record import Plan
-
-    builds = configurations.configurations(ways)
-    programs = []
-    if code != "tests":
-        operations.require(builds)
-        programs = [
-            operations.Subject(each.name, each.generated.program, each.generated.tests)
-            for each in material.programs
-        ]
-        if not programs:
-            raise click.UsageError(
-                "--code operations needs a program: a structure, or a C or C++ file."
-            )
 
     def show(record: Record) -> None:
         if form == "json":
@@ -198,20 +175,21 @@ def _compiled(
 
             tables.codegen(record, terminal.console())
 
-    work = printed(Plan(what=what, seconds_check=timeout), material, ())
-    with (
-        keeping("the comparisons so far are printed", lambda: show(work.record())),
-        watched() as work.progress,
-    ):
-        work.compare(
-            [entry.name for entry in material.entries],
-            language or [resolve(LANGUAGE)],
-            checker,
-            builds,
-            of_tests=code != "operations",
-            programs=programs,
+    with watched() as progress:
+        answers = api.compare_code(
+            what,
+            ways,
+            code=code,
+            models=models,
+            checker=checker,
+            seconds=timeout,
+            defines=defines,
+            include=include,
+            progress=progress,
         )
-    record = work.record()
+        with keeping("the comparisons so far are printed", lambda: show(answers.record)):
+            answers.wait(progress)
+    record = answers.record
     if output is not None:
         golden.write(output, weaker(record))
     show(record)

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from weakspot.errors import BadInput
 from weakspot.harness.cli.errors import NOTHING_FOUND, keeping
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.output import say, watched
@@ -76,42 +75,23 @@ def gate(
     Explores the project's scenarios. Where a memory order is too weak, it fails and shows the line,
     an execution that goes wrong, and the order needed. Findings that the baseline accepts do not
     fail."""
-    from weakspot.harness.gate import baseline, config_file
-    from weakspot.harness.gate import config as configured
-    from weakspot.harness.gate.run import run
+    from weakspot import api
     from weakspot.harness.values.numbers import amount
 
-    here = Path.cwd()
-    file = file or config_file.find(here)
-    if file is None and not paths:
-        raise BadInput(
-            "no configuration file found and no PATH given",
-            advice='write weakspot.toml with [gate] and scenarios = ["tests/weakspot/*.cpp"], '
-            "or give the paths of programs",
-        )
-    config = configured.read(file) if file is not None else configured.without_file(here)
-    scenarios = configured.chosen(config, paths)
-    if not scenarios:
-        raise BadInput(
-            "no scenarios are configured",
-            place=str(config.file),
-            advice='add [gate] scenarios = ["tests/weakspot/*.cpp"]',
-        )
     with (
         keeping("the answers so far are cached in .weakspot; run the same command to resume"),
         watched() as progress,
     ):
-        outcome = run(
-            config,
-            scenarios,
+        outcome = api.gate(
+            paths,
+            config=file,
             cached=not no_cache,
-            new_baseline=write_baseline,
+            accept=write_baseline,
             progress=progress,
         )
     _write(outcome, outputs)
     if write_baseline:
-        left = baseline.accept(config, outcome, whole=not paths)
-        say([f"{amount(left, 'accepted finding')} in {outcome.baseline}"])
+        say([f"{amount(outcome.accepted, 'accepted finding')} in {outcome.baseline}"])
         return NOTHING_FOUND
     return outcome.exit_code
 

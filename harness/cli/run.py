@@ -20,7 +20,7 @@ from weakspot.harness.cli.options import (
     source_options,
     what_argument,
 )
-from weakspot.harness.cli.output import gathered, json_lines, judged, say, watched
+from weakspot.harness.cli.output import json_lines, judged, say, watched
 
 if TYPE_CHECKING:
     from weakspot.harness.values.record import Record
@@ -87,16 +87,9 @@ def run(
     """Run programs and litmus tests on hardware.
 
     Counts how often each outcome is observed, and which assertions fail."""
-    from weakspot.harness import machines
-    from weakspot.harness.campaign.campaign import printed
-    from weakspot.harness.campaign.tools import choose_runners
-    from weakspot.harness.corpus.material import generator
+    from weakspot import api
+    from weakspot.harness.machines import Lost
     from weakspot.harness.values.herdlog import format_histograms
-    from weakspot.harness.values.record import Plan
-
-    place = machines.resolve(machine)
-    material = gathered(what, (), generator(defines, include))
-    chosen = choose_runners(runner, place)
 
     def show(record: Record) -> None:
         if form == "json":
@@ -110,20 +103,23 @@ def run(
             if only != "programs":
                 tables.histograms(record, terminal.console())
 
-    work = printed(Plan(what=what, seconds_run=seconds), material, ())
-    with (
-        keeping("the counts so far are printed", lambda: show(work.record())),
-        watched() as work.progress,
-    ):
-        try:
-            work.run_on(
-                place,
-                chosen,
-                programs=only != "tests" and form != "herd",
-                tests=only != "programs",
-            )
-        except machines.Lost:
-            show(work.record())
-            raise
-    show(record := work.record())
+    with watched() as progress:
+        counts = api.run(
+            what,
+            on=machine,
+            runner=runner,
+            seconds=seconds,
+            programs=only != "tests" and form != "herd",
+            tests=only != "programs",
+            defines=defines,
+            include=include,
+            progress=progress,
+        )
+        with keeping("the counts so far are printed", lambda: show(counts.record)):
+            try:
+                counts.wait(progress)
+            except Lost:
+                show(counts.record)
+                raise
+    show(record := counts.record)
     return judged(record, aside=form in ("json", "herd"))

@@ -100,41 +100,32 @@ def test(
     Does everything that gen, check and run do, compares the answers with one another and with the
     claims, and writes a report. Prints the most important results first. Without WHAT, tests every
     structure."""
-    import msgspec
-
-    from weakspot.harness.campaign import campaign
+    from weakspot import api
     from weakspot.harness.campaign.folder import chosen_folder
-    from weakspot.harness.campaign.tools import installed
-    from weakspot.harness.checkers import CHECKERS
-    from weakspot.harness.corpus.material import generator
     from weakspot.harness.judge import findings
     from weakspot.harness.report import campaign as text
     from weakspot.harness.report import progress as bars
     from weakspot.harness.report import terminal
     from weakspot.harness.report.site import build
-    from weakspot.harness.runners import RUNNERS
-    from weakspot.harness.values.record import Plan
 
-    plan = Plan(
-        what=what or ("all",),
-        models=models,
-        checkers=CHECKERS.names() if "all" in checkers else checkers,
-        machines=machines if seconds else (),
-        runners=RUNNERS.names() if seconds else (),
-        seconds_check=timeout,
-        seconds_run=seconds,
-        loops=loops,
-        executions=executions,
-        seconds_explore=explore_seconds,
-        compiled=ways,
-    )
-    tools = msgspec.structs.replace(installed(), generator=generator(defines, include))
-    folder = chosen_folder(output, fresh=fresh, root=results_folder())
+    root = results_folder()
     with bars.progress() as progress:
-        folder, record = campaign.run(
-            plan, folder=folder, root=results_folder(), tools=tools, progress=progress
+        folder, record = api.campaign(
+            what or "all",
+            models=models,
+            checkers=checkers,
+            on=machines,
+            seconds_run=seconds,
+            seconds=timeout,
+            bounds=api.Bounds(loops, executions, explore_seconds),
+            compiled=ways,
+            folder=chosen_folder(output, fresh=fresh, root=root),
+            root=root,
+            defines=defines,
+            include=include,
+            progress=progress,
         )
-        page = build.write_site(record, folder)
+    page = build.write_site(record, folder)
     if as_json:
         say(json_lines(record.findings))
     else:

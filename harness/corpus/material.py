@@ -107,7 +107,7 @@ def generator(defines: Sequence[str], include: Sequence[Path]) -> Generator:
 
 
 def resolve(
-    what: Sequence[str], root: Path | None = None
+    what: Sequence[str | Test], root: Path | None = None
 ) -> tuple[tuple[Structure, ...], tuple[Test, ...]]:
     """The structures and the litmus files that the arguments name, before anything is generated.
 
@@ -117,6 +117,9 @@ def resolve(
     found: dict[str, Structure] = {}
     tests: list[Test] = []
     for word in what:
+        if isinstance(word, Test):
+            tests.append(word)
+            continue
         path = Path(word)
         if word == "all":
             found.update({each.name: each for each in corpus.structures(root)})
@@ -139,7 +142,7 @@ def resolve(
 
 
 def gather(
-    what: Sequence[str],
+    what: Sequence[str | Test],
     *,
     under: Sequence[str] = (),
     generator: Generator = from_source,

@@ -32,6 +32,7 @@ from weakspot.generators.source import clang, frontend
 from weakspot.harness import machines
 from weakspot.harness.campaign import plan
 from weakspot.harness.corpus.models import Model
+from weakspot.harness.gate import config_file
 from weakspot.harness.gate.config_file import PYPROJECT
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.system import toml
@@ -178,6 +179,27 @@ def _matching(folder: Path, pattern: str) -> Iterator[str]:
     for path in folder.glob(pattern):
         if path.is_file() and path.suffix in SUFFIXES:
             yield Path(os.path.relpath(path, folder)).as_posix()
+
+
+def select(file: Path | None, paths: Sequence[Path], here: Path) -> tuple[Config, tuple[str, ...]]:
+    """The configuration in `file`, or the nearest one from the folder `here` upwards, and the
+    scenarios that `paths` select. Raises BadInput if there are none."""
+    file = file or config_file.find(here)
+    if file is None and not paths:
+        raise BadInput(
+            "no configuration file found and no PATH given",
+            advice='write weakspot.toml with [gate] and scenarios = ["tests/weakspot/*.cpp"], '
+            "or name files",
+        )
+    config = read(file) if file is not None else without_file(here)
+    scenarios = chosen(config, paths)
+    if not scenarios:
+        raise BadInput(
+            "no scenarios are configured",
+            place=str(config.file),
+            advice='give [gate] scenarios = ["tests/weakspot/*.cpp"]',
+        )
+    return config, scenarios
 
 
 def chosen(config: Config, paths: Sequence[Path]) -> tuple[str, ...]:

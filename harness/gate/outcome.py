@@ -133,6 +133,7 @@ class GateOutcome(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     stale: tuple[AcceptedFinding, ...] = ()
     baseline: str = ""
+    accepted: int = 0
     seconds: float = 0.0
 
     def uri(self, place: SourceSpan) -> str:

@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LAYERS = (
     "harness.pytest_plugin",
     "harness.cli",
+    "api",
     "harness.report",
     "harness.gate",
     "harness.orders",
@@ -37,8 +38,8 @@ LAYERS = (
     "generators.litmus",
     "system",
     "_engine",
-    "errors",
     "",
+    "errors",
 )
 #: data and package markers that hold no code
 DATA = {"litmus", "models", "pages", "harness"}
