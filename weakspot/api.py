@@ -11,7 +11,6 @@ ToolFailed for the programs that it starts. docs/python.md has examples.
 
 from __future__ import annotations
 
-import itertools
 import os
 import queue
 import threading
@@ -45,9 +44,9 @@ from weakspot.harness.gate import config as gate_config
 from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.gate.run import run as run_gate
 from weakspot.harness.machines.prices import Prices
-from weakspot.harness.orders.relax import Relaxing
+from weakspot.harness.orders.relax import searches
 from weakspot.harness.orders.relaxation import Relaxed
-from weakspot.harness.orders.subjects import subjects, versions
+from weakspot.harness.orders.subjects import subjects
 from weakspot.harness.runners import RUNNERS
 from weakspot.harness.values.codegen import CodegenComparison, Codes
 from weakspot.harness.values.exploration import Exploration, Violation
@@ -284,13 +283,11 @@ def relax(
 ) -> Iterator[Relaxed]:
     """The weakest memory orders with which programs are still safe: one result per structure, or
     version of its source, and model. With `fences`, fences beside weaker accesses too."""
-    limits = bounds or Bounds()
     named = subjects(_paths(what), defines=defines, include=include)
-    for subject, under in itertools.product(named, planning.models(models)):
-        for version in versions(subject, under, limits):
-            search = Relaxing(version, under, limits, fences=fences, prices=Prices())
-            search.run()
-            yield search.result()
+    under = planning.models(models)
+    for search in searches(named, under, bounds or Bounds(), fences=fences, prices=Prices()):
+        search.run()
+        yield search.result()
 
 
 def gate(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -18,6 +17,7 @@ from weakspot.harness.cli.output import json_lines, say, watched
 
 if TYPE_CHECKING:
     from weakspot.harness.orders.explorations import Explorations
+    from weakspot.harness.orders.relax import Relaxing
     from weakspot.harness.orders.relaxation import Relaxed
     from weakspot.harness.orders.rewrite import Rewritten
     from weakspot.harness.orders.subjects import Subject
@@ -104,9 +104,9 @@ def relax(
     from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
     from weakspot.harness.machines.prices import Prices
     from weakspot.harness.orders.explorations import Explorations
-    from weakspot.harness.orders.relax import Relaxing
+    from weakspot.harness.orders.relax import searches
     from weakspot.harness.orders.relaxation import findings
-    from weakspot.harness.orders.subjects import subjects, versions
+    from weakspot.harness.orders.subjects import subjects
     from weakspot.harness.report import relaxed, terminal
 
     wanted = plan.models(models)
@@ -126,8 +126,8 @@ def relax(
     if apply and len(wanted) > 1:
         raise click.UsageError("--apply can be used with one model only.")
 
-    def show(work: Relaxing) -> None:
-        found.append(each := work.result())
+    def show(search: Relaxing) -> None:
+        found.append(each := search.result())
         if diff:
             _patch(each, take)
         elif compare or promote:
@@ -153,18 +153,14 @@ def relax(
                 place=own[0],
                 advice="name a structure, or all; weakspot structures lists them",
             )
-        for subject, model in itertools.product(named, wanted):
-            progress.start(0, f"{subject.name} under {model.name}")
-            # what the corpus records depends on no machine
-            prices = None if compare or promote else Prices()
-            explorations = Explorations(model, bounds)
-            for version in versions(subject, explorations, report=progress.at):
-                work = Relaxing(
-                    version, explorations, fences=fences, prices=prices, report=progress.at
-                )
-                with keeping("the results so far are printed", partial(show, work)):
-                    work.run()
-                show(work)
+        # what the corpus records depends on no machine
+        prices = None if compare or promote else Prices()
+        for search in searches(
+            named, wanted, bounds, fences=fences, prices=prices, report=progress.at
+        ):
+            with keeping("the results so far are printed", partial(show, search)):
+                search.run()
+            show(search)
     if compare or promote:
         return _recorded(named, found, promote=promote)
     if apply:

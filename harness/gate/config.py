@@ -189,7 +189,7 @@ def select(file: Path | None, paths: Sequence[Path], here: Path) -> tuple[Config
         raise BadInput(
             "no configuration file found and no PATH given",
             advice='write weakspot.toml with [gate] and scenarios = ["tests/weakspot/*.cpp"], '
-            "or name files",
+            "or give the paths of programs",
         )
     config = read(file) if file is not None else without_file(here)
     scenarios = chosen(config, paths)
@@ -197,7 +197,7 @@ def select(file: Path | None, paths: Sequence[Path], here: Path) -> tuple[Config
         raise BadInput(
             "no scenarios are configured",
             place=str(config.file),
-            advice='give [gate] scenarios = ["tests/weakspot/*.cpp"]',
+            advice='add [gate] scenarios = ["tests/weakspot/*.cpp"]',
         )
     return config, scenarios
 

@@ -15,18 +15,21 @@ execution that violates something when that order alone is one step weaker.
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from weakspot.generators.cycles.patterns import Habits, habits
 from weakspot.generators.source.program import Program
+from weakspot.harness.checkers.explorer import Bounds
+from weakspot.harness.corpus.models import Model
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.minimal import Values, minimal
 from weakspot.harness.orders.relaxation import LeftOut, Need, Relaxed, Weakest
-from weakspot.harness.orders.subjects import Version
+from weakspot.harness.orders.subjects import Subject, Version, versions
 from weakspot.harness.orders.trials import Report, Scene, Trials, within
 from weakspot.harness.values.annotations import Annotated, Annotation, annotate
 from weakspot.harness.values.exploration import Violation
@@ -328,6 +331,23 @@ class Relaxing:
         self._report(name)
         self._explorations += 1
         return self._questions.of(program, stop_at_first=stop_at_first)
+
+
+def searches(
+    subjects: Sequence[Subject],
+    models: Sequence[Model],
+    bounds: Bounds,
+    *,
+    fences: bool = False,
+    prices: Prices | None = None,
+    report: Report = lambda _: None,
+) -> Iterator[Relaxing]:
+    """The searches to run, one after the other: one per model and version of a subject's source."""
+    for subject, model in itertools.product(subjects, models):
+        report(f"{subject.name} under {model.name}")
+        explorations = Explorations(model, bounds)
+        for version in versions(subject, explorations, report=report):
+            yield Relaxing(version, explorations, fences=fences, prices=prices, report=report)
 
 
 def _size(violation: Violation) -> int:
