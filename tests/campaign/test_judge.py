@@ -292,7 +292,7 @@ def test_an_allowed_outcome_that_was_not_seen_is_a_note_that_counts(
         (histogram(0),),  # nobody was asked
     ],
 )
-def test_silence_about_what_is_not_expected_is_not_told(values: tuple[Any, ...]) -> None:
+def test_an_outcome_that_is_not_expected_and_not_observed_is_no_finding(values: tuple[Any, ...]) -> None:
     assert found(*values) == []
 
 
@@ -333,7 +333,7 @@ def test_a_violation_is_an_error_of_its_kind(kind: str, name: str) -> None:
     assert found(exploration("Violated", kind)) == [(name, "error", False)]
 
 
-def test_a_recorded_violation_is_told_as_recorded() -> None:
+def test_a_recorded_violation_is_marked_as_recorded() -> None:
     known = claim(explored={"sc": "Violated: assertion"})
     assert found(exploration("Violated"), claims=(known,)) == [("WS101", "error", True)]
 
@@ -450,7 +450,7 @@ def code(*values: Any, **more: Any) -> int:
     return exit_code(msgspec.structs.replace(made, findings=judge(made)))
 
 
-def test_the_exit_code_is_the_gravest_thing() -> None:
+def test_the_exit_code_is_that_of_the_most_severe_finding() -> None:
     unknown = verdict("Unknown", "tso", reason="time limit")
     finding = (verdict("Never", "rc11"), histogram(3))
     known = claim(test="SB", verdict={"rc11": "Never"}, seen=("x86_64",))
@@ -481,7 +481,7 @@ def test_what_is_recorded_as_unknown_leaves_nothing_open() -> None:
     assert found(exploration("Safe"), claims=(known,)) == [("WS001", "error", False)]
 
 
-def test_weak_behaviour_is_a_sighting_and_no_finding() -> None:
+def test_weak_behaviour_that_no_model_forbids_is_no_finding() -> None:
     made = record(verdict("Never", "sc"), verdict("Sometimes", "tso"), histogram(3))
     assert judge(made) == ()
     (sighting,) = observed_outcomes(made)
@@ -653,7 +653,7 @@ def test_a_violation_that_a_machine_shows_too_is_one_finding(snapshot: SnapshotA
     assert (found.message, found.evidence) == snapshot
 
 
-def test_another_failure_than_the_models_know_is_told_by_itself() -> None:
+def test_a_failure_that_no_exploration_found_is_a_finding_of_its_own() -> None:
     found = judge(record(program_run(site="both.c:9"), explored("Violated", "rc11")))
     assert [each.id for each in found] == ["WS101", "WS101"]
     found = judge(record(program_run(), explored("Violated", "rc11"), explored("Safe", "tso")))

@@ -87,7 +87,7 @@ def test_golden_files_tell_what_is_missing_added_and_changed() -> None:
     assert not drift(old, old)
 
 
-def test_the_sources_that_sites_point_into_are_kept(tmp_path: Path) -> None:
+def test_the_sources_that_sites_refer_to_are_stored(tmp_path: Path) -> None:
     corpus = make_structure(tmp_path)
     test = make_test("SB")
     made = generated([test])

@@ -60,7 +60,7 @@ def test_a_file_cut_at_any_byte_loses_one_job_at_most(
     assert {each.checker for each in load(folder).verdicts} == {*"abc"[:whole], "d"}
 
 
-def test_a_torn_last_line_is_told(tmp_path: Path) -> None:
+def test_an_incomplete_last_line_is_reported(tmp_path: Path) -> None:
     folder = campaign(tmp_path / "campaign", "a", "b")
     with (folder / "verdicts.jsonl").open("ab") as out:
         out.write(b'{"key":"t:m:c","test":"S')
@@ -132,7 +132,7 @@ def test_a_full_disk_keeps_what_was_done(tmp_path: Path, monkeypatch: pytest.Mon
         assert (store.count, store.has("t:m:a")) == (1, True)
 
 
-def test_a_folder_with_other_things_in_it_is_left_alone(tmp_path: Path) -> None:
+def test_a_folder_with_other_files_is_not_touched(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("")
     with pytest.raises(BadInput, match="not empty"):
         FolderStore.create(tmp_path, MANIFEST)
@@ -153,7 +153,7 @@ def test_a_campaign_of_another_format_is_refused(tmp_path: Path) -> None:
         read_manifest(folder)
 
 
-def test_a_folder_without_a_campaign_is_said_to_be_none(tmp_path: Path) -> None:
+def test_a_folder_without_a_campaign_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="not a campaign's folder"):
         load(tmp_path)
 

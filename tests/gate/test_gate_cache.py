@@ -62,7 +62,7 @@ def test_a_users_model_is_read_again_with_what_it_includes(project: Project) -> 
     assert project.gate("tests/SB.litmus").code == 1
 
 
-def test_a_violation_and_its_repair_are_kept_too(
+def test_a_violation_and_its_repair_are_stored_too(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project.weaken()

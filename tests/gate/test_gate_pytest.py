@@ -59,7 +59,7 @@ def test_a_scenario_that_does_not_compile_shows_its_line(project: Project) -> No
     assert "Traceback" not in done.stdout
 
 
-def test_a_wrong_configuration_is_told_with_its_line(project: Project) -> None:
+def test_an_invalid_configuration_is_reported_with_its_line(project: Project) -> None:
     path = project.write("weakspot.toml", "[gate]\nscenariox = []\n")
     done = pytest(project)
     assert done.returncode == 2
