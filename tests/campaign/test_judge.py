@@ -292,7 +292,7 @@ def test_an_allowed_outcome_that_was_not_seen_is_a_note_that_counts(
         (histogram(0),),  # nobody was asked
     ],
 )
-def test_an_outcome_that_is_not_expected_and_not_observed_is_no_finding(values: tuple[Any, ...]) -> None:
+def test_an_unexpected_outcome_that_was_not_observed_is_no_finding(values: tuple[Any, ...]) -> None:
     assert found(*values) == []
 
 
@@ -481,7 +481,7 @@ def test_what_is_recorded_as_unknown_leaves_nothing_open() -> None:
     assert found(exploration("Safe"), claims=(known,)) == [("WS001", "error", False)]
 
 
-def test_weak_behaviour_that_no_model_forbids_is_no_finding() -> None:
+def test_weak_behaviour_that_only_sc_forbids_is_no_finding() -> None:
     made = record(verdict("Never", "sc"), verdict("Sometimes", "tso"), histogram(3))
     assert judge(made) == ()
     (sighting,) = observed_outcomes(made)
