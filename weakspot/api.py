@@ -12,8 +12,6 @@ ToolFailed for the programs that it starts. docs/python.md has examples.
 from __future__ import annotations
 
 import os
-import queue
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
@@ -28,8 +26,8 @@ from weakspot.harness.campaign import campaign as campaigns
 from weakspot.harness.campaign import plan as planning
 from weakspot.harness.campaign.campaign import Campaign
 from weakspot.harness.campaign.folder import RESULTS, load, new_manifest
+from weakspot.harness.campaign.iteration import IterableStore
 from weakspot.harness.campaign.progress import Progress, Quiet
-from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.campaign.tools import choose_checkers, choose_runners, installed
 from weakspot.harness.checkers import CHECKERS
 from weakspot.harness.checkers.explorer import Bounds
@@ -109,12 +107,17 @@ class Answers(Generic[A]):
     """
 
     def __init__(
-        self, campaign: Campaign, store: _Store, kinds: tuple[type, ...], work: Callable[[], None]
+        self,
+        campaign: Campaign,
+        store: IterableStore,
+        kinds: tuple[type, ...],
+        work: Callable[[], None],
     ) -> None:
         self._campaign, self._store, self._kinds, self._work = campaign, store, kinds, work
 
     def __iter__(self) -> Iterator[A]:
-        return self._store.yielded(self._work, self._kinds)
+        answers: Iterator[Any] = self._store.iterate(self._work)
+        return (answer for answer in answers if isinstance(answer, self._kinds))
 
     def wait(self, progress: Progress | None = None) -> Record:
         """Perform the work and return the record. Raises Stopped on Ctrl-C: `record` then has the
@@ -364,67 +367,14 @@ def model(name: str | os.PathLike[str]) -> Model:
     return corpus_models.resolve(os.fspath(name))
 
 
-# --- how answers come ---------------------------------------------------------------------------
-
-
-class _Left(BaseException):
-    """Ends the work whose answers are no longer awaited."""
-
-
-class _Store(MemoryStore):
-    """A store in memory that hands each answer to whoever iterates."""
-
-    def __init__(self, plan: Plan) -> None:
-        super().__init__(new_manifest(plan))
-        self._waiting: queue.SimpleQueue[tuple[str, Any]] | None = None
-        self._worker: threading.Thread | None = None
-        self._left = False
-
-    def put(self, key: str, answer: object, *, final: bool = True) -> None:
-        super().put(key, answer, final=final)
-        if self._waiting is not None:
-            self._waiting.put(("answer", answer))
-        if self._left:
-            raise _Left
-
-    def resume(self) -> None:
-        """Wait for the end of work that was left."""
-        if self._worker is not None:
-            self._worker.join()
-        self._worker, self._left = None, False
-
-    def yielded(self, work: Callable[[], None], kinds: tuple[type, ...]) -> Iterator[Any]:
-        """The answers of these kinds that are known, then those that the work gives."""
-        self.resume()
-        yield from [each for each in self._answers.values() if isinstance(each, kinds)]
-        waiting = self._waiting = queue.SimpleQueue[tuple[str, Any]]()
-
-        def worked() -> None:
-            try:
-                work()
-            except BaseException as error:
-                waiting.put(("error", error))
-            else:
-                waiting.put(("end", None))
-
-        # a daemon, so that a program that is interrupted need not wait for the job in progress
-        self._worker = threading.Thread(target=worked, name="weakspot answers", daemon=True)
-        self._worker.start()
-        try:
-            while (event := waiting.get())[0] == "answer":
-                if isinstance(event[1], kinds):
-                    yield event[1]
-            if event[0] == "error":
-                raise event[1]
-        finally:
-            self._left, self._waiting = True, None
+# --- questions ----------------------------------------------------------------------------------
 
 
 class _Asked(msgspec.Struct):
-    """A campaign whose answers are in a _Store."""
+    """A campaign and the store of its answers."""
 
     campaign: Campaign
-    store: _Store
+    store: IterableStore
 
     def answers(self, kinds: tuple[type, ...], work: Callable[[Campaign], None]) -> Answers[Any]:
         return Answers(self.campaign, self.store, kinds, lambda: work(self.campaign))
@@ -451,7 +401,7 @@ def _asked(
         seconds_explore=limits.seconds,
     )
     material = _gathered(what, models, defines, include, progress)
-    store = _Store(plan)
+    store = IterableStore(new_manifest(plan))
     found = Campaign(plan, store, installed(), printed=True)
     found.take(material, planning.models(models or material.models))
     return _Asked(found, store)

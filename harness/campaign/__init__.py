@@ -5,8 +5,9 @@ one by one as they become known, and a Record of all that a store holds.
 
     plan       which questions there are, and which are skipped, with the reason
     jobs       one question as a value: its key, and how to perform it
-    executor   performs the jobs that a store does not hold: `ask`, or `iterate` over their answers
+    executor   performs the jobs that a store does not hold; progress, time limits, Ctrl-C
     store      the protocol of stores, and the store in memory; folder: a campaign's folder
+    iteration  a store whose answers can be iterated over while they become known
     cache      a project's answers between runs, in its folder .weakspot
     campaign   a plan while it is carried out, phase by phase; `run` is the main job
     tools      what the names in a plan stand for

@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import queue
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -222,82 +220,6 @@ class _Answers(msgspec.Struct):
 
     def at(self, text: str) -> None:
         self.to.progress.at(text)
-
-
-def iterate(
-    jobs: Iterable[Job],
-    store: Store,
-    executor: Executor,
-    *,
-    progress: Progress | None = None,
-    events: Events | None = None,
-) -> Iterator[tuple[Job, object]]:
-    """The jobs that `ask` has performed, each with its answer as soon as it is stored; those whose
-    answers were stored before are left out. Raises what `ask` raises.
-
-    The executor runs in a thread of its own, and is stopped at its next answer when the caller
-    leaves the loop.
-    """
-    arrived: queue.SimpleQueue[tuple[Job, object] | BaseException | None] = queue.SimpleQueue()
-    left = threading.Event()
-
-    class HandingOver:
-        """The executor, whose answers arrive here too."""
-
-        def run(self, jobs: Sequence[Job], to: Receiver) -> None:
-            executor.run(jobs, _Forwarding(to, arrived, left))
-
-    def work() -> None:
-        try:
-            ask(jobs, store, HandingOver(), progress=progress, events=events)
-        except _Left:
-            pass
-        except BaseException as error:  # the caller raises it
-            arrived.put(error)
-        else:
-            arrived.put(None)
-
-    threading.Thread(target=work, name="weakspot-executor", daemon=True).start()
-    try:
-        with stoppable(store):
-            while (found := arrived.get()) is not None:
-                if isinstance(found, BaseException):
-                    raise found
-                yield found
-    finally:
-        left.set()
-
-
-class _Left(Exception):
-    """Nobody waits for answers any more."""
-
-
-class _Forwarding:
-    """A Receiver that hands answers on to two places, until nobody waits for them."""
-
-    def __init__(
-        self,
-        to: Receiver,
-        arrived: queue.SimpleQueue[tuple[Job, object] | BaseException | None],
-        left: threading.Event,
-    ) -> None:
-        self._to, self._arrived, self._left = to, arrived, left
-
-    @property
-    def progress(self) -> Progress:
-        return self._to.progress
-
-    def answered(self, job: Job, answer: object, *, final: bool = True) -> None:
-        self._to.answered(job, answer, final=final)
-        self._arrived.put((job, answer))
-        if self._left.is_set():
-            raise _Left
-
-    def failed(self, label: str, error: MissingTool | ToolFailed) -> None:
-        self._to.failed(label, error)
-
-    def measured(self, machine: Machine, facts: dict[str, Any]) -> None:
-        self._to.measured(machine, facts)
 
 
 def answer_of(job: Job, store: MemoryStore, executor: Executor) -> object:

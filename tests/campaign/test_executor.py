@@ -19,9 +19,9 @@ from weakspot.harness.campaign.executor import (
     Stopped,
     answer_of,
     ask,
-    iterate,
 )
 from weakspot.harness.campaign.folder import resume_or_create
+from weakspot.harness.campaign.iteration import IterableStore
 from weakspot.harness.campaign.jobs import Job, Sink
 from weakspot.harness.campaign.store import MemoryStore, Store
 from weakspot.harness.machines import Lost, Machine
@@ -278,18 +278,17 @@ def test_answers_come_one_by_one_as_soon_as_they_are_stored() -> None:
     def wait(job: Note, _: Sink) -> None:
         assert job.key == "a" or going.wait(10)
 
-    store = MemoryStore()
+    store = IterableStore()
     store.put("known", "before")
     jobs = [Note(key=key, performed=[], act=wait) for key in ("a", "known", "b")]
-    found = iterate(jobs, store, executor())
-    job, answer = next(found)
-    assert (job.key, answer, store.get("a"), store.has("b")) == ("a", "answer a", "answer a", False)
+    found = store.iterate(lambda: ask(jobs, store, executor()))
+    assert [next(found), next(found), store.has("b")] == ["before", "answer a", False]
     going.set()
-    assert [job.key for job, _ in found] == ["b"]
-    assert store.has("b")
+    assert list(found) == ["answer b"]
+    assert list(store.iterate(lambda: None)) == ["before", "answer a", "answer b"]
 
 
-def test_whoever_leaves_the_loop_stops_the_executor_at_its_next_answer() -> None:
+def test_leaving_the_loop_ends_the_work_at_its_next_answer() -> None:
     going = threading.Event()
     began: list[str] = []
 
@@ -297,20 +296,19 @@ def test_whoever_leaves_the_loop_stops_the_executor_at_its_next_answer() -> None
         began.append(job.key)
         assert job.key == "a" or going.wait(10)
 
-    store = MemoryStore()
-    for job, _ in iterate(
-        [Note(key=key, group=key, performed=[], act=wait) for key in "abc"], store, executor()
-    ):
-        assert job.key == "a"
+    store = IterableStore()
+    jobs = [Note(key=key, group=key, performed=[], act=wait) for key in "abc"]
+    for answer in store.iterate(lambda: ask(jobs, store, executor())):
+        assert answer == "answer a"
         break
     going.set()
-    deadline = time.monotonic() + 10
-    while threading.active_count() > 1 and time.monotonic() < deadline:
-        time.sleep(0.01)
+    store.resume()
     assert began in (["a"], ["a", "b"])
     assert not store.has("c")
 
 
-def test_the_loop_raises_what_the_executor_raises() -> None:
+def test_the_loop_raises_what_the_work_raises() -> None:
+    store = IterableStore()
+    jobs = [Note(key="a", performed=[], act=fail)]
     with pytest.raises(ToolFailed):
-        list(iterate([Note(key="a", performed=[], act=fail)], MemoryStore(), executor()))
+        list(store.iterate(lambda: ask(jobs, store, executor())))
