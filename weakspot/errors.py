@@ -1,7 +1,8 @@
-"""What goes wrong outside weakspot: bad input, a missing tool, a full disk.
+"""Errors that a user can correct: bad input, a missing tool, a full disk.
 
-One base class. Each error says what is wrong, where, and what to do about it; the command
-line prints it as one screen and exits with code 2.
+One base class. Each error says what is wrong, where, and what to do about it; the command line
+prints it on one screen and exits with code 2. `excerpt` and `marked_line` draw every source excerpt
+of weakspot.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ class WeakspotError(Exception):
     """An error that its user can correct.
 
     `message` says what is wrong; `place` is `file:line:column` or as much of it as is known;
-    `excerpt` is the line as `excerpt` draws it; `advice` says what to do.
+    `excerpt` is the source line as the function `excerpt` draws it; `advice` says what to do.
     """
 
     def __init__(
@@ -101,12 +102,12 @@ def place_of(problem: Problem, file: str | None = None) -> str:
 
 
 def excerpt(source: Path | str, line: int, column: int = 0, length: int = 0) -> str | None:
-    """Draw a line of a file or of a text; see `drawn`. None when the source has no such line."""
+    """`marked_line` for a line of a file or of a text; None if there is no such line."""
     text = line_of(source, line)
-    return None if text is None else drawn(text, line, column, length)
+    return None if text is None else marked_line(text, line, column, length)
 
 
-def drawn(text: str, line: int, column: int = 0, length: int = 0, label: str = "") -> str:
+def marked_line(text: str, line: int, column: int = 0, length: int = 0, label: str = "") -> str:
     """Draw the text of a line with its number, and below it marks from the column on.
 
     Lines and columns count characters from 1. With `length` 0 the word at the column is marked;

@@ -105,10 +105,10 @@ def table(lines: Sequence[DoctorLine]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    drawn.add_column("tool", no_wrap=True)
-    drawn.add_column("version", no_wrap=True)
-    drawn.add_column("path, or what is lost without it", overflow="fold")
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    grid.add_column("tool", no_wrap=True)
+    grid.add_column("version", no_wrap=True)
+    grid.add_column("path, or what is lost without it", overflow="fold")
     for line in lines:
         if line.found:
             row = (Text(_version(line)), Text(line.where or "", style="dim"))
@@ -117,8 +117,8 @@ def table(lines: Sequence[DoctorLine]) -> Table:
                 Text("missing", style="yellow"),
                 Text(f"lost: {line.lost}").append(f"\n{line.advice}", style="dim"),
             )
-        drawn.add_row(Text(line.name), *row)
-    return drawn
+        grid.add_row(Text(line.name), *row)
+    return grid
 
 
 def _version(line: DoctorLine) -> str:

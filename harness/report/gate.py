@@ -90,7 +90,7 @@ def finding(reported: ReportedFinding, others: Sequence[ReportedFinding] = ()) -
     shown = [(need.place, need.asks) for need in reported.needs]
     shown += [(place, place.does) for place in reported.places if not reported.needs]
     for place, label in shown[:4]:
-        yield from excerpt(place, label)
+        yield from source_excerpt(place, label)
     for line in execution(reported):
         yield Text(f"   | {line}".rstrip())
     if reported.needs:
@@ -114,13 +114,15 @@ def finding(reported: ReportedFinding, others: Sequence[ReportedFinding] = ()) -
     yield Text(f"      details: weakspot explain {reported.short}", style="dim")
 
 
-def excerpt(place: SourceSpan, label: str) -> Iterator[Text]:
+def source_excerpt(place: SourceSpan, label: str) -> Iterator[Text]:
     """The source line with marks below the operation, and a label."""
     yield Text(f"  --> {place}")
     if not place.text:
         return
-    drawn = errors.drawn(place.text, place.line, place.column, place.end - place.column, label)
-    margin, line, *marked = map(Text, drawn.splitlines())
+    excerpt = errors.marked_line(
+        place.text, place.line, place.column, place.end - place.column, label
+    )
+    margin, line, *marked = map(Text, excerpt.splitlines())
     for marks in marked:
         marks.highlight_regex(r"\^+", "bold red")
     yield from (margin, line, *marked, margin)
