@@ -38,6 +38,7 @@ impl GraphValues {
     }
 
     /// Computes an operation's value from those of its operands.
+    #[inline]
     pub fn compute(&mut self, typed: &TypedPlan, id: OpId) {
         match typed.instructions[id as usize] {
             Instruction::OnValues => {

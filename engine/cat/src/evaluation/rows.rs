@@ -22,7 +22,8 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Prepares for a graph of `n` events, in which everything given and chosen is empty.
+    /// Prepares for a graph of `n` events in which everything given is empty. Other slots may have
+    /// values of the previous graph; each is computed before it is read.
     pub fn begin(&mut self, typed: &TypedPlan, n: usize) {
         let stride = rows::stride(n);
         if (self.n, self.sets.len()) != (n, typed.sets * stride) {
@@ -36,6 +37,7 @@ impl Rows {
                 rows::full_set(n, row);
             }
             rows::add_identity(stride, self.relation_mut(IDENTITY));
+            return;
         }
         for taken in &typed.inputs {
             match taken.ty {
