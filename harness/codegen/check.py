@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from weakspot.errors import Unsupported
-from weakspot.generators.binary import Object, source
-from weakspot.generators.binary import Source as Threads
+from weakspot.generators.binary.objects import Object, source
+from weakspot.generators.binary.objects import Source as Threads
 from weakspot.generators.emit.isa import Mapped
 from weakspot.generators.litmus import Atom, Test
 from weakspot.harness.checkers import Checker

@@ -1,0 +1,142 @@
+"""What a compiler made of a Test: from its object file back to a litmus test in assembly.
+
+The way there and back keeps where everything is, so nothing is guessed afterwards. Each thread is
+a function of its own: its arguments are pointers to its locations, in an order that we choose, so
+the ABI says which register holds the address of which, and after them a pointer to its results,
+to which it stores what the condition asks for. Pointers and not globals: their addresses take no
+instruction, and no relocation has to be resolved; what a compiler might do only where it knows
+that two locations are different objects cannot be seen here. The object is unlinked, and what is
+read is its machine code, not the text that the compiler would print.
+
+The idea is that of Télétchat: L. Geeson, L. Smith, Compiler testing with relaxed memory models,
+CGO 2024: what a machine's model allows of the compiled test, the language has to allow of the
+source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+import msgspec
+
+from weakspot.errors import Unsupported
+from weakspot.generators.binary.instructions import Function, functions
+from weakspot.generators.binary.isa import semantics
+from weakspot.generators.binary.simulation import APART
+from weakspot.generators.binary.slicing import Code, sliced
+from weakspot.generators.emit.c11 import UNREACHED
+from weakspot.generators.emit.isa import Mapped, assembled
+from weakspot.generators.emit.threads import places, statements, thread_text
+from weakspot.generators.litmus import Test
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A thread as a function: what it is called, the locations of its arguments in order, the
+    registers of the C test that are its results."""
+
+    function: str
+    locations: tuple[str, ...]
+    results: tuple[str, ...]
+
+
+class Source(msgspec.Struct, frozen=True):
+    """The C of many tests: threads that are the same are one function. `refused` says why a test
+    is not in it."""
+
+    text: str
+    parts: dict[str, tuple[Part, ...]]
+    refused: dict[str, str]
+
+
+class Read(msgspec.Struct, frozen=True):
+    """A test as an object file has it, with the assembly of its threads as it stands there."""
+
+    made: Mapped
+    assembly: str
+
+
+def source(tests: Iterable[Test]) -> Source:
+    """The tests' threads as C functions."""
+    known: dict[tuple[str, str], str] = {}
+    parts: dict[str, tuple[Part, ...]] = {}
+    refused: dict[str, str] = {}
+    for test in tests:
+        try:
+            parts[test.name] = tuple(_parts(test, known))
+        except Unsupported as error:
+            refused[test.name] = error.message
+    text = [
+        "/* Threads of litmus tests, each a function: pointers to its locations, then to its",
+        "   results, which lie so far apart that no two are written at once. */",
+        "#include <stdatomic.h>",
+        f"#define UNREACHED ({UNREACHED})",
+        *(f"void {name}({head}) {{\n{body}\n}}" for (head, body), name in known.items()),
+    ]
+    return Source("\n".join(text) + "\n", parts, refused)
+
+
+def _parts(test: Test, known: dict[tuple[str, str], str]) -> Iterable[Part]:
+    read = statements(test)
+    asked = places(read)
+    for number in range(len(read.threads)):
+        kept = tuple(name for thread, name in asked if thread == number)
+        made = thread_text(number, read, kept, keep="*out[{at}] = {reg};")
+        parameters = [f"{kind} *{loc}" for _, kind, loc in made.parameters]
+        width = APART // 4
+        head = ", ".join([*parameters, f"int (*restrict out)[{width}]"])
+        body = "\n".join(f"  {line}" for line in made.lines)
+        function = known.setdefault((head, body), f"thread{len(known)}")
+        yield Part(function, tuple(loc for _, _, loc in made.parameters), kept)
+
+
+class Object:
+    """An object file of a Source, read once for all of its tests."""
+
+    def __init__(self, content: bytes, dialect: str) -> None:
+        self.semantics = semantics(dialect)
+        self.functions: dict[str, Function] = functions(content, self.semantics.capstone)
+        self._sliced = lru_cache(maxsize=None)(self._slice)
+
+    def test(self, test: Test, parts: Sequence[Part], suffix: str, title: str) -> Read:
+        """The test in assembly, named with `suffix`. Raises Unsupported for what is not understood
+        in it, with thread and instruction."""
+        code: list[Code] = []
+        registers: dict[tuple[int, str], str] = {}
+        for number, part in enumerate(parts):
+            try:
+                made = self._sliced(part, number)
+            except Unsupported as error:
+                raise Unsupported(f"thread {number}: {error.message}") from None
+            code.append(made)
+            registers |= {
+                (number, name): register
+                for name, register in zip(part.results, made.results, strict=True)
+            }
+        made_of = assembled(
+            test,
+            suffix,
+            self.semantics.dialect,
+            title,
+            [each.lines for each in code],
+            [each.addresses for each in code],
+            registers,
+        )
+        return Read(made_of, self.assembly(parts))
+
+    def assembly(self, parts: Sequence[Part]) -> str:
+        """The machine code of a test's threads, as the disassembler writes it."""
+        return "\n".join(
+            f"P{number}:\n{self.functions[part.function].listing()}"
+            for number, part in enumerate(parts)
+            if part.function in self.functions
+        )
+
+    def _slice(self, part: Part, number: int) -> Code:
+        function = self.functions.get(part.function)
+        if function is None:
+            raise Unsupported(f"the object has no function {part.function}")
+        return sliced(function, self.semantics, part.locations, len(part.results), number)
+
+
+__all__ = ["Object", "Part", "Read", "Source", "source"]
