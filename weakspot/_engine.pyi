@@ -1,4 +1,4 @@
-"""The Rust crate as Python sees it (engine/bindings)."""
+"""The engine, written in Rust (engine/bindings)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, Self, TypedDict
@@ -9,7 +9,7 @@ class Problem(TypedDict):
     """Why a litmus test, a model or a program cannot be used."""
 
     about: Literal["test", "model", "program"]
-    # unsupported: it may be right, but uses what the engine does not read
+    # unsupported: it may be correct, but uses something that the engine does not support
     kind: Literal["invalid", "unsupported"]
     message: str
     file: str  # "" when no file is known; of a program, as its debug information names it
@@ -30,8 +30,8 @@ class SiteDict(TypedDict):
     function: str
     # innermost call first, up to the thread's function: "function@file:line:column" of each call
     chain: list[str]
-    # R W RMW CAS F SF lock unlock create join; loop, assert and call (malloc, free …) for the
-    # places that runs speak of
+    # R W RMW CAS F SF lock unlock create join; loop, assert and call (malloc, free …) for other
+    # places that traces and violations name
     kind: str
     # na rlx acq rel acq_rel sc
     order: str
@@ -66,15 +66,15 @@ class RunDict(TypedDict):
     # "complete", "assertion", "deadlock", "bound", "memory" (invalid access, double free …)
     outcome: str
     message: str  # the failed assertion's text, or what went wrong
-    site: int | None  # where
-    count: int  # how many interleavings gave these same event sequences
+    site: int | None  # where it failed
+    count: int  # number of interleavings with these event sequences
 
 class TraceDict(TypedDict):
     runs: list[RunDict]
-    interleavings: int  # how many were executed
-    exhaustive: bool  # all sequentially consistent interleavings, none cut by a bound
+    interleavings: int  # number of interleavings executed
+    exhaustive: bool  # all sequentially consistent interleavings ran, none stopped at a bound
     how: str  # one line: what was run when not exhaustive
-    bound_sites: list[int]  # loops that a bound cut
+    bound_sites: list[int]  # loops that reached their bound
     functions: list[str]  # the start function of each thread
 
 class EventOfExecution(TypedDict):
@@ -94,11 +94,11 @@ class WaitDict(TypedDict):
     site: int
 
 class ExecutionDict(TypedDict):
-    """An execution that violates something, without the events that it does not need.
+    """An execution with a violation, reduced to the events that explain it.
 
-    Kept are the events that the violation depends on, in values and in whether it comes at all,
-    those of the cycle and the fences between them; of a race the two accesses and the way from one
-    to the other, if there is one; of a hang why nobody writes what would end it.
+    It has the events on which the violation and its values depend, those of the cycle, and the
+    fences between them; for a race the two accesses and a path from one to the other, if there is
+    one; for a hang the reason why no thread writes the value that would end it.
     """
 
     functions: list[str]  # the start function of each thread
@@ -109,28 +109,28 @@ class ExecutionDict(TypedDict):
     fr: list[tuple[int, int]]
     # a shortest cycle of po, rf, co, fr: from, to, which; empty for an execution without one
     cycle: list[tuple[int, int, str]]
-    conflict: tuple[int, int] | None  # of a race: the two accesses
-    waits: list[WaitDict]  # of a hang: who stands where
+    conflict: tuple[int, int] | None  # for a race: the two accesses
+    waits: list[WaitDict]  # for a hang: the threads that wait
 
 class ViolationDict(TypedDict):
     kind: str  # assertion race hang uninitialised memory lock
     message: str
-    site: int | None  # of a race, the first access
-    executions: int  # how many show it
+    site: int | None  # for a race, the first access
+    executions: int  # number of executions with it
     witness: ExecutionDict
 
 class ExplorationDict(TypedDict):
     result: str  # Safe Violated Unknown
     reasons: list[str]  # why not everything was explored; empty when it was
-    limit: str | None  # executions seconds stopped: what ended it early
-    cut_sites: list[int]  # loops that their bound cut
-    fixed: bool  # a bound that nobody sets cut something: on events, instructions, calls, threads
-    violations: list[ViolationDict]  # one for each kind and place
-    # how many executions end in which way, each counted once
+    limit: str | None  # executions, seconds or stopped: why it ended early
+    cut_sites: list[int]  # loops that reached their bound
+    fixed: bool  # a built-in bound was reached: on events, instructions, calls or threads
+    violations: list[ViolationDict]  # one per kind and site
+    # numbers of executions, each counted in one of them
     complete: int  # every thread ends
-    blocked: int  # a thread waits for what does not come in this execution
-    cut: int  # a bound ends a thread
-    faulty: int  # an error ends a thread
+    blocked: int  # a thread waits for a value that no thread writes in this execution
+    cut: int  # a thread reaches a bound
+    faulty: int  # a thread ends with an error
     seconds: float
 
 class Program:
@@ -144,14 +144,14 @@ class Program:
     def sites(self) -> list[SiteDict]: ...
     @property
     def fingerprint(self) -> str:
-        """Equal for programs that do the same, with the same orders, at the same places."""
+        """Equal for programs with the same instructions, memory orders and sites."""
 
     @property
     def orders(self) -> list[str]:
-        """The order of each site as `with_orders` takes it, "" for one that has none to choose.
+        """The memory order of each site as `with_orders` takes it; "" where none can be chosen.
 
-        rlx acq rel acq_rel sc; of a compare-exchange those on success and on failure, as
-        "acq_rel/rlx"; of a fence that is not there "none".
+        rlx acq rel acq_rel sc; for a compare-exchange those on success and on failure, as
+        "acq_rel/rlx"; "none" for a fence that is absent.
         """
 
     def with_orders(
@@ -159,9 +159,9 @@ class Program:
     ) -> Self:
         """This program with other memory orders at these sites.
 
-        `fences` are put in: beside which site, "before" or "after", of which order. Each is a new
-        site after all others, which keep their numbers. Raises EngineError for an order that C
-        does not allow there, and for a site that has none to choose.
+        Each of `fences` is inserted: next to which site, "before" or "after", of which memory
+        order. It becomes a new site after all others, whose numbers do not change. Raises
+        EngineError for an order that C does not allow there, and for a site without one.
         """
 
     @property
@@ -177,14 +177,14 @@ class Program:
     ) -> TraceDict:
         """Run main's threads in sequentially consistent interleavings.
 
-        All of them when there are at most `interleavings`; else every state once, which gives the
-        same event sequences; where that is too much too, every order of whole operations and a
-        sample drawn with `seed`, as many in all. A loop that makes no progress waits for another
-        thread's write; other loops are cut after `loops` rounds, if a shared value ends them. With
-        `shared_only`, events on objects that a single thread uses are left out. With `spurious`,
-        weak compare-exchanges also fail spuriously, once a run each. Runs with equal event
-        sequences (sites, kinds, locations, orders; not values) are merged, the first kept.
-        Releases the GIL.
+        All of them if there are at most `interleavings`; otherwise every state once, which gives
+        the same event sequences; if there are too many states, every sequence of whole operations
+        and a sample drawn with `seed`, `interleavings` in total. A loop that makes no progress
+        waits for another thread's write; a loop that ends depending on a shared value runs for at
+        most `loops` rounds. With `shared_only`, events on objects that a single thread uses are
+        omitted. With `spurious`, each weak compare-exchange also fails spuriously once per run.
+        Runs with equal event sequences (sites, kinds, locations, orders; not values) are merged
+        into the first. Releases the GIL.
         """
 
     def explore(
@@ -202,27 +202,27 @@ class Program:
     ) -> ExplorationDict:
         """Explore every execution that the model of a cat file allows, each once.
 
-        What main does before it starts its first thread is run once: it is the initial state.
-        `model` is a path; what it includes is looked for beside it, then in `folders`. A loop
-        whose round changes nothing waits for another thread's write; others whose end a shared
-        value decides are cut after `loops` rounds. Weak compare-exchanges also fail spuriously,
-        once a site and thread; condition variables do not wake spuriously. The work ends after
-        so many `executions` or `seconds`, 0 for no limit, and with `stop_at_first` at the first
-        violation. `jobs` threads work at a time, 0 for one a core; the GIL is released. `done` is
-        called in the calling thread from time to time, with the number of executions so far.
-        Ctrl-C ends the work at once, as does what `done` raises.
+        The code of main before its first thread starts runs once and gives the initial state.
+        `model` is a path; files that it includes are searched in its folder, then in `folders`. A
+        loop whose round changes nothing waits for another thread's write; a loop that ends
+        depending on a shared value runs for at most `loops` rounds. Weak compare-exchanges also
+        fail spuriously, once per site and thread; condition variables do not wake spuriously. The
+        exploration ends after `executions` or `seconds`, 0 for no limit, and with `stop_at_first`
+        at the first violation. It uses `jobs` threads, 0 for one per core, and releases the GIL.
+        `done` is called in the calling thread from time to time, with the number of executions so
+        far. Ctrl-C ends the exploration at once, as does an exception from `done`.
 
-        Violated when there is a violation; Unknown when there is none and a limit cut something;
-        else Safe. Raises EngineError for a model that cannot be read or applied, for one that may
-        have cycles of po and rf (`porf_acyclic` says that its author knows better than the
-        analysis), and for what the program does that the engine gives no meaning to.
+        The result is Violated if there is a violation; Unknown if there is none and a limit or a
+        bound was reached; otherwise Safe. Raises EngineError for a model that cannot be read or
+        applied, for one that may have cycles of po and rf (unless `porf_acyclic`, by which its
+        author overrides the analysis), and for operations of the program without a semantics here.
         """
 
 class EventOfWitness(TypedDict):
     thread: int | None  # None for the initial value of a location
     label: str  # a, b, … thread by thread; "" for an initial value
     kind: str  # R W RMW F LOCK UNLOCK
-    order: str  # rlx acq rel acq_rel sc na; elsewhere the sets of its annotation: mfence, x, …
+    order: str  # in C rlx acq rel acq_rel sc na; in assembly its annotations: mfence, x, …
     location: str
     read: str  # the value, "" when it reads nothing
     written: str
@@ -236,7 +236,7 @@ class WitnessDict(TypedDict):
     # a shortest cycle of po, rf, co, fr: from, to, which; empty for an execution without one
     cycle: list[tuple[int, int, str]]
     state: dict[str, str]
-    axiom: str  # that forbids the execution; "" when the model allows it
+    axiom: str  # the axiom that forbids the execution; "" when the model allows it
 
 class AnswerDict(TypedDict):
     name: str
@@ -250,12 +250,12 @@ class AnswerDict(TypedDict):
     negative: int
     seconds: float
     loop_bound_reached: bool  # a loop may have more rounds than herd7 unrolls
-    reason: str  # why Unknown
+    reason: str  # why the observation is Unknown
     error: Problem | None  # the model cannot be applied to this test
-    malformed: Problem | None  # the test cannot be read: it has no name and no condition here
+    malformed: Problem | None  # the test cannot be read: name and condition are empty
     # with `explained` only:
-    witness: WitnessDict | None  # an execution with the outcome; a forbidden one when none may be
-    forbidden_by: dict[str, int]  # axiom: candidates with the outcome that it is first to kill
+    witness: WitnessDict | None  # an execution with the outcome; forbidden if none is allowed
+    forbidden_by: dict[str, int]  # axiom: number of candidates that it is the first to forbid
     explanation_incomplete: bool  # a limit was reached: forbidden_by counts only a part
 
 def check(
@@ -272,12 +272,12 @@ def check(
 ) -> None:
     """Decide litmus tests under the model of a cat file.
 
-    `tests` are paths of files, or pairs of a name, for messages, and the text. What the model
-    includes is looked for beside the including file, then in `folders`. Each test may take
-    `seconds`, look at so many `candidates` and hold so many bytes of `memory`; beyond, its answer
-    is Unknown with the reason, which names the limit. `jobs` threads work at a time, 0 for one a
-    core; the GIL is released. `done` is called in the calling thread with each test's number and
-    answer, soon after there is one. Ctrl-C ends the work at once, as does what `done` raises.
+    `tests` are paths of files, or pairs of a file name, for messages, and the text. Files that the
+    model includes are searched in the folder of the including file, then in `folders`. Each test
+    may take `seconds`, `candidates` and `memory` in bytes; when it reaches a limit, its answer is
+    Unknown, and the reason names the limit. The work uses `jobs` threads, 0 for one per core, and
+    releases the GIL. `done` is called in the calling thread with each test's number and answer,
+    soon after it is found. Ctrl-C ends the work at once, as does an exception from `done`.
 
     Raises EngineError for a model that cannot be read.
     """

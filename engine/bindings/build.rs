@@ -1,5 +1,5 @@
-//! Names the engine by its sources too: stored answers are those of this very engine, and a
-//! changed one is asked again.
+//! Adds a digest of the engine's sources to its version, so that stored answers of another engine
+//! are not reused.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};

@@ -68,17 +68,21 @@ impl Program {
         let orders = orders.iter().map(|(site, order)| (*site, order.as_str()));
         let mut inner = self.inner.with_orders(&orders.collect());
         if !fences.is_empty() {
-            let mut beside = Vec::new();
+            let mut inserted = Vec::new();
             for (at, side, order) in &fences {
                 let after = match side.as_str() {
                     "before" => false,
                     "after" => true,
-                    _ => return Err(PyValueError::new_err("a fence stands before or after")),
+                    _ => {
+                        return Err(PyValueError::new_err(
+                            "a fence is inserted before or after a site",
+                        ))
+                    }
                 };
                 let at = *at;
-                beside.push(NewFence { at, after, order });
+                inserted.push(NewFence { at, after, order });
             }
-            inner = inner.and_then(|program| program.with_fences(&beside));
+            inner = inner.and_then(|program| program.with_fences(&inserted));
         }
         Ok(Program {
             inner: inner.map_err(|error| Problem::from(error).raise(py))?,
@@ -265,7 +269,7 @@ impl<'py, 'p> Converter<'py, 'p> {
         Ok(dict)
     }
 
-    /// What all events of one place in the program and in memory have in common.
+    /// What all events of one site and one address have in common.
     fn template(&mut self, traced: &TracedEvent, start: &str) -> PyResult<Bound<'py, PyDict>> {
         let e = &traced.event;
         let operation = match e.operation {

@@ -193,7 +193,7 @@ impl Decision<'_> {
         }
     }
 
-    /// Counts a step; true when a limit is hit.
+    /// Counts a step; true when a limit is reached.
     fn expired(&mut self) -> bool {
         self.tried += 1;
         if self.tried > self.limits.candidates {

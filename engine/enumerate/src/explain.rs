@@ -147,7 +147,7 @@ impl Search<'_> {
         }
     }
 
-    /// Counts a step; true when a limit is hit.
+    /// Counts a step; true when a limit is reached.
     fn expired(&mut self) -> bool {
         self.tried += 1;
         let over = self.tried % 64 == 0 && self.meter.over().is_some();

@@ -1,4 +1,4 @@
-//! The cases in `cases/` under `general.cat`, against what herd7 7.58 says (`promote`).
+//! The answers for `cases/` under `general.cat` are those of herd7 7.58, which `promote` records.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ pub fn model() -> Model {
     Model::load(&folder().join("general.cat"), &[models]).expect("the model")
 }
 
-/// Open values have numbers that mean nothing.
+/// The log without times, and without the numbers of undetermined values, which are arbitrary.
 fn comparable(text: &str) -> String {
     let lines = text
         .lines()

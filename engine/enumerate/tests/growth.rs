@@ -1,5 +1,5 @@
-//! Tests whose executions multiply are decided while they cannot be listed any more, with as many
-//! executions as there are.
+//! Tests with more executions than can be enumerated one by one are decided, with the exact number
+//! of executions.
 
 use std::path::Path;
 
@@ -44,8 +44,8 @@ fn stores_of_several_threads() {
     }
 }
 
-/// n threads that store, then read: n! orders, and the write at place p may be read over by its
-/// thread with any of the n - p + 1 from it on.
+/// n threads that store, then read: n! coherence orders, and the thread of the write at position p
+/// may read any of the n - p + 1 writes from it on.
 #[test]
 fn stores_that_their_threads_read() {
     let read = || "int r0 = atomic_load_explicit(x, memory_order_relaxed)".to_owned();
@@ -55,7 +55,7 @@ fn stores_that_their_threads_read() {
     assert_eq!(answer.negative, factorial(5).pow(2));
 }
 
-/// n read-modify-writes follow one another in n! ways.
+/// n read-modify-writes have n! orders.
 #[test]
 fn read_modify_writes() {
     for operation in ["exchange", "fetch_add"] {

@@ -15,7 +15,7 @@ pub struct Dialect {
     pub register: RegisterName,
     /// The key by which herd7 sorts the registers of a thread in final states.
     pub register_order: fn(&str) -> (usize, u32),
-    /// By bit, the sets that an event can be in beside those that all dialects have.
+    /// By bit, the sets that an event can be in, besides those of all dialects.
     pub annotations: &'static [&'static str],
     /// Annotations that repeat what the kind of the event says; witnesses do not show them.
     pub implied_annotations: &'static [&'static str],

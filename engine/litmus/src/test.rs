@@ -25,7 +25,7 @@ pub struct Test {
     /// Initial values of registers, by thread and name.
     pub registers: BTreeMap<(usize, String), Value>,
     pub program: Program,
-    /// What `locations` lists: shown beside what the condition mentions.
+    /// What `locations` lists: shown in addition to what the condition mentions.
     pub listed: Vec<Observable>,
     /// Final states that do not satisfy it are ignored.
     pub filter: Option<Prop>,

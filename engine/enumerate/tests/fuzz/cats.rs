@@ -1,4 +1,4 @@
-//! Cat files: made well typed, made of words in any order, and changed.
+//! Fuzzes cat files: generated well-typed ones, random sequences of words, and mutated files.
 
 use super::choices::Choices;
 use super::watch::{self, Kind};
@@ -73,7 +73,7 @@ const WORDS: [&str; 62] = [
     "\u{e9}",
 ];
 
-/// Two threads with what models look at: writes, reads, fences, an update.
+/// Two threads with the events that models use: writes, reads, fences, a read-modify-write.
 const SUBJECTS: [&str; 2] = [
     "C subject\n{}\n\
      P0 (atomic_int* x, atomic_int* y) {\n\
@@ -89,7 +89,7 @@ const SUBJECTS: [&str; 2] = [
      DMB ST | LDR W4,[X1,W2,SXTW] ;\n STLR W0,[X3] | ;\nexists (1:X0=1 /\\ 1:X4=0)\n",
 ];
 
-/// A model as far as a generator of well-typed ones knows it: the names it has bound.
+/// The state of the generator of well-typed models: the names that it has bound.
 struct Typed<'c, 'b> {
     c: &'c mut Choices<'b>,
     text: String,

@@ -1,5 +1,5 @@
-//! Bytes as choices: a generator that asks for them makes a text of any bytes, and of fewer bytes
-//! a shorter text, so that what fails shrinks.
+//! Takes choices from bytes: a generator turns any bytes into a text, and fewer bytes into a shorter
+//! text, so that failing inputs shrink.
 
 pub struct Choices<'b> {
     bytes: &'b [u8],
@@ -23,7 +23,7 @@ impl Choices<'_> {
         items[self.below(items.len())]
     }
 
-    /// Once in so many times; never when there are no more bytes.
+    /// True once in `times`; never when there are no more bytes.
     pub fn rarely(&mut self, times: usize) -> bool {
         self.below(times) == times - 1
     }

@@ -1,4 +1,4 @@
-//! The files that are changed at random: ours, and herd7's where it is installed; and how.
+//! The files that are mutated (ours, and herd7's if it is installed), and the mutations.
 
 use super::choices::Choices;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// herd7's library folder, where herd7 is on PATH or `HERD7` names it.
+/// herd7's library folder, if herd7 is on PATH or `HERD7` names it.
 fn herd_library() -> Option<PathBuf> {
     let herd = std::env::var("HERD7").unwrap_or_else(|_| "herd7".to_owned());
     let output = std::process::Command::new(herd)
@@ -52,7 +52,7 @@ pub fn cats() -> Vec<(String, String)> {
     texts(&folders, "cat")
 }
 
-/// The litmus tests of the clone: every dialect is among them.
+/// The litmus tests of the repository, which include every dialect.
 pub fn tests() -> Vec<(String, String)> {
     let folders = [
         "engine/enumerate/tests/cases",
@@ -63,7 +63,7 @@ pub fn tests() -> Vec<(String, String)> {
     texts(&folders.map(|folder| root().join(folder)), "litmus")
 }
 
-/// A text changed at a few places: bytes, pieces of it moved or doubled, words put in.
+/// Mutates a text in a few places: changes bytes, moves or duplicates pieces, inserts words.
 pub fn changed(text: &str, words: &[&str], bytes: &[u8]) -> String {
     let mut c = Choices::new(bytes);
     let mut text = text.as_bytes().to_vec();

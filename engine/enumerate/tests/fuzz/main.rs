@@ -1,8 +1,8 @@
-//! Whatever the text, there is an answer or an error, soon, and in bounded memory.
+//! Every input gives an answer or an error, within bounded time and memory.
 //!
-//! Litmus tests and cat files are made at random, well formed and not, and the files of ours and
-//! of herd7's library are changed at random; each is read, and what can be read is decided. `INPUTS`
-//! says how many there are in all; how many there were of each kind is printed.
+//! Inputs are litmus tests and cat files that are generated, well formed or not, and mutations of
+//! our files and those of herd7's library. Each is read, and decided if it can be read. `INPUTS` is
+//! their total number; the numbers per kind are printed.
 //!
 //!     INPUTS=1000000 cargo test --profile fuzz -p enumerate --test fuzz -- --nocapture
 
@@ -17,7 +17,7 @@ use enumerate::{decide, explain, Limits};
 use litmus::Test;
 use std::time::Duration;
 
-/// What a single input may cost.
+/// The limits for a single input.
 fn limits() -> Limits {
     Limits {
         candidates: 200,
@@ -27,14 +27,14 @@ fn limits() -> Limits {
     }
 }
 
-/// How far an input came: whether it was read, and whether it was decided.
+/// Whether an input could be read, and whether it was decided.
 #[derive(Clone, Copy, Default)]
 struct Reached {
     read: bool,
     decided: bool,
 }
 
-/// Reads and decides, whatever comes of it.
+/// Decides and explains a test; returns whether no limit was reached.
 fn judge(test: &Test, model: &Model) -> bool {
     let Ok(answer) = decide(test, model, &limits()) else {
         return false;

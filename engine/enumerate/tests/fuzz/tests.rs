@@ -1,4 +1,5 @@
-//! Litmus tests: made of the instructions of each dialect and of C's statements, and changed.
+//! Fuzzes litmus tests: generated from the instructions of each dialect and the statements of C,
+//! and mutated files.
 
 use super::choices::Choices;
 use super::watch::{self, Kind};
@@ -266,7 +267,7 @@ fn filled(template: &str, assembly: &Assembly, c: &mut Choices<'_>) -> String {
     text
 }
 
-/// A test of 1 to 3 threads, each with its labels at the end where they are nowhere else.
+/// A test of 1 to 3 threads; labels that no instruction has are added at the end.
 fn assembled(assembly: &Assembly, c: &mut Choices<'_>) -> String {
     let threads = 1 + c.below(3);
     let mut columns = Vec::new();
@@ -321,7 +322,7 @@ fn assembled(assembly: &Assembly, c: &mut Choices<'_>) -> String {
     text
 }
 
-/// What stands after the program.
+/// What follows the threads.
 fn question(c: &mut Choices<'_>, observed: &dyn Fn(&mut Choices<'_>) -> String) -> String {
     let mut text = String::new();
     if c.rarely(4) {
@@ -352,7 +353,7 @@ const ORDERS: [&str; 6] = [
 struct Statements<'c, 'b> {
     c: &'c mut Choices<'b>,
     registers: usize,
-    /// What is left: blocks double what is in them.
+    /// How many statements may follow; nested blocks multiply them.
     left: usize,
 }
 

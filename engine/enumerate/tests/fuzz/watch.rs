@@ -1,4 +1,4 @@
-//! Runs inputs, and ends the process when one hangs or memory grows, saying which it was.
+//! Runs inputs; ends the process with the current input when it hangs or memory grows.
 
 use super::Reached;
 use proptest::strategy::Strategy;
@@ -9,28 +9,28 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// An input costs milliseconds; a machine that does other work too may take a hundred times that.
+/// An input takes milliseconds; on a loaded machine up to a hundred times as long.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Of the whole process, in kilobytes.
 const MEMORY: u64 = 2 << 20;
 
-/// How many inputs there are of all kinds.
+/// The total number of inputs.
 fn inputs() -> u32 {
     let asked = std::env::var("INPUTS").ok();
     asked.and_then(|n| n.parse().ok()).unwrap_or(10_000)
 }
 
-/// A kind of inputs, in percent.
+/// A kind of inputs; numbers in percent.
 pub struct Kind {
     pub name: &'static str,
     /// Of all inputs.
     pub share: u32,
-    /// How many can be read, and how many of those decided, at least: else they test little.
+    /// How many must be readable, and how many of those decided, for the inputs to be meaningful.
     pub read: u32,
     pub decided: u32,
 }
 
-/// Runs the inputs of a kind, and says how far they came.
+/// Runs the inputs of a kind, and prints how many were read and decided.
 pub fn run<S: Strategy>(
     kind: &Kind,
     inputs_of: &S,
@@ -125,7 +125,7 @@ impl Drop for Watch {
     }
 }
 
-/// What the process holds, in kilobytes; 0 where the system does not tell.
+/// What the process holds, in kilobytes; 0 where the system does not report it.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmRSS:"));

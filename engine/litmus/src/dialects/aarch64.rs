@@ -345,7 +345,7 @@ fn select(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instructio
 }
 
 /// `[X0]`, `[X0,#4]`, `[X0,X1]`, `[X0,W1,SXTW]`, `[X0,W1,UXTW #2]`
-fn place(r: &mut InstructionReader<'_>) -> Result<MemoryOperand, ParseError> {
+fn memory_operand(r: &mut InstructionReader<'_>) -> Result<MemoryOperand, ParseError> {
     r.cursor.expect("[")?;
     let base = named(r)?.source();
     let mut at = MemoryOperand::at(base, 0);
@@ -401,7 +401,7 @@ fn memory(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instructio
         if let Some(bits) = suffix(name) {
             let to = named(r)?;
             r.comma()?;
-            let at = place(r)?;
+            let at = memory_operand(r)?;
             let width = unsigned(bits).or(to.width());
             r.access_bits = Some(to.access_bits(bits));
             return Ok(Some(Instruction::Load {
@@ -420,7 +420,7 @@ fn memory(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instructio
         if let Some(bits) = suffix(name) {
             let from = named(r)?;
             r.comma()?;
-            let at = place(r)?;
+            let at = memory_operand(r)?;
             let width = unsigned(bits).or(from.width());
             r.access_bits = Some(from.access_bits(bits));
             return Ok(Some(Instruction::Store {
@@ -436,7 +436,7 @@ fn memory(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instructio
             let to = named(r)?;
             r.access_bits = Some(to.access_bits(bits));
             r.comma()?;
-            let at = place(r)?;
+            let at = memory_operand(r)?;
             let to = to.reg;
             return Ok(Some(Instruction::LoadReserve {
                 to,
@@ -453,7 +453,7 @@ fn memory(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instructio
             r.access_bits = Some(from.access_bits(bits));
             let from = from.source();
             r.comma()?;
-            let at = place(r)?;
+            let at = memory_operand(r)?;
             return Ok(Some(Instruction::StoreConditional {
                 status,
                 from,
@@ -487,7 +487,7 @@ fn atomic(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instructio
         r.comma()?;
         let new = named(r)?.source();
         r.comma()?;
-        let at = place(r)?;
+        let at = memory_operand(r)?;
         let Some(expected) = expected.reg else {
             return Err(r
                 .cursor
@@ -538,7 +538,7 @@ fn atomic(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instructio
         // an acquire load whose value is discarded has no acquire semantics
         read = read & !A | if op.is_some() { NORET } else { 0 };
     }
-    let at = place(r)?;
+    let at = memory_operand(r)?;
     if !matches!(r.cursor.kind(), TokenKind::End) {
         return Err(r.cursor.unexpected("the end of the instruction"));
     }
