@@ -44,15 +44,15 @@ class Stopped(Interrupted):
 
 
 class Events:
-    """What an executor reports besides progress. These implementations accept answers only; a
-    command overrides what it can go on after."""
+    """What an executor reports besides answers and progress. By default a failing tool ends the
+    command; a command that can continue without the tool overrides `failed`."""
 
     def failed(self, label: str, error: MissingTool | ToolFailed) -> None:  # noqa: ARG002
-        """A tool is missing or failed, so that some jobs have no answer this time."""
+        """Called when a tool is missing or fails, so that some jobs have no answer this time."""
         raise error
 
     def measured(self, machine: Machine, facts: dict[str, Any]) -> None:
-        """What was measured of the machine while jobs ran on it."""
+        """Called with what was measured of a machine while jobs ran on it."""
 
 
 class Receiver(Protocol):

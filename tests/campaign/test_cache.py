@@ -1,0 +1,68 @@
+"""A project's answers hold as long as the files that they were made of are unchanged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from weakspot.harness.campaign.cache import CacheStore, project_folder
+from weakspot.system import cache
+
+
+class Answer(msgspec.Struct, frozen=True):
+    text: str
+    inputs: cache.Inputs
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "queue.h").write_text("// a queue\n")
+    return tmp_path
+
+
+def store(project: Path, *, cached: bool = True) -> CacheStore[Answer]:
+    made = CacheStore(project_folder(project) / "answers" if cached else None, Answer)
+    made.expect("key", project, ())
+    return made
+
+
+def put(project: Path, *, final: bool = True, cached: bool = True) -> CacheStore[Answer]:
+    made = store(project, cached=cached)
+    made.put("key", Answer("Safe", cache.inputs(("queue.h",), project)), final=final)
+    return made
+
+
+def test_an_answer_is_there_for_the_next_run(project: Path) -> None:
+    assert put(project).stored == set()
+    again = store(project)
+    assert again.has("key")
+    assert again.get("key").text == "Safe"
+    assert again.stored == {"key"}
+    assert not again.has("another key")
+
+
+def test_a_changed_file_invalidates_the_answer(project: Path) -> None:
+    put(project)
+    (project / "queue.h").write_text("// another queue\n")
+    assert not store(project).has("key")
+
+
+def test_a_truncated_answer_is_for_this_run_only(project: Path) -> None:
+    now = put(project, final=False)
+    assert (now.has("key"), now.get("key").text) == (True, "Safe")
+    assert not store(project).has("key")
+
+
+def test_a_damaged_file_is_an_answer_to_ask_for_again(project: Path) -> None:
+    put(project)
+    (path,) = (project / ".weakspot" / "answers").glob("*.json")
+    path.write_bytes(path.read_bytes()[:-3])
+    assert not store(project).has("key")
+
+
+def test_without_a_folder_answers_last_as_long_as_the_process(project: Path) -> None:
+    assert put(project, cached=False).has("key")
+    assert not (project / ".weakspot").exists()
+    assert not store(project, cached=False).has("key")
