@@ -101,7 +101,7 @@ def test_what_was_measured_until_ctrl_c_is_told(source: Path, here: Machine) -> 
     program = read_program(source, include=(source.parents[1] / "include",))
 
     def report(text: str) -> None:
-        if text.endswith("turn 8"):
+        if text.endswith("round 8"):
             raise KeyboardInterrupt
 
     work = Costing("it", [("it", program)], here, report=report)
@@ -145,7 +145,7 @@ def test_what_takes_too_long_to_be_timed_is_not_timed(tmp_path: Path, here: Mach
     work.run(0.0)
     found = work.result()
     assert found.runs[0].alone is found.runs[0].together is None
-    assert "too long to be timed" in found.runs[0].why
+    assert "longer than can be timed" in found.runs[0].why
     assert not any(order.alone or order.together for site in found.sites for order in site.orders)
 
 
