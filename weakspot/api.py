@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, cast
 
 import msgspec
 
@@ -116,8 +116,9 @@ class Answers(Generic[A]):
         self._campaign, self._store, self._kinds, self._work = campaign, store, kinds, work
 
     def __iter__(self) -> Iterator[A]:
-        answers: Iterator[Any] = self._store.iterate(self._work)
-        return (answer for answer in answers if isinstance(answer, self._kinds))
+        for answer in self._store.iterate(self._work):
+            if isinstance(answer, self._kinds):
+                yield cast("A", answer)
 
     def wait(self, progress: Progress | None = None) -> Record:
         """Perform the work and return the record. Raises Stopped on Ctrl-C: `record` then has the
