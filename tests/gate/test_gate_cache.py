@@ -128,7 +128,7 @@ def test_ctrl_c_keeps_what_was_answered(project: Project, monkeypatch: pytest.Mo
         patched.setattr(EngineExplorer, "explore", interrupted)
         ended = project.gate()
     assert ended.code == 130
-    assert "stored in .weakspot" in ended.err
+    assert "cached in .weakspot" in ended.err
     monkeypatch.setattr(Engine, "check", None)
     ended = project.gate()
     assert ended.code == 0
