@@ -1,8 +1,8 @@
-"""A thread of a test, as the instructions that a program executed for it have it.
+"""A thread of a test in assembly, from the instructions that a program executed for it.
 
-What makes the accesses stays as the compiler wrote it, and so do barriers; locations and values are
-the test's. That an access depends on a read is written as diy7 writes it, by an exclusive or of a
-register with itself, or by a branch that leads to what is behind it.
+Accesses and barriers are preserved as the compiler wrote them; locations and values are the test's.
+A dependency on a read is written as diy7 writes it: by an exclusive or of a register with itself,
+or by a branch to what follows it.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from weakspot.generators.litmus import Atom, Cas, Fence, Guard, Load, Rmw, State
 
 
 class MatchedAccess(msgspec.Struct, frozen=True):
-    """The instructions of an access in what a thread executed: one, or a reservation and the store
-    that is conditional on it."""
+    """The instructions of an access in a trace: one, or a reservation and the store that is
+    conditional on it."""
 
     first: int
     last: int
@@ -28,7 +28,7 @@ class MatchedAccess(msgspec.Struct, frozen=True):
 
 
 class Match(msgspec.Struct, frozen=True):
-    """The accesses of a test's thread, in what one thread executed."""
+    """The accesses of a test's thread in the trace of one thread."""
 
     trace: tuple[ExecutedInstruction, ...]
     accesses: tuple[MatchedAccess, ...]
@@ -51,7 +51,7 @@ class Match(msgspec.Struct, frozen=True):
 
 
 class Thread:
-    """The code of a thread, written once."""
+    """The code of a thread; used once."""
 
     def __init__(self, semantics: Semantics, number: int, statements: Sequence[Statement]) -> None:
         self.semantics, self.number = semantics, number
@@ -63,7 +63,7 @@ class Thread:
         self.taken: list[Atom] = []
         self.places: dict[str, str] = {}
         self.labels = 0
-        self.values: dict[int, str] = {}  # the register of what an access has read, by its number
+        self.values: dict[int, str] = {}  # the register with an access's result, by its number
         self.reserved: dict[int, str] = {}
         for each in statements:
             if isinstance(each, Guard):
@@ -72,7 +72,8 @@ class Thread:
                 self.taken.append(Atom(number, each.reg, 1))
 
     def write(self, match: Match, own: frozenset[Place], others: frozenset[Place]) -> None:
-        """Raises NotUnderstood."""
+        """Write the code for a match; `own` are the thread's lines, `others` those of other
+        accesses. Raises NotUnderstood."""
         accesses = [each for each in self.statements if not isinstance(each, Fence | Guard)]
         begins = {found.first: number for number, found in enumerate(match.accesses)}
         ends = {found.last: number for number, found in enumerate(match.accesses)}
@@ -103,8 +104,8 @@ class Thread:
     def _came(
         self, each: ExecutedInstruction, number: int | None, begins: bool
     ) -> frozenset[int] | None:
-        """On which reads the result of an access depends; None for what is no access of the
-        test."""
+        """The reads on which the result of an access depends; None for an instruction that is no
+        access of the test."""
         conditional = isinstance(each.step, Access) and each.step.kind == "conditional"
         if number is not None and (begins or (conditional and self.semantics.acquires[1])):
             return frozenset({number})
@@ -222,7 +223,7 @@ class Thread:
                 raise NotUnderstood(f"{step} is no {type(statement).__name__}")
 
     def _swap(self, step: Access, at: str, value: str, result: str) -> None:
-        """An atomic instruction with an operand, and a result that it may not have."""
+        """An atomic instruction with an operand and, in some, a result."""
         words = {"v": self._name(value), "r": self._name(result), "at": at}
         self._lines([step.code], **words)
 
@@ -328,7 +329,7 @@ class Thread:
 
 
 def _operation(code: str) -> str:
-    """What an atomic instruction does with its operand."""
+    """The operation that an atomic instruction performs."""
     name = code.split()[1 if code.startswith("lock ") else 0].lower()
     for word, does in _DOES:
         if word in name:
@@ -361,7 +362,7 @@ def _registers(each: ExecutedInstruction) -> tuple[str, ...]:
 
 
 def _data(each: ExecutedInstruction) -> tuple[str, ...]:
-    """The registers whose values an access puts into memory."""
+    """The registers whose values an access stores."""
     match each.step:
         case Access(reads=reads):
             return tuple(of for of in reads.values() if isinstance(of, str))
@@ -371,8 +372,8 @@ def _data(each: ExecutedInstruction) -> tuple[str, ...]:
 
 
 class _Dependencies:
-    """On which accesses' reads the registers and the thread's own memory depend, by their
-    numbers; and those that a branch has asked for."""
+    """The accesses, by number, on whose reads the registers and the thread's own memory depend, and
+    those on which a branch depended."""
 
     def __init__(self) -> None:
         self.registers: dict[str, frozenset[int]] = {}
@@ -384,13 +385,14 @@ class _Dependencies:
         return none.union(*(self.registers.get(each, none) for each in registers))
 
     def branch(self, each: ExecutedInstruction) -> frozenset[int]:
-        """What a branch depends on that none before it did."""
+        """The accesses on which a branch depends and no earlier one did."""
         new = self.of(each.flow.reads) - self.asked
         self.asked |= new
         return new
 
     def go(self, each: ExecutedInstruction, read: frozenset[int] | None) -> None:
-        """Go on over an instruction, whose result depends on what `read` says."""
+        """Update the dependencies after an instruction; `read` are those of its result, None to
+        compute them."""
         came = self.of(each.flow.reads) if read is None else read
         if read is None and each.at is not None:
             came = self.of(_registers(each)) | self.memory.get(each.at, frozenset())

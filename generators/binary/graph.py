@@ -1,7 +1,8 @@
 """A thread's machine code as a graph of symbolic states.
 
-A node is an instruction, reached with what is known there; where condition fields of Power are
-copied, paths that a branch on them has told apart stay apart, so that the copy is a number on each.
+A node is an instruction with what is known before it. Where condition fields of Power are copied,
+paths on which a branch has determined the field stay separate, so that the copy is a constant on
+each.
 """
 
 from __future__ import annotations
@@ -29,23 +30,23 @@ from weakspot.generators.binary.semantics import (
 )
 from weakspot.generators.binary.simulation import Address, Bit, Fields, Key, Line, Simulator, State
 
-_MOST = 3000  # nodes of a thread; a hundred are many
+_MOST = 3000  # nodes of a thread; more than a hundred are rare
 
 
 class Split(Exception):
-    """A condition field is copied: paths have to be told apart by what it says."""
+    """A condition field is copied: paths have to be separated by its value."""
 
 
 class Node(msgspec.Struct):
     lines: list[Line]
-    #: where it goes on, and None for the function's end
+    #: the next node, and None for the function's end
     following: Key | None
-    #: where its branch leads
+    #: the target of its branch
     branch: Key | None = None
 
 
 class Graph:
-    """The nodes that can be reached, each with its lines."""
+    """The reachable nodes, each with its lines."""
 
     def __init__(
         self,
@@ -81,7 +82,7 @@ class Graph:
         self.nodes = {key: self._node(key, dict(state)) for key, state in states.items()}
 
     def _node(self, key: Key, state: State) -> Node:
-        """The node, and the state after it, which takes the place of the one before."""
+        """The node; `state` becomes the state after it."""
         offset, facts = key
         instruction = self.function.at(offset)
         if instruction is None:
@@ -160,7 +161,7 @@ class Graph:
         return node
 
     def _learn(self, step: Step, facts: dict[str, str]) -> None:
-        """What a step tells of the condition fields."""
+        """Update what is known of the condition fields after a step."""
         if not self.splitting:
             return
         match step:
@@ -177,7 +178,7 @@ def _key(target: int, facts: Mapping[str, str]) -> Key:
 
 
 def _joined(one: State, other: State) -> State:
-    """What is known whichever way was taken."""
+    """What both states agree on."""
     found: State = {}
     for name in one.keys() & other.keys():
         a, b = one[name], other[name]
@@ -185,7 +186,7 @@ def _joined(one: State, other: State) -> State:
             found[name] = a
             continue
         if isinstance(a, Address) or isinstance(b, Address):
-            # neither address: whoever uses it is told
+            # neither address: using it is an error
             found[name] = Fields()
             continue
         small = [each for each in (a, b) if isinstance(each, Bit) or each in (0, 1)]

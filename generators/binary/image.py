@@ -1,7 +1,7 @@
-"""A linked program as its debug information tells of it: instructions, source lines, variables.
+"""A linked program and its debug information: instructions, source lines, variables.
 
-In: the bytes of an ELF program, and the sources that count: of what else is linked to it, as the C
-library, nothing is told. The debug information is of DWARF 4, which all compilers write alike.
+In: the bytes of an ELF program, and the source files of interest; other linked code, such as the C
+library, is left out. The debug information is DWARF 4, which all compilers write alike.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from elftools.elf.elffile import ELFFile
 
 _EXECUTABLE = 1
-_ADDRESS = 0x03  # DW_OP_addr: what lies in one place
+_ADDRESS = 0x03  # DW_OP_addr: a fixed address
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]|\+(\d+)")
 
 
@@ -36,8 +36,8 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Image:
-    """`ranges` are the addresses of the code of each source, `symbols` those of all names, each
-    with the one behind it."""
+    """A linked program. `ranges` are the addresses of the code of each source file, `symbols` the
+    start and the end of each symbol."""
 
     def __init__(self, content: bytes, capstone: tuple[int, int], sources: frozenset[str]) -> None:
         from elftools.common.exceptions import DWARFError, ELFError
@@ -69,13 +69,13 @@ class Image:
         return None
 
     def place(self, address: int) -> Place | None:
-        """The source line of an instruction; None for what is not of the sources."""
+        """The source line of an instruction; None if it is not in one of the source files."""
         at = bisect_right(self._starts, address) - 1
         return self._rows[at][1] if at >= 0 else None
 
     def _address(self, name: str) -> int | None:
-        """Of a location as the engine names it, `q.slot[1].turn`; None where it is no variable that
-        lies in one place."""
+        """The address of a location as the engine names it, `q.slot[1].turn`; None if it is no
+        variable with a fixed address."""
         base = re.match(r"\w+", name)
         if base is None or base[0] not in self._variables or base[0] in self._ambiguous:
             return None

@@ -1,8 +1,8 @@
-"""The machine code of functions, as a compiler left it in an object file.
+"""The machine code of functions in an object file.
 
 In: the bytes of an unlinked ELF object. Out: by function, its instructions with their operands as
-values. Only what can be reached from a function's beginning is decoded, so data beside the code
-(the traceback tables of the Power ABI) is never taken for it.
+values. Only what can be reached from a function's beginning is decoded, so that data beside the
+code (the traceback tables of the Power ABI) is never taken for it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class Memory(msgspec.Struct, frozen=True):
-    """An operand in memory: at `base` (a register) and so many bytes on; of `size` bytes, 0 where
-    the operand itself does not say. `index` is a second register, of which so many times `scale`
-    are added. `ahead` writes the address back to `base` before the access."""
+    """An operand in memory: `base` (a register) plus `displacement`, of `size` bytes, 0 where the
+    operand does not say. `index` is a second register, which is added `scale` times. `ahead` writes
+    the address back to `base` before the access."""
 
     base: str
     displacement: int = 0
@@ -39,9 +39,9 @@ Operand = str | int | Memory
 
 
 class Instruction(msgspec.Struct, frozen=True):
-    """An instruction: the offset in its section, its length in bytes, its name as the
-    disassembler has it, its operands. `symbol` is what a relocation of it names, `target` where
-    such a relocation leads in the same section."""
+    """An instruction: the offset in its section, its length in bytes, its name in the
+    disassembler's words, its operands. `symbol` is the symbol of its relocation, `target` the
+    offset in the same section that the relocation refers to."""
 
     at: int
     length: int
@@ -56,7 +56,7 @@ class Instruction(msgspec.Struct, frozen=True):
 
 
 class Function(msgspec.Struct, frozen=True):
-    """A function: its name and, by offset, its bytes; `decoder` makes instructions of them."""
+    """A function: its name and the offsets of its code; `decoder` decodes instructions."""
 
     name: str
     start: int
@@ -68,7 +68,7 @@ class Function(msgspec.Struct, frozen=True):
         return self.decoder.at(offset) if self.start <= offset < self.end else None
 
     def listing(self) -> str:
-        """The assembly, an instruction a line, up to where bytes are no instruction."""
+        """The assembly, one instruction per line, up to bytes that are no instruction."""
         lines, offset = [], self.start
         while (found := self.at(offset)) is not None:
             symbol = f"   ; {found.symbol}" if found.symbol else ""
@@ -148,7 +148,8 @@ def _functions(elf: ELFFile, capstone: tuple[int, int]) -> dict[str, Function]:
 
 
 def _relocations(elf: ELFFile, table: Any, section: int) -> dict[int, tuple[str, int | None]]:
-    """What the relocations of a section name, by offset, and where in it they lead."""
+    """The symbols of a section's relocations by offset, each with the offset that it refers to in
+    the same section."""
     found: dict[int, tuple[str, int | None]] = {}
     for each in elf.iter_sections():
         if each["sh_type"] not in ("SHT_RELA", "SHT_REL") or each["sh_info"] != section:
@@ -178,8 +179,8 @@ _APART = re.compile(r",\s*(?![^\[(]*[\])])")
 
 
 def operands(text: str) -> tuple[Operand, ...]:
-    """The operands of an instruction in the disassembler's words. What is not read stays as it is
-    written: no register is called that."""
+    """The operands of an instruction in the disassembler's words. An operand that is not recognised
+    stays as it is written: no register has that name."""
     return tuple(_operand(part.strip()) for part in _APART.split(text) if part.strip())
 
 

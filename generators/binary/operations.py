@@ -1,13 +1,13 @@
 """A program's own operations, as a compiler made them: back to litmus tests in assembly.
 
-A Test names the sites that it is made of. In what the program's threads executed, an access of a
-site is an instruction that the debug information places on its line and that touched the address of
-its location: both have to agree, and the locations of all threads of the test have to fit together.
-From the first of a thread's accesses to the last, what orders them stays as the compiler wrote it:
-the accesses themselves, barriers, and which access depends on which read by address, data or
-control. What lies between and is not of the test is left out, as the test leaves it out, with the
-barriers that the compiler put for it. Where the machine code goes on only if a read gave what it
-gave, only those outcomes of the test are compared.
+A Test names the sites that it is made from. In the traces of the program's threads, an access of a
+site is an instruction that the debug information places on its line and that accesses the address
+of its location: both have to agree, and the locations of all threads of the test have to fit
+together. From the first of a thread's accesses to the last, what orders them stays as the compiler
+wrote it: the accesses themselves, barriers, and which access depends on which read by address, data
+or control. Other code between them is left out, as in the test, with the barriers that the compiler
+added for it. Where the machine code continues only if a read returned what it did, only those
+outcomes of the test are compared.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from weakspot.generators.emit.isa import Mapped, assembled
 from weakspot.generators.litmus import Atom, Body, Cas, Fence, Guard, Load, Origin, Rmw, Store, Test
 
 _MOST, _TRIED = 4, 64
-"""Codes of a test that are compared, of so many matches through the program."""
+"""The number of codes of a test that are compared, and of combinations of matches that are tried.
+"""
 
 
 class WantedAccess(msgspec.Struct, frozen=True):
@@ -41,7 +42,7 @@ class WantedAccess(msgspec.Struct, frozen=True):
 
 
 class _Trace:
-    """What a thread executed, also by line."""
+    """The trace of a thread, also by line."""
 
     def __init__(self, trace: tuple[ExecutedInstruction, ...]) -> None:
         self.all = trace
@@ -52,8 +53,8 @@ class _Trace:
 
 
 class Code(msgspec.Struct, frozen=True):
-    """A test as the program's own code has it. `taken` are the values with which the machine goes
-    the way that was executed; `assembly` what was executed."""
+    """A test in the program's own code. `taken` are the values with which execution follows the
+    trace; `assembly` is what was executed."""
 
     made: Mapped
     taken: tuple[Atom, ...]
@@ -61,9 +62,9 @@ class Code(msgspec.Struct, frozen=True):
 
 
 class Program:
-    """What a compiled program executed. `others` are the lines of its accesses, fences left out;
-    `before` says of two lines whether the source has the first before the second in some
-    execution."""
+    """The traces of a compiled program. `others` are the lines of its accesses, without fences;
+    `before` says whether some execution of the source has an access of the first line before one of
+    the second."""
 
     def __init__(
         self,
@@ -77,7 +78,7 @@ class Program:
         self._known: set[tuple[tuple[int, int | None], ...]] = set()
 
     def add(self, traces: Iterable[tuple[ExecutedInstruction, ...]]) -> None:
-        """More of what it executed."""
+        """Add traces."""
         for trace in traces:
             key = tuple((each.instruction.at, each.at) for each in trace)
             if key not in self._known:
@@ -85,7 +86,7 @@ class Program:
                 self.traces.append(_Trace(trace))
 
     def sharing(self, trace: Sequence[ExecutedInstruction]) -> list[int]:
-        """The instructions with which a thread made accesses that its sites speak of, each once."""
+        """The instructions that made accesses of the program's sites, each once."""
         return list(
             dict.fromkeys(
                 each.instruction.at
@@ -97,8 +98,8 @@ class Program:
     def tests(
         self, test: Test, sought: Sequence[Sequence[WantedAccess]], suffix: str, title: str
     ) -> list[Code]:
-        """The test by each way through the code that was executed. Raises Unsupported where none
-        is known, with the site."""
+        """The test for each combination of matches. Raises Unsupported, with the site, where there
+        is none."""
         body = test.statements
         assert body is not None
         matches = [self._ways(number, each) for number, each in enumerate(sought)]
@@ -158,8 +159,7 @@ class Program:
     def _found(
         self, trace: _Trace, sought: Sequence[WantedAccess]
     ) -> list[tuple[MatchedAccess, ...]]:
-        """Where a thread made the accesses, in their order and as near to one another as they
-        are."""
+        """Where a thread made the accesses, in their order and as close together as possible."""
         chains: list[tuple[MatchedAccess, ...]] = [
             (each,) for each in self._accesses(trace, sought[0])
         ]
@@ -176,8 +176,8 @@ class Program:
     def _moved(
         self, trace: _Trace, sought: Sequence[WantedAccess]
     ) -> list[tuple[MatchedAccess, ...]]:
-        """Where a thread made each access once, in an order that the source never has: then the
-        compiler has moved them."""
+        """Where a thread made each access once, in an order that the source never has: the compiler
+        has reordered them."""
         once: list[MatchedAccess] = []
         for each in sought:
             accesses = list(self._accesses(trace, each))
@@ -234,8 +234,8 @@ class Program:
 
 
 def sought(test: Test, origin: Origin, file: Callable[[str], Path]) -> list[list[WantedAccess]]:
-    """The accesses of each thread of a test, as one of its origins has them; `file` leads from the
-    name of a source file to the file."""
+    """The accesses of each thread of a test, as one of its origins has them; `file` finds a source
+    file by its name."""
     body = test.statements
     assert body is not None
     found: list[list[WantedAccess]] = []
@@ -257,8 +257,8 @@ def sought(test: Test, origin: Origin, file: Callable[[str], Path]) -> list[list
 def _fenced(
     trace: _Trace, sought: Sequence[WantedAccess], accesses: Sequence[MatchedAccess]
 ) -> bool:
-    """Whether the lines of a test's fences were executed between its accesses: there may be another
-    way from one to the other, without a fence."""
+    """Whether the trace executed the test's fences between its accesses: another path may have no
+    fence."""
     first = min(each.first for each in accesses)
     last = max(each.last for each in accesses)
     return all(
@@ -273,8 +273,8 @@ def _fitting(
     sought: Sequence[Sequence[WantedAccess]],
     addresses: Mapping[str, int] | None = None,
 ) -> Iterator[tuple[Match, ...]]:
-    """The choices of a match for each thread in which a location has one address, and each address
-    one location."""
+    """The combinations of one match per thread in which each location has one address, and each
+    address one location."""
     if not matches:
         yield ()
         return

@@ -1,8 +1,8 @@
-"""What instructions do, in the words that all instruction sets share.
+"""What instructions do, in steps that all instruction sets share.
 
-An instruction becomes a few steps. Those that only move and compute are understood, so that the
-thread's own memory can be told from what threads share; what touches shared memory stays as it is
-written, with its registers named by fields: `LDAXR {r},[{at}]`.
+In: an instruction. Out: a few steps. Steps that only move and compute are simulated, to distinguish
+the thread's own memory from shared memory; an instruction that accesses shared memory is preserved
+as it is written, with fields for its registers: `LDAXR {r},[{at}]`.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import msgspec
 from weakspot.generators.binary.instructions import Instruction, Memory, Operand
 
 FLAGS = "flags"
-"""The condition flags, as a register; Power has eight, cr0 to cr7."""
+"""The condition flags, as one register; Power has eight fields instead, cr0 to cr7."""
 
 Arithmetic = Literal["add", "sub", "and", "or", "xor"]
 
 
 class Copy(msgspec.Struct, frozen=True):
-    """`to` takes the value of `of`, of `size` bytes; if `whole`, zeros above them. One of the two
-    may be memory; if that is shared, `code` is the instruction that stands there: {r} the
-    register, {at} the address."""
+    """`to` takes the value of `of`, of `size` bytes; if `whole`, with zeros above them. One of the
+    two may be memory; for shared memory `code` is the instruction: {r} is the register, {at} the
+    address."""
 
     to: str | Memory
     of: Operand
@@ -33,7 +33,7 @@ class Copy(msgspec.Struct, frozen=True):
 
 
 class Compute(msgspec.Struct, frozen=True):
-    """`to` takes `a op b`; `flags` are set by it, "" if not."""
+    """`to` takes `a op b`, which sets `flags` unless that is ""."""
 
     op: Arithmetic
     to: str | Memory
@@ -44,7 +44,7 @@ class Compute(msgspec.Struct, frozen=True):
 
 
 class Compare(msgspec.Struct, frozen=True):
-    """`flags` tell how `a` compares with `b`; with `bits`, whether they have a bit in common."""
+    """`flags` take the comparison of `a` and `b`; with `bits`, whether they share a set bit."""
 
     flags: str
     a: str | Memory
@@ -54,7 +54,8 @@ class Compare(msgspec.Struct, frozen=True):
 
 
 class Shift(msgspec.Struct, frozen=True):
-    """`to` takes `of` moved by 32 bits, to the left or back, which leaves its lower half."""
+    """`to` takes `of` shifted by 32 bits to the left, or back to the right, which leaves the lower
+    half."""
 
     to: str
     of: str
@@ -62,8 +63,8 @@ class Shift(msgspec.Struct, frozen=True):
 
 
 class Truth(msgspec.Struct, frozen=True):
-    """`to` takes 1 or 0; `code` computes it from what it `reads`, with a register {s} of its own if
-    it asks for it, and a label {own}."""
+    """`to` takes 1 or 0; `code` computes it from what it `reads`, with a scratch register {s} and a
+    label {own} if it has these fields."""
 
     code: str
     to: str
@@ -72,9 +73,9 @@ class Truth(msgspec.Struct, frozen=True):
 
 
 class Access(msgspec.Struct, frozen=True):
-    """An instruction that touches shared memory of `size` bytes other than by a plain load or
-    store of `Copy`: among them those that reserve, and the stores that are conditional on that,
-    whose `flags` tell of it in some."""
+    """An instruction that accesses shared memory of `size` bytes other than by the plain load or
+    store of `Copy`, among them load-reserve and store-conditional; some of the latter set `flags`.
+    """
 
     code: str
     at: Memory
@@ -90,9 +91,9 @@ class Barrier(msgspec.Struct, frozen=True):
 
 
 class Branch(msgspec.Struct, frozen=True):
-    """To `target` if what it reads says so, else on. `equal` tells, of one on a condition field,
-    whether it is taken where that says equal; None where it asks something else. `fails`: it is
-    taken where what it reads is not zero, as the status of a store-conditional that failed."""
+    """A branch to `target` if what it reads says so. `equal`, for a branch on a condition field, is
+    whether it is taken on equality; None if it tests something else. `fails`: it is taken if what
+    it reads is not zero, like the status of a failed store-conditional."""
 
     code: str
     reads: Mapping[str, str]
@@ -102,7 +103,7 @@ class Branch(msgspec.Struct, frozen=True):
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """The first bit of a condition field becomes what `set` says."""
+    """The first bit of a condition field becomes `set`."""
 
     field: str
     set: bool
@@ -125,8 +126,8 @@ class Condition(msgspec.Struct, frozen=True):
 
 
 class ConditionBit(msgspec.Struct, frozen=True):
-    """`to` takes 1 or 0: what `of`, a copy of a condition field, says in the bit of equality, or
-    in the `first`."""
+    """`to` takes 1 or 0: the bit for equality, or the `first` bit, of `of`, which is a copy of a
+    condition field."""
 
     to: str
     of: str
@@ -161,8 +162,8 @@ Step = (
 
 
 class Flow(msgspec.Struct, frozen=True):
-    """From which registers an instruction's result comes and to which it goes; `branch` if where it
-    goes on depends on what it reads."""
+    """The registers from which an instruction's result comes, and those that it writes; `branch` if
+    where execution continues depends on what it reads."""
 
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
@@ -170,7 +171,7 @@ class Flow(msgspec.Struct, frozen=True):
 
 
 class NotUnderstood(Exception):
-    """An instruction, or a form of one, that has no meaning here; the argument says which."""
+    """An instruction, or a form of one, that is not supported; the argument says which."""
 
 
 class Semantics(Protocol):
@@ -181,7 +182,7 @@ class Semantics(Protocol):
     capstone: tuple[int, int]
     arguments: tuple[str, ...]  # registers of the first arguments, by the ABI
     stack: str  # the stack pointer
-    fresh: tuple[str, ...]  # registers for what had none, last taken first
+    fresh: tuple[str, ...]  # free registers; the last is taken first
     named: bool  # code names locations; else registers hold addresses
     merges: bool  # writing a byte of a register keeps the others
 
@@ -190,21 +191,21 @@ class Semantics(Protocol):
         ...
 
     def register(self, name: str, size: int, /) -> str:
-        """How code names a register as an operand of so many bytes."""
+        """The register as an operand of so many bytes."""
         ...
 
     def state_name(self, name: str) -> str:
-        """How states name a register."""
+        """The register as states name it."""
         ...
 
     def number(self, value: int, stored: bool, /) -> str | None:
         """A number as an operand of arithmetic or, if `stored`, in the place of a register; None
-        where code cannot have it there."""
+        where the dialect does not allow one."""
         ...
 
     def word(self, instruction: Instruction) -> Instruction:
-        """Of an instruction that touches memory, the one that does so with four bytes: the order
-        that a machine keeps does not depend on the width."""
+        """For an instruction that accesses memory, the one that accesses four bytes: the order that
+        a machine preserves does not depend on the width."""
         ...
 
     def touched(self, instruction: Instruction) -> Memory | None:
@@ -212,8 +213,7 @@ class Semantics(Protocol):
         ...
 
     def flow(self, instruction: Instruction) -> Flow:
-        """The registers of an instruction, as far as the model of the machine asks for
-        dependencies."""
+        """The registers of an instruction, as far as dependencies in the machine's model go."""
         ...
 
     jump: str  # to {to}
@@ -225,8 +225,8 @@ class Semantics(Protocol):
     #: to {end} where {s} says that a store-conditional failed; where {a} and {b} differ
     failed: tuple[str, ...]
     unequal: tuple[str, ...]
-    #: what makes the model see a promise of the manual: that a loop of reservation and store,
-    #: followed by this barrier (the second; "" for none), acquires. {v} is what was reserved
+    #: the code that makes the model honour a promise of the manual: that a loop of reservation and
+    #: store followed by this barrier (the second; "" for none) acquires. {v} is the reserved value
     acquires: tuple[str, str]
 
     def copy(self, constant: bool, size: int, /) -> str:
@@ -234,10 +234,11 @@ class Semantics(Protocol):
         ...
 
     def compute(self, op: Arithmetic, constant: bool, flags: bool, /) -> str | None:
-        """{t} takes {a} op {b}, the latter a number if `constant`, and the flags {f} tell of it;
-        None where the dialect has no such instruction."""
+        """{t} takes {a} op {b}, a number if `constant`, and sets the flags {f} if `flags`; None
+        where the dialect has no such instruction."""
         ...
 
     def compare(self, constant: bool, /) -> str | None:
-        """The flags {f} tell how {a} compares with {b}; None as above."""
+        """The flags {f} take the comparison of {a} with {b}; None where the dialect has no such
+        instruction."""
         ...

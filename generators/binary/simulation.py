@@ -1,11 +1,11 @@
-"""What a step does to what is known of a thread's registers and memory, and what is left of it.
+"""Symbolic simulation of a thread: the effect of each step on what is known of registers and
+memory, and the code that is left of it.
 
-The thread is run over symbolic values: which register and which slot of the stack holds which
-address. An access through the address of a location is a shared one and stays as the compiler
-wrote it. A slot of the stack, or of the results, becomes a register: nobody else can see it, and
-dependencies go on through it as they do through memory that a thread reads back (Armv8's
-`(addr | data); rfi`, Power's `rfi` in `ii0`, rule 12 of RISC-V). Addresses are not computed any
-more.
+The state says which register and which stack slot holds which address. An access through the
+address of a location is shared and stays as the compiler wrote it. A slot of the stack or of the
+results becomes a register: no other thread can access it, and dependencies pass through it as they
+do through memory that a thread reads back (Armv8's `(addr | data); rfi`, Power's `rfi` in `ii0`,
+rule 12 of RISC-V). Computations of addresses are left out.
 """
 
 from __future__ import annotations
@@ -30,51 +30,51 @@ from weakspot.generators.binary.semantics import (
 )
 
 APART = 64
-"""Bytes between two results: so far apart that no compiler writes two at once."""
+"""Bytes between two results: too far apart for one store to write two."""
 
 Facts = tuple[tuple[str, str], ...]
 Key = tuple[int, Facts]
-"""A node: an offset, and what is known of the condition fields there, by name: "equal",
-"unequal", or "conditional" where a store-conditional has set it and no branch asked yet. By the
-name with a colon, of the field's first bit: "set", "clear"."""
+"""A node: an offset, and what is known of each condition field there, by name: "equal", "unequal",
+or "conditional" where a store-conditional has set it and no branch has tested it yet. The name with
+a colon stands for the field's first bit: "set", "clear"."""
 
 
 class Address(msgspec.Struct, frozen=True):
-    """Of a location (`region` is its name, in brackets), of the stack or of the results."""
+    """An address: of a location (`region` is its name in brackets), the stack or the results."""
 
     region: str
     offset: int = 0
 
 
 class Bit(msgspec.Struct, frozen=True):
-    """0 or 1, in the lowest byte alone unless it is the `whole` register."""
+    """0 or 1, in the lowest byte only unless it is the `whole` register."""
 
     whole: bool = True
 
 
 class Fields(msgspec.Struct, frozen=True):
-    """A copy of what is known of a condition field; () where nobody knows."""
+    """A copy of a condition field with what is known of it; () if nothing is."""
 
     facts: Facts = ()
 
 
 class Lower(msgspec.Struct, frozen=True):
-    """The lower half of a value, as an unsigned number; or, `moved`, in the place of the upper.
-    It may be known to be a `bit`."""
+    """The lower half of a value, as an unsigned number; or, `moved`, shifted to the upper half. It
+    may be known to be a `bit`."""
 
     moved: bool
     bit: bool = False
 
 
 Value = Address | Bit | Fields | Lower | int | None
-"""What is known of a register; None for data, of which 64 bits are the sign's."""
+"""What is known of a register; None for data, of which the upper 32 bits repeat the sign."""
 
 State = dict[str, Value]
 
 
 class Line(msgspec.Struct, frozen=True):
-    """A line of code: {field}s for registers with the size of each, for the location at {at} and
-    the label at {to}. One that does not `stay` is only there for what it writes."""
+    """A line of code: fields for registers, each with its size, for the location {at} and the label
+    {to}. A line that does not `stay` matters only for what it writes."""
 
     code: str
     reads: Mapping[str, tuple[str, int]] = {}
@@ -87,7 +87,7 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class Simulator:
-    """Performs the steps of a thread. `slots` are the private memory that was used, by region:
+    """Performs the steps of a thread. `slots` is the private memory that was used, by region:
     offsets and sizes in bytes."""
 
     def __init__(self, semantics: Semantics, results: int) -> None:
@@ -95,7 +95,7 @@ class Simulator:
         self.slots: dict[str, dict[int, int]] = {"stack": {}, "out": {}}
 
     def perform(self, step: Step, state: State) -> list[Line]:
-        """The lines that are left of a step; the state becomes the one after it. Raises
+        """The lines that are left of a step; `state` becomes the state after it. Raises
         NotUnderstood."""
         match step:
             case Copy():
@@ -142,7 +142,7 @@ class Simulator:
             private, name = self._place(of, size, state)
             if not private:
                 if isinstance(to, Memory) or not step.code or size != 4:
-                    raise NotUnderstood(f"reads {size} bytes of a location in a way not known")
+                    raise NotUnderstood(f"reads {size} bytes of a location in an unsupported way")
                 state[to] = None
                 return [Line(step.code, {}, {"r": (to, 4)}, at=name, stay=True)]
             of = name
@@ -151,7 +151,7 @@ class Simulator:
             private, name = self._place(to, size, state)
             if not private:
                 if not step.code or size != 4 or isinstance(value, Address):
-                    raise NotUnderstood(f"writes {size} bytes to a location in a way not known")
+                    raise NotUnderstood(f"writes {size} bytes to a location in an unsupported way")
                 words, sources, before = self._operands({"r": of}, state)
                 return [*before, Line(step.code, sources, {}, words, name, stay=True)]
             to = name
@@ -177,7 +177,7 @@ class Simulator:
         return [Line(self.semantics.copy(False, width), {"a": (of, width)}, {"t": (to, width)})]
 
     def _bit(self, to: str, size: int, state: State, whole: bool = False) -> Bit:
-        """What a register is that 0 or 1 is written to, `size` bytes of it."""
+        """The value of a register after 0 or 1 was written to `size` bytes of it."""
         old = state.get(to)
         blank = isinstance(old, int) and 0 <= old < 256
         merged = size == 1 and self.semantics.merges and not to.startswith(("stack", "out"))
@@ -276,9 +276,9 @@ class Simulator:
         narrow: bool = False,
         reg: bool = False,
     ) -> tuple[dict[str, str], dict[str, tuple[str, int]], list[Line]]:
-        """The operands of a line: those that are words, those that are registers, and what puts
-        numbers into registers before it. `immediate` are the fields where arithmetic has numbers;
-        `reg` asks for registers alone, `narrow` for their lowest byte."""
+        """The operands of a line: words, registers, and the lines before it that load numbers into
+        registers. `immediate` are the fields that may be numbers; `reg` requires registers,
+        `narrow` reads their lowest byte."""
         words: dict[str, str] = {}
         sources: dict[str, tuple[str, int]] = {}
         before: list[Line] = []
@@ -326,7 +326,7 @@ class Simulator:
         return name
 
     def _place(self, at: Memory, size: int, state: State) -> tuple[bool, str]:
-        """Whether it is the thread's own, and then the register that stands for it; else the
+        """Whether the memory is the thread's own, with the register that stands for it; else the
         location."""
         base = state.get(at.base)
         if not isinstance(base, Address) or at.index:

@@ -1,10 +1,10 @@
-"""A thread's machine code, without what is the thread's own business.
+"""A thread's machine code, reduced to its shared accesses and what they depend on.
 
-A location has a register of its own that holds its address from the beginning, as `{ 0:X5=x; }`
-says; what the thread had in memory of its own is in registers too. What nothing depends on then,
-frames, spills, unused results, is left out.
+Each location has a register that holds its address from the beginning, as in `{ 0:X5=x; }`; the
+thread's own memory becomes registers. Frames, spills and unused results, on which nothing depends,
+are left out.
 
-Nothing is guessed: an instruction, an address or a width that is not understood ends it.
+Nothing is guessed: an instruction, address or width that is not understood is an error.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from weakspot.generators.binary.simulation import APART, Key, Line
 _LONGEST_RETRY = 12  # instructions from a reservation to its store
 
 _NOWHERE: Key = (-1, ())
-"""Where a thread waits for ever."""
+"""Where a thread waits forever."""
 
 
 class Code(msgspec.Struct, frozen=True):
@@ -68,7 +68,7 @@ class _Writer:
         self.names = self._registers()
 
     def _slice(self) -> None:
-        """Leave out what only computes what nothing reads."""
+        """Leave out lines whose results nothing reads."""
         live: dict[Key | None, set[str]] = {key: set() for key in self.nodes}
         live[None] = set(self.results)
         changed = True
@@ -88,10 +88,10 @@ class _Writer:
             )
 
     def _give_up(self, key: Key, node: Node, live: Mapping[Key | None, set[str]]) -> None:
-        """Let a failed store-conditional that would only try again end the execution.
+        """End the execution at a failed store-conditional that would only try again.
 
-        Such a round reads and has no effect: whatever comes with it comes without it too, and
-        to follow each would take long. An endless loop has no execution, to herd7 as well.
+        Such a round reads and has no effect: every outcome with it is possible without it, and
+        following each would take long. An endless loop has no execution for herd7 either.
         """
         head = node.branch
         if node.lines[-1:] == [] or node.lines[-1].kind != "fails" or head is None:
@@ -122,7 +122,7 @@ class _Writer:
             at = here.following
 
     def _acquire(self, node: Node, reserved: str, live: Mapping[Key | None, set[str]]) -> None:
-        """Where the machine's manual promises more than its model has: see Semantics.acquires."""
+        """Add code where the manual promises more than the model has: see Semantics.acquires."""
         code, barrier = self.semantics.acquires
         if not barrier or node.following is None or not reserved:
             return
@@ -158,7 +158,7 @@ class _Writer:
         return kept[::-1]
 
     def _registers(self) -> dict[str, str]:
-        """The register of each name: its own, or a fresh one for what was in memory."""
+        """The register for each name: its own, or a free one for what was in memory."""
         used: dict[str, None] = {}
         places: dict[str, None] = {}
         for node in self.nodes.values():
@@ -183,7 +183,7 @@ class _Writer:
         return found
 
     def code(self) -> Code:
-        """Its lines in an order in which most go on to the next."""
+        """The lines, in an order in which most are followed by their successor."""
         placed: list[Key] = []
         seen: set[Key] = set()
         waiting = [self.graph.entry]
@@ -229,7 +229,7 @@ class _Writer:
         )
 
     def _past(self, key: Key | None) -> Key | None:
-        """Where a way goes on that has nothing to do here."""
+        """The next node with lines, from a node that may have none."""
         seen = set()
         while key is not None and key not in seen:
             seen.add(key)

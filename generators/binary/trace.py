@@ -1,8 +1,9 @@
-"""What a program executed: the instructions of its threads, one after the other, with addresses.
+"""The trace of a program: the instructions that its threads executed, one after another, with
+addresses.
 
-In: the log of an emulator that tells the registers before each instruction (qemu's `-d cpu` with
-one instruction at a time). Out: for each thread what it executed of the program's own code, each
-instruction with its source line and the address of the memory that it touches.
+In: the log of an emulator that prints the registers before each instruction (qemu's `-d cpu` with
+one instruction at a time). Out: for each thread its trace through the program's own code, each
+instruction with its source line and the address of the memory that it accesses.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from weakspot.generators.binary.semantics import Flow, NotUnderstood, Step
 BEGIN, END = "weakspot_begin", "weakspot_end"
 """The functions between which a thread runs."""
 _LOCKS = ("__wrap_pthread_mutex_lock", "__wrap_pthread_mutex_unlock")
-"""What of the frame is done for a thread, and stands where the thread calls it."""
+"""Functions of the frame that belong to the thread that calls them."""
 
 _PAIR = re.compile(r"\b(?:x\d+/)?([A-Za-z][A-Za-z0-9]*) *[= ] *([0-9a-f]{16})\b")
 _PADDED = re.compile(r"^x0(?=\d)")
@@ -28,10 +29,10 @@ _GROUP = re.compile(r"GPR(\d\d)((?: [0-9a-f]{16})+)")
 
 
 class ExecutedInstruction(msgspec.Struct, frozen=True):
-    """An instruction that was executed. `at` is the address that it touched, None for none or one
-    that is not known; `place` its line, of what is done for a thread to a lock the line that asks
-    for it. `step` says what it does to shared memory or that it orders, None where it does not or
-    where that is not understood."""
+    """An instruction that was executed. `at` is the address that it accessed, None for none or an
+    unknown one; `place` is its source line, for a lock's own code the line of the call. `step` is
+    what it does to shared memory, or the order that it imposes; None where it does neither or is
+    not understood."""
 
     instruction: Instruction
     place: Place | None
@@ -42,7 +43,7 @@ class ExecutedInstruction(msgspec.Struct, frozen=True):
 
 
 class TraceReader:
-    """Reads the logs of a program; `frame` is the source of what stands around it."""
+    """Reads the logs of a program; `frame` is the source file that surrounds it."""
 
     def __init__(self, image: Image, isa: InstructionSet, frame: str) -> None:
         assert isa.semantics is not None
@@ -54,14 +55,14 @@ class TraceReader:
         self._known: dict[int, ExecutedInstruction | None] = {}
 
     def threads(self, log: Iterable[str]) -> list[tuple[ExecutedInstruction, ...]]:
-        """What each thread executed, main first, then each in the order in which they began."""
+        """The trace of each thread: main first, the others in the order in which they began."""
         (begin, _), (end, _) = self.image.symbols[BEGIN], self.image.symbols[END]
         threads: list[list[ExecutedInstruction]] = [[]]
         running = [0]
         for state in self._states(log):
             counter = self._counter.search(state)
             if counter is None:
-                continue  # cut within it
+                continue  # a truncated state
             at = int(counter[1], 16)
             if at == begin:
                 running.append(len(threads))
@@ -141,7 +142,7 @@ def _address(memory: Memory, state: Mapping[str, int]) -> int | None:
 
 
 def _value(register: str, state: Mapping[str, int]) -> int | None:
-    """Of a register, with 32 bits of it as a signed number."""
+    """The value of a register; 32 bits are a signed number."""
     if register in ("0", "zero", "xzr", "wzr"):
         return 0
     if register in state:

@@ -12,11 +12,11 @@ from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
     bound_options,
     checker_option,
+    compiled_option,
     model_option,
     output_options,
     source_options,
     timeout_option,
-    ways_option,
     what_argument,
 )
 from weakspot.harness.cli.output import json_lines, judged, say, watched
@@ -59,7 +59,7 @@ Examples:
     type=click.Path(path_type=Path),
     help="Write the litmus tests of violations to this folder.",
 )
-@ways_option("under c11 or the models given")
+@compiled_option("under c11 or the models given")
 @click.option(
     "--code",
     type=click.Choice(["tests", "operations", "all"]),
@@ -78,7 +78,7 @@ def check(
     checker: str | None,
     witnesses: bool,
     output: Path | None,
-    ways: tuple[str, ...],
+    configs: tuple[str, ...],
     code: Literal["tests", "operations", "all"],
     explore_seconds: float,
     executions: int,
@@ -100,10 +100,10 @@ def check(
     from weakspot.harness.corpus import golden
     from weakspot.harness.values.herdlog import format_verdicts
 
-    if ways:
+    if configs:
         if witnesses or form == "herd":
             raise click.UsageError("--compiled cannot be used with --witness or --format herd.")
-        return _compiled(what, ways, code, models, checker, output, timeout, defines, include, form)
+        return _compiled(what, configs, code, models, checker, output, timeout, defines, include, form)
     if code != "tests":
         raise click.UsageError("--code requires --compiled.")
     with watched() as progress:
@@ -152,7 +152,7 @@ def check(
 
 def _compiled(
     what: tuple[str, ...],
-    ways: tuple[str, ...],
+    configs: tuple[str, ...],
     code: Literal["tests", "operations", "all"],
     models: tuple[str, ...],
     checker: str | None,
@@ -178,7 +178,7 @@ def _compiled(
     with watched() as progress:
         answers = api.compare_code(
             what,
-            ways,
+            configs,
             code=code,
             models=models,
             checker=checker,

@@ -101,10 +101,10 @@ def what_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.argument("what", nargs=-1, required=True, metavar="WHAT…")(command)
 
 
-def ways_option(under: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def compiled_option(under: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return click.option(
         "--compiled",
-        "ways",
+        "configs",
         multiple=True,
         callback=listed,
         cls=Listing,

@@ -11,6 +11,7 @@ from weakspot.harness.cli.options import (
     Listing,
     bound_options,
     checker_option,
+    compiled_option,
     configured,
     duration,
     listed,
@@ -18,7 +19,6 @@ from weakspot.harness.cli.options import (
     model_option,
     source_options,
     timeout_option,
-    ways_option,
 )
 from weakspot.harness.cli.output import json_lines, results_folder, say
 
@@ -67,7 +67,7 @@ Examples:
     help=lambda: "Machines to run on, separated by commas.",
 )
 @checker_option("checkers", multiple=True, default=("all",), show_default=True)
-@ways_option("under c11")
+@compiled_option("under c11")
 @bound_options
 @timeout_option
 @click.option(
@@ -85,7 +85,7 @@ def test(
     seconds: float,
     machines: tuple[str, ...],
     checkers: tuple[str, ...],
-    ways: tuple[str, ...],
+    configs: tuple[str, ...],
     explore_seconds: float,
     executions: int,
     loops: int,
@@ -118,7 +118,7 @@ def test(
             seconds_run=seconds,
             seconds=timeout,
             bounds=api.Bounds(loops, executions, explore_seconds),
-            compiled=ways,
+            compiled=configs,
             folder=chosen_folder(output, fresh=fresh, root=root),
             root=root,
             defines=defines,

@@ -1,5 +1,6 @@
-"""Compiled code: which compilers are installed, and whether what they made keeps what the source
+"""The codegen check: whether what compilers made of tests and programs preserves what the source
 promises.
 
-In: Tests and Programs, compiler configurations. Out: `values.verdict.Compiled` answers.
+In: Tests and Programs, compiler configurations. Out: CodegenComparison values. Compilers are files
+in weakspot/system/compilers, instruction sets files in generators/binary/isa.
 """

@@ -1,9 +1,10 @@
-"""What compilers made of tests: each test compiled, read back, and compared with its source.
+"""The codegen check: each test compiled, read back from machine code, and compared with its source.
 
-In: C tests, the programs that they come from, ways to compile, a language's model, a checker. Out:
-a Compiled for each test, target and code, of the test's C or of a program's operations, those of
-the same code together. An outcome that the instruction set's model allows of the code and the
-language's of the source forbids is the compiler's fault, or the model's (WS202).
+In: C tests, the programs that they come from, compiler configurations, a language's model, a
+checker. Out: a CodegenComparison for each test, target and code, of the test's C or of a program's
+operations; identical code is compared once. An outcome that the instruction set's model allows for
+the code and the language's model forbids for the source is a fault of the compiler, or of the model
+(WS202).
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ from weakspot.harness.values.verdict import Verdict
 
 LANGUAGE = "c11"
 """The model of the source where none is named: what compilers implement. rc11 forbids load
-buffering, which no compiler does anything against."""
+buffering, which no compiler prevents."""
 
 Compile = Callable[[str, Sequence[Configuration], Callable[[ObjectFile], None]], None]
 
 
 class _Code(msgspec.Struct):
-    """One code of a test for a target: the configs that gave it, and what came of reading it. That
-    of a program's operations is the test's only where the values are as `taken`."""
+    """One code of a test for a target: the configurations that produce it, and the test that was
+    read from it. Code of a program's operations is the test's only with the values `taken`."""
 
     test: Test
     target: str
@@ -53,8 +54,8 @@ class _Code(msgspec.Struct):
 
 
 class CodegenCheck:
-    """Tests, and what compilers make of them. `answers` may be asked for at any time, also after
-    Ctrl-C: what is not known by then is left out."""
+    """Tests and the code that compilers make of them. `answers` may be called at any time, also
+    after Ctrl-C: unknown answers are left out."""
 
     def __init__(
         self,
@@ -67,8 +68,8 @@ class CodegenCheck:
         compile: Compile = compile_each,
         edit: operations.Edit = operations.unchanged,
     ) -> None:
-        """Of the `programs` the operations are looked at, with `tests_too` also the tests' own C.
-        `edit` changes what was linked."""
+        """Checks the operations of the `programs` and, with `tests_too`, the tests' own C. `edit`
+        changes the linked programs."""
         self.tests = {test.name: test for test in tests}
         self.language, self.checker, self._compile, self._edit = language, checker, compile, edit
         self.threads: Threads = source(tests if tests_too else ())
@@ -77,7 +78,7 @@ class CodegenCheck:
         self.verdicts: dict[tuple[str, str], Verdict] = {}
 
     def compile(self, configs: Sequence[Configuration], advance: Callable[[], None]) -> None:
-        """Compile all threads in each way, and read what came of it."""
+        """Compile all threads with each configuration, and read the machine code."""
 
         order = {each.key: at for at, each in enumerate(configs)}
         objects: list[ObjectFile] = []
@@ -88,7 +89,7 @@ class CodegenCheck:
 
         if self.threads.parts:
             self._compile(self.threads.text, configs, done)
-        # in the order of the configs, whichever ended first
+        # in the order of the configurations, not in that in which they ended
         for made in sorted(objects, key=lambda each: order[each.config.key]):
             self._read(made)
         for name, reason in self.threads.refused.items():
@@ -152,12 +153,12 @@ class CodegenCheck:
 
     @property
     def rounds(self) -> int:
-        """How often each config is asked for."""
+        """How often each configuration is used."""
         return bool(self.threads.parts) + bool(self.programs)
 
     @property
     def jobs(self) -> list[tuple[Model, list[Test]]]:
-        """What the checker is to be asked: each model with its tests."""
+        """The questions for the checker: each model with its tests."""
         found: dict[str, tuple[Model, list[Test]]] = {}
         for code in self.codes.values():
             if code.made is not None:
@@ -177,7 +178,7 @@ class CodegenCheck:
             self.checker.check(tests, model, seconds=seconds, done=done)
 
     def answers(self) -> tuple[CodegenComparison, ...]:
-        """What is known of each code, in the order of the tests and targets."""
+        """The comparison of each code, in the order of the tests and targets."""
         place = {name: at for at, name in enumerate(self.tests)}
         found = [
             answer
@@ -225,7 +226,7 @@ class CodegenCheck:
 
 
 def weaker(record: Record) -> list[Test]:
-    """The tests of which code allows more than the source, as source and as code."""
+    """The tests whose code allows more than the source, as source and as code."""
     sources = {entry.name: entry.test for entry in record.entries}
     found: dict[str, Test] = {}
     for each in record.compiled:
@@ -235,4 +236,4 @@ def weaker(record: Record) -> list[Test]:
     return list(found.values())
 
 
-_HEAD = re.compile(r"\A.*\n|(?m:^Target=.*\n)")  # what names the config
+_HEAD = re.compile(r"\A.*\n|(?m:^Target=.*\n)")  # the lines that name the configuration

@@ -1,6 +1,6 @@
-"""Interrupting a program that an emulator runs, at an instruction: by its stub for gdb.
+"""Interrupting a program in an emulator at an instruction, by the emulator's stub for gdb.
 
-The remote protocol of gdb (its manual, appendix E), as much of it as that takes.
+It implements as much of gdb's remote protocol (its manual, appendix E) as that takes.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ _USER_SIGNAL = 30  # SIGUSR1, as gdb numbers signals
 
 
 def interrupt(path: Path, addresses: Sequence[int], *, seconds: float) -> None:
-    """Go on until each of the addresses was reached, one after the other, have the program
-    interrupted by SIGUSR1 there, and wait for its end. It may have ended before; what stops it
-    otherwise is for whoever started it."""
+    """Continue until each of the addresses was reached in turn, send the program SIGUSR1 there, and
+    wait for its end. It may end before; the caller handles anything else that stops it."""
     until = time.monotonic() + seconds
     with contextlib.suppress(OSError), _connected(path, until) as connection:
         for address in addresses:
@@ -32,7 +31,7 @@ _KIND = 4  # bytes of the instruction, of which qemu takes no notice
 
 
 def _connected(path: Path, until: float) -> socket.socket:
-    """Once the emulator listens."""
+    """A connection to the stub, once the emulator listens."""
     while True:
         connection = socket.socket(socket.AF_UNIX)
         connection.settimeout(max(0.1, until - time.monotonic()))

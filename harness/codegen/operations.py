@@ -1,9 +1,8 @@
-"""What programs' own operations become: compiled by each compiler, run once, and read back.
+"""The machine code of programs' own operations: compiled by each compiler, run once, and read back.
 
-A program is linked statically for its target with a frame that runs its threads one after the
-other, in a few orders, and qemu tells what they executed. So what the operations do is seen in the
-code that is made of them where they stand: inlined, in loops, among other code. What was not
-executed that way is not known, and is said so.
+A program is linked statically for its target with a frame that runs its threads one after another,
+in a few orders, and qemu logs what they execute. So operations are seen as they are compiled in
+place: inlined, in loops, among other code. What was not executed is not known, and reported so.
 """
 
 from __future__ import annotations
@@ -35,9 +34,10 @@ from weakspot.harness.machines.qemu import emulator
 from weakspot.system import process, tools
 
 _ORDERS = 4
-"""Orders in which the threads run: each where it is created, and from each of three on."""
-_LONGEST = 4 << 20  # bytes of the log of a run: two thousand instructions and more
-_RUN = 10.0  # seconds; of a processor one, so that a thread that waits in vain ends soon
+"""The number of orders in which the threads run: each where it is created, and starting from each
+of three."""
+_LONGEST = 4 << 20  # bytes of the log of a run: more than two thousand instructions
+_RUN = 10.0  # seconds; one of processor time, so that a thread that waits in vain ends soon
 
 _WRAPPED = (
     *("pthread_create", "pthread_join", "pthread_mutex_lock", "pthread_mutex_unlock"),
@@ -61,7 +61,7 @@ class Subject(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """A test as the operations of a program have it by one config: the codes, or the `reason` why
+    """A test in the operations of a program by one configuration: the codes, or the `reason` why
     there is none."""
 
     test: Test
@@ -72,7 +72,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 def require(configs: Sequence[Configuration]) -> None:
-    """Raises MissingTool where the emulator of a target is not there."""
+    """Raises MissingTool if the emulator for a target is not installed."""
     for program in dict.fromkeys(emulator(config.platform.arch) for config in configs):
         if tools.find(program) is None:
             raise MissingTool(
@@ -88,8 +88,8 @@ def observed(
     *,
     edit: Edit = unchanged,
 ) -> None:
-    """The tests as each config has them in the operations of the first of the programs in which
-    they are executed; `done` is told of each config's."""
+    """The tests in the code of each configuration, for each test in the first of the programs that
+    executes it; `done` is called with those of one configuration at a time."""
     with tempfile.TemporaryDirectory(prefix="weakspot-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         frame = folder / "in_turn.c"
@@ -147,7 +147,7 @@ def _file(program: Program, name: str) -> Path:
 
 
 class _Observer:
-    """A program by a config, which is run as often as tests ask for more of it."""
+    """A program compiled with a configuration, which is run as often as tests need."""
 
     def __init__(
         self,
@@ -160,7 +160,7 @@ class _Observer:
     ) -> None:
         """Raises Unsupported for a program that does not compile or run."""
         if program.source.suffix != ".c":
-            raise Unsupported("only programs in C are looked at as a whole")
+            raise Unsupported("only programs in C are run under the emulator")
         self.machine = semantics(config.mapping.dialect)
         self.folder, self.crew = folder, crew
         self.path = folder / "program"
@@ -186,7 +186,8 @@ class _Observer:
         self._interrupted = False
 
     def _before(self, one: Place, other: Place) -> bool:
-        """Whether an interleaving of the source has an access of a line before one of another."""
+        """Whether an interleaving of the source has an access of the first line before one of the
+        second."""
         return (one, other) in self._pairs
 
     @cached_property
@@ -202,8 +203,8 @@ class _Observer:
         return frozenset(found)
 
     def interrupt(self) -> bool:
-        """Run it with the first thread interrupted by the others at each of its accesses; False
-        where that was done already."""
+        """Run the program with its first thread interrupted by the others at each of its accesses;
+        False if that was done already."""
         if self._interrupted:
             return False
         self._interrupted = True
@@ -217,7 +218,7 @@ class _Observer:
         return True
 
     def _run(self, order: int, at: int | None = None) -> list[tuple[ExecutedInstruction, ...]]:
-        """What its threads execute in an order, the first interrupted at an instruction."""
+        """The traces of its threads in an order, the first interrupted at an instruction."""
         code = [each for ranges in self.image.ranges.values() for each in ranges]
         ranges = ",".join(f"{start:#x}..{end - 1:#x}" for start, end in code)
         log, socket = self.folder / "log", self.folder / "gdb"
@@ -235,7 +236,7 @@ class _Observer:
                 resource.prlimit(child.pid, resource.RLIMIT_CPU, (1, 1))
             if at is not None:
                 gdbstub.interrupt(socket, [self.image.symbols[BEGIN][0], at], seconds=_RUN)
-                process.kill(child)  # it has ended, or will not
+                process.kill(child)  # it has ended, or never will
             with contextlib.suppress(subprocess.TimeoutExpired):
                 child.communicate(timeout=_RUN)
         if not log.exists():
@@ -254,7 +255,7 @@ def _link(
         *(program.source.name, str(frame), "-o", str(made)),
         *(f"-Wl,--wrap={name}" for name in _WRAPPED),
     ]
-    # zig makes its C library once, for all programs
+    # zig compiles its C library once, for all programs
     environment = {**os.environ, "LC_ALL": "C", "ZIG_LOCAL_CACHE_DIR": str(made.parent)}
     ended = process.run(
         command, seconds=SECONDS, cwd=folder, env=environment, memory=None, crew=crew
@@ -273,7 +274,6 @@ def _emulator(config: Configuration) -> str:
 
 @lru_cache
 def _one_by_one(emulator: str) -> str:
-    """The option by which qemu translates one instruction at a time: since 8.1 it is called
-    otherwise."""
+    """The option by which qemu translates one instruction at a time: its name changed in 8.1."""
     new = "-one-insn-per-tb"
     return new if new in process.run([emulator, "-h"], seconds=20).out else "-singlestep"

@@ -42,7 +42,7 @@ NOT_UNDERSTOOD = ("cntlzw", "srwi", "mfocrf", "crclr", "crset")
 
 def inspected(
     tests: Sequence[Test],
-    ways: Sequence[str],
+    words: Sequence[str],
     *,
     edit: Callable[[bytes], bytes] = lambda content: content,
     checker: Checker | None = None,
@@ -57,7 +57,7 @@ def inspected(
 
     asked = checker or Engine(witnesses=False)
     inspection = CodegenCheck(tests, plan.models(["c11"]), asked, compile=compile)
-    inspection.compile(configurations(ways), lambda: None)
+    inspection.compile(configurations(words), lambda: None)
     inspection.check(5, lambda: None)
     return inspection.answers()
 
