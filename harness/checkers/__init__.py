@@ -53,7 +53,7 @@ class Checker(Protocol):
     ) -> None:
         """Ask about each test for `seconds` at most.
 
-        `done` is called once a test, in the caller's thread, as soon as its verdict is known, in
+        `done` is called once per test, in the caller's thread, as soon as its verdict is known, in
         no particular order. A test without an answer has the verdict Unknown, whose reason says
         why. Raises BadInput for a malformed file of the user's, MissingTool, ToolFailed.
         """
@@ -78,10 +78,10 @@ def askable(
 
 
 def other_dialect(test: Test, model: Model) -> str:
-    """Why a cat file cannot be asked about the test: it is for another dialect; else ""."""
+    """Why the model does not apply to the test, which is in another dialect; "" if it does."""
     if model.dialects and test.arch not in model.dialects:
         readable = " and ".join(model.dialects)
-        return f"model {model.name} is for {readable} tests, this is {test.arch}"
+        return f"model {model.name} applies to {readable} tests, not to {test.arch} tests"
     return ""
 
 

@@ -1,10 +1,10 @@
 """CBMC as a checker: bounded model checking under its own sc, tso and pso.
 
 It shares neither code nor method with herd7 and the engine (a SAT solver over partial orders), so
-it is a third opinion on what sc.cat, tso.cat and pso.cat say. It tells Never, Sometimes and
-Always apart by two assertions, and lists no states.
+it is an independent check of sc.cat, tso.cat and pso.cat. Two assertions distinguish Never,
+Sometimes and Always; it lists no states.
 
-Where it is wrong (6.6.0): under tso and pso it takes an array that is indexed by a variable for one
+A known fault (6.6.0): under tso and pso it treats an array that is indexed by a variable as one
 location, and so finds SB impossible on two of its elements. The tests it is asked about use named
 variables only; scalars, constant indices, fields and pointers give the textbook's answers, as does
 a thread that reads its own store (rfi). On some 3,000 random tests it agrees with herd7.
@@ -39,7 +39,7 @@ _DECIDED = (0, 10)  # CBMC's exit codes: all assertions hold, or some fail
 
 
 class Cbmc(msgspec.Struct, frozen=True):
-    """The checker. `jobs` processes run at a time, one for each test."""
+    """The checker. `jobs` processes run at a time, one per test."""
 
     jobs: int = 2
     name: str = "cbmc"
@@ -119,7 +119,7 @@ def _check(
 
 
 def _observation(ended: process.Ended) -> Observation | None:
-    """The answer to the two questions; None if either is open, or if no execution ends."""
+    """The answer from the two assertions; None if either is open, or if no execution ends."""
     if ended.code not in _DECIDED:
         return None
     status = {
@@ -147,7 +147,7 @@ def _messages(ended: process.Ended) -> list[dict[str, Any]]:
 
 
 def _why(ended: process.Ended) -> str:
-    """What CBMC says of its failure."""
+    """CBMC's message about its failure."""
     errors = [
         str(message.get("messageText", ""))
         for message in _messages(ended)

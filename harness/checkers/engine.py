@@ -1,6 +1,6 @@
-"""The engine as a checker: weakspot's own, embedded; what herd7 decides, it decides the same way.
+"""weakspot's own engine as a checker: embedded, with the same answers as herd7.
 
-It takes all tests of a model at once and works on every core. For each it can give a witness: an
+It takes all tests of a model at once and uses every core. For each test it can give a witness: an
 execution with the outcome, or the axioms that forbid it.
 """
 
@@ -33,13 +33,13 @@ MODULE = Module(
     role="weakspot._engine",
 )
 DIALECTS = ("C", "X86", "X86_64", "AArch64", "PPC", "RISCV")
-"""What the engine reads."""
+"""The dialects that the engine reads."""
 
 
 class Engine(msgspec.Struct, frozen=True):
-    """The checker. `jobs` threads work at a time, 0 for one a core; `candidates` limits how many
-    executions of one test are looked at, `memory` the bytes that deciding it may hold; `witnesses`
-    says whether to give them."""
+    """The checker. It uses `jobs` threads, 0 for one per core; `candidates` limits the executions
+    of one test that are enumerated, `memory` the bytes that this may take; `witnesses` asks for
+    them."""
 
     jobs: int = 0
     candidates: int = 100_000_000
@@ -101,7 +101,7 @@ class Engine(msgspec.Struct, frozen=True):
             )
         except _engine.EngineError as error:
             raise _bad_model(error.problem) from None
-        # a cat file that no test gets through is wrong; one that some do is not for the others
+        # a cat file is wrong if every test fails with it; else it only does not suit some tests
         for test, problem in refused:
             if not answered:
                 raise _bad_model(problem)
@@ -109,9 +109,9 @@ class Engine(msgspec.Struct, frozen=True):
             done(unknown(test, model, self.name, why))
 
     def _unread(self, test: Test, model: Model, problem: Problem) -> Verdict:
-        """The verdict on a test that the engine cannot read. Raises BadInput for a malformed one
-        that came from a file; one that is right as far as the engine can tell may be another
-        checker's to decide."""
+        """The verdict on a test that the engine cannot read. Raises BadInput for a malformed test
+        from a file; a test that is well-formed as far as the engine can tell may be left to another
+        checker."""
         if test.path and problem["kind"] == "invalid":
             message = f"the engine cannot read the test: {problem['message']}"
             raise reported(problem, BadInput, message, source=test.text, advice=_ASK_HERD7)
@@ -125,7 +125,7 @@ class Engine(msgspec.Struct, frozen=True):
             reason = LOOP
             if observation in ("Never", "Always"):
                 # further iterations may show more: this is no answer for the whole test
-                reason = f"{LOOP}; within that the engine says {observation}"
+                reason = f"{LOOP}; within that limit the engine says {observation}"
                 observation, holds = "Unknown", None
         decided = observation != "Unknown"
         return Verdict(
@@ -134,7 +134,7 @@ class Engine(msgspec.Struct, frozen=True):
             checker=self.name,
             observation=cast(Observation, observation),
             condition_holds=holds,
-            # of a loop that was cut, what is possible within the rounds that were followed
+            # for a truncated loop, the states that are possible within its limit
             states=answer["states"] if decided or reason.startswith(LOOP) else (),
             flags=answer["flags"],
             seconds=round(answer["seconds"], 6),
@@ -174,7 +174,7 @@ def _witness(found: WitnessDict | None, test: Test) -> Witness | None:
 
 
 def _sites(found: WitnessDict, test: Test) -> dict[int, str]:
-    """The site of each event by its number, of the threads that did all they have sites for."""
+    """The site of each event by its number, for threads that executed all accesses with a site."""
     sites: dict[int, str] = {}
     for thread, of_thread in enumerate(test.thread_sites):
         done = [n for n, event in enumerate(found["events"]) if event["thread"] == thread]

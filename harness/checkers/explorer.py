@@ -1,7 +1,7 @@
 """The explorer: every execution of a whole program that a model allows, by the engine.
 
-What it says of a program is an Exploration; each violation comes with the execution that shows
-it, and where that is weak with the litmus test of its critical cycle.
+In: a Program and a Model. Out: an Exploration; each violation comes with the execution that shows
+it and, if that is weak, with the litmus test of its critical cycle.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from weakspot.generators.source.program import Program
 
 Done = Callable[[int], object]
-"""Told from time to time how many executions there were so far."""
+"""Called from time to time with the number of executions so far."""
 
 
 class Bounds(msgspec.Struct, frozen=True):
-    """Where exploring one program under one model ends: loops that a shared value ends after so
-    many rounds, all after so many executions (0: no limit) or seconds. `given` says how the user
-    gives each of them, which is what to change where one cut something."""
+    """The limits of exploring one program under one model: rounds of loops that end by a shared
+    value, executions (0: no limit), seconds. `given` names the options or keys by which the user
+    sets each of them."""
 
     loops: int = 4
     executions: int = 0
@@ -43,7 +43,7 @@ class Bounds(msgspec.Struct, frozen=True):
 
 
 class Explorer(Protocol):
-    """What explores programs."""
+    """What every explorer offers."""
 
     @property
     def version(self) -> str: ...
@@ -63,12 +63,12 @@ class Explorer(Protocol):
         done: Done,
     ) -> Exploration:
         """Explore one program. Raises BadInput for a malformed cat file, and Unsupported for
-        what the program does that nobody gives a meaning to."""
+        operations of the program without a meaning."""
         ...
 
 
 class EngineExplorer(msgspec.Struct, frozen=True):
-    """The engine. `jobs` threads work at a time, 0 for one a core."""
+    """The engine. It uses `jobs` threads, 0 for one per core."""
 
     jobs: int = 0
 
@@ -79,7 +79,7 @@ class EngineExplorer(msgspec.Struct, frozen=True):
 
     def applicable(self, model: Model) -> str:
         if readable := [each for each in model.dialects if each != "C"]:
-            return f"model {model.name} is for {' and '.join(readable)} tests, not for programs"
+            return f"model {model.name} applies to {' and '.join(readable)} tests, not to programs"
         if model.porf_acyclic:
             return ""
         if model in models.load().values():
@@ -88,7 +88,7 @@ class EngineExplorer(msgspec.Struct, frozen=True):
             why = f"{model.name}: {found}"
         else:
             return ""
-        return f"no program is explored under {why}; its tests are checked"
+        return f"programs cannot be explored under {why}; their tests are checked"
 
     def explore(
         self,
@@ -122,7 +122,7 @@ def asked(
     stop_at_first: bool = False,
     done: Done | None = None,
 ) -> ExplorationDict:
-    """What the engine says of the program, in its own words."""
+    """The engine's answer for a program, as its binding returns it."""
     return program.explore(
         model.path,
         folders=models.include_folders(model),
@@ -148,7 +148,7 @@ def explored(
     stop_at_first: bool = False,
     done: Done | None = None,
 ) -> Exploration:
-    """Explore a program, which has these habits; see Explorer."""
+    """Explore a program with these habits; see Explorer."""
     from weakspot.generators.cycles.witness import cycle_test
 
     found = asked(program, model, bounds, jobs=jobs, stop_at_first=stop_at_first, done=done)
@@ -164,7 +164,7 @@ def explored(
         if test is not None:
             tests[test.name] = test
         violation = _violation(each, sites, test)
-        # a line that several calls lead to is one place here
+        # a line is one place here, whichever calls lead to it
         same = (violation.kind, violation.message, violation.sites)
         violations[same] = min(violations.get(same, violation), violation, key=_size)
     shown = {violation.test for violation in violations.values()}
@@ -185,7 +185,8 @@ def explored(
 
 @lru_cache(maxsize=64)  # each program asks
 def _unsuitable(model: Model) -> str:
-    """What the engine says of a cat file; nothing of one that it cannot read: exploring tells."""
+    """Why the engine cannot explore under a cat file; "" if it can, or cannot read the file:
+    exploring reports that."""
     from weakspot import _engine
 
     folders = [str(folder) for folder in models.include_folders(model)]
@@ -196,22 +197,22 @@ def _unsuitable(model: Model) -> str:
 
 
 def _reasons(found: ExplorationDict, bounds: Bounds) -> tuple[str, ...]:
-    """What was cut, where, and how to go on."""
+    """The limits that were reached, where, and how to explore further."""
     reasons = list(dict.fromkeys(found["reasons"]))
     loops, executions, seconds = bounds.given
     if found["cut_sites"]:
-        reasons.append(f"{loops} {2 * bounds.loops} goes on")
+        reasons.append(f"{loops} {2 * bounds.loops} explores further")
     if found["fixed"]:
-        reasons.append("a program whose threads do less goes on")
+        reasons.append("have the threads of the program do less: this limit is fixed")
     if found["limit"] == "seconds":
-        reasons.append(f"{seconds} {2 * bounds.seconds:g} goes on")
+        reasons.append(f"{seconds} {2 * bounds.seconds:g} explores further")
     if found["limit"] == "executions":
-        reasons.append(f"{executions} {2 * bounds.executions} goes on")
+        reasons.append(f"{executions} {2 * bounds.executions} explores further")
     return tuple(reasons)
 
 
 def _size(violation: Violation) -> tuple[bool, int]:
-    """What is shown of several: turns before a cycle, then few events."""
+    """The order in which witnesses are preferred: interleavings before cycles, then few events."""
     witness = violation.witness
     return (bool(witness and witness.cycle), len(witness.events) if witness else 0)
 

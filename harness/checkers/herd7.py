@@ -2,9 +2,9 @@
 
 One process takes many tests (loading a model costs more than most tests). It announces each test
 that it begins (-debug files) and each that ran out of time (-debug timeout), so a test that hangs,
-throws or kills the process is known by name and costs only itself: the process is started again
-for what is left. Each test gets a name of its own within its process, because of two tests with
-one name herd7 silently leaves out the second.
+throws or crashes the process is known by name and costs only itself: the process is restarted for
+the remaining tests. Each test gets a unique name within its process: of two tests with one name,
+herd7 silently leaves out the second.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _KNOWN = {
 
 
 class Herd7(msgspec.Struct, frozen=True):
-    """The checker. `jobs` processes run at a time; `batch` tests at most share one."""
+    """The checker. `jobs` processes run at a time, with at most `batch` tests each."""
 
     jobs: int = 2
     batch: int = 200
@@ -96,7 +96,7 @@ class Herd7(msgspec.Struct, frozen=True):
                 for i in range(0, len(asked), size)
             ]
             process.in_parallel(batches, workers=min(self.jobs, len(batches)), done=sort)
-        # a cat file that no test gets through is wrong; one that some do is not for the others
+        # a cat file is wrong if every test fails with it; else it only does not suit some tests
         for error in refused:
             if not answered:
                 raise error.as_bad_input()
@@ -128,7 +128,7 @@ class _ModelError(msgspec.Struct, frozen=True):
 
 
 class _Batch:
-    """The tests that one process takes, from `first` on in the numbering of the check."""
+    """The tests of one process, numbered from `first` on."""
 
     def __init__(
         self,
@@ -156,7 +156,7 @@ class _Batch:
     def _command(self, numbers: Sequence[int]) -> list[str]:
         command = [self.tool.path, "-debug", "files,timeout", "-timeout", f"{self.seconds:.3f}"]
         if self.model.path.parent != models.folder():
-            # herd7 has its own, quicker cos.cat; what a user's file includes stands beside it
+            # herd7 has its own, quicker cos.cat; a user's file includes files beside it
             command += ["-I", str(self.model.path.parent)]
         command += ["-model", str(self.model.path)]
         return command + [f"{number}.litmus" for number in numbers]
@@ -167,7 +167,7 @@ class _Batch:
         crew: process.Crew,
         emit: Callable[[Verdict | _ModelError], None],
     ) -> int:
-        """One process; returns how many of the tests it is done with."""
+        """Run one process; returns how many of the tests are finished."""
         current: int | None = None
         finished: set[int] = set()
         said: list[str] = []
@@ -186,7 +186,7 @@ class _Batch:
                 if line is None:
                     process.kill(child)
                     if current is None:
-                        raise ToolFailed("herd7 does not come to the first test")
+                        raise ToolFailed("herd7 does not reach the first test")
                     finish(_OUT_OF_TIME)
                     break
                 opened = _OPENED.match(line)
@@ -199,14 +199,14 @@ class _Batch:
                 elif number := _TEST_FILE.match(opened["file"]):
                     finish("")
                     current, said, self.begin = int(number[1]), [], time.monotonic()
-                    # herd7's own clock counts processor time, of which there may be little
+                    # herd7's own clock counts processor time, which may be scarce
                     self.limit = 1.1 * self.seconds + 2.0
             else:
                 code = child.wait()
                 if code != 0 and current is None and not crew.ended:
                     raise self._broken(said, code)
                 finish(f"herd7 ended with code {code}" if code else "")
-        # a process that ended by itself has been through every test or died at the current one
+        # a process that ended by itself has finished every test, or crashed at the current one
         if current is None or child.returncode == 0:
             return len(numbers)
         return list(numbers).index(current) + 1
@@ -225,14 +225,14 @@ class _Batch:
                 verdict,
                 observation="Unknown",
                 condition_holds=None,
-                reason=f"{LOOP}; within that herd7 says {verdict.observation}",
+                reason=f"{LOOP}; within that limit herd7 says {verdict.observation}",
             )
         return verdict
 
     def _no_answer(
         self, number: int, said: Sequence[str], message: str, seconds: float
     ) -> Verdict | _ModelError:
-        """What to make of a test that herd7 has printed no block for.
+        """The answer for a test for which herd7 printed no block.
 
         Raises BadInput if herd7 cannot read the test and it came from a file.
         """
@@ -256,7 +256,7 @@ class _Batch:
         return unknown(test, self.model, "herd7", f"herd7: {problem or 'no answer'}", seconds)
 
     def _broken(self, said: Sequence[str], code: int) -> BadInput | ToolFailed:
-        """herd7 ended before the first test: the model, or herd7 itself."""
+        """The error if herd7 ended before the first test: the model, or herd7 itself."""
         text = "\n".join(said)
         place = _PLACE.search(text)
         if place is not None:

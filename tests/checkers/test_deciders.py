@@ -72,14 +72,14 @@ def test_a_loop_cut_short_is_no_answer_for_the_whole_test(checker: Checker) -> N
     (verdict,) = asked(checker, [made(LOOP)], "rc11")
     assert verdict.observation == "Unknown"
     assert "unrolled" in verdict.reason
-    assert f"within that {_said(checker)} says Always" in verdict.reason
+    assert f"within that limit {_said(checker)} says Always" in verdict.reason
 
 
 def test_a_test_of_another_dialect_is_not_asked(checker: Checker) -> None:
     verdicts = asked(checker, [made(X86), made(SB)], "rc11")
     by_name = {v.test: v for v in verdicts}
     assert by_name["SBx"].observation == "Unknown"
-    assert by_name["SBx"].reason == "model rc11 is for C tests, this is X86_64"
+    assert by_name["SBx"].reason == "model rc11 applies to C tests, not to X86_64 tests"
     assert by_name["SB"].observation == "Sometimes"
 
 

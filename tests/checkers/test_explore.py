@@ -150,13 +150,19 @@ def test_the_bounds_and_the_models_promise_reach_the_engine() -> None:
 @pytest.mark.parametrize(
     ("what", "reason", "advice"),
     [
-        ({"cut_sites": [4]}, "a loop goes round for long", "--loops 8 goes on"),
-        ({"fixed": True}, "too many events", "a program whose threads do less goes on"),
-        ({"limit": "seconds"}, "too late", "--seconds 40 goes on"),
-        ({"limit": "executions"}, "too many", "--executions 18 goes on"),
+        ({"cut_sites": [4]}, "a loop goes round for long", "--loops 8 explores further"),
+        (
+            {"fixed": True},
+            "too many events",
+            "have the threads of the program do less: this limit is fixed",
+        ),
+        ({"limit": "seconds"}, "too late", "--seconds 40 explores further"),
+        ({"limit": "executions"}, "too many", "--executions 18 explores further"),
     ],
 )
-def test_what_was_cut_says_how_to_go_on(what: dict[str, Any], reason: str, advice: str) -> None:
+def test_a_limit_that_was_reached_says_how_to_explore_further(
+    what: dict[str, Any], reason: str, advice: str
+) -> None:
     lowered = Lowered(result="Unknown", reasons=[reason, reason], **what)
     assert explored(lowered, bounds=Bounds(executions=9)).reasons == (reason, advice)
 
@@ -204,8 +210,8 @@ def test_a_hang_names_where_everybody_waits_and_makes_no_test() -> None:
     ("model", "why"),
     [
         ("rc11", ""),
-        ("c20", "no program is explored under c20, which allows cycles of po and rf"),
-        ("aarch64", "model aarch64 is for AArch64 tests, not for programs"),
+        ("c20", "programs cannot be explored under c20, which allows cycles of po and rf"),
+        ("aarch64", "model aarch64 applies to AArch64 tests, not to programs"),
     ],
 )
 def test_a_model_that_cannot_be_explored_says_why(model: str, why: str) -> None:

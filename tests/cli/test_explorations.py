@@ -93,8 +93,8 @@ def test_a_loop_that_a_bound_cut_is_inconclusive_and_says_how_to_go_on(run, fold
     assert ended.code == 3
     assert "endless.c/endless  Unknown" in ended.out
     assert "more than 4 times at endless.c:8" in ended.out
-    assert "--loops 8 goes on" in ended.out
-    assert "--loops 4 goes on" in run("check", "endless.c", "-m", "sc", "--loops", "2").out
+    assert "--loops 8 explores further" in ended.out
+    assert "--loops 4 explores further" in run("check", "endless.c", "-m", "sc", "--loops", "2").out
 
 
 @pytest.mark.parametrize(
@@ -119,15 +119,15 @@ def test_a_limit_that_no_option_moves_says_where_and_what_else_to_do(
     ended = run("check", "busy.c", "-m", "sc")
     assert ended.code == 3, ended.out
     assert said in ended.out
-    assert "a program whose threads do less goes on" in ended.out
+    assert "have the threads of the program do less" in ended.out
     assert "--loops" not in ended.out
 
 
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        ("--executions=1", "limit of 1 executions; --executions 2 goes on"),
-        ("--seconds=10ms", "time limit of 0.01 s; --seconds 0.02 goes on"),
+        ("--executions=1", "limit of 1 executions; --executions 2 explores further"),
+        ("--seconds=10ms", "time limit of 0.01 s; --seconds 0.02 explores further"),
     ],
 )
 def test_a_limit_is_inconclusive_and_named(run, folder: Path, option: str, said: str) -> None:
@@ -153,7 +153,7 @@ def test_threads_that_wait_for_one_another_are_a_hang(run, folder: Path) -> None
 
 def test_a_model_that_nobody_explores_under_is_said(run) -> None:
     ended = run("check", "mp.c", "-m", "c20")
-    assert "skipped 1 exploration: no program is explored under c20" in ended.out
+    assert "skipped 1 exploration: programs cannot be explored under c20" in ended.out
     assert "MP+porlxrlx+poacqrlx" in ended.out
 
 
