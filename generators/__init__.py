@@ -1,4 +1,6 @@
-"""Source to litmus tests: compile, trace, access patterns, critical cycles, text.
+"""Source to litmus tests, and machine code to litmus tests.
 
-`pipeline.generate` goes the whole way; each package below is one step of it.
+In: C and C++ programs, what compilers made of them, executions. Out: `litmus.Test` values and their
+text in several languages. `pipeline.generate` runs all steps from source to tests; each package is
+one step.
 """

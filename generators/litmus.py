@@ -160,8 +160,9 @@ class Test(msgspec.Struct, frozen=True):
 
     @property
     def statements(self) -> Body | None:
-        """The body; of a C test that was read from a file what its text says, if its threads are
-        straight lines of accesses, fences and guards and its condition is a conjunction."""
+        """The body; for a C test that was read from a file, the body that its text describes, if
+        its threads are straight lines of accesses, fences and guards and its condition is a
+        conjunction."""
         if self.body is not None or self.arch != "C":
             return self.body
         return _read(self.text)
@@ -176,8 +177,8 @@ class Test(msgspec.Struct, frozen=True):
 
     @property
     def thread_sites(self) -> tuple[tuple[str, ...], ...]:
-        """By thread, `file:line` of its accesses and fences in order, as the first origin in the
-        text's metadata tells; () for a test that names none."""
+        """By thread, `file:line` of its accesses and fences in order, from the first origin in the
+        text's metadata; () for a test that names none."""
         match = _ORIGIN.search(self.text)
         if match is None:
             return ()
@@ -185,7 +186,7 @@ class Test(msgspec.Struct, frozen=True):
         return tuple(tuple(thread.partition(" ")[2].split(",")) for thread in threads)
 
 
-@lru_cache(maxsize=1024)  # asked for by each of those who emit something from a test
+@lru_cache(maxsize=1024)  # used by each backend
 def _read(text: str) -> Body | None:
     from weakspot import _engine
 

@@ -1,4 +1,4 @@
-"""Source to Tests, the whole way: compile, lower, trace, access pattern, critical cycles."""
+"""Source to Tests: compile, lower, trace, find the access pattern and its critical cycles."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ from weakspot.generators.source.program import Program, read_program
 
 
 class Generated(msgspec.Struct, frozen=True):
-    """What a program gave: its Tests, and what was traced to find them.
-
-    `exhaustive` says that all interleavings were, none cut; `how` what was run otherwise.
-    `bounded` are the loops that a bound cut, `habits` what an execution's events do not tell.
-    """
+    """The result for a program: its Tests, and how they were found. `exhaustive`: all interleavings
+    were traced, without reaching a limit; `how` describes the runs otherwise. `bounded` are the
+    loops whose bound was reached, `habits` properties that an execution's events lack."""
 
     program: Program
     tests: tuple[Test, ...]
@@ -43,8 +41,8 @@ def generate(
     seed: int = 0,
     threads: int = 3,
 ) -> Generated:
-    """Compile one program, trace it, and make the Tests of its critical cycles through at most
-    `threads` threads. Duplicates by name are merged.
+    """Compile one program, trace it, and make the Tests for its critical cycles through at most
+    `threads` threads. Tests of the same name are merged.
 
     Raises BadInput, Unsupported, MissingTool or ToolFailed.
     """

@@ -75,11 +75,11 @@ class _Writer:
         while changed:
             changed = False
             for key, node in self.nodes.items():
-                wanted = self._wanted(node, live)
+                _, wanted = self._reduced(node, live)
                 if wanted != live[key]:
                     live[key], changed = wanted, True
         for node in self.nodes.values():
-            node.lines = list(self._kept(node, live))
+            node.lines, _ = self._reduced(node, live)
         for key, node in self.nodes.items():
             self._give_up(key, node, live)
         if unknown := live[self.graph.entry]:
@@ -135,27 +135,21 @@ class _Writer:
         after = set(live[node.following])
         return after | live[node.branch] if node.branch is not None else after
 
-    def _wanted(self, node: Node, live: Mapping[Key | None, set[str]]) -> set[str]:
+    def _reduced(
+        self, node: Node, live: Mapping[Key | None, set[str]]
+    ) -> tuple[list[Line], set[str]]:
+        """The lines of a node whose results are read, and the names that are live before it."""
         wanted = self._after(node, live)
+        lines = []
         for line in reversed(node.lines):
             written = {name for name, _ in line.writes.values()}
             if line.stay or written & wanted:
                 wanted -= written
                 wanted |= {name for name, _ in line.reads.values()}
-        return wanted
-
-    def _kept(self, node: Node, live: Mapping[Key | None, set[str]]) -> list[Line]:
-        wanted = self._after(node, live)
-        kept = []
-        for line in reversed(node.lines):
-            written = {name for name, _ in line.writes.values()}
-            if line.stay or written & wanted:
-                wanted -= written
-                wanted |= {name for name, _ in line.reads.values()}
-                kept.append(line)
+                lines.append(line)
                 fields = {name for name in wanted | written if _is_field(name)}
                 self.fields = self.fields or len(fields) > 1
-        return kept[::-1]
+        return lines[::-1], wanted
 
     def _registers(self) -> dict[str, str]:
         """The register for each name: its own, or a free one for what was in memory."""

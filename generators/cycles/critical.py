@@ -1,10 +1,11 @@
 """Critical cycles of an access pattern.
 
-A cycle goes through two to four threads; each gives a segment, and the last access of a segment
-communicates with the first access of the next through one location: rf, fr or co. It is critical
-when no shorter cycle hides in it: every communication has a location of its own, and a thread of
-one access stands only where its access cannot be left out (Herding cats, section 9.1). A chain of
-read-modify-writes is kept whole, because a release sequence runs through it (C11 5.1.2.4p10).
+A cycle goes through two to four threads; each contributes a segment, and the last access of a
+segment communicates with the first access of the next through one location: rf, fr or co. It is
+critical when it contains no shorter cycle: every communication has a location of its own, and a
+thread contributes a single access only where that access cannot be left out (Herding cats, section
+9.1). A chain of read-modify-writes stays complete, because a release sequence runs through it (C11
+5.1.2.4p10).
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def cycles(pattern: Pattern, *, threads: int = 3) -> Iterator[Cycle]:
                 continue
             for segment in index.get(here, ()):
                 if number < first_thread and len(segment.accesses) > 1:
-                    continue  # the same cycle begins at that thread
+                    continue  # the same cycle starts at that thread
                 com = communication(last.last, segment.first)
                 if com and thread in reach[number][segment].first:
                     yield from extend([*path, (number, segment)], [*coms, com])
@@ -93,7 +94,7 @@ def cycles(pattern: Pattern, *, threads: int = 3) -> Iterator[Cycle]:
 
 
 def critical(segments: Sequence[Segment], coms: Sequence[str]) -> bool:
-    """Whether no shorter cycle hides in this one, and its Test says something of the program."""
+    """Whether the cycle contains no shorter one, and its Test is about the program."""
     count = len(segments)
     if sum(len(segment.accesses) > 1 for segment in segments) < 2:
         return False
@@ -123,10 +124,9 @@ def critical(segments: Sequence[Segment], coms: Sequence[str]) -> bool:
 
 
 def _orderable(segments: Sequence[Segment], coms: Sequence[str]) -> bool:
-    """Whether synchronisation inside the cycle can keep its plain accesses from racing: one plain
-    communication at most, and the way from its target back to its source reads from atomics all
-    along. What keeps the accesses of other cycles apart is outside them, and so would be left out.
-    """
+    """Whether synchronisation inside the cycle can prevent a race of its plain accesses: at most
+    one communication is plain, and the path from its target back to its source reads from atomics
+    only. What orders the accesses of other cycles is outside them, and would be left out."""
     plain = 0
     for index, segment in enumerate(segments):
         source, target = segment.last, segments[(index + 1) % len(segments)].first
@@ -143,8 +143,8 @@ def _orderable(segments: Sequence[Segment], coms: Sequence[str]) -> bool:
 
 
 def _locked_away(segments: Sequence[Segment]) -> bool:
-    """Whether a mutex that both accesses of a communication hold, and that the cycle does not
-    pass through, keeps them apart."""
+    """Whether a mutex that both accesses of a communication hold, and that the cycle does not pass
+    through, prevents their race."""
     passed = {access.loc for segment in segments for access in segment.accesses if access.mutex}
     for index, segment in enumerate(segments):
         target = segments[(index + 1) % len(segments)].first

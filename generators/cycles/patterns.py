@@ -119,9 +119,9 @@ def pattern(trace: TraceDict, sites: Sequence[Site]) -> Pattern:
 
 
 class Habits(msgspec.Struct, frozen=True):
-    """What a program's events are in every run, by the number of their sites: what a
-    read-modify-write does, as a trace names it; the operation that an event belongs to; and
-    which accesses depend on an earlier read (control and address dependencies)."""
+    """Properties of a program's events in every run, by the number of their sites: the operation of
+    a read-modify-write; the operation that an event belongs to; and which accesses depend on an
+    earlier read (control and address dependencies)."""
 
     updates: dict[int, str] = {}
     operations: dict[int, str] = {}
@@ -242,8 +242,8 @@ def _insert(steps: Sequence[_Step], at: int, middle: int, until: int) -> Segment
 
 
 def _own_read(steps: Sequence[_Step], at: int, until: int) -> int | None:
-    """The thread's last read of its own write at `at` before a read at `until`, from the store
-    buffer as it were."""
+    """The thread's last read of its own write at `at` before a read at `until`, as if from the
+    store buffer."""
     write, read = steps[at].access, steps[until].access
     assert write is not None
     assert read is not None
@@ -270,7 +270,7 @@ def _own_overwrite(steps: Sequence[_Step], at: int) -> int | None:
     for index in range(at + 1, len(steps)):
         access = steps[index].access
         if access is not None and access.loc == write.loc and access.writes:
-            # a release of its own needs no sequence, a read-modify-write is in it for everybody
+            # a release needs no sequence, and every read-modify-write continues one
             return index if access.kind == "W" and access.order in ("rlx", "na") else None
     return None
 

@@ -1,9 +1,9 @@
 """Names of critical cycles, as diy7 gives them.
 
-A name is the family of the cycle, then for each thread the edges inside it with the orders of
-their ends, then the orders of threads of one access: MP+porlxrel+poacqrlx, SB+fencescrlxrlxs,
-WRC+poacqrel+poacqrlx+Rlx. What diy7 has no word for (a read-modify-write that ends an edge) is
-named in its manner: SB+poexchscscs.
+A name is the family of the cycle, then for each thread the edges inside it with the memory orders
+of their ends, then the orders of threads of one access: MP+porlxrel+poacqrlx, SB+fencescrlxrlxs,
+WRC+poacqrel+poacqrlx+Rlx. Edges that diy7 has no word for (a read-modify-write that ends an edge)
+are named in its manner: SB+poexchscscs.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Part(msgspec.Struct, frozen=True):
     def label(self) -> str:
         texts = []
         for number, step in enumerate(self.steps):
-            # the direction is said where neither the family nor the words tell it
+            # the direction is part of the name where neither the family nor the words imply it
             after = self.steps[number + 1] if number + 1 < len(self.steps) else None
             told = after is None or {step.word[:3], after.word[:3]} & {"rfi", "coi"}
             letter = "" if told else step.directions[1]

@@ -1,7 +1,7 @@
-"""The Test that a critical cycle makes: minimal threads, and a condition that asks for the cycle.
+"""The Test for a critical cycle: minimal threads, and a condition that asks for the cycle.
 
-A Test keeps the accesses of the cycle and the fences between them; whatever else the threads do
-is left out. So a Test may allow what the program forbids, never the other way round.
+A Test has the accesses of the cycle and the fences between them; everything else that the threads
+do is left out. So a Test may allow what the program forbids, never the reverse.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ def _annotation(access: Access) -> str:
 
 def _guarded(edge: Edge, source: Access, target: Access, incoming: str) -> bool:
     """Whether the target must not run unless the source reads the cycle's value: a plain access
-    would race otherwise, and the program does not make it either; a critical section that comes
-    first, whose lock reads no unlock of the cycle, is not the one asked about."""
+    would race otherwise, and the program does not execute it either; a critical section that comes
+    first, whose lock reads no unlock of the cycle, is not the one that the test is about."""
     reached = edge.dependent or source.mutex == "lock"
     return reached and target.order == "na" and source.reads and incoming == "rf"
 
@@ -117,7 +117,7 @@ def _parts(cycle: Cycle) -> list[shapes.Part]:
             right = last if ends else ("R" if target.kind == "R" else "W")
             steps.append(
                 shapes.Step(
-                    # a fence between a store and its own thread's next access to it is said too
+                    # a fence between a store and the thread's next access to it is part of the name
                     word if word and edge.kind == "po" else edge.kind + word,
                     _annotation(source),
                     _annotation(target),
@@ -283,9 +283,9 @@ class _Values:
 
 
 def _write(op: str, value: int, used: set[int]) -> tuple[int, int]:
-    """The operand of a write and the value it leaves, which no earlier write to the location
-    left: the smallest of a sum, a difference or a bit, the largest left by a mask; a store keeps
-    above the initial value, or below where there are bits to clear."""
+    """The operand of a write and the value that it leaves, which no earlier write to the location
+    left: the smallest for a sum, a difference or a bit, the largest for a mask; a store stays above
+    the initial value, or below where there are bits to clear."""
     result = _RESULT.get(op)
     operands = range(1, 255)
     if 255 in used and op not in ("fetch.add", "fetch.sub"):

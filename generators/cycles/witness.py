@@ -1,11 +1,11 @@
-"""From an execution that violates something to the Test that shows its cycle.
+"""From an execution with a violation to the Test for its cycle.
 
-An execution is weak where program order and communication (rf, co, fr) make a cycle; a violation
-of a weak execution needs such a cycle, and the smallest that is critical makes the Test, as the
-critical cycles of the access pattern make Tests (Shasha and Snir, TOPLAS 1988; Alglave, Maranget,
+An execution is weak where program order and communication (rf, co, fr) form a cycle; a violation in
+a weak execution needs such a cycle, and the smallest critical one gives the Test, as critical
+cycles of the access pattern give Tests (Shasha and Snir, TOPLAS 1988; Alglave, Maranget,
 Tautschnig, Herding cats, TOPLAS 2014, section 9.1). A data race need not close a cycle by itself:
-there the two accesses that race are taken for an edge, in whichever direction closes one, if the
-second would not be made without what its thread reads before.
+then the two racing accesses count as an edge, in whichever direction closes a cycle, if the second
+would not be executed without what its thread reads before.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from weakspot._engine import EventDict, EventOfExecution, ExecutionDict
 
 _ACCESSES = ("R", "W", "RMW", "F", "LOCK", "UNLOCK")
-_THREADS = 4  # IRIW has so many
+_THREADS = 4  # as many as IRIW has
 
 
 def cycle_test(
@@ -36,9 +36,9 @@ def cycle_test(
     structure: str,
     scenario: str,
 ) -> Test | None:
-    """The Test of the execution's smallest critical cycle: fewest threads, then fewest accesses,
-    then those that stand closest, then the first name. None when it has no such cycle: then the
-    threads simply take turns, and no memory order is to blame."""
+    """The Test for the execution's smallest critical cycle: fewest threads, then fewest accesses,
+    then those that are closest together, then the first name. None if it has no such cycle: then
+    the execution is an interleaving, and no memory order is at fault."""
     found = [
         (len(parts), sum(len(each.segment.accesses) for each in parts), _span(parts), parts)
         for parts in _cycles(_Graph(execution, sites, habits))
@@ -119,14 +119,15 @@ class _Graph:
 
 
 def _depends(part: _Part) -> bool:
-    """Whether the last access of a part is made because of what the one before it reads. Of a race
-    where it is not, the two accesses race whatever is read, and no memory order is to blame."""
+    """Whether the last access of a part is executed because of what the one before it reads. In a
+    race where it is not, the two accesses race whatever is read, and no memory order is at fault.
+    """
     edges, accesses = part.segment.edges, part.segment.accesses
     return bool(edges) and (edges[-1].dependent or accesses[-2].mutex == "lock")
 
 
 def _cycles(graph: _Graph) -> Iterator[tuple[_Part, ...]]:
-    """The critical cycles of the execution, of a race those that go over it."""
+    """The critical cycles of the execution; for a race, those that contain it."""
     starting: list[defaultdict[str, list[_Part]]] = []
     for parts in graph.parts:
         here: defaultdict[str, list[_Part]] = defaultdict(list)
@@ -164,9 +165,9 @@ def _cycles(graph: _Graph) -> Iterator[tuple[_Part, ...]]:
 def _traced(
     events: Sequence[EventOfExecution], sites: Sequence[Site], habits: Habits
 ) -> list[EventDict]:
-    """One thread's events as a trace has them. What an execution does not tell is as in the
-    program's other runs; a read-modify-write that none of them reached is taken for an exchange
-    of the same values, which has the same events."""
+    """One thread's events as a trace has them. Properties that an execution lacks are taken from
+    the program's other runs; a read-modify-write that none of them reached is treated as an
+    exchange of the same values, which has the same events."""
     made: list[dict[str, object]] = []
     for event in events:
         site = event["site"]

@@ -1,6 +1,6 @@
-"""A Test as an assembly litmus test: what a compiler that maps C11 atomics by a table makes of it.
+"""A Test as an assembly litmus test: the code of a compiler that maps C11 atomics by a table.
 
-The tables stand in mappings.toml, each with where it is published.
+The tables are in mappings.toml, each with its publication.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class Target(msgspec.Struct, frozen=True):
 
 
 class Mapped(msgspec.Struct, frozen=True):
-    """A Test in assembly. `registers` says where the C test's registers are: by thread and
-    name."""
+    """A Test in assembly. `registers` maps the C test's registers, by thread and name, to those of
+    the assembly."""
 
     test: Test
     registers: dict[tuple[int, str], str]
@@ -89,14 +89,14 @@ def targets() -> Mapping[str, Target]:
 
 
 def target(name: str) -> Target:
-    """The table of that name; BadInput says which there are."""
+    """The table of that name. Raises BadInput for an unknown name."""
     if name not in targets():
         raise BadInput(f"no mapping is called {name}", advice="there are " + ", ".join(targets()))
     return targets()[name]
 
 
 def mapped(test: Test, to: Target) -> Mapped:
-    """The Test as compiled for a target; its name gets the target's.
+    """The Test as compiled for a target, whose name is added to its own.
 
     Raises Unsupported for a test without statements (a file with loops or locks, or assembly), and
     for one that needs more registers than there are.
@@ -127,9 +127,9 @@ def assembled(
     initial: Sequence[Mapping[str, str | int]],
     registers: dict[tuple[int, str], str],
 ) -> Mapped:
-    """The assembly test of a C test whose `code` is given by thread, with what registers hold at
-    the beginning. What has no register is not asked for. `suffix` ends its name, `title` says what
-    made it."""
+    """The assembly test of a C test whose `code` is given by thread, with the `initial` contents of
+    registers. Registers of the condition that have no counterpart are left out of it. `suffix` ends
+    its name, `title` describes the code's origin."""
     body = test.statements
     assert body is not None
     init = [f"{loc}={value};" for loc, value in body.init.items()]
@@ -166,8 +166,8 @@ def assembled(
 
 
 class _Thread:
-    """The code of a thread, written once. `named` says where its registers are, `initial` what
-    registers hold at the start."""
+    """The code of a thread; used once. `named` maps its registers, `initial` holds the registers'
+    initial contents."""
 
     def __init__(self, test: Test, number: int, thread: Thread, to: Target) -> None:
         self.test, self.number, self.to = test, number, to
@@ -263,7 +263,7 @@ def _phrase(statement: Statement, to: Target) -> tuple[str, Order, dict[str, int
 
 
 def _stronger(cas: Cas) -> Order:
-    """The order that serves a compare-exchange whichever way it ends."""
+    """The memory order that suffices whether a compare-exchange succeeds or fails."""
     if "sc" in (cas.success, cas.failure):
         return "sc"
     if cas.failure != "acq":

@@ -1,16 +1,16 @@
 """A Test and its variants as one C program that runs them on hardware and counts the outcomes.
 
-The threads are the test's own C11 operations, inlined into loops over many instances; the
-template says how they meet, and what is counted. So that memory need not be set back between two
-batches, the values that go into a location are stamped: an epoch's base is added to them, and
-what is below the base of an epoch when it is read is the initial value. Locations whose values
-depend on what is in them (sums, comparisons with the initial value) are set back instead.
+The threads are the test's own C11 operations, inlined into loops over many instances; the template
+says how they meet, and what is counted. So that memory need not be reset between two batches, the
+values that are stored are stamped: an epoch's base is added to them, and a value below the base of
+the epoch in which it is read is the initial value. Locations whose values depend on their contents
+(sums, comparisons with the initial value) are reset instead.
 
-Where a test's outcome is about what is read alone and each location is written at one place, the
-program can run it perpetually too: the threads go on without ever meeting, each store writes the
-number of its round, and what is read tells which rounds of another thread it came after.
-(Melissaris, Markakis, Shaw and Martonosi, PerpLE, MICRO 2020; what is counted, and why it is the
-test's own outcome, stands in `templates/perpetual.c.j2`.)
+If a test's condition is about registers only and each location is written at one place, the program
+can also run it perpetually: the threads never meet, each store writes the number of its round, and
+the values that are read say which rounds of another thread came before. (Melissaris, Markakis, Shaw
+and Martonosi, PerpLE, MICRO 2020; `templates/perpetual.c.j2` explains what is counted, and why it
+is the test's own outcome.)
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from weakspot.generators.litmus import Body, Cas, Fence, Load, Rmw, Store, Test
 if TYPE_CHECKING:
     from jinja2 import Template
 
-_LARGEST = 1 << 12  # a stamped value is less: an int holds the bases of half a million batches
+_LARGEST = 1 << 12  # the limit of a stamped value: an int holds the bases of half a million batches
 
 
 class Observed(msgspec.Struct, frozen=True):
@@ -46,8 +46,8 @@ class Observed(msgspec.Struct, frozen=True):
 
 
 class Followed(msgspec.Struct, frozen=True):
-    """A kept register in a perpetual run: whose writes it reads, the value that the test's write
-    leaves, the one before it, and whether the condition wants the write to be seen."""
+    """An observed register in a perpetual run: whose writes it reads, the value that the test's
+    write leaves, the one before it, and whether the condition needs the write to be read."""
 
     thread: int
     index: int
@@ -58,12 +58,10 @@ class Followed(msgspec.Struct, frozen=True):
 
 
 def perpetual(read: Body) -> tuple[Followed, ...] | None:
-    """The observed registers of a test that can run perpetually, in the order of `places`; None
-    for one that cannot.
-
-    It can if nothing depends on values, each location is written at one place, by a store, an
-    exchange or a sum, and the condition is about registers alone, into which locations are read
-    that somebody writes."""
+    """The observed registers of a test that can run perpetually, in the order of `places`; None for
+    one that cannot. It can if nothing depends on values, each location is written at one place, by
+    a store, an exchange or a sum, and the condition is about registers only, into which written
+    locations are read."""
     writers: dict[str, tuple[int, int]] = {}
     readers: dict[Place, str] = {}
     for thread, line in enumerate(read.threads):
@@ -99,7 +97,8 @@ def perpetual(read: Body) -> tuple[Followed, ...] | None:
 
 
 class Version(msgspec.Struct, frozen=True):
-    """What a thread does in some of the variants, under a name; `stream` is that perpetually."""
+    """The code of a thread in some of the variants, as a named function; `stream` is the perpetual
+    form."""
 
     name: str
     text: ThreadText
@@ -107,9 +106,12 @@ class Version(msgspec.Struct, frozen=True):
 
 
 def native_source(test: Test, *variants: Test) -> str:
-    """The C source of the program that runs a test or, by its parameter, one of the variants:
-    tests that differ in orders and fences alone. What threads do in several of them is written
-    once. Raises Unsupported for a test that is not read."""
+    """The C source of the program that runs a test or, selected by a parameter, one of the
+    variants, which differ only in memory orders and fences. Code that several of them share is
+    written once.
+
+    Raises Unsupported for a test whose statements are not known.
+    """
     read = statements(test)
     asked = places(read)
     stamped = {loc for loc in read.locations if _can_be_stamped(loc, read)}
@@ -185,7 +187,7 @@ def template(name: str) -> Template:
 
 
 def _stores(read: Body, locations: set[str]) -> list[tuple[str, int]]:
-    """The values that are put into the locations, a sum's operand among them."""
+    """The values that are stored in the locations, operands of sums among them."""
     found = []
     for statement in itertools.chain(*read.threads):
         match statement:

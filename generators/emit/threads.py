@@ -1,4 +1,4 @@
-"""The C statements of a Test's threads, for programs that compilers make of it."""
+"""The C statements of a Test's threads, for programs that compilers compile."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from weakspot.generators.emit.c11 import expression, guarded_registers
 from weakspot.generators.litmus import Body, Cas, Fence, Guard, Load, Rmw, Test
 
 Place = tuple[int | None, str]
-"""A register of a thread, or a location (thread None): what a state speaks of."""
+"""A register of a thread, or a location (thread None): part of a state."""
 
 
 class ThreadText(msgspec.Struct, frozen=True):
@@ -24,7 +24,7 @@ class ThreadText(msgspec.Struct, frozen=True):
 
 
 def statements(test: Test) -> Body:
-    """The threads and the condition of a test. Raises Unsupported for one that is not read."""
+    """The threads and the condition of a test. Raises Unsupported if they are not known."""
     if test.arch != "C":
         raise Unsupported(f"it is {test.arch} assembly, not C")
     if test.statements is None:
@@ -36,7 +36,7 @@ def statements(test: Test) -> Body:
 
 
 def places(read: Body) -> tuple[Place, ...]:
-    """What the test's condition speaks of: the values of these make a state."""
+    """The places that the test's condition is about: their values are a state."""
     return tuple(dict.fromkeys((atom.thread, atom.name) for atom in read.atoms))
 
 
@@ -49,9 +49,9 @@ def thread_text(
     stamped: Collection[str] = (),
     keep: str = "out[{at}] = {reg};",
 ) -> ThreadText:
-    """A thread of a Test. `value` writes a number that is put into a location; what is read of the
-    `stamped` ones is stamped. `keep` hands out the `at`th of the `kept` registers; those that are
-    not reached keep UNREACHED."""
+    """The C text of a thread of a Test. `value` writes a number to store; values that are read from
+    `stamped` locations are stamped. `keep` writes the `at`th of the `kept` registers to its result;
+    registers that are not reached hold UNREACHED."""
     statements = read.threads[number]
     guarded = set(guarded_registers(statements))
     source = {

@@ -1,10 +1,10 @@
-"""A program as a whole, to be run many times on hardware: what it is linked with.
+"""A whole program to run many times on hardware: what it is linked with.
 
-The program stays as it is written: it is compiled as any other, and linked with a main of ours
-that runs its main many times (the template says how). The calls that matter, of threads, of assert
-and of malloc, are led there by the linker. Its variables lie between two marks, so that they can be
-set back; and its assembly is given a table of their names, so that what a failed assertion is about
-can be told.
+The program stays as it is written: it is compiled like any other, and linked with a main function
+of ours that calls its main many times (the template explains how). The linker redirects calls for
+threads, assert and malloc. Its variables are placed between two marks, so that they can be reset;
+and a table of their names is added to its assembly, so that the values in a failed assertion can be
+reported.
 """
 
 from __future__ import annotations
@@ -30,13 +30,12 @@ _LITERAL = re.compile(r"L[a-z]n?\d+E")  # of a template's arguments
 _OWN = re.compile(
     r"^\s*\.section\s+\.t(?:bss|data)\b(?:(?!^\s*\.(?:section|text|data|bss)\b).*\n)*", re.M
 )
-_MADE_UP = re.compile(r"_ZT[VTIS]|_ZGV|DW\.ref")  # variables that no source has
+_MADE_UP = re.compile(r"_ZT[VTIS]|_ZGV|DW\.ref")  # variables that are in no source
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """What stands around a program when it is linked: texts before and after it, each with what
-    its file's name ends with; options for the linker, and those that the program itself is
-    compiled with."""
+    """What a program is linked with: texts before and after it, each with the suffix of its file;
+    options for the linker, and those that the program itself is compiled with."""
 
     before: tuple[tuple[str, str], ...] = ()
     after: tuple[tuple[str, str], ...] = ()
@@ -45,13 +44,13 @@ class Frame(msgspec.Struct, frozen=True):
 
 
 def frame(language: str = "c") -> Frame:
-    """What runs a program as a whole that is written in "c" or "c++"."""
+    """What a program in "c" or "c++" is linked with to run as a whole."""
     return Frame(
         before=((_mark("begin"), ".s"),),
         after=((_mark("end"), ".s"), (template("whole.c.j2").render(), ".c")),
-        # constructors are called by nobody that the linker knows of
+        # the linker sees no caller of constructors
         linking=("-Wl,--no-gc-sections", *(f"-Wl,--wrap={name}" for name in _WRAPPED)),
-        # as the source is read for the engine; and no variable outside the marks
+        # as for the engine; and no variable outside the marks
         compiling=(*STANDARD[language], "-fno-common"),
     )
 
@@ -70,7 +69,7 @@ def _mark(which: str) -> str:
     return "".join([*lines, _STACK])
 
 
-_STACK = '\t.section .note.GNU-stack,"",%progbits\n'  # it does not execute what is on the stack
+_STACK = '\t.section .note.GNU-stack,"",%progbits\n'  # the stack is not executable
 
 
 def named(assembly: str) -> str:
@@ -105,9 +104,9 @@ def _constructors(found: re.Match[str]) -> str:
 
 
 def in_source(name: str) -> str:
-    """What a variable or a function is called in the source: what is static in a function is called
-    name.0, and in C++ the names around it, with their lengths, stand before it (Itanium C++ ABI,
-    section 5.1)."""
+    """The name of a variable or a function in the source: a static variable of a function is called
+    name.0, and in C++ the enclosing names, with their lengths, precede it (Itanium C++ ABI, section
+    5.1)."""
     if not name.startswith("_Z"):
         return name.partition(".")[0]
     found, rest = name, _LITERAL.sub("", name)

@@ -1,5 +1,7 @@
-"""C and C++ source to a Program: clang makes LLVM IR of it, passes clean it, the engine reads it.
+"""C and C++ source to a Program: clang compiles it to LLVM IR, passes clean that, the engine reads
+it.
 
 In: a source file with its defines and include folders. Out: a `program.Program`, whose sites point
-into the user's own lines. A further compiler is an entry in `clang`.
+to lines of the user's files. Another compiler is a file in weakspot/system/compilers; it has to be
+a clang to be used here.
 """

@@ -1,8 +1,8 @@
-"""The compiler: found, run on one file, its errors read.
+"""Running clang on a source file, and reading its errors.
 
-In: the name of a clang or none, the path of a C or C++ file and options. Out: the raw text of
-LLVM IR and the names of the user's files that went into it; what the compiler refuses is raised
-as an error that names the place.
+In: the name of a clang or none, the path of a C or C++ file and options. Out: the raw text of LLVM
+IR and the names of the user's files that it was made from; a compile error is raised as one that
+names the place.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ HEADERS = Path(__file__).parent / "headers"
 """C++ headers that are read in place of the library's."""
 
 SUFFIXES = {".c": "c", **dict.fromkeys((".cpp", ".cc", ".cxx", ".c++", ".C"), "c++")}
-"""The language of a source by its name's end."""
+"""The language of a source by its suffix."""
 
 STANDARD = {"c": ["-fgnu89-inline"], "c++": ["-std=gnu++20"]}
-"""What says as which C and which C++ a source is read."""
+"""The options for the version of C and C++ in which sources are read."""
 
 LANGUAGE_FLAGS = {
     "c": ["-x", "c", *STANDARD["c"]],
     "c++": [*("-x", "c++", *STANDARD["c++"]), f"-I{HEADERS}", *("-include", "weakspot_runtime.h")],
 }
 LEAN = "-D_LIBCPP_REMOVE_TRANSITIVE_INCLUDES"
-"""libc++'s headers without what they need not include: half the time or less."""
+"""libc++'s headers without optional includes: at most half the time."""
 
 
 class Clang(msgspec.Struct, frozen=True):
-    """A clang: how it is started for a language, what tells it from another, where its own headers
-    lie."""
+    """A clang: the command for each language, an identity that changes with its version, the
+    folders of its own headers."""
 
     commands: dict[str, list[str]]
     identity: str
@@ -117,14 +117,14 @@ def _installed(asked: str) -> Clang:
 
 
 def run(clang: Clang, path: Path, options: Sequence[str]) -> tuple[str, list[str]]:
-    """The raw IR text, and the names of the user's files that went into it."""
+    """The raw text of the IR, and the names of the user's files that it was made from."""
     name = path.name if not path.name.startswith("-") else f"./{path.name}"
     language = SUFFIXES[path.suffix]
     with _scratch_folder() as scratch:
         out = scratch / "out.ll"
         # zig insists on a cache folder although it only writes passing files into it
         environment = {**os.environ, "LC_ALL": "C", "ZIG_GLOBAL_CACHE_DIR": str(scratch / "zig")}
-        # a source may rely on what a header includes by the way: it then gets the headers whole
+        # a source may rely on an indirect include: it then gets the complete headers
         for lean in ([LEAN], []) if language == "c++" else ([],):
             flags = [*FLAGS, *options, *lean, *LANGUAGE_FLAGS[language]]
             command = [*clang.commands[language], *flags, "-o", str(out), name]
@@ -151,7 +151,7 @@ def _scratch_folder() -> Iterator[Path]:
 
 
 def _execute(command: Sequence[str], path: Path, environment: Mapping[str, str]) -> tuple[int, str]:
-    """Exit status and error output. What the compiler starts in its turn ends with it."""
+    """The exit status and the error output. Processes that the compiler starts end with it."""
     try:
         process = subprocess.Popen(
             command,
@@ -232,8 +232,8 @@ _INCLUDED_FROM = re.compile(
 
 
 def _users_place(stderr: str, error: re.Match[str], clang: Clang) -> str:
-    """Where the user's text led to an error: the place of the error, or else of the first note in
-    a user's file, or else of the include."""
+    """The place in the user's files that an error refers to: its own, else that of the first note
+    in a user's file, else that of the include."""
     own = f"{error['file']}:{error['line']}:{error['column']}"
     if clang.system_name(error["file"]) is None:
         return own

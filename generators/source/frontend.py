@@ -1,22 +1,22 @@
 """Source to clean LLVM IR text: one module, calls inlined, locals in registers, nothing lost.
 
 In: the path of a C or C++ file. Out: the text of a verified LLVM module in which each memory
-operation of the source stands once per call path, with its memory order, its volatile and its
-dependencies. Locals are registers, `main` and the functions that threads start stay functions, and
-the `inlinedAt` chain of a debug location tells through which calls an operation was reached.
+operation of the source occurs once per call path, with its memory order, volatile and dependencies.
+Locals are registers, `main` and the functions that threads start stay functions, and the
+`inlinedAt` chain of a debug location gives the calls through which an operation was reached.
 
-Three rules keep what is there to be checked:
+Three rules preserve what is to be checked:
 
 - inline first, promote locals afterwards: the other way round constants are folded across calls
   and `r ^ r` loses its dependency;
 - no pass that looks at values (instcombine, gvn, reassociate, sccp, dce, dse, simplifycfg, jump
   threading): each of them removes dependencies or plain accesses;
-- clang at -O0, where `assert` stays and nothing is optimised before we look. There, only the rules
-  of GNU C89 keep the body of an `inline` function that is not static.
+- clang at -O0, where `assert` stays and nothing is optimised before the passes run. There, only the
+  rules of GNU C89 preserve the body of an `inline` function that is not static.
 
-C++ is read as GNU C++20 with libc++, and with headers of our own in place of the heavy ones for
-threads and locks (`headers/`). An exception may be thrown, which ends the program; what would catch
-it is refused.
+C++ is read as GNU C++20 with libc++, with small headers of our own in place of those for threads
+and locks (`headers/`). An exception may be thrown, which ends the program; code that would catch it
+is refused.
 
 The text depends on the source alone: files are named relative to the source's folder, headers of
 the compiler and of the C library as `<name>`.
@@ -38,11 +38,9 @@ from weakspot.system import cache
 
 
 class Ir(msgspec.Struct, frozen=True):
-    """Clean LLVM IR of one source file.
-
-    `text` is the verified module. `compiler` names compiler and version. `files` maps each file
-    name in the debug information that is not a system header's to the file it stands for.
-    """
+    """Clean LLVM IR of one source file. `text` is the verified module. `compiler` is the compiler
+    with its version. `files` maps the file names in the debug information, without system headers,
+    to files."""
 
     text: str
     compiler: str
@@ -82,7 +80,7 @@ def compile_source(
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What is asked of the compiler. `key` stands for all that is known before it runs; the
+    """A question to the compiler. `key` stands for everything that is known before it runs; the
     files that it reads may also depend on the names in the `searched` folders."""
 
     path: Path
@@ -99,7 +97,7 @@ def question(
     include: Sequence[Path] = (),
     compiler: str | None = None,
 ) -> Question:
-    """The question that `compile_source` asks; it raises the same for what cannot be asked."""
+    """The question that `compile_source` asks; it raises the same errors for invalid arguments."""
     path = Path(path)
     _check_source(path)
     folder = path.parent
@@ -159,7 +157,8 @@ def define(text: str) -> str:
 
 
 def _own_text() -> str:
-    """The front end itself: a changed pass, flag or entry makes every cached answer stale."""
+    """A digest of the front end itself: a changed pass, flag or entry invalidates every cached
+    answer."""
     modules = [Path(file) for file in (__file__, clang.__file__, irtext.__file__, cache.__file__)]
     headers = sorted(file for file in clang.HEADERS.rglob("*") if file.is_file())
     return "\0".join(file.read_text(encoding="utf-8") for file in (*modules, *headers))

@@ -1,8 +1,8 @@
-"""The text of LLVM IR, from what clang writes to what the front end hands on.
+"""The text of LLVM IR, from clang's output to the front end's.
 
 In: the raw text, the clang that wrote it and the source's folder. Out: the same module with file
-names that do not depend on the machine, calls inlined and locals in registers, verified. The
-rules that it keeps are those of `source`.
+names that do not depend on the machine, calls inlined and locals in registers, verified. It follows
+the rules in frontend.py.
 """
 
 from __future__ import annotations
@@ -95,11 +95,11 @@ _LINKAGE = re.compile(
 
 
 def _prepare(text: str) -> str:
-    """Mark what is to be inlined, and make it local to the module so that it then disappears.
+    """Mark the functions to inline, and make them local to the module so that they then disappear.
 
     LLVM's Python binding cannot change attributes, so the text is changed. `main` and recursive
     functions stay calls. The attribute groups hold code-generation options and `noinline`, which
-    contradicts `alwaysinline`; only what the meaning of a call depends on is kept.
+    contradicts `alwaysinline`; only attributes that change the meaning of a call are preserved.
     """
     text = re.sub(r"^(attributes #\d+ = )\{.*\}$", _lean_attributes, text, flags=re.MULTILINE)
     definitions = list(_DEFINE.finditer(text))
@@ -137,10 +137,10 @@ _ARITHMETIC = re.compile(
 
 
 def _hold_constants(body: str) -> str:
-    """Let arithmetic take its constants from locals, until everything is inlined.
+    """Replace constants in arithmetic by locals, until everything is inlined.
 
-    LLVM's inliner simplifies what it copies: of `r * 0` and `r & 0` it would leave 0 and lose the
-    dependency on r. It does not look into locals, and promoting them puts the constants back.
+    LLVM's inliner simplifies the code that it copies: `r * 0` and `r & 0` would become 0 and lose
+    the dependency on r. It does not look into locals, and promoting them restores the constants.
     """
     slots: dict[tuple[str, str], str] = {}
 
@@ -198,10 +198,10 @@ def _recursive(calls: Mapping[str, set[str]]) -> set[str]:
 
 
 def clean(raw: str, clang: Clang) -> str:
-    """Inline, drop what nobody calls, promote locals to registers, verify."""
+    """Inline calls, remove unused functions, promote locals to registers, verify."""
     import llvmlite.binding as llvm  # type: ignore[import-untyped]  # here: a cached answer needs no LLVM
 
-    # each call has a context of its own, so that nothing of an earlier module is left in it
+    # each call has a context of its own, without remains of an earlier module
     context = llvm.create_context()
     try:
         module = llvm.parse_assembly(_prepare(raw), context=context)

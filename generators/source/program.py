@@ -1,7 +1,5 @@
-"""A program as Python holds it: what the engine made of it, its sites, its source.
-
-What the engine cannot use of it becomes an error that shows the source line.
-"""
+"""A Program: the engine's lowered program, its sites, its source. Engine errors are raised with the
+source line that they are about."""
 
 from __future__ import annotations
 
@@ -24,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class Program(msgspec.Struct, frozen=True):
-    """`sites` are named by number in all that the engine says of the program. `digest` differs
-    where its LLVM IR does. `files` leads from the names of its source files to the files;
-    `defines` and `include` are the macros and the folders that it was read with."""
+    """A program. The engine refers to `sites` by number. `digest` changes with its LLVM IR. `files`
+    maps the names of its source files to files; `defines` and `include` are the macros and folders
+    that it was read with."""
 
     source: Path
     files: dict[str, Path]
@@ -44,8 +42,8 @@ class Program(msgspec.Struct, frozen=True):
 
     @property
     def options(self) -> list[str]:
-        """What a compiler that reads the source in its folder is told: the C or C++, macros,
-        headers."""
+        """The options for a compiler that runs in the source's folder: the language version,
+        macros, headers."""
         folder = self.source.resolve().parent
         return [
             *STANDARD[SUFFIXES[self.source.suffix]],
@@ -58,8 +56,8 @@ class Program(msgspec.Struct, frozen=True):
     def with_orders(
         self, orders: Mapping[int, str], *, fences: Sequence[tuple[int, str, str]] = ()
     ) -> Program:
-        """The program with other orders at these sites; see _engine.Program.with_orders. It is
-        another program: its digest is another. Raises BadInput."""
+        """The program with other memory orders at these sites, and another digest; see
+        _engine.Program.with_orders. Raises BadInput."""
         try:
             lowered = self.lowered.with_orders(orders, fences=fences)
         except _engine.EngineError as error:
@@ -150,7 +148,7 @@ def site_of(site: SiteDict) -> Site:
 def _placed(
     error: _engine.EngineError, source: Path, files: dict[str, Path]
 ) -> BadInput | Unsupported:
-    """An engine error as one that shows the line it is about, in the source or in the model."""
+    """An engine error that shows the line it is about, in the source or in the model."""
     problem = error.problem
     if problem["about"] == "model":
         return reported(problem, BadInput, f"the engine cannot use the model: {error}")

@@ -88,7 +88,7 @@ class EngineExplorer(msgspec.Struct, frozen=True):
             why = f"{model.name}: {found}"
         else:
             return ""
-        return f"programs cannot be explored under {why}; their tests are checked"
+        return f"programs are not explored under {why}; their tests are checked"
 
     def explore(
         self,

@@ -103,7 +103,9 @@ def check(
     if configs:
         if witnesses or form == "herd":
             raise click.UsageError("--compiled cannot be used with --witness or --format herd.")
-        return _compiled(what, configs, code, models, checker, output, timeout, defines, include, form)
+        return _compiled(
+            what, configs, code, models, checker, output, timeout, defines, include, form
+        )
     if code != "tests":
         raise click.UsageError("--code requires --compiled.")
     with watched() as progress:

@@ -153,7 +153,7 @@ def test_threads_that_wait_for_one_another_are_a_hang(run, folder: Path) -> None
 
 def test_a_model_that_nobody_explores_under_is_said(run) -> None:
     ended = run("check", "mp.c", "-m", "c20")
-    assert "skipped 1 exploration: programs cannot be explored under c20" in ended.out
+    assert "skipped 1 exploration: programs are not explored under c20" in ended.out
     assert "MP+porlxrlx+poacqrlx" in ended.out
 
 
