@@ -111,14 +111,14 @@ def test_perpetually_each_store_writes_the_number_of_its_round() -> None:
     ]
 
 
-def test_siblings_are_one_program_and_what_they_share_is_in_it_once() -> None:
+def test_variants_are_one_program_that_contains_shared_code_once() -> None:
     test = written(SB, BOTH)
     relaxed = written(SB.replace("store_explicit(y,5,memory_order_release", RELAXED), BOTH)
     source = native_source(test, relaxed)
     assert thread(source) == thread(native_source(test))
     assert thread(source, 1, "P1_") == thread(native_source(relaxed), 1)
     assert source.count(" void P0") == 1
-    table = source.partition("siblings[][THREADS]")[2].partition("};")[0]
+    table = source.partition("variants[][THREADS]")[2].partition("};")[0]
     assert re.findall(r"run_\w+", table) == ["run_0", "run_1", "run_0", "run_1_1"]
 
 

@@ -28,7 +28,7 @@ def sb(*orders: str, fence: bool = False) -> tuple[Test, Body]:
     return test, test.statements
 
 
-def test_the_fenced_sibling_is_one_for_all_orders() -> None:
+def test_the_fenced_variant_is_one_for_all_orders() -> None:
     bodies = {
         fenced(*sb(*orders, fence=fence)).test.text
         for orders in (("rlx",) * 4, ("sc",) * 4, ("rel", "acq", "rel", "acq"))
@@ -41,7 +41,7 @@ def test_the_fenced_sibling_is_one_for_all_orders() -> None:
     assert body.threads[0] == (Store("x", 1, "sc"), Load("r0", "y", "sc"))
 
 
-def test_a_weaker_sibling_lacks_one_order_or_one_fence() -> None:
+def test_a_weaker_variant_lacks_one_order_or_one_fence() -> None:
     changes = [each.change for each in weaker(*sb("rel", "acq", "rlx", "rlx", fence=True))]
     assert changes == [
         "P0 with its release store of x relaxed",
@@ -65,30 +65,30 @@ def decided(tests: list[Test], model: str) -> dict[str, Verdict]:
 
 
 def test_fences_leave_of_every_golden_test_its_interleavings_alone() -> None:
-    """The states that the fenced sibling has under TSO and RC11 are those of the test under SC."""
-    siblings = {}
+    """The states that the fenced variant has under TSO and RC11 are those of the test under SC."""
+    variants = {}
     for name, test in GOLDEN.items():
         assert test.statements is not None
-        siblings[name] = fenced(test, test.statements).test
+        variants[name] = fenced(test, test.statements).test
     turns = decided(list(GOLDEN.values()), "sc")
     for model in ("tso", "rc11"):
-        found = decided(list(siblings.values()), model)
-        for name, sibling in siblings.items():
-            states = {frozenset(each.items()) for each in found[sibling.name].states}
+        found = decided(list(variants.values()), model)
+        for name, variant in variants.items():
+            states = {frozenset(each.items()) for each in found[variant.name].states}
             assert states <= {frozenset(each.items()) for each in turns[name].states}, name
 
 
-def test_weaker_siblings_allow_what_the_test_allows() -> None:
+def test_weaker_variants_allow_what_the_test_allows() -> None:
     tests = [test for name, test in GOLDEN.items() if name.startswith(("SB", "R+", "RWC"))]
     assert len(tests) > 20
-    siblings = {}
+    variants = {}
     for test in tests:
         assert test.statements is not None
-        siblings[test.name] = [each.test for each in weaker(test, test.statements)]
-    found = decided([*tests, *(each for many in siblings.values() for each in many)], "rc11")
+        variants[test.name] = [each.test for each in weaker(test, test.statements)]
+    found = decided([*tests, *(each for many in variants.values() for each in many)], "rc11")
     for test in tests:
         if found[test.name].observation == "Sometimes":
-            for each in siblings[test.name]:
+            for each in variants[test.name]:
                 assert found[each.name].observation in ("Sometimes", "Undefined"), each.name
 
 

@@ -343,9 +343,9 @@ def test_a_lying_runner_is_caught_by_its_control(here: Machine, fault: str) -> N
 
 
 @x86
-def test_silence_is_worth_what_siblings_say(here: Machine) -> None:
+def test_weaker_variants_give_the_strength_of_a_negative_result(here: Machine) -> None:
     """Without one of its fences store buffering is seen: that with both it is not means
-    something. Message passing is seen without any: that says nothing."""
+    something. Message passing is observed without any: that is no evidence."""
     mp = Test(
         name="MP",
         arch="C",
@@ -373,13 +373,13 @@ def test_silence_is_worth_what_siblings_say(here: Machine) -> None:
     assert histograms["MP"].reason == ""
     assert (
         negative_result_strength(histograms["MP"])
-        == "no sibling was seen either: this silence says nothing"
+        == "no weaker variant was observed either, so this is no evidence"
     )
     assert has_no_observed_variant(histograms["MP"])
     assert not has_no_observed_variant(fences)
 
 
-def test_siblings_that_tests_share_run_once(here: Machine) -> None:
+def test_variants_that_tests_share_run_once(here: Machine) -> None:
     histograms = ran([sb("a"), sb("b", order="seq_cst")], here)
     assert histograms["a"].controls[0] == histograms["b"].controls[0]
 

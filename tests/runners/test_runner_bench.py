@@ -43,7 +43,7 @@ def test_the_runners_alternate_and_store_buffering_is_seen(need: Callable[[str],
     )
 
 
-def test_fenced_siblings_show_interleavings_only_under_every_setting(
+def test_fenced_variants_show_interleavings_only_under_every_setting(
     need: Callable[[str], Tool],
 ) -> None:
     need("gcc")
