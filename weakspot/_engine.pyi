@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, Self, TypedDict
 
 __version__: str
+DIALECTS: tuple[str, ...]  # of the litmus tests that the engine decides, as headers name them
 
 class Problem(TypedDict):
     """Why a litmus test, a model or a program cannot be used."""

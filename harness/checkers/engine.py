@@ -32,8 +32,6 @@ MODULE = Module(
     advice="install weakspot again; in a clone, pip install -e . (which needs Rust)",
     role="weakspot._engine",
 )
-DIALECTS = ("C", "X86", "X86_64", "AArch64", "PPC", "RISCV")
-"""The dialects that the engine reads."""
 
 
 class Engine(msgspec.Struct, frozen=True):
@@ -54,8 +52,10 @@ class Engine(msgspec.Struct, frozen=True):
         return tools.find(MODULE)
 
     def applicable(self, test: Test, model: Model) -> str:
-        if test.arch not in DIALECTS:
-            return f"the engine reads {', '.join(DIALECTS)} tests, this is {test.arch}"
+        from weakspot import _engine
+
+        if test.arch not in _engine.DIALECTS:
+            return f"the engine reads {', '.join(_engine.DIALECTS)} tests, this is {test.arch}"
         return other_dialect(test, model)
 
     def check(

@@ -10,12 +10,15 @@ mod straight_line;
 mod work;
 
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 #[pymodule]
 fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let version = concat!(env!("CARGO_PKG_VERSION"), "+", env!("ENGINE_SOURCES"));
     m.add("__version__", version)?;
     m.add("EngineError", m.py().get_type::<error::EngineError>())?;
+    let dialects = litmus::dialects::DIALECTS.map(|dialect| dialect.name);
+    m.add("DIALECTS", PyTuple::new(m.py(), dialects)?)?;
     m.add_class::<program::Program>()?;
     m.add_function(wrap_pyfunction!(check::check, m)?)?;
     m.add_function(wrap_pyfunction!(outline::outline, m)?)?;
