@@ -1,16 +1,15 @@
-"""What a compiler made of a Test: from its object file back to a litmus test in assembly.
+"""Object files of Tests: threads as C functions, and their machine code back as tests in assembly.
 
-The way there and back keeps where everything is, so nothing is guessed afterwards. Each thread is
-a function of its own: its arguments are pointers to its locations, in an order that we choose, so
-the ABI says which register holds the address of which, and after them a pointer to its results,
-to which it stores what the condition asks for. Pointers and not globals: their addresses take no
-instruction, and no relocation has to be resolved; what a compiler might do only where it knows
-that two locations are different objects cannot be seen here. The object is unlinked, and what is
-read is its machine code, not the text that the compiler would print.
+Nothing has to be guessed on the way back. Each thread is a function of its own: its arguments are
+pointers to its locations, in a chosen order, so that the ABI says which register holds which
+address, and after them a pointer to its results, where it stores what the condition asks for.
+Pointers rather than globals: their addresses take no instruction, and no relocation has to be
+resolved; optimisations that a compiler makes only where it knows that two locations are different
+objects cannot be seen here. The object is unlinked, and its machine code is read, not the text that
+the compiler would print.
 
-The idea is that of Télétchat: L. Geeson, L. Smith, Compiler testing with relaxed memory models,
-CGO 2024: what a machine's model allows of the compiled test, the language has to allow of the
-source.
+The idea is that of Télétchat: L. Geeson, L. Smith, Compiler testing with relaxed memory models, CGO
+2024: what a machine's model allows of the compiled test, the language has to allow of the source.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ from weakspot.generators.litmus import Test
 
 
 class Part(msgspec.Struct, frozen=True):
-    """A thread as a function: what it is called, the locations of its arguments in order, the
-    registers of the C test that are its results."""
+    """A thread as a function: its name, the locations of its arguments in order, the registers of
+    the C test that are its results."""
 
     function: str
     locations: tuple[str, ...]
@@ -41,8 +40,8 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Source(msgspec.Struct, frozen=True):
-    """The C of many tests: threads that are the same are one function. `refused` says why a test
-    is not in it."""
+    """The C source of many tests: identical threads are one function. `refused` says why a test is
+    not in it."""
 
     text: str
     parts: dict[str, tuple[Part, ...]]
@@ -50,7 +49,7 @@ class Source(msgspec.Struct, frozen=True):
 
 
 class Read(msgspec.Struct, frozen=True):
-    """A test as an object file has it, with the assembly of its threads as it stands there."""
+    """A test read from an object file, with the assembly of its threads as it stands there."""
 
     made: Mapped
     assembly: str
@@ -99,8 +98,8 @@ class Object:
         self._sliced = lru_cache(maxsize=None)(self._slice)
 
     def test(self, test: Test, parts: Sequence[Part], suffix: str, title: str) -> Read:
-        """The test in assembly, named with `suffix`. Raises Unsupported for what is not understood
-        in it, with thread and instruction."""
+        """The test in assembly, named with `suffix`. Raises Unsupported, with the thread and the
+        instruction, for code that is not understood."""
         code: list[Code] = []
         registers: dict[tuple[int, str], str] = {}
         for number, part in enumerate(parts):
