@@ -1,9 +1,10 @@
 # Shared by scripts/run and scripts/test: a Python environment in .venv with weakspot in it.
 #
-# `set_up run` installs weakspot, `set_up dev` its development tools too. What is there is not
+# `set_up run` installs weakspot, `set_up dev` its development tools too. What is installed is not
 # installed again: two stamps in .venv name what was installed, a hash of pyproject.toml for the
-# packages and one of the engine's sources for the engine. A run that was cut leaves no stamp, so
-# the next one goes on.
+# packages and one of the engine's sources for the engine. An interrupted run leaves no stamp, so
+# the next one resumes. The tools to compare with are downloaded meanwhile; `install_tools` waits
+# for them.
 
 export LC_ALL=C.UTF-8 PIP_DISABLE_PIP_VERSION_CHECK=1
 clone=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." && pwd) || exit 2
@@ -11,7 +12,8 @@ venv=$clone/.venv
 python=$venv/bin/python
 log=$(mktemp "${TMPDIR:-/tmp}/weakspot-install.XXXXXX") ||
   { echo "error: cannot write to ${TMPDIR:-/tmp}; TMPDIR names another folder" >&2 && exit 2; }
-trap 'rm -f "$log"' EXIT
+tools_log=$log.tools tools=
+trap 'rm -f "$log" "$tools_log"; [ -z "$tools" ] || kill -- "-$tools" 2>/dev/null' EXIT
 OLDEST_PYTHON=11 # of Python 3; as in pyproject.toml
 
 fail() { # message, then lines of advice
@@ -24,7 +26,7 @@ fail() { # message, then lines of advice
 
 say() { printf '[%3d s] %s\n' "$SECONDS" "$*" >&2; }
 
-# step WHAT COMMAND…: runs it with its output in the log, and shows that it is alive.
+# step WHAT COMMAND…: runs it with its output in the log, and shows progress.
 step() {
   local what=$1 child shown=0 begin=$SECONDS
   shift
@@ -54,7 +56,7 @@ step() {
 
 at_least() { [ "$(printf '%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]; }
 
-# The newest-enough Python, in $base_python.
+# A Python that is new enough, in $base_python.
 find_python() {
   local candidate version found=()
   for candidate in ${WEAKSPOT_PYTHON:+"$WEAKSPOT_PYTHON"} python3 python3.14 python3.13 python3.12 \
@@ -76,7 +78,7 @@ find_python() {
     "or install uv, which fetches it; WEAKSPOT_PYTHON=/path/to/python names one that is not on PATH"
 }
 
-# cargo and rustc that answer, and new enough for the engine.
+# cargo and rustc that start and are new enough for the engine.
 find_rust() {
   local needed proxies version
   if ! command -v cargo >/dev/null || ! command -v rustc >/dev/null; then
@@ -112,17 +114,17 @@ find_rust() {
 set_up() {
   find_python
   find_rust
-  { exec 9<"$clone" && flock 9; } 2>/dev/null # two set-ups at once would spoil each other
+  start_tools
+  { exec 9<"$clone" && flock 9; } 2>/dev/null # two set-ups at once would disturb each other
   make_venv
   install_packages "$1"
   install_engine
   exec 9<&-
-  rm -f "$log"
 }
 
 usable_venv() {
   [ -x "$python" ] && [ -f "$venv/bin/pip" ] &&
-    grep -qF "$venv/bin/" "$venv/bin/pip" && # else the clone was moved, and nothing in it starts
+    grep -qF "$venv/bin/" "$venv/bin/pip" && # otherwise the clone was moved, and nothing in it starts
     at_least "$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)" \
       "3.$OLDEST_PYTHON"
 }
@@ -145,8 +147,8 @@ make_venv() {
   fi
 }
 
-# The packages of pyproject.toml, those that build the engine among them, so that building it
-# again needs no network.
+# The packages of pyproject.toml, including those that build the engine, so that building it again
+# needs no network.
 install_packages() { # run|dev
   local stamp=$venv/packages.stamp now wanted
   now="$(sha256sum <"$clone/pyproject.toml" | cut -c 1-32)"
@@ -193,21 +195,36 @@ installer() {
   fi
 }
 
-# Says why a step failed, as far as its output tells.
-explain() { # what was done
+# Prints why a step failed, as far as its output shows.
+explain() { # which step
   tail -n 25 "$log" | cut -c 1-300 >&2
   if grep -qiE 'no space left|disk quota' "$log"; then
-    fail "the disk is full: $1" "free about 2 GB in $clone and run this again; what is done is kept"
+    fail "the disk is full: $1" "free about 2 GB in $clone and run this again; what is installed is preserved"
   elif grep -qiE 'permission denied' "$log"; then
     fail "files here belong to somebody else: $1" \
       "run this as the owner of $clone, or make a clone of your own"
   elif grep -qiE 'resolv|timed out|connection|network|unreachable|certificate' "$log"; then
     fail "the network does not answer: $1" \
-      "check the network and pip's and cargo's settings, and run this again; what is done is kept"
+      "check the network and pip's and cargo's settings, and run this again; what is installed is preserved"
   fi
   fail "$1 failed; its last lines are above" \
-    "mend what they say and run this again; rm -r $venv begins anew"
+    "correct what they report and run this again; rm -r $venv starts over"
 }
 
-# Says nothing when there is nothing to do.
-install_tools() { "$clone/scripts/install-tools" | sed '/^every tool is there/d' >&2; }
+# Downloading and unpacking leaves the processors to the compiler of the engine.
+start_tools() {
+  set -m # a process group of its own, to be stopped as a whole
+  "$clone/scripts/install-tools" >"$tools_log" 2>&1 </dev/null &
+  tools=$!
+  set +m
+}
+
+# Waits for the tools. Prints nothing if there was nothing to do.
+install_tools() {
+  local code
+  wait "$tools"
+  code=$?
+  tools=
+  sed '/^every tool is there/d' "$tools_log" >&2
+  return $code
+}
