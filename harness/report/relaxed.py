@@ -115,7 +115,8 @@ def _witnesses(found: Relaxed) -> Iterator[str]:
         for each, order, needs in zip(found.annotations, one.orders, one.needs, strict=True):
             for need in needs:
                 yield ""
-                yield f"{each} {each.operation} needs {order}; {need.below} in {need.scenario}:"
+                head = f"{each} {each.operation} needs {order}"
+                yield f"{head}; with {need.below}, in {need.scenario}:"
                 yield f"  {need.violation.message}"
                 yield from (f"  {line}" for line in witness.columns(need.violation.witness))
         yield ""

@@ -28,7 +28,7 @@ def test_orders_that_are_all_needed_are_none(run: Run) -> None:
 
 def test_the_execution_that_breaks_a_weaker_order_is_drawn(run: Run) -> None:
     ended = run("relax", "dice_ptlqueue", "--witness")
-    assert "store is rel; with rlx, in v1_handover:" in ended.out
+    assert "store needs rel; with rlx, in v1_handover:" in ended.out
     assert "─rf→" in ended.out
 
 
