@@ -3,9 +3,9 @@ use super::arguments::load_model;
 use super::error::Problem;
 use super::work::{catch_panic, in_parallel, Caller};
 use cat::Model;
-use explore::witness::{Shown, Witness};
+use explore::witness::{Witness, WitnessEvent};
 use explore::ProgramSource;
-use explore::{self, Exploration, ExploreError, Kind, Limit, Options, Violation};
+use explore::{self, Exploration, ExploreError, FaultKind, Limit, Options, Violation};
 use program::ir::{Program, SiteId};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -101,14 +101,14 @@ fn unknown<'py>(
     Ok(dict)
 }
 
-fn kind(kind: Kind) -> &'static str {
+fn kind(kind: FaultKind) -> &'static str {
     match kind {
-        Kind::Assertion => "assertion",
-        Kind::Race => "race",
-        Kind::Hang => "hang",
-        Kind::Uninitialised => "uninitialised",
-        Kind::Memory => "memory",
-        Kind::Lock => "lock",
+        FaultKind::Assertion => "assertion",
+        FaultKind::Race => "race",
+        FaultKind::Hang => "hang",
+        FaultKind::Uninitialised => "uninitialised",
+        FaultKind::Memory => "memory",
+        FaultKind::Lock => "lock",
     }
 }
 
@@ -121,7 +121,7 @@ fn dict<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut reasons: Vec<String> = Vec::new();
     let place = |site: SiteId| program.sites[site as usize].place();
-    for cut in &found.cuts {
+    for cut in &found.truncations {
         let at = cut
             .site
             .map_or(String::new(), |s| format!(" at {}", place(s)));
@@ -139,7 +139,11 @@ fn dict<'py>(
         None => {}
     }
     let is_loop = |site: &SiteId| program.sites[*site as usize].kind == "loop";
-    let loops: Vec<Option<SiteId>> = found.cuts.iter().map(|c| c.site.filter(is_loop)).collect();
+    let loops: Vec<Option<SiteId>> = found
+        .truncations
+        .iter()
+        .map(|c| c.site.filter(is_loop))
+        .collect();
     let fixed = loops.contains(&None);
     let mut sites: Vec<SiteId> = loops.into_iter().flatten().collect();
     sites.sort_unstable();
@@ -163,7 +167,7 @@ fn dict<'py>(
     dict.set_item(intern!(py, "violations"), violations)?;
     dict.set_item(intern!(py, "complete"), counts.complete)?;
     dict.set_item(intern!(py, "blocked"), counts.blocked)?;
-    dict.set_item(intern!(py, "cut"), counts.cut)?;
+    dict.set_item(intern!(py, "cut"), counts.truncated)?;
     dict.set_item(intern!(py, "faulty"), counts.faulty)?;
     dict.set_item(intern!(py, "seconds"), found.seconds)?;
     Ok(dict)
@@ -179,7 +183,7 @@ fn violation_dict<'py>(
     let (mut message, mut site) = (fault.message.clone(), fault.site);
     if let Some((a, b)) = witness.conflict {
         let (a, b) = (&witness.events[a], &witness.events[b]);
-        let place = |shown: &Shown| {
+        let place = |shown: &WitnessEvent| {
             let site = shown.site.map(|s| program.sites[s as usize].place());
             site.unwrap_or_default()
         };

@@ -2,7 +2,7 @@
 use super::arguments::{duration, load_model};
 use super::error::Problem;
 use explore::{self, Limits};
-use program::interpreter::event::{Kind, Operation};
+use program::interpreter::event::{EventKind, Operation};
 use program::ir::orders::NewFence;
 use program::ir::{Order, Program as Lowered, SiteId};
 use program::trace::{Options, Trace, TracedEvent};
@@ -170,7 +170,7 @@ struct Converter<'py, 'p> {
 
 /// Site, kind, order, address and size; operation; other thread; thread.
 type Key = (
-    (u32, Kind, Order, u64, u32),
+    (u32, EventKind, Order, u64, u32),
     u32,
     Operation,
     Option<u32>,

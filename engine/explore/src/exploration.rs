@@ -1,19 +1,19 @@
-//! What an exploration is asked, and what it finds.
+//! Property an exploration is asked, and what it finds.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::graph::execution_graph::{Graph, Slot};
+use crate::graph::execution_graph::{EventId, Graph};
 use crate::source::Fault;
 use cat::CatError;
 use program::ir::SiteId;
 
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// How many threads explore; 0: one for each core.
+    /// ReadMode many threads explore; 0: one for each core.
     pub workers: usize,
-    /// End at the first violation.
+    /// ExecutionEnd at the first violation.
     pub first: bool,
     pub limits: Limits,
     /// Whether the model's axioms imply that po | rf has no cycle, as exploration needs.
@@ -67,53 +67,53 @@ impl Limit {
     }
 }
 
-/// How an execution ends: the first of these that is so.
+/// ReadMode an execution ends: the first of these that is so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum End {
+pub enum ExecutionEnd {
     /// Some thread ended with an error.
     Faulty,
     /// A bound ended some thread.
-    Cut,
+    Truncated,
     /// Some thread waits for ever, or for what other executions have.
     Blocked,
     /// Every thread ended.
     Complete,
 }
 
-/// How many executions ended in which way. Each is counted once.
+/// ReadMode many executions ended in which way. Each is counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub complete: u64,
     pub blocked: u64,
-    pub cut: u64,
+    pub truncated: u64,
     pub faulty: u64,
 }
 
 impl Counts {
     pub fn all(&self) -> u64 {
-        self.complete + self.blocked + self.cut + self.faulty
+        self.complete + self.blocked + self.truncated + self.faulty
     }
 
-    pub fn count(&mut self, end: End) {
+    pub fn count(&mut self, end: ExecutionEnd) {
         *match end {
-            End::Faulty => &mut self.faulty,
-            End::Cut => &mut self.cut,
-            End::Blocked => &mut self.blocked,
-            End::Complete => &mut self.complete,
+            ExecutionEnd::Faulty => &mut self.faulty,
+            ExecutionEnd::Truncated => &mut self.truncated,
+            ExecutionEnd::Blocked => &mut self.blocked,
+            ExecutionEnd::Complete => &mut self.complete,
         } += 1;
     }
 
     pub fn add(&mut self, other: &Counts) {
         self.complete += other.complete;
         self.blocked += other.blocked;
-        self.cut += other.cut;
+        self.truncated += other.truncated;
         self.faulty += other.faulty;
     }
 }
 
 /// Where a bound ended a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub struct Truncation {
     pub message: String,
     pub site: Option<SiteId>,
 }
@@ -129,7 +129,7 @@ pub struct Violation {
     /// In none of them the threads take turns.
     pub weak: bool,
     /// Of a race, the two accesses in that execution that nothing orders.
-    pub conflict: Option<(Slot, Slot)>,
+    pub conflict: Option<(EventId, EventId)>,
 }
 
 #[derive(Debug, Default)]
@@ -137,11 +137,11 @@ pub struct Exploration {
     pub counts: Counts,
     /// One for each kind and site, in the order of these.
     pub violations: Vec<Violation>,
-    pub cuts: Vec<Cut>,
+    pub truncations: Vec<Truncation>,
     /// The search ended early.
     pub limit: Option<Limit>,
-    /// How many graphs the model was asked about.
-    pub judged: u64,
+    /// ReadMode many graphs the model was asked about.
+    pub checks: u64,
     pub seconds: f64,
 }
 

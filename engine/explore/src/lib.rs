@@ -26,7 +26,7 @@ mod threads;
 pub mod witness;
 
 pub use exploration::*;
-pub use graph::{Event, Graph, Line, Place, Slot, NONE};
-pub use search::{explore, explore_each, unsuitable, Ended};
+pub use graph::{Event, EventId, Graph, GraphLocation, ThreadEvents, NONE};
+pub use search::{explore, explore_each, unsuitable, EndedExecution};
 pub use source::*;
 pub use threads::ProgramSource;

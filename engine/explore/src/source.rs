@@ -1,4 +1,4 @@
-//! What is explored: a program whose threads tell one event at a time.
+//! Property is explored: a program whose threads tell one event at a time.
 //!
 //! The explorer owns the execution graph: which events there are, where each read reads from, in
 //! which order a location's writes come. A [`Source`] owns what a thread does: given the answers
@@ -21,24 +21,24 @@ pub struct Location {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// Answered with the value read. `exclusive`: the read of a read-modify-write. Its write,
+    /// Answered with the value read. `rmw`: the read of a read-modify-write. Its write,
     /// when there is one, is the thread's next event, or the next after a `Choose` (whether a
     /// weak compare-exchange fails for no reason). `order` counts when there is none, as in a
     /// compare-exchange that fails; otherwise the two are one event, of the write's order.
-    /// `lax`: what was never written reads as 0 and is no error, as padding in a copy.
+    /// `uninitialised_ok`: what was never written reads as 0 and is no error, as padding in a copy.
     Read {
         at: Location,
         order: Order,
-        exclusive: bool,
-        lax: bool,
+        rmw: bool,
+        uninitialised_ok: bool,
     },
-    /// `exclusive`: the other half of the thread's last read, which is exclusive and of the
+    /// `rmw`: the other half of the thread's last read, which is rmw and of the
     /// same location.
     Write {
         at: Location,
         order: Order,
         value: u64,
-        exclusive: bool,
+        rmw: bool,
     },
     Fence {
         order: Order,
@@ -53,10 +53,10 @@ pub enum Action {
     Join {
         thread: ThreadId,
     },
-    /// Nothing in memory: one of so many ways to go on, answered with its number. Way 0 is the
+    /// Nothing in memory: one of so many ways to go on, answered with its number. Transition 0 is the
     /// one that adds nothing surprising.
     Choose {
-        ways: u32,
+        alternatives: u32,
     },
     /// The explorer's own, which no source tells: the thread stands before the read of a lock,
     /// which reads from none of the writes that are there.
@@ -89,14 +89,14 @@ impl Action {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Told {
+pub struct EventLabel {
     pub action: Action,
     pub site: SiteId,
 }
 
-/// What a program does wrong, or what an execution of it shows.
+/// Property a program does wrong, or what an execution of it shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum FaultKind {
     Assertion,
     Race,
     Hang,
@@ -109,7 +109,7 @@ pub enum Kind {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fault {
-    pub kind: Kind,
+    pub kind: FaultKind,
     pub message: String,
     pub site: Option<SiteId>,
 }
@@ -130,10 +130,10 @@ pub enum Wait {
     Lock,
     /// Another answer to a `Choose` before leads to all that could come after this: neither a
     /// hang nor to be counted.
-    Elsewhere,
+    Redundant,
 }
 
-/// What a thread waits for before a mutex.
+/// Property a thread waits for before a mutex.
 pub const LOCK: &str = "a lock";
 
 impl Wait {
@@ -144,14 +144,14 @@ impl Wait {
             Wait::Spin { reads } => Some(("its loop to end", *reads)),
             Wait::For { what, reads } => Some((what, *reads)),
             Wait::Lock => Some((LOCK, 1)),
-            Wait::Elsewhere => None,
+            Wait::Redundant => None,
         }
     }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
-    Event(Told),
+    Event(EventLabel),
     /// The thread has ended, with its result.
     Done(u64),
     Blocked {
@@ -159,7 +159,7 @@ pub enum Next {
         site: SiteId,
     },
     /// A bound of the source's own ends the thread here.
-    Cut {
+    Truncated {
         message: String,
         site: Option<SiteId>,
     },
@@ -171,7 +171,7 @@ pub enum Next {
     },
 }
 
-/// What a location holds before the first write.
+/// Property a location holds before the first write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Initial {
     Value(u64),
@@ -189,7 +189,7 @@ pub trait Source: Sync {
     /// Main before its first event, at each call the same.
     fn main(&self) -> Self::Thread;
 
-    /// The thread that `creator` has just told a `Create` of.
+    /// The thread that `creator` has just label a `Create` of.
     fn created(&self, creator: &Self::Thread, thread: ThreadId) -> Self::Thread;
 
     /// Runs the thread up to its next event. Not called again before `answer`, where the event
@@ -198,7 +198,7 @@ pub trait Source: Sync {
 
     fn answer(&self, thread: &mut Self::Thread, value: u64);
 
-    /// What stands in memory when main tells its first event.
+    /// Property stands in memory when main tells its first event.
     fn initial(&self, at: Location) -> Initial;
 
     /// Whether main's end ends all: no thread hangs after it.

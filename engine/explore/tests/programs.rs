@@ -1,7 +1,7 @@
-//! What exploring compiled C programs must find.
+//! Property exploring compiled C programs must find.
 use cat::Model;
 use explore::ProgramSource;
-use explore::{Exploration, Kind, Options};
+use explore::{Exploration, FaultKind, Options};
 use program::Program;
 use std::path::Path;
 
@@ -22,7 +22,7 @@ fn explored(name: &str, model: &str, workers: usize) -> Exploration {
         .expect("an exploration")
 }
 
-fn kinds(found: &Exploration) -> Vec<Kind> {
+fn kinds(found: &Exploration) -> Vec<FaultKind> {
     found.violations.iter().map(|v| v.fault.kind).collect()
 }
 
@@ -30,7 +30,7 @@ fn kinds(found: &Exploration) -> Vec<Kind> {
 fn store_buffering_has_three_executions_under_sc_and_one_more_under_tso_and_rc11() {
     let found = explored("sb", "sc.cat", 1);
     assert_eq!((found.counts.complete, found.counts.all()), (3, 3));
-    assert!(found.violations.is_empty() && found.cuts.is_empty());
+    assert!(found.violations.is_empty() && found.truncations.is_empty());
     for model in ["tso.cat", "rc11.cat"] {
         let found = explored("sb", model, 1);
         assert_eq!(
@@ -38,7 +38,7 @@ fn store_buffering_has_three_executions_under_sc_and_one_more_under_tso_and_rc11
             (3, 4),
             "{model}"
         );
-        assert_eq!(kinds(&found), [Kind::Assertion], "{model}");
+        assert_eq!(kinds(&found), [FaultKind::Assertion], "{model}");
         let fault = &found.violations[0].fault;
         assert_eq!(fault.message, "assertion failed: r0 || r1");
     }
@@ -48,8 +48,12 @@ fn store_buffering_has_three_executions_under_sc_and_one_more_under_tso_and_rc11
 fn two_mutexes_in_two_orders_hang_both_threads() {
     for model in ["sc.cat", "tso.cat", "rc11.cat"] {
         let found = explored("locks", model, 1);
-        assert_eq!(kinds(&found), [Kind::Hang, Kind::Hang], "{model}");
-        assert_eq!((found.counts.complete, found.counts.cut), (2, 0), "{model}");
+        assert_eq!(kinds(&found), [FaultKind::Hang, FaultKind::Hang], "{model}");
+        assert_eq!(
+            (found.counts.complete, found.counts.truncated),
+            (2, 0),
+            "{model}"
+        );
     }
 }
 
@@ -59,7 +63,7 @@ fn waits_need_no_bound() {
         for model in ["sc.cat", "tso.cat", "rc11.cat"] {
             let found = explored(name, model, 1);
             assert!(found.violations.is_empty(), "{name} {model}: {found:?}");
-            assert!(found.cuts.is_empty(), "{name} {model}: {found:?}");
+            assert!(found.truncations.is_empty(), "{name} {model}: {found:?}");
             assert!(found.counts.complete > 0, "{name} {model}");
         }
     }

@@ -1,7 +1,7 @@
 //! What C++ adds to C: library calls inlined over several frames, memory orders that arrive as
 //! arguments, names of methods and lambdas, allocation and exceptions.
 mod support;
-use program::interpreter::event::Kind;
+use program::interpreter::event::EventKind;
 use program::interpreter::Outcome;
 use program::ir::Order;
 use program::Program;
@@ -61,7 +61,7 @@ entry:
   store i32 1, ptr %p
   ret i32 0
 }");
-    let stores = find(&run.threads[0], Kind::Write, "y");
+    let stores = find(&run.threads[0], EventKind::Write, "y");
     assert_eq!(
         stores[0].1.addr,
         [0],

@@ -1,6 +1,6 @@
 //! Programs with other memory orders, and with more fences.
 mod support;
-use program::interpreter::event::Kind;
+use program::interpreter::event::EventKind;
 use program::ir::orders::NewFence;
 use program::ir::{Order, SiteId};
 use program::Program;
@@ -23,7 +23,7 @@ fn of_kind(program: &Program, kind: &str) -> Vec<SiteId> {
 fn fences(program: &Program) -> Vec<Order> {
     let trace = trace(program);
     let events = trace.runs[0].threads.iter().flatten();
-    let fences = events.filter(|e| e.event.kind == Kind::Fence);
+    let fences = events.filter(|e| e.event.kind == EventKind::Fence);
     fences.map(|e| e.event.order).collect()
 }
 
@@ -108,7 +108,7 @@ fn a_new_fence_stands_beside_its_access() {
                     k.checked_sub(1).map(|k| &thread[k])
                 };
                 let beside = beside.unwrap_or_else(|| panic!("a fence beside {:?}", e.event));
-                assert_eq!(beside.event.kind, Kind::Fence);
+                assert_eq!(beside.event.kind, EventKind::Fence);
                 seen += 1;
             }
         }

@@ -1,6 +1,6 @@
 //! What traces of compiled C programs must hold.
 mod support;
-use program::interpreter::event::{Kind, Operation};
+use program::interpreter::event::{EventKind, Operation};
 use program::interpreter::Outcome;
 use program::trace::{Options, Run, Trace};
 use program::Program;
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use support::{find, fixture, trace};
 
 fn values(run: &Run, loc: &str) -> Vec<u64> {
-    let reads = find(&run.threads[0], Kind::Read, loc);
+    let reads = find(&run.threads[0], EventKind::Read, loc);
     reads.iter().filter_map(|(_, e)| e.event.read).collect()
 }
 
@@ -129,23 +129,34 @@ fn dependencies_go_through_arithmetic_and_private_memory() {
             assert_eq!(found.len(), 1, "{loc}");
             found[0]
         };
-        let (x, read) = one(Kind::Read, "x");
+        let (x, read) = one(EventKind::Read, "x");
         let x = [x as u32];
         assert!(read.addr.is_empty() && read.ctrl.is_empty());
-        assert_eq!(one(Kind::Write, "y").1.data, x, "r ^ r");
+        assert_eq!(one(EventKind::Write, "y").1.data, x, "r ^ r");
         let table = events.iter().find(|e| e.loc.starts_with("table")).unwrap();
         assert_eq!((&table.addr[..], &table.data[..]), (&x[..], &[][..]));
-        assert_eq!(one(Kind::Write, "z").1.data, x, "through local and static");
-        assert!(one(Kind::Write, "z").1.ctrl.is_empty());
-        assert_eq!(one(Kind::Write, "v").1.ctrl, x, "all that follows a branch");
-        assert_eq!(one(Kind::Rmw, "u").1.data, x);
-        if let [(_, w)] = find(events, Kind::Write, "w")[..] {
+        assert_eq!(
+            one(EventKind::Write, "z").1.data,
+            x,
+            "through local and static"
+        );
+        assert!(one(EventKind::Write, "z").1.ctrl.is_empty());
+        assert_eq!(
+            one(EventKind::Write, "v").1.ctrl,
+            x,
+            "all that follows a branch"
+        );
+        assert_eq!(one(EventKind::Rmw, "u").1.data, x);
+        if let [(_, w)] = find(events, EventKind::Write, "w")[..] {
             assert_eq!(w.ctrl, x);
         }
-        assert!(find(events, Kind::Write, "kept").is_empty(), "not shared");
+        assert!(
+            find(events, EventKind::Write, "kept").is_empty(),
+            "not shared"
+        );
     }
     let written = trace.runs.iter();
-    let written = written.filter(|r| !find(&r.threads[1], Kind::Write, "w").is_empty());
+    let written = written.filter(|r| !find(&r.threads[1], EventKind::Write, "w").is_empty());
     assert_eq!(written.count(), 1, "with the branch taken and without");
 }
 
@@ -158,7 +169,7 @@ fn unshared_events_are_told_when_asked_for() {
     assert!(all
         .runs
         .iter()
-        .all(|r| find(&r.threads[1], Kind::Write, "kept").len() == 1));
+        .all(|r| find(&r.threads[1], EventKind::Write, "kept").len() == 1));
 }
 
 #[test]
@@ -205,7 +216,7 @@ fn loops_that_wait_end_without_a_bound() {
     let looks: BTreeSet<usize> = trace
         .runs
         .iter()
-        .map(|r| find(&r.threads[1], Kind::Read, "serving").len())
+        .map(|r| find(&r.threads[1], EventKind::Read, "serving").len())
         .collect();
     assert!(looks.contains(&1) && looks.contains(&2), "{looks:?}");
 }
@@ -217,7 +228,7 @@ fn weak_exchanges_fail_spuriously_once() {
         let spurious = |r: &Run| {
             let events = r.threads.iter().flatten();
             events
-                .filter(|e| e.event.kind == Kind::CasFailed && e.event.read == e.event.operand)
+                .filter(|e| e.event.kind == EventKind::CasFailed && e.event.read == e.event.operand)
                 .count()
         };
         trace.runs.iter().map(spurious).collect::<BTreeSet<_>>()
@@ -248,17 +259,17 @@ fn conditions_barriers_and_once_order_what_they_should() {
     for run in &trace.runs {
         assert_eq!(run.outcome, Outcome::Complete, "{}", run.message);
         for thread in &run.threads[1..] {
-            let arrive = find(thread, Kind::Rmw, "barrier");
-            let leave = find(thread, Kind::Read, "barrier");
+            let arrive = find(thread, EventKind::Rmw, "barrier");
+            let leave = find(thread, EventKind::Read, "barrier");
             assert_eq!((arrive.len(), leave.len()), (1, 1));
             assert!(arrive[0].0 < leave[0].0);
-            let locks = find(thread, Kind::Lock, "lock").len();
-            assert_eq!(locks, find(thread, Kind::Unlock, "lock").len());
+            let locks = find(thread, EventKind::Lock, "lock").len();
+            assert_eq!(locks, find(thread, EventKind::Unlock, "lock").len());
         }
     }
-    let waited = |r: &&Run| find(&r.threads[1], Kind::Lock, "lock").len() > 2;
+    let waited = |r: &&Run| find(&r.threads[1], EventKind::Lock, "lock").len() > 2;
     assert!(trace.runs.iter().any(|r| waited(&r)), "some run waits");
-    let failed = |r: &&Run| !find(&r.threads[1], Kind::Rmw, "failures").is_empty();
+    let failed = |r: &&Run| !find(&r.threads[1], EventKind::Rmw, "failures").is_empty();
     assert!(trace.runs.iter().any(|r| failed(&r)), "some trylock fails");
 }
 
@@ -390,7 +401,7 @@ out:
     assert!(!cut.exhaustive);
     assert_eq!(cut.bound_sites.len(), 1);
     assert_eq!(work.sites[cut.bound_sites[0] as usize].kind, "loop");
-    let rounds = |t: &Trace| find(&t.runs[0].threads[1], Kind::Rmw, "x").len();
+    let rounds = |t: &Trace| find(&t.runs[0].threads[1], EventKind::Rmw, "x").len();
     assert_eq!(rounds(&cut), 5, "four times back and then no more");
     let counted = round(
         "%o = atomicrmw add ptr @x, i32 1 monotonic, align 4\n  %c = icmp ult i32 %n, 20",
@@ -400,7 +411,7 @@ out:
     assert!(whole.exhaustive);
     assert_eq!(rounds(&whole), 20);
     // the other thread goes on after the cut
-    let after = |r: &Run| !find(&r.threads[0], Kind::Write, "x").is_empty();
+    let after = |r: &Run| !find(&r.threads[0], EventKind::Write, "x").is_empty();
     assert!(cut.runs.iter().all(after));
     let endless = round("%c = icmp eq i32 0, 0", "%c");
     assert_eq!(outcomes(&endless), ["bound"].into());
@@ -498,7 +509,7 @@ define i32 @main() {
     );
     let trace = trace(&program);
     assert!(trace.exhaustive);
-    let locks = |r: &Run| find(&r.threads[1], Kind::Lock, "m").len();
+    let locks = |r: &Run| find(&r.threads[1], EventKind::Lock, "m").len();
     let locks: BTreeSet<usize> = trace.runs.iter().map(locks).collect();
     assert_eq!(locks, [1, 2].into());
     assert_eq!(outcomes(&program), ["complete"].into());

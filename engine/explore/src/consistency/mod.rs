@@ -1,5 +1,5 @@
 //! An execution graph and a cat model → whether the graph is consistent, and what the model flags.
 
-pub mod judge;
-pub mod stale;
+pub mod checker;
+pub mod stale_access;
 pub mod view;

@@ -6,7 +6,7 @@
 //! sides by that, hardware models too, and nothing is left to choose. They are there only where
 //! they order something. Choices, allocations and frees are no events of a model.
 
-use crate::graph::execution_graph::{Event, Graph, Slot, NONE};
+use crate::graph::execution_graph::{Event, EventId, Graph, NONE};
 use crate::source::{Action, ThreadId};
 use program::ir::Order;
 
@@ -29,7 +29,7 @@ pub mod tag {
     pub const SC: u32 = 1 << 11;
 }
 
-/// How many tags there are.
+/// ReadMode many tags there are.
 pub const TAGS: usize = 12;
 
 /// herd7's names of the sets that events of C may be in, by their tags: an event with one of
@@ -60,7 +60,7 @@ pub const EMPTY: [&str; 17] = [
 ];
 
 #[derive(Clone, Copy, Debug)]
-pub struct Seen {
+pub struct ViewEvent {
     /// None for an initial write.
     pub thread: Option<ThreadId>,
     /// A number of the location; none for a fence.
@@ -73,7 +73,7 @@ pub struct Seen {
 #[derive(Clone, Default)]
 pub struct View {
     /// Those of a thread in program order.
-    pub events: Vec<Seen>,
+    pub events: Vec<ViewEvent>,
     /// Each location's writes in coherence order, the initial one first, one location after the
     /// other.
     pub orders: Vec<Index>,
@@ -82,13 +82,13 @@ pub struct View {
     index: Vec<Index>,
     /// The plain writes that frees are, with their locations.
     freed: Vec<(u32, Index)>,
-    joins: Vec<Slot>,
-    begins: Vec<Begin>,
+    joins: Vec<EventId>,
+    begins: Vec<ThreadStart>,
 }
 
-/// What is known of the start of a thread.
+/// Property is known of the start of a thread.
 #[derive(Clone, Copy)]
-enum Begin {
+enum ThreadStart {
     /// Nothing comes before it, or it has begun.
     Free,
     /// After this write, which is of the creator's so-and-so-many-th start.
@@ -109,44 +109,44 @@ fn order_tag(order: Order) -> u32 {
 impl View {
     /// Writes the view of a graph over this one. A free that is listed with a location is a plain
     /// write there, the last one.
-    pub fn fill(&mut self, graph: &Graph, freed: &[(Slot, u32)]) {
+    pub fn fill(&mut self, graph: &Graph, freed: &[(EventId, u32)]) {
         self.events.clear();
         self.index.clear();
         self.freed.clear();
         self.joins.clear();
         self.begins.clear();
-        self.begins.resize(graph.threads.len(), Begin::Free);
-        for number in 0..graph.places.len() {
-            self.events.push(Seen {
+        self.begins.resize(graph.threads.len(), ThreadStart::Free);
+        for number in 0..graph.locations.len() {
+            self.events.push(ViewEvent {
                 thread: None,
                 location: Some(number as u32),
                 tags: tag::WRITE | tag::INITIAL | tag::PLAIN,
                 source: None,
             });
         }
-        let mut hidden = graph.places.len() as u32;
-        for (slot, event) in graph.events.iter().enumerate() {
-            self.see(graph, slot as Slot, event, &mut hidden);
-            for (_, location) in freed.iter().filter(|(free, _)| *free == slot as Slot) {
+        let mut hidden = graph.locations.len() as u32;
+        for (id, event) in graph.events.iter().enumerate() {
+            self.see(graph, id as EventId, event, &mut hidden);
+            for (_, location) in freed.iter().filter(|(free, _)| *free == id as EventId) {
                 self.free(graph, event.thread, *location, &mut hidden);
             }
         }
-        for (slot, event) in graph.events.iter().enumerate() {
+        for (id, event) in graph.events.iter().enumerate() {
             if event.is_read() {
                 let source = match event.source {
                     NONE => event.location,
                     write => self.index[write as usize],
                 };
-                self.events[self.index[slot] as usize].source = Some(source);
+                self.events[self.index[id] as usize].source = Some(source);
             }
         }
         self.orders.clear();
         self.starts.clear();
-        for number in 0..graph.places.len() as u32 {
+        for number in 0..graph.locations.len() as u32 {
             self.starts.push(self.orders.len() as u32);
             self.orders.push(number);
             let index = &self.index;
-            let writes = graph.writes(number).map(|slot| index[slot as usize]);
+            let writes = graph.writes(number).map(|id| index[id as usize]);
             self.orders.extend(writes);
             let here = self.freed.iter().filter(|(place, _)| *place == number);
             self.orders.extend(here.map(|(_, index)| *index));
@@ -155,14 +155,14 @@ impl View {
     }
 
     /// The first event of the graph that is this one.
-    pub fn slot(&self, event: usize) -> Option<Slot> {
+    pub fn id(&self, event: usize) -> Option<EventId> {
         let found = self.index.iter().position(|index| *index as usize == event);
-        found.map(|slot| slot as Slot)
+        found.map(|id| id as EventId)
     }
 
     /// The tags of an access; of the halves of a read-modify-write, those of the whole.
-    pub fn tags(graph: &Graph, slot: Slot) -> u32 {
-        let event = graph.event(slot);
+    pub fn tags(graph: &Graph, id: EventId) -> u32 {
+        let event = graph.event(id);
         let (whole, kind) = match (event.is_read(), event.pair) {
             (true, NONE) => (event, tag::READ),
             (false, NONE) => (event, tag::WRITE),
@@ -175,18 +175,18 @@ impl View {
         }
     }
 
-    fn add(&mut self, seen: Seen) -> Index {
+    fn add(&mut self, seen: ViewEvent) -> Index {
         self.events.push(seen);
         self.events.len() as Index - 1
     }
 
-    fn see(&mut self, graph: &Graph, slot: Slot, event: &Event, hidden: &mut u32) {
+    fn see(&mut self, graph: &Graph, id: EventId, event: &Event, hidden: &mut u32) {
         match event.action {
             Action::Read { .. } | Action::Write { .. } => {}
             Action::Fence { order } => {
                 self.order_before(graph, event.thread, hidden);
                 let tags = tag::FENCE | tag::PLAIN | order_tag(order) & !tag::ATOMIC;
-                let seen = self.add(Seen {
+                let seen = self.add(ViewEvent {
                     thread: Some(event.thread),
                     location: None,
                     tags,
@@ -201,7 +201,7 @@ impl View {
                 return;
             }
             Action::Join { .. } => {
-                self.joins.push(slot);
+                self.joins.push(id);
                 self.index.push(NONE);
                 return;
             }
@@ -219,10 +219,10 @@ impl View {
             return;
         }
         self.order_before(graph, event.thread, hidden);
-        let seen = self.add(Seen {
+        let seen = self.add(ViewEvent {
             thread: Some(event.thread),
             location: Some(event.location),
-            tags: View::tags(graph, slot),
+            tags: View::tags(graph, id),
             source: None,
         });
         self.index.push(seen);
@@ -230,7 +230,7 @@ impl View {
 
     fn free(&mut self, graph: &Graph, thread: ThreadId, location: u32, hidden: &mut u32) {
         self.order_before(graph, thread, hidden);
-        let seen = self.add(Seen {
+        let seen = self.add(ViewEvent {
             thread: Some(thread),
             location: Some(location),
             tags: tag::WRITE | tag::PLAIN,
@@ -265,8 +265,8 @@ impl View {
             }
         };
         self.begins[thread] = match written {
-            NONE => Begin::Free,
-            written => Begin::After(written),
+            NONE => ThreadStart::Free,
+            written => ThreadStart::After(written),
         };
         written
     }
@@ -278,7 +278,7 @@ impl View {
     fn hidden_write(&mut self, thread: ThreadId, hidden: &mut u32) -> Index {
         let location = *hidden;
         *hidden += 1;
-        self.add(Seen {
+        self.add(ViewEvent {
             thread: Some(thread),
             location: Some(location),
             tags: tag::WRITE | tag::REL | tag::ATOMIC,
@@ -288,7 +288,7 @@ impl View {
 
     fn hidden_read(&mut self, thread: ThreadId, write: Index) {
         let location = self.events[write as usize].location;
-        self.add(Seen {
+        self.add(ViewEvent {
             thread: Some(thread),
             location,
             tags: tag::READ | tag::ACQ | tag::ATOMIC,
@@ -299,8 +299,8 @@ impl View {
     /// Before a thread's event: what orders it after its creator, and after the threads that it
     /// has joined.
     fn order_before(&mut self, graph: &Graph, thread: ThreadId, hidden: &mut u32) {
-        if let Begin::After(write) = self.begins[thread] {
-            self.begins[thread] = Begin::Free;
+        if let ThreadStart::After(write) = self.begins[thread] {
+            self.begins[thread] = ThreadStart::Free;
             self.hidden_read(thread, write);
         }
         let mut at = 0;

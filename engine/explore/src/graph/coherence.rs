@@ -1,44 +1,48 @@
 //! The coherence order of a location's writes: a list from the initial write on.
 
-use super::execution_graph::{Graph, Slot, NONE};
+use super::execution_graph::{EventId, Graph, NONE};
 
 impl Graph {
     /// The writes of a location in coherence order, without the initial one.
-    pub fn writes(&self, location: u32) -> impl Iterator<Item = Slot> + '_ {
+    pub fn writes(&self, location: u32) -> impl Iterator<Item = EventId> + '_ {
         self.writes_after(location, NONE)
     }
 
     /// Those that come after one of them, or after the initial one.
-    pub fn writes_after(&self, location: u32, write: Slot) -> impl Iterator<Item = Slot> + '_ {
+    pub fn writes_after(
+        &self,
+        location: u32,
+        write: EventId,
+    ) -> impl Iterator<Item = EventId> + '_ {
         let mut at = self.following(location, write);
         std::iter::from_fn(move || {
-            let slot = at;
-            if slot == NONE {
+            let id = at;
+            if id == NONE {
                 return None;
             }
-            at = self.event(slot).after;
-            Some(slot)
+            at = self.event(id).after;
+            Some(id)
         })
     }
 
     /// The write after this one in a location's coherence order.
-    pub fn following(&self, location: u32, write: Slot) -> Slot {
+    pub fn following(&self, location: u32, write: EventId) -> EventId {
         match write {
-            NONE => self.places[location as usize].first,
+            NONE => self.locations[location as usize].first,
             write => self.event(write).after,
         }
     }
 
     /// The last write of a location; `NONE` for the initial one.
-    pub fn last_write(&self, location: u32) -> Slot {
+    pub fn last_write(&self, location: u32) -> EventId {
         self.writes(location).last().unwrap_or(NONE)
     }
 
     /// The write before which, in coherence order, no later access of the thread comes: of the
-    /// accesses of a location before `slot` in its thread, what the last writes or reads from.
-    pub fn known_write(&self, slot: Slot) -> Slot {
-        let location = self.event(slot).location;
-        let mut before = self.event(slot).before;
+    /// accesses of a location before `id` in its thread, what the last writes or reads from.
+    pub fn known_write(&self, id: EventId) -> EventId {
+        let location = self.event(id).location;
+        let mut before = self.event(id).before;
         while before != NONE {
             let event = self.event(before);
             if event.location == location {
@@ -54,7 +58,7 @@ impl Graph {
     }
 
     /// Whether a write comes after another in coherence order.
-    pub fn is_later(&self, location: u32, write: Slot, than: Slot) -> bool {
+    pub fn is_later(&self, location: u32, write: EventId, than: EventId) -> bool {
         let mut at = than;
         while at != NONE || than == NONE {
             at = self.following(location, at);
@@ -66,7 +70,7 @@ impl Graph {
     }
 
     /// Whether a read-modify-write stands between a write and the next of its location.
-    pub fn is_taken(&self, location: u32, write: Slot) -> bool {
+    pub fn is_taken(&self, location: u32, write: EventId) -> bool {
         let next = self.following(location, write);
         next != NONE && {
             let pair = self.event(next).pair;
@@ -76,7 +80,7 @@ impl Graph {
 
     /// Of a write that is half of a read-modify-write and in no coherence order yet: the write of
     /// another that reads from the same.
-    pub fn taken_by(&self, write: Slot) -> Option<Slot> {
+    pub fn taken_by(&self, write: EventId) -> Option<EventId> {
         let event = self.event(write);
         if event.pair == NONE {
             return None;
@@ -87,7 +91,7 @@ impl Graph {
     }
 
     /// Puts a write into its location's coherence order, right after another.
-    pub fn order_after(&mut self, write: Slot, previous: Slot) {
+    pub fn order_after(&mut self, write: EventId, previous: EventId) {
         let location = self.event(write).location;
         let next = self.following(location, previous);
         self.event_mut(write).after = next;
@@ -95,21 +99,21 @@ impl Graph {
     }
 
     /// Takes a write out of its location's coherence order, where it is after `previous`.
-    pub fn unorder(&mut self, write: Slot, previous: Slot) {
+    pub fn unorder(&mut self, write: EventId, previous: EventId) {
         let location = self.event(write).location;
         let next = self.event(write).after;
         self.link(location, previous, next);
     }
 
-    pub(super) fn link(&mut self, location: u32, previous: Slot, next: Slot) {
+    pub(super) fn link(&mut self, location: u32, previous: EventId, next: EventId) {
         match previous {
-            NONE => self.places[location as usize].first = next,
+            NONE => self.locations[location as usize].first = next,
             previous => self.event_mut(previous).after = next,
         }
     }
 
     /// The write before this one in coherence order, none if it is not there yet.
-    pub(super) fn preceding(&self, write: Slot) -> Option<Slot> {
+    pub(super) fn preceding(&self, write: EventId) -> Option<EventId> {
         let location = self.event(write).location;
         let mut previous = NONE;
         loop {

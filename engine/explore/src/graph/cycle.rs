@@ -4,12 +4,12 @@
 //! that come after what the event writes or reads from. So it is on a cycle if one of these comes
 //! before it.
 
-use crate::graph::execution_graph::{Graph, Slot, NONE};
+use crate::graph::execution_graph::{EventId, Graph, NONE};
 
 /// Memory that is used again.
 #[derive(Clone, Default)]
 pub struct Reach {
-    /// How many events of each thread come before the event.
+    /// ReadMode many events of each thread come before the event.
     known: Vec<u32>,
     /// The place of each write in its location's coherence order, from 1.
     rank: Vec<u32>,
@@ -19,26 +19,26 @@ pub struct Reach {
 
 impl Graph {
     /// Whether a path leads from an event back to it: a read, with the write that it reads from
-    /// where that was added with it; or a write, with its read where it is exclusive. Starts and
+    /// where that was added with it; or a write, with its read where it is rmw. Starts and
     /// joins of threads are program order here.
-    pub fn is_on_cycle(&self, slot: Slot, reach: &mut Reach) -> bool {
-        let event = self.event(slot);
-        let own = if event.is_write() { slot } else { event.source };
+    pub fn is_on_cycle(&self, id: EventId, reach: &mut Reach) -> bool {
+        let event = self.event(id);
+        let own = if event.is_write() { id } else { event.source };
         if self.following(event.location, own) == NONE {
             return false;
         }
         reach.known.clear();
-        reach.known.extend_from_slice(self.clock(slot));
+        reach.known.extend_from_slice(self.clock(id));
         reach.rank.clear();
         reach.rank.resize(self.len(), 0);
         reach.last.clear();
-        reach.last.resize(self.places.len(), 0);
-        for location in 0..self.places.len() as u32 {
+        reach.last.resize(self.locations.len(), 0);
+        for location in 0..self.locations.len() as u32 {
             for (place, write) in self.writes(location).enumerate() {
                 reach.rank[write as usize] = place as u32 + 1;
             }
         }
-        let rank = |reach: &Reach, write: Slot| match write {
+        let rank = |reach: &Reach, write: EventId| match write {
             NONE => 0,
             write => reach.rank[write as usize],
         };
@@ -60,11 +60,11 @@ impl Graph {
                     continue;
                 }
                 let write = match event.is_write() {
-                    true => other as Slot,
+                    true => other as EventId,
                     false => event.source,
                 };
                 if rank(reach, write) < reach.last[event.location as usize] {
-                    let clock = self.clock(other as Slot);
+                    let clock = self.clock(other as EventId);
                     for (known, more) in reach.known.iter_mut().zip(clock) {
                         *known = (*known).max(*more);
                     }

@@ -6,14 +6,14 @@
 //! order reduction", POPL 2022). Events are added and taken away at the end; a backward revisit
 //! makes a new graph of those that stay.
 
-use crate::source::{Action, Initial, Location, ThreadId, Told};
+use crate::source::{Action, EventLabel, Initial, Location, ThreadId};
 use program::ir::SiteId;
 
 /// The place of an event in a graph.
-pub type Slot = u32;
+pub type EventId = u32;
 
 /// No event; of a read's source and in a coherence order: the initial write.
-pub const NONE: Slot = Slot::MAX;
+pub const NONE: EventId = EventId::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
@@ -22,20 +22,20 @@ pub struct Event {
     pub index: u32,
     pub action: Action,
     pub site: SiteId,
-    /// What a read reads, a join is given, a choice is.
+    /// Property a read reads, a join is given, a choice is.
     pub value: u64,
     /// The number of the location in the graph.
     pub location: u32,
     /// Of a read, the write it reads from; `NONE` for the initial one. Of an `Action::Wait` instead
     /// of a read that was revisited, the write that did so.
-    pub source: Slot,
-    /// Of an exclusive write, its read; of an exclusive read, its write, where there is one.
-    pub pair: Slot,
+    pub source: EventId,
+    /// Of an rmw write, its read; of an rmw read, its write, where there is one.
+    pub pair: EventId,
     /// Of a write, the next in coherence order.
-    pub after: Slot,
+    pub after: EventId,
     /// The thread's event before it; of an `Action::Wait`, which is none of these, the last one
     /// of the thread.
-    pub before: Slot,
+    pub before: EventId,
     /// Some read that was added before this write reads from it.
     pub revisited: bool,
 }
@@ -49,16 +49,10 @@ impl Event {
         matches!(self.action, Action::Write { .. })
     }
 
-    pub fn is_exclusive(&self) -> bool {
+    pub fn is_rmw(&self) -> bool {
         matches!(
             self.action,
-            Action::Read {
-                exclusive: true,
-                ..
-            } | Action::Write {
-                exclusive: true,
-                ..
-            }
+            Action::Read { rmw: true, .. } | Action::Write { rmw: true, .. }
         )
     }
 
@@ -73,26 +67,26 @@ impl Event {
 
 /// A location that some event of the graph reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct GraphLocation {
     pub at: Location,
     pub initial: Initial,
     /// The first write in coherence order after the initial one.
-    pub first: Slot,
+    pub first: EventId,
     pub(super) users: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line {
-    /// How many events the thread has.
+pub struct ThreadEvents {
+    /// ReadMode many events the thread has.
     pub count: u32,
-    pub last: Slot,
+    pub last: EventId,
     /// The event that creates it; `NONE` for main and for a thread that is not there.
-    pub creator: Slot,
+    pub creator: EventId,
     /// Its last `Action::Wait`.
-    pub waits: Slot,
+    pub waits: EventId,
 }
 
-pub(super) const ABSENT: Line = Line {
+pub(super) const ABSENT: ThreadEvents = ThreadEvents {
     count: 0,
     last: NONE,
     creator: NONE,
@@ -102,8 +96,8 @@ pub(super) const ABSENT: Line = Line {
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     pub events: Vec<Event>,
-    pub places: Vec<Place>,
-    pub threads: Vec<Line>,
+    pub locations: Vec<GraphLocation>,
+    pub threads: Vec<ThreadEvents>,
     /// For each event, how many events of each thread are in its causal prefix (po | rf)*,
     /// itself included: `stride` numbers an event.
     pub(super) clocks: Vec<u32>,
@@ -127,49 +121,53 @@ impl Graph {
         self.events.is_empty()
     }
 
-    pub fn event(&self, slot: Slot) -> &Event {
-        &self.events[slot as usize]
+    pub fn event(&self, id: EventId) -> &Event {
+        &self.events[id as usize]
     }
 
-    pub(super) fn event_mut(&mut self, slot: Slot) -> &mut Event {
-        &mut self.events[slot as usize]
+    pub(super) fn event_mut(&mut self, id: EventId) -> &mut Event {
+        &mut self.events[id as usize]
     }
 
-    pub fn clock(&self, slot: Slot) -> &[u32] {
-        &self.clocks[slot as usize * self.stride..][..self.stride]
+    pub fn clock(&self, id: EventId) -> &[u32] {
+        &self.clocks[id as usize * self.stride..][..self.stride]
     }
 
     /// Whether the first event is the other or in its causal prefix.
-    pub fn precedes(&self, first: Slot, other: Slot) -> bool {
+    pub fn precedes(&self, first: EventId, other: EventId) -> bool {
         let event = self.event(first);
         self.clock(other)[event.thread] > event.index
     }
 
     /// The number of a location, if an event is there.
-    pub fn place(&self, at: Location) -> Option<u32> {
-        let found = self.places.iter().position(|place| place.at == at);
+    pub fn location_number(&self, at: Location) -> Option<u32> {
+        let found = self.locations.iter().position(|place| place.at == at);
         found.map(|number| number as u32)
     }
 
     /// Makes a location known that has no event yet: the next event added is there.
-    pub fn add_place(&mut self, at: Location, initial: Initial) -> u32 {
-        self.places.push(Place {
+    pub fn add_location(&mut self, at: Location, initial: Initial) -> u32 {
+        self.locations.push(GraphLocation {
             at,
             initial,
             first: NONE,
             users: 0,
         });
-        self.places.len() as u32 - 1
+        self.locations.len() as u32 - 1
     }
 
     /// Adds a thread's next event. A write is in no coherence order yet; a read reads from the
     /// initial write.
-    pub fn push(&mut self, thread: ThreadId, told: &Told, location: u32) -> Slot {
-        let slot = self.events.len() as Slot;
-        let line = &mut self.threads[thread];
-        let (before, index, creator) = (line.last, line.count, line.creator);
-        line.last = slot;
-        line.count += 1;
+    pub fn push(&mut self, thread: ThreadId, label: &EventLabel, location: u32) -> EventId {
+        let id = self.events.len() as EventId;
+        let thread_events = &mut self.threads[thread];
+        let (before, index, creator) = (
+            thread_events.last,
+            thread_events.count,
+            thread_events.creator,
+        );
+        thread_events.last = id;
+        thread_events.count += 1;
         let from = if before == NONE { creator } else { before };
         if from == NONE {
             self.clocks.resize(self.clocks.len() + self.stride, 0);
@@ -177,12 +175,12 @@ impl Graph {
             let from = from as usize * self.stride;
             self.clocks.extend_from_within(from..from + self.stride);
         }
-        self.clocks[slot as usize * self.stride + thread] = index + 1;
+        self.clocks[id as usize * self.stride + thread] = index + 1;
         self.events.push(Event {
             thread,
             index,
-            action: told.action,
-            site: told.site,
+            action: label.action,
+            site: label.site,
             value: 0,
             location,
             source: NONE,
@@ -192,30 +190,28 @@ impl Graph {
             revisited: false,
         });
         if location != NONE {
-            self.places[location as usize].users += 1;
+            self.locations[location as usize].users += 1;
         }
-        match told.action {
-            Action::Write {
-                exclusive: true, ..
-            } => self.pair(slot),
-            Action::Create { thread } => self.create(slot, thread),
+        match label.action {
+            Action::Write { rmw: true, .. } => self.pair(id),
+            Action::Create { thread } => self.create(id, thread),
             Action::Join { thread } => {
-                let last = self
-                    .threads
-                    .get(thread)
-                    .map_or(NONE, |line| match line.last {
-                        NONE => line.creator,
-                        last => last,
+                let last =
+                    self.threads.get(thread).map_or(NONE, |thread_events| {
+                        match thread_events.last {
+                            NONE => thread_events.creator,
+                            last => last,
+                        }
                     });
-                self.learn(slot, last);
+                self.learn(id, last);
             }
             _ => {}
         }
-        slot
+        id
     }
 
-    /// Ties an exclusive write to its thread's last read.
-    fn pair(&mut self, write: Slot) {
+    /// Ties an rmw write to its thread's last read.
+    fn pair(&mut self, write: EventId) {
         let mut read = self.event(write).before;
         while read != NONE && !self.event(read).is_read() {
             read = self.event(read).before;
@@ -226,15 +222,15 @@ impl Graph {
         }
     }
 
-    fn create(&mut self, slot: Slot, thread: ThreadId) {
+    fn create(&mut self, id: EventId, thread: ThreadId) {
         if thread >= self.threads.len() {
             self.threads.resize(thread + 1, ABSENT);
         }
         if thread >= self.stride {
             self.widen((thread + 1).next_power_of_two());
         }
-        self.threads[thread] = Line {
-            creator: slot,
+        self.threads[thread] = ThreadEvents {
+            creator: id,
             ..ABSENT
         };
     }
@@ -250,21 +246,21 @@ impl Graph {
     }
 
     /// Puts another event's causal prefix into an event's.
-    fn learn(&mut self, slot: Slot, from: Slot) {
+    fn learn(&mut self, id: EventId, from: EventId) {
         if from == NONE {
             return;
         }
-        let (slot, from) = (slot as usize * self.stride, from as usize * self.stride);
+        let (id, from) = (id as usize * self.stride, from as usize * self.stride);
         for thread in 0..self.stride {
             let known = self.clocks[from + thread];
-            let own = &mut self.clocks[slot + thread];
+            let own = &mut self.clocks[id + thread];
             *own = known.max(*own);
         }
     }
 
     /// Has a read read from a write. The read has no events after it, and its prefix only what
     /// comes before it in its thread.
-    pub fn set_source(&mut self, read: Slot, write: Slot, value: u64) {
+    pub fn set_source(&mut self, read: EventId, write: EventId, value: u64) {
         let event = self.event_mut(read);
         event.source = write;
         event.value = value;
@@ -275,7 +271,7 @@ impl Graph {
     }
 
     /// Forgets what a read reads from.
-    pub(super) fn unset_source(&mut self, read: Slot) {
+    pub(super) fn unset_source(&mut self, read: EventId) {
         let event = *self.event(read);
         let row = read as usize * self.stride;
         let from = match event.before {
@@ -292,14 +288,14 @@ impl Graph {
         self.event_mut(read).source = NONE;
     }
 
-    pub fn set_value(&mut self, slot: Slot, value: u64) {
-        self.event_mut(slot).value = value;
+    pub fn set_value(&mut self, id: EventId, value: u64) {
+        self.event_mut(id).value = value;
     }
 
-    /// What a read of the location from this write reads.
-    pub fn value_of(&self, location: u32, write: Slot) -> u64 {
+    /// Property a read of the location from this write reads.
+    pub fn value_of(&self, location: u32, write: EventId) -> u64 {
         match write {
-            NONE => match self.places[location as usize].initial {
+            NONE => match self.locations[location as usize].initial {
                 Initial::Value(value) => value,
                 _ => 0,
             },
@@ -311,27 +307,30 @@ impl Graph {
     }
 
     /// Whether the event reads what nothing has written, where that is an error.
-    pub fn reads_unknown(&self, read: Slot) -> bool {
+    pub fn reads_unknown(&self, read: EventId) -> bool {
         let event = self.event(read);
-        matches!(event.action, Action::Read { lax: false, .. })
-            && event.source == NONE
-            && self.places[event.location as usize].initial == Initial::Unknown
+        matches!(
+            event.action,
+            Action::Read {
+                uninitialised_ok: false,
+                ..
+            }
+        ) && event.source == NONE
+            && self.locations[event.location as usize].initial == Initial::Unknown
     }
 
     /// The last events of a thread that are reads, so many at most, newest first.
-    pub fn last_reads(&self, thread: ThreadId, count: usize) -> impl Iterator<Item = Slot> + '_ {
-        let mut slot = self.threads[thread].last;
+    pub fn last_reads(&self, thread: ThreadId, count: usize) -> impl Iterator<Item = EventId> + '_ {
+        let mut id = self.threads[thread].last;
         let events = std::iter::from_fn(move || {
-            let now = slot;
-            slot = self.events.get(now as usize)?.before;
+            let now = id;
+            id = self.events.get(now as usize)?.before;
             Some(now)
         });
-        events
-            .filter(|slot| self.event(*slot).is_read())
-            .take(count)
+        events.filter(|id| self.event(*id).is_read()).take(count)
     }
 
-    /// What an object made by the program holds at first.
+    /// Property an object made by the program holds at first.
     pub fn allocated(&self, at: Location) -> Initial {
         for event in &self.events {
             if let Action::Allocate { base, size, zeroed } = event.action {
@@ -349,17 +348,17 @@ impl Graph {
 
     /// Takes the last event away.
     pub fn pop(&mut self) {
-        let slot = self.events.len() as Slot - 1;
-        let event = self.events[slot as usize];
+        let id = self.events.len() as EventId - 1;
+        let event = self.events[id as usize];
         if event.action == Action::Wait {
             self.threads[event.thread].waits = event.before;
             self.events.pop();
-            self.clocks.truncate(slot as usize * self.stride);
+            self.clocks.truncate(id as usize * self.stride);
             return;
         }
         if event.is_write() {
-            if let Some(previous) = self.preceding(slot) {
-                self.unorder(slot, previous);
+            if let Some(previous) = self.preceding(id) {
+                self.unorder(id, previous);
             }
             if event.pair != NONE {
                 self.event_mut(event.pair).pair = NONE;
@@ -369,22 +368,22 @@ impl Graph {
             self.threads[thread] = ABSENT;
         }
         if event.location != NONE {
-            let place = &mut self.places[event.location as usize];
+            let place = &mut self.locations[event.location as usize];
             place.users -= 1;
             if place.users == 0 {
-                self.places.truncate(event.location as usize);
+                self.locations.truncate(event.location as usize);
             }
         }
-        let line = &mut self.threads[event.thread];
-        line.count -= 1;
-        line.last = event.before;
+        let thread_events = &mut self.threads[event.thread];
+        thread_events.count -= 1;
+        thread_events.last = event.before;
         self.events.pop();
-        self.clocks.truncate(slot as usize * self.stride);
+        self.clocks.truncate(id as usize * self.stride);
     }
 
     pub fn copy_from(&mut self, other: &Graph) {
         self.events.clone_from(&other.events);
-        self.places.clone_from(&other.places);
+        self.locations.clone_from(&other.locations);
         self.threads.clone_from(&other.threads);
         self.clocks.clone_from(&other.clocks);
         self.stride = other.stride;

@@ -1,48 +1,48 @@
 //! Whether an execution is an interleaving: its threads take turns, and each read sees the last
-//! write (Lamport, "How to make a multiprocessor computer that correctly executes multiprocess
+//! write (Lamport, "ReadMode to make a multiprocessor computer that correctly executes multiprocess
 //! programs", IEEE TC 1979).
 
-use crate::graph::execution_graph::{Graph, Slot, NONE};
+use crate::graph::execution_graph::{EventId, Graph, NONE};
 use crate::source::Action;
 
 /// A read-modify-write is one node, that of its read.
-pub fn node(graph: &Graph, slot: Slot) -> Slot {
-    let event = graph.event(slot);
+pub fn node(graph: &Graph, id: EventId) -> EventId {
+    let event = graph.event(id);
     match event.is_write() && event.pair != NONE {
         true => event.pair,
-        false => slot,
+        false => id,
     }
 }
 
 /// Whether program order, the start and the end of threads, rf, co and fr together have no cycle.
-pub fn takes_turns(graph: &Graph) -> bool {
+pub fn is_interleaving(graph: &Graph) -> bool {
     let n = graph.len();
     let mut edges: Vec<(usize, usize)> = Vec::with_capacity(4 * n);
-    let mut add = |from: Slot, to: Slot| {
+    let mut add = |from: EventId, to: EventId| {
         let (from, to) = (node(graph, from), node(graph, to));
         if from != to {
             edges.push((from as usize, to as usize));
         }
     };
-    for slot in 0..n as Slot {
-        let event = graph.event(slot);
+    for id in 0..n as EventId {
+        let event = graph.event(id);
         match event.before {
             NONE if graph.threads[event.thread].creator == NONE => {}
-            NONE => add(graph.threads[event.thread].creator, slot),
-            before => add(before, slot),
+            NONE => add(graph.threads[event.thread].creator, id),
+            before => add(before, id),
         }
         match event.action {
             Action::Join { thread } if graph.threads[thread].last != NONE => {
-                add(graph.threads[thread].last, slot);
+                add(graph.threads[thread].last, id);
             }
-            Action::Write { .. } if event.after != NONE => add(slot, event.after),
+            Action::Write { .. } if event.after != NONE => add(id, event.after),
             Action::Read { .. } => {
                 if event.source != NONE {
-                    add(event.source, slot);
+                    add(event.source, id);
                 }
                 let next = graph.following(event.location, event.source);
                 if next != NONE {
-                    add(slot, next);
+                    add(id, next);
                 }
             }
             _ => {}

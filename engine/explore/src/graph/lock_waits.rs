@@ -1,42 +1,42 @@
 //! Threads that wait for a lock, in a graph.
 //!
 //! A wait has a place in the order of addition and no other: it is no event of its thread, and
-//! orders nothing. What the thread reads then is one of the writes that were added after it.
+//! orders nothing. Property the thread reads then is one of the writes that were added after it.
 
-use crate::graph::execution_graph::{Event, Graph, Slot, NONE};
-use crate::source::{Action, ThreadId, Told};
+use crate::graph::execution_graph::{Event, EventId, Graph, NONE};
+use crate::source::{Action, EventLabel, ThreadId};
 
 impl Graph {
     /// Has a thread wait, until something is added that its next read may read from.
-    pub fn push_wait(&mut self, thread: ThreadId, told: &Told) {
-        let slot = self.events.len() as Slot;
-        let line = &mut self.threads[thread];
+    pub fn push_wait(&mut self, thread: ThreadId, label: &EventLabel) {
+        let id = self.events.len() as EventId;
+        let thread_events = &mut self.threads[thread];
         self.events.push(Event {
             thread,
-            index: line.count,
+            index: thread_events.count,
             action: Action::Wait,
-            site: told.site,
+            site: label.site,
             value: 0,
             location: NONE,
             source: NONE,
             pair: NONE,
             after: NONE,
-            before: line.waits,
+            before: thread_events.waits,
             revisited: false,
         });
-        line.waits = slot;
+        thread_events.waits = id;
         self.clocks.resize(self.events.len() * self.stride, 0);
     }
 
     /// Has a thread wait instead of reading, which is its last event, from a write that was added
     /// later: what is there because of it.
-    pub fn wait_instead(&mut self, read: Slot) {
+    pub fn wait_instead(&mut self, read: EventId) {
         let event = *self.event(read);
-        let line = &mut self.threads[event.thread];
-        line.count -= 1;
-        line.last = event.before;
-        let before = std::mem::replace(&mut line.waits, read);
-        self.places[event.location as usize].users -= 1;
+        let thread_events = &mut self.threads[event.thread];
+        thread_events.count -= 1;
+        thread_events.last = event.before;
+        let before = std::mem::replace(&mut thread_events.waits, read);
+        self.locations[event.location as usize].users -= 1;
         *self.event_mut(read) = Event {
             action: Action::Wait,
             value: 0,
@@ -51,9 +51,10 @@ impl Graph {
     }
 
     /// After what a thread waits for something to read from, if it waits.
-    pub fn waits_since(&self, thread: ThreadId) -> Option<Slot> {
-        let line = &self.threads[thread];
-        let waits = line.waits != NONE && self.event(line.waits).index == line.count;
-        waits.then_some(line.waits)
+    pub fn waits_since(&self, thread: ThreadId) -> Option<EventId> {
+        let thread_events = &self.threads[thread];
+        let waits = thread_events.waits != NONE
+            && self.event(thread_events.waits).index == thread_events.count;
+        waits.then_some(thread_events.waits)
     }
 }

@@ -1,20 +1,20 @@
-//! What a revisit leaves of a graph, and which graph may make it.
+//! Property a revisit leaves of a graph, and which graph may make it.
 
-use crate::graph::execution_graph::{Event, Graph, Slot, ABSENT, NONE};
+use crate::graph::execution_graph::{Event, EventId, Graph, ABSENT, NONE};
 use crate::source::Action;
 
 impl Graph {
     /// Whether an event stays when `write` revisits `read`.
-    pub fn stays(&self, slot: Slot, read: Slot, write: Slot) -> bool {
-        slot <= read || self.precedes(slot, write)
+    pub fn stays(&self, id: EventId, read: EventId, write: EventId) -> bool {
+        id <= read || self.precedes(id, write)
     }
 
     /// The paper's IsMaximallyAdded (section 4.2): whether an event is what would have been
     /// added had `write` not been there.
-    pub fn is_maximal(&self, slot: Slot, write: Slot) -> bool {
-        let event = self.event(slot);
+    pub fn is_maximal(&self, id: EventId, write: EventId) -> bool {
+        let event = self.event(id);
         let previous =
-            |other: Slot| other <= slot || (other != write && self.precedes(other, write));
+            |other: EventId| other <= id || (other != write && self.precedes(other, write));
         match event.action {
             Action::Choose { .. } => event.value == 0,
             Action::Read { .. } => {
@@ -39,8 +39,8 @@ impl Graph {
                     }
                     later = self.event(later).after;
                 }
-                let read_before = |other: &Event| other.source == slot;
-                !(event.revisited && self.events[..slot as usize].iter().any(read_before))
+                let read_before = |other: &Event| other.source == id;
+                !(event.revisited && self.events[..id as usize].iter().any(read_before))
             }
             Action::Wait => event.source == NONE || previous(event.source),
             _ => true,
@@ -48,15 +48,15 @@ impl Graph {
     }
 
     /// Writes over `out` the graph that a revisit of `read` by `write` leaves; gives their
-    /// places in it. The read has no source there, the write no place in the coherence order.
+    /// locations in it. The read has no source there, the write no place in the coherence order.
     pub fn restrict(
         &self,
-        read: Slot,
-        write: Slot,
-        moved: &mut Vec<Slot>,
+        read: EventId,
+        write: EventId,
+        moved: &mut Vec<EventId>,
         out: &mut Graph,
-    ) -> (Slot, Slot) {
-        let stays = |slot| slot == write || self.stays(slot, read, write);
+    ) -> (EventId, EventId) {
+        let stays = |id| id == write || self.stays(id, read, write);
         self.part(stays, moved, out);
         let (read, write) = (moved[read as usize], moved[write as usize]);
         out.unset_source(read);
@@ -65,45 +65,45 @@ impl Graph {
 
     /// Writes over `out` what is left of a graph with these events alone, which hold what comes
     /// before them; and where each is in it. A write that is in no coherence order stays so.
-    pub fn part(&self, stays: impl Fn(Slot) -> bool, moved: &mut Vec<Slot>, out: &mut Graph) {
+    pub fn part(&self, stays: impl Fn(EventId) -> bool, moved: &mut Vec<EventId>, out: &mut Graph) {
         moved.clear();
         let mut count = 0;
-        for slot in 0..self.events.len() as Slot {
-            let stays = stays(slot);
+        for id in 0..self.events.len() as EventId {
+            let stays = stays(id);
             moved.push(if stays { count } else { NONE });
-            count += Slot::from(stays);
+            count += EventId::from(stays);
         }
-        let to = |slot: Slot| match slot {
+        let to = |id: EventId| match id {
             NONE => NONE,
-            slot => moved[slot as usize],
+            id => moved[id as usize],
         };
         out.events.clear();
         out.clocks.clear();
         out.stride = self.stride;
-        out.places.clear();
+        out.locations.clear();
         out.threads.clear();
         out.threads.resize(self.threads.len(), ABSENT);
-        for (slot, event) in self.events.iter().enumerate() {
-            if moved[slot] == NONE {
+        for (id, event) in self.events.iter().enumerate() {
+            if moved[id] == NONE {
                 continue;
             }
-            let new = out.events.len() as Slot;
+            let new = out.events.len() as EventId;
             let mut event = *event;
             if event.action == Action::Wait {
                 let waits = &mut out.threads[event.thread].waits;
                 event.before = std::mem::replace(waits, new);
                 event.source = to(event.source);
                 out.events.push(event);
-                out.clocks.extend_from_slice(self.clock(slot as Slot));
+                out.clocks.extend_from_slice(self.clock(id as EventId));
                 continue;
             }
             if event.location != NONE {
-                let place = &self.places[event.location as usize];
-                event.location = match out.place(place.at) {
+                let place = &self.locations[event.location as usize];
+                event.location = match out.location_number(place.at) {
                     Some(number) => number,
-                    None => out.add_place(place.at, place.initial),
+                    None => out.add_location(place.at, place.initial),
                 };
-                out.places[event.location as usize].users += 1;
+                out.locations[event.location as usize].users += 1;
             }
             event.source = to(event.source);
             event.pair = to(event.pair);
@@ -112,14 +112,14 @@ impl Graph {
             if let Action::Create { thread } = event.action {
                 out.threads[thread].creator = new;
             }
-            let line = &mut out.threads[event.thread];
-            line.count += 1;
-            line.last = new;
+            let thread_events = &mut out.threads[event.thread];
+            thread_events.count += 1;
+            thread_events.last = new;
             out.events.push(event);
-            out.clocks.extend_from_slice(self.clock(slot as Slot));
+            out.clocks.extend_from_slice(self.clock(id as EventId));
         }
-        for place in &self.places {
-            let Some(number) = out.place(place.at) else {
+        for place in &self.locations {
+            let Some(number) = out.location_number(place.at) else {
                 continue;
             };
             let (mut at, mut previous) = (place.first, NONE);

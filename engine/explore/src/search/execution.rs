@@ -1,36 +1,36 @@
 //! An execution: its graph, and where each thread stands.
 //!
-//! Where a thread stands follows from the graph, and is a node of the worker's tree: taking an
-//! event back and restricting a graph are a matter of going back in the tree.
+//! Where a thread stands follows from the graph, and is a node of the worker's states: taking an
+//! event back and restricting a graph are a matter of going back in the states.
 
-use crate::graph::execution_graph::{Graph, Slot, NONE};
-use crate::search::thread_states::{Node, Tree, Way, NOWHERE};
-use crate::source::{Action, Initial, Location, Next, Source, ThreadId, Told, Wait};
+use crate::graph::execution_graph::{EventId, Graph, NONE};
+use crate::search::thread_states::{Node, ThreadStates, Transition, NO_STATE};
+use crate::source::{Action, EventLabel, Initial, Location, Next, Source, ThreadId, Wait};
 
 #[derive(Clone, Copy)]
-struct Head {
+struct ThreadPosition {
     node: Node,
-    /// How many events the thread has told before, one more where it stopped instead of one.
+    /// ReadMode many events the thread has label before, one more where it stopped instead of one.
     index: u32,
 }
 
-const ABSENT: Head = Head {
-    node: NOWHERE,
+const ABSENT: ThreadPosition = ThreadPosition {
+    node: NO_STATE,
     index: 0,
 };
 
 pub struct Execution {
     pub graph: Graph,
-    heads: Vec<Head>,
-    /// Of the tree that the nodes are of; 0: of none that is there.
+    heads: Vec<ThreadPosition>,
+    /// Of the states that the nodes are of; 0: of none that is there.
     generation: u32,
 }
 
 /// An execution none of whose threads can go on.
-pub struct Ended<'e, T> {
+pub struct EndedExecution<'e, T> {
     pub graph: &'e Graph,
-    heads: &'e [Head],
-    tree: &'e Tree<T>,
+    heads: &'e [ThreadPosition],
+    states: &'e ThreadStates<T>,
 }
 
 impl Execution {
@@ -43,7 +43,7 @@ impl Execution {
         }
     }
 
-    /// A copy for a worker with another tree.
+    /// A copy for a worker with another states.
     pub fn copy(&self) -> Execution {
         Execution {
             graph: self.graph.clone(),
@@ -52,32 +52,32 @@ impl Execution {
         }
     }
 
-    pub fn ended<'e, T: Clone>(&'e self, tree: &'e Tree<T>) -> Ended<'e, T> {
-        Ended {
+    pub fn ended<'e, T: Clone>(&'e self, states: &'e ThreadStates<T>) -> EndedExecution<'e, T> {
+        EndedExecution {
             graph: &self.graph,
             heads: &self.heads,
-            tree,
+            states,
         }
     }
 
-    /// What a thread does next, if that is an event.
-    fn told<T: Clone>(&self, tree: &Tree<T>, thread: ThreadId) -> Option<Told> {
+    /// Property a thread does next, if that is an event.
+    fn label<T: Clone>(&self, states: &ThreadStates<T>, thread: ThreadId) -> Option<EventLabel> {
         let head = self.heads[thread];
-        match (head.node != NOWHERE).then(|| tree.next(head.node)) {
-            Some(Next::Event(told)) => Some(*told),
+        match (head.node != NO_STATE).then(|| states.next(head.node)) {
+            Some(Next::Event(label)) => Some(*label),
             _ => None,
         }
     }
 
     /// Whether a thread is between the halves of a read-modify-write, as far as one knows.
-    fn is_between(&self, thread: ThreadId, told: &Told) -> bool {
-        match told.action {
-            Action::Write { exclusive, .. } => exclusive,
+    fn is_between(&self, thread: ThreadId, label: &EventLabel) -> bool {
+        match label.action {
+            Action::Write { rmw, .. } => rmw,
             Action::Choose { .. } => {
                 let last = self.graph.threads[thread].last;
                 last != NONE && {
                     let event = self.graph.event(last);
-                    event.is_read() && event.is_exclusive() && event.pair == NONE
+                    event.is_read() && event.is_rmw() && event.pair == NONE
                 }
             }
             _ => false,
@@ -85,31 +85,31 @@ impl Execution {
     }
 
     /// Whether some read-modify-write may still lack its write, so that its read cannot be
-    /// judged yet.
-    pub fn is_halfway<T: Clone>(&self, tree: &Tree<T>) -> bool {
+    /// checks yet.
+    pub fn is_halfway<T: Clone>(&self, states: &ThreadStates<T>) -> bool {
         let threads = 0..self.heads.len();
         threads
-            .filter_map(|thread| Some((thread, self.told(tree, thread)?)))
-            .any(|(thread, told)| self.is_between(thread, &told))
+            .filter_map(|thread| Some((thread, self.label(states, thread)?)))
+            .any(|(thread, label)| self.is_between(thread, &label))
     }
 
     /// The thread that goes on, and with what: first one that is halfway through a
     /// read-modify-write, which the algorithm asks for; then one that does not read, since a
     /// read that comes after the writes needs no revisit.
-    pub fn schedule<T: Clone>(&self, tree: &Tree<T>) -> Option<(ThreadId, Told)> {
+    pub fn schedule<T: Clone>(&self, states: &ThreadStates<T>) -> Option<(ThreadId, EventLabel)> {
         let (mut found, mut reads) = (None, None);
         for thread in 0..self.heads.len() {
-            let Some(told) = self.told(tree, thread) else {
+            let Some(label) = self.label(states, thread) else {
                 continue;
             };
-            if self.is_between(thread, &told) {
-                return Some((thread, told));
+            if self.is_between(thread, &label) {
+                return Some((thread, label));
             }
-            match told.action {
-                Action::Join { thread } if self.result(tree, thread).is_none() => {}
+            match label.action {
+                Action::Join { thread } if self.result(states, thread).is_none() => {}
                 Action::Read { at, .. } if self.waits(thread, at) => {}
-                Action::Read { .. } => reads = reads.or(Some((thread, told))),
-                _ => found = found.or(Some((thread, told))),
+                Action::Read { .. } => reads = reads.or(Some((thread, label))),
+                _ => found = found.or(Some((thread, label))),
             }
         }
         found.or(reads)
@@ -118,59 +118,59 @@ impl Execution {
     /// Whether a thread waits for a write of this location that has not come.
     fn waits(&self, thread: ThreadId, at: Location) -> bool {
         self.graph.waits_since(thread).is_some_and(|since| {
-            let location = self.graph.place(at);
+            let location = self.graph.location_number(at);
             !location.is_some_and(|at| self.graph.writes(at).any(|write| write > since))
         })
     }
 
     /// Whether what the thread has just read is a lock that is taken.
-    pub fn is_locked_out<T: Clone>(&self, tree: &Tree<T>, thread: ThreadId) -> bool {
-        let next = tree.next(self.heads[thread].node);
+    pub fn is_locked_out<T: Clone>(&self, states: &ThreadStates<T>, thread: ThreadId) -> bool {
+        let next = states.next(self.heads[thread].node);
         matches!(next, Next::Blocked { wait, .. } if *wait == Wait::Lock)
     }
 
     /// Has a thread wait instead of reading, which is the last that it did.
-    pub fn wait_instead<T: Clone>(&mut self, tree: &Tree<T>, read: Slot) {
+    pub fn wait_instead<T: Clone>(&mut self, states: &ThreadStates<T>, read: EventId) {
         let thread = self.graph.event(read).thread;
         self.graph.wait_instead(read);
         let count = self.graph.threads[thread].count;
-        rewind(&mut self.heads[thread], tree, count);
+        rewind(&mut self.heads[thread], states, count);
     }
 
     /// Writes over `out` the execution as a source tells it: those who wait have read the last
     /// write.
-    pub fn told_whole<S: Source>(
+    pub fn resolve_waits<S: Source>(
         &self,
         source: &S,
-        tree: &mut Tree<S::Thread>,
-        moved: &mut Vec<Slot>,
+        states: &mut ThreadStates<S::Thread>,
+        moved: &mut Vec<EventId>,
         out: &mut Execution,
     ) {
-        let is_told = |slot| self.graph.event(slot).action != Action::Wait;
+        let is_told = |id| self.graph.event(id).action != Action::Wait;
         self.graph.part(is_told, moved, &mut out.graph);
         out.heads.clone_from(&self.heads);
         out.generation = self.generation;
         for thread in 0..self.heads.len() {
-            let Some(told) = self.told(tree, thread) else {
+            let Some(label) = self.label(states, thread) else {
                 continue;
             };
-            let Action::Read { at, .. } = told.action else {
+            let Action::Read { at, .. } = label.action else {
                 continue;
             };
-            if let Some(location) = out.locate(source, tree, at) {
+            if let Some(location) = out.locate(source, states, at) {
                 let last = out.graph.last_write(location);
-                let read = out.push(thread, &told, location);
+                let read = out.push(thread, &label, location);
                 let value = out.graph.value_of(location, last);
                 out.graph.set_source(read, last, value);
-                out.go_on(source, tree, read);
+                out.advance(source, states, read);
             }
         }
     }
 
-    /// What a thread that has ended gives.
-    pub fn result<T: Clone>(&self, tree: &Tree<T>, thread: ThreadId) -> Option<u64> {
-        let head = self.heads.get(thread).filter(|h| h.node != NOWHERE)?;
-        match tree.next(head.node) {
+    /// Property a thread that has ended gives.
+    pub fn result<T: Clone>(&self, states: &ThreadStates<T>, thread: ThreadId) -> Option<u64> {
+        let head = self.heads.get(thread).filter(|h| h.node != NO_STATE)?;
+        match states.next(head.node) {
             Next::Done(result) => Some(*result),
             _ => None,
         }
@@ -181,51 +181,56 @@ impl Execution {
     pub fn locate<S: Source>(
         &mut self,
         source: &S,
-        tree: &mut Tree<S::Thread>,
+        states: &mut ThreadStates<S::Thread>,
         at: Location,
     ) -> Option<u32> {
-        if let Some(number) = self.graph.place(at) {
+        if let Some(number) = self.graph.location_number(at) {
             return Some(number);
         }
-        let initial = match tree.initial(source, at) {
+        let initial = match states.initial(source, at) {
             Initial::Outside => self.graph.allocated(at),
             known => known,
         };
-        (initial != Initial::Outside).then(|| self.graph.add_place(at, initial))
+        (initial != Initial::Outside).then(|| self.graph.add_location(at, initial))
     }
 
-    /// Adds a thread's next event to the graph; the thread waits for [`Execution::go_on`].
-    pub fn push(&mut self, thread: ThreadId, told: &Told, location: u32) -> Slot {
-        self.graph.push(thread, told, location)
+    /// Adds a thread's next event to the graph; the thread waits for [`Execution::advance`].
+    pub fn push(&mut self, thread: ThreadId, label: &EventLabel, location: u32) -> EventId {
+        self.graph.push(thread, label, location)
     }
 
     /// The thread of the event that was added last, or whose read has a new source, goes on to
     /// its next event.
-    pub fn go_on<S: Source>(&mut self, source: &S, tree: &mut Tree<S::Thread>, slot: Slot) {
-        match self.generation == tree.generation {
-            true => self.follow(source, tree, slot),
-            false => self.stand(source, tree),
+    pub fn advance<S: Source>(
+        &mut self,
+        source: &S,
+        states: &mut ThreadStates<S::Thread>,
+        id: EventId,
+    ) {
+        match self.generation == states.generation {
+            true => self.follow(source, states, id),
+            false => self.stand(source, states),
         }
     }
 
-    /// Finds where the threads stand after all events, where the tree does not know it any more.
-    pub fn stand<S: Source>(&mut self, source: &S, tree: &mut Tree<S::Thread>) {
-        if self.generation == tree.generation {
+    /// Finds where the threads stand after all events, where the states does not know it any more.
+    pub fn stand<S: Source>(&mut self, source: &S, states: &mut ThreadStates<S::Thread>) {
+        if self.generation == states.generation {
             return;
         }
-        self.generation = tree.generation;
+        self.generation = states.generation;
         self.heads.clear();
-        self.heads.push(Head {
-            node: tree.main(source),
+        self.heads.push(ThreadPosition {
+            node: states.main(source),
             index: 0,
         });
-        for slot in 0..self.graph.len() as Slot {
-            self.follow(source, tree, slot);
+        for id in 0..self.graph.len() as EventId {
+            self.follow(source, states, id);
         }
     }
 
-    fn follow<S: Source>(&mut self, source: &S, tree: &mut Tree<S::Thread>, slot: Slot) {
-        let event = self.graph.event(slot);
+    fn follow<S: Source>(&mut self, source: &S, states: &mut ThreadStates<S::Thread>, id: EventId) {
+        let event = self.graph.event(id);
         if event.action == Action::Wait {
             return;
         }
@@ -234,18 +239,18 @@ impl Execution {
             if thread >= self.heads.len() {
                 self.heads.resize(thread + 1, ABSENT);
             }
-            self.heads[thread] = Head {
-                node: tree.follow(source, head.node, Way::Created(thread)),
+            self.heads[thread] = ThreadPosition {
+                node: states.follow(source, head.node, Transition::Created(thread)),
                 index: 0,
             };
         }
         let way = match event.action.has_answer() {
-            true if self.graph.reads_unknown(slot) => Way::Unwritten,
-            true => Way::Answered(event.value),
-            false => Way::Answered(0),
+            true if self.graph.reads_unknown(id) => Transition::Unwritten,
+            true => Transition::Answered(event.value),
+            false => Transition::Answered(0),
         };
-        self.heads[event.thread] = Head {
-            node: tree.follow(source, head.node, way),
+        self.heads[event.thread] = ThreadPosition {
+            node: states.follow(source, head.node, way),
             index: head.index + 1,
         };
     }
@@ -254,19 +259,24 @@ impl Execution {
     pub fn stop<S: Source>(
         &mut self,
         source: &S,
-        tree: &mut Tree<S::Thread>,
+        states: &mut ThreadStates<S::Thread>,
         thread: ThreadId,
-        why: Way,
+        why: Transition,
     ) {
         let head = self.heads[thread];
-        self.heads[thread] = Head {
-            node: tree.follow(source, head.node, why),
+        self.heads[thread] = ThreadPosition {
+            node: states.follow(source, head.node, why),
             index: head.index + 1,
         };
     }
 
     /// Takes events back until so many are left; the threads stand after them.
-    pub fn truncate<S: Source>(&mut self, source: &S, tree: &mut Tree<S::Thread>, len: usize) {
+    pub fn truncate<S: Source>(
+        &mut self,
+        source: &S,
+        states: &mut ThreadStates<S::Thread>,
+        len: usize,
+    ) {
         while self.graph.len() > len {
             let event = self.graph.events[self.graph.len() - 1];
             if let Action::Create { thread } = event.action {
@@ -276,12 +286,12 @@ impl Execution {
             }
             self.graph.pop();
         }
-        if self.generation != tree.generation {
-            return self.stand(source, tree);
+        if self.generation != states.generation {
+            return self.stand(source, states);
         }
         for thread in 0..self.heads.len() {
             let count = self.graph.threads[thread].count;
-            rewind(&mut self.heads[thread], tree, count);
+            rewind(&mut self.heads[thread], states, count);
         }
     }
 
@@ -289,44 +299,44 @@ impl Execution {
     /// before it, and the write has no place in coherence order yet.
     pub fn restrict<T: Clone>(
         &self,
-        tree: &Tree<T>,
-        (read, write): (Slot, Slot),
-        moved: &mut Vec<Slot>,
+        states: &ThreadStates<T>,
+        (read, write): (EventId, EventId),
+        moved: &mut Vec<EventId>,
         out: &mut Execution,
-    ) -> (Slot, Slot) {
+    ) -> (EventId, EventId) {
         let found = self.graph.restrict(read, write, moved, &mut out.graph);
         out.generation = self.generation;
-        if self.generation != tree.generation {
+        if self.generation != states.generation {
             return found;
         }
         out.heads.clone_from(&self.heads);
         let reader = self.graph.event(read).thread;
         for (thread, head) in out.heads.iter_mut().enumerate() {
-            let line = out.graph.threads[thread];
-            if thread != 0 && line.creator == NONE {
+            let thread_events = out.graph.threads[thread];
+            if thread != 0 && thread_events.creator == NONE {
                 *head = ABSENT;
                 continue;
             }
             let before = u32::from(thread == reader);
-            rewind(head, tree, line.count - before);
+            rewind(head, states, thread_events.count - before);
         }
         found
     }
 }
 
 /// Lets a thread stand after so many events.
-fn rewind<T: Clone>(head: &mut Head, tree: &Tree<T>, count: u32) {
+fn rewind<T: Clone>(head: &mut ThreadPosition, states: &ThreadStates<T>, count: u32) {
     while head.index > count {
-        head.node = tree.previous(head.node);
+        head.node = states.previous(head.node);
         head.index -= 1;
     }
 }
 
-impl<'e, T: Clone> Ended<'e, T> {
-    /// What a thread does next; none for one that is not there.
+impl<'e, T: Clone> EndedExecution<'e, T> {
+    /// Property a thread does next; none for one that is not there.
     pub fn next(&self, thread: ThreadId) -> Option<&'e Next> {
         let head = self.heads.get(thread)?;
-        (head.node != NOWHERE).then(|| self.tree.next(head.node))
+        (head.node != NO_STATE).then(|| self.states.next(head.node))
     }
 
     /// The threads that are there.
@@ -338,6 +348,6 @@ impl<'e, T: Clone> Ended<'e, T> {
     /// A thread as it stands.
     pub fn thread(&self, thread: ThreadId) -> Option<&'e T> {
         let head = self.heads.get(thread)?;
-        (head.node != NOWHERE).then(|| self.tree.thread(head.node))
+        (head.node != NO_STATE).then(|| self.states.thread(head.node))
     }
 }

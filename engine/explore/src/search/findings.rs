@@ -1,11 +1,11 @@
-//! What an execution that cannot go on shows.
+//! Property an execution that cannot go on shows.
 
-use crate::consistency::judge::Race;
-use crate::exploration::{Counts, Cut, End, ExploreError, Violation};
-use crate::graph::execution_graph::{Event, Graph, Slot};
-use crate::graph::interleaving::takes_turns;
-use crate::search::execution::Ended;
-use crate::source::{Action, Fault, Kind, Next, Source, Wait};
+use crate::consistency::checker::Race;
+use crate::exploration::{Counts, ExecutionEnd, ExploreError, Truncation, Violation};
+use crate::graph::execution_graph::{Event, EventId, Graph};
+use crate::graph::interleaving::is_interleaving;
+use crate::search::execution::EndedExecution;
+use crate::source::{Action, Fault, FaultKind, Next, Source, Wait};
 use program::ir::SiteId;
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 pub struct Findings {
     pub counts: Counts,
     pub violations: Vec<Violation>,
-    pub cuts: Vec<Cut>,
+    pub truncations: Vec<Truncation>,
 }
 
 impl Findings {
@@ -23,14 +23,14 @@ impl Findings {
     pub fn conclude<S: Source>(
         &mut self,
         source: &S,
-        execution: &Ended<S::Thread>,
+        execution: &EndedExecution<S::Thread>,
         race: Option<Race>,
-        unordered: Option<Slot>,
-    ) -> Result<Option<(End, bool)>, ExploreError> {
-        let (mut faulty, mut cut, mut waiting) = (false, false, false);
+        unordered: Option<EventId>,
+    ) -> Result<Option<(ExecutionEnd, bool)>, ExploreError> {
+        let (mut faulty, mut truncated, mut waiting) = (false, false, false);
         let mut violated = false;
         let elsewhere = |next: &Next| {
-            let wait = Wait::Elsewhere;
+            let wait = Wait::Redundant;
             matches!(next, Next::Blocked { wait: found, .. } if *found == wait)
         };
         if execution.threads().any(|(_, next)| elsewhere(next)) {
@@ -43,9 +43,9 @@ impl Findings {
                     self.violate(fault, None, execution.graph, 1);
                     faulty = true;
                 }
-                Next::Cut { message, site } => {
-                    self.cut(message, *site);
-                    cut = true;
+                Next::Truncated { message, site } => {
+                    self.truncate(message, *site);
+                    truncated = true;
                 }
                 Next::Unsupported { message, site } => {
                     return Err(ExploreError::Unsupported {
@@ -59,7 +59,7 @@ impl Findings {
         let mut misused = misused_objects(source, execution);
         if let (true, Some(free)) = (misused.is_empty(), unordered) {
             misused.push(Fault {
-                kind: Kind::Memory,
+                kind: FaultKind::Memory,
                 message: "use unordered with a free".to_owned(),
                 site: Some(execution.graph.event(free).site),
             });
@@ -72,15 +72,15 @@ impl Findings {
             self.violate(&race.fault, race.conflict, execution.graph, 1);
             violated = true;
         }
-        let end = match (faulty, cut, waiting) {
-            (true, _, _) => End::Faulty,
-            (_, true, _) => End::Cut,
-            (_, _, true) => End::Blocked,
-            _ => End::Complete,
+        let end = match (faulty, truncated, waiting) {
+            (true, _, _) => ExecutionEnd::Faulty,
+            (_, true, _) => ExecutionEnd::Truncated,
+            (_, _, true) => ExecutionEnd::Blocked,
+            _ => ExecutionEnd::Complete,
         };
         self.counts.count(end);
         let over = matches!(execution.next(0), Some(Next::Done(_))) && source.ends_with_main();
-        if end == End::Blocked && !over {
+        if end == ExecutionEnd::Blocked && !over {
             for fault in hangs(execution) {
                 self.violate(&fault, None, execution.graph, 1);
                 violated = true;
@@ -93,7 +93,7 @@ impl Findings {
     fn violate(
         &mut self,
         fault: &Fault,
-        conflict: Option<(Slot, Slot)>,
+        conflict: Option<(EventId, EventId)>,
         graph: &Graph,
         count: u64,
     ) {
@@ -105,7 +105,7 @@ impl Findings {
                 if !seen.weak && graph.len() > seen.graph.len() {
                     return;
                 }
-                let weak = !takes_turns(graph);
+                let weak = !is_interleaving(graph);
                 let rank = |weak: bool, graph: &Graph| (weak, graph.len());
                 let by_rank = rank(weak, graph).cmp(&rank(seen.weak, &seen.graph));
                 // whoever finds it first, the same one is shown
@@ -120,17 +120,17 @@ impl Findings {
                 fault: fault.clone(),
                 count,
                 graph: graph.clone(),
-                weak: !takes_turns(graph),
+                weak: !is_interleaving(graph),
                 conflict,
             }),
         }
     }
 
-    fn cut(&mut self, message: &str, site: Option<SiteId>) {
-        let same = |seen: &Cut| seen.site == site && seen.message == message;
-        if !self.cuts.iter().any(same) {
+    fn truncate(&mut self, message: &str, site: Option<SiteId>) {
+        let same = |seen: &Truncation| seen.site == site && seen.message == message;
+        if !self.truncations.iter().any(same) {
             let message = message.to_owned();
-            self.cuts.push(Cut { message, site });
+            self.truncations.push(Truncation { message, site });
         }
     }
 
@@ -147,8 +147,8 @@ impl Findings {
         {
             self.violate(fault, *conflict, graph, *count);
         }
-        for cut in &other.cuts {
-            self.cut(&cut.message, cut.site);
+        for truncated in &other.truncations {
+            self.truncate(&truncated.message, truncated.site);
         }
     }
 }
@@ -156,11 +156,11 @@ impl Findings {
 /// An order of the executions of one program: what each event is answered, where it reads from,
 /// what it is overwritten by.
 fn compare(one: &Graph, other: &Graph) -> Ordering {
-    let told = |event: &Event| (event.thread, event.value, event.source, event.after);
+    let label = |event: &Event| (event.thread, event.value, event.source, event.after);
     one.events
         .iter()
-        .map(told)
-        .cmp(other.events.iter().map(told))
+        .map(label)
+        .cmp(other.events.iter().map(label))
 }
 
 /// The threads that wait for ever. A thread that waits goes on only when one of the reads of its
@@ -171,9 +171,9 @@ fn compare(one: &Graph, other: &Graph) -> Ordering {
 /// memory models fair", OOPSLA 2021). When some thread has read another value there is an
 /// execution in which it reads the last one and goes on, and what the others then do is seen
 /// there.
-fn hangs<T: Clone>(execution: &Ended<T>) -> Vec<Fault> {
+fn hangs<T: Clone>(execution: &EndedExecution<T>) -> Vec<Fault> {
     let graph = execution.graph;
-    let is_last = |read: Slot| {
+    let is_last = |read: EventId| {
         let event = graph.event(read);
         event.value == graph.value_of(event.location, graph.last_write(event.location))
     };
@@ -190,21 +190,21 @@ fn hangs<T: Clone>(execution: &Ended<T>) -> Vec<Fault> {
                 }
                 let message = format!("thread {thread} waits for ever for {what}");
                 faults.push(Fault {
-                    kind: Kind::Hang,
+                    kind: FaultKind::Hang,
                     message,
                     site: Some(*site),
                 });
             }
-            Next::Event(told) => joins.push((thread, *told)),
+            Next::Event(label) => joins.push((thread, *label)),
             _ => {}
         }
     }
     if faults.is_empty() {
         // threads that wait for one another's end
-        faults.extend(joins.into_iter().map(|(thread, told)| Fault {
-            kind: Kind::Hang,
+        faults.extend(joins.into_iter().map(|(thread, label)| Fault {
+            kind: FaultKind::Hang,
             message: format!("thread {thread} waits for ever for the end of a thread"),
-            site: Some(told.site),
+            site: Some(label.site),
         }));
     }
     faults
@@ -219,35 +219,35 @@ fn extent<S: Source>(source: &S, graph: &Graph, base: u64) -> Option<u64> {
 }
 
 /// Each free with each location that it ends.
-pub fn freed<S: Source>(source: &S, graph: &Graph) -> Vec<(Slot, u32)> {
+pub fn freed<S: Source>(source: &S, graph: &Graph) -> Vec<(EventId, u32)> {
     let mut found = Vec::new();
-    for (slot, event) in graph.events.iter().enumerate() {
+    for (id, event) in graph.events.iter().enumerate() {
         let Action::Free { base } = event.action else {
             continue;
         };
         let size = extent(source, graph, base).unwrap_or(0);
         let inside = |at: u64| base <= at && at - base < size;
-        let places = graph.places.iter().enumerate();
-        let places = places.filter(|(_, place)| inside(place.at.address));
-        found.extend(places.map(|(number, _)| (slot as Slot, number as u32)));
+        let locations = graph.locations.iter().enumerate();
+        let locations = locations.filter(|(_, place)| inside(place.at.address));
+        found.extend(locations.map(|(number, _)| (id as EventId, number as u32)));
     }
     found
 }
 
 /// Objects that are used after their end, or unordered with it, and objects that end twice or
 /// never began.
-fn misused_objects<S: Source>(source: &S, execution: &Ended<S::Thread>) -> Vec<Fault> {
+fn misused_objects<S: Source>(source: &S, execution: &EndedExecution<S::Thread>) -> Vec<Fault> {
     let graph = execution.graph;
-    let slots = || (0..graph.len() as Slot).map(|slot| (slot, graph.event(slot)));
+    let ids = || (0..graph.len() as EventId).map(|id| (id, graph.event(id)));
     let mut faults = Vec::new();
-    let mut fault = |message: &str, slot: Slot| {
+    let mut fault = |message: &str, id: EventId| {
         faults.push(Fault {
-            kind: Kind::Memory,
+            kind: FaultKind::Memory,
             message: message.to_owned(),
-            site: Some(graph.event(slot).site),
+            site: Some(graph.event(id).site),
         });
     };
-    for (free, event) in slots() {
+    for (free, event) in ids() {
         let Action::Free { base } = event.action else {
             continue;
         };
@@ -255,23 +255,23 @@ fn misused_objects<S: Source>(source: &S, execution: &Ended<S::Thread>) -> Vec<F
             fault("free of what was not allocated", free);
             continue;
         };
-        for (slot, event) in slots() {
+        for (id, event) in ids() {
             match event.action {
-                Action::Free { base: at } if at == base && slot < free => {
+                Action::Free { base: at } if at == base && id < free => {
                     fault("double free", free);
                 }
                 Action::Read { at, .. } | Action::Write { at, .. }
                     if base <= at.address
                         && at.address - base < size
-                        && !graph.precedes(slot, free) =>
+                        && !graph.precedes(id, free) =>
                 {
-                    let after = graph.precedes(free, slot);
+                    let after = graph.precedes(free, id);
                     fault(
                         match after {
                             true => "use after free",
                             false => "use unordered with a free",
                         },
-                        slot,
+                        id,
                     );
                 }
                 _ => {}

@@ -8,5 +8,5 @@ pub mod run;
 mod thread_states;
 mod worker;
 
-pub use execution::Ended;
+pub use execution::EndedExecution;
 pub use run::{explore, explore_each, unsuitable};

@@ -1,13 +1,13 @@
 //! Several workers on one search: who has nothing to do is given a branch that another would
-//! have explored next. What is found does not depend on who explores it.
+//! have explored next. Property is found does not depend on who explores it.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use crate::consistency::judge::Judge;
-use crate::exploration::{End, ExploreError, Limit, Options};
-use crate::search::execution::{Ended, Execution};
+use crate::consistency::checker::ConsistencyChecker;
+use crate::exploration::{ExecutionEnd, ExploreError, Limit, Options};
+use crate::search::execution::{EndedExecution, Execution};
 use crate::source::Source;
 
 /// After how many executions a worker looks at the clock.
@@ -26,35 +26,40 @@ impl<E: Into<ExploreError>> From<E> for Halt {
     }
 }
 
-pub struct Shared<'s, S: Source, F> {
+pub struct BranchQueue<'s, S: Source, F> {
     pub source: &'s S,
     /// To be copied by each worker.
-    pub judge: Judge,
+    pub checker: ConsistencyChecker,
     pub options: &'s Options,
     /// Called with each execution.
     pub each: F,
     pub start: Instant,
     pub workers: usize,
-    tasks: Mutex<Tasks>,
+    branches: Mutex<Branches>,
     wake: Condvar,
-    /// How many workers wait for a task that nobody has given yet.
-    hungry: AtomicUsize,
+    /// ReadMode many workers wait for a branch that nobody has given yet.
+    idle_workers: AtomicUsize,
     over: AtomicBool,
 }
 
-struct Tasks {
+struct Branches {
     waiting: Vec<(Execution, bool)>,
     idle: usize,
     limit: Option<Limit>,
     error: Option<ExploreError>,
 }
 
-impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Shared<'s, S, F> {
-    pub fn new(source: &'s S, judge: Judge, options: &'s Options, each: F) -> Shared<'s, S, F> {
+impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> BranchQueue<'s, S, F> {
+    pub fn new(
+        source: &'s S,
+        checker: ConsistencyChecker,
+        options: &'s Options,
+        each: F,
+    ) -> BranchQueue<'s, S, F> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        Shared {
+        BranchQueue {
             source,
-            judge,
+            checker,
             options,
             each,
             start: Instant::now(),
@@ -62,63 +67,63 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Shared<'s, S, F> {
                 0 => cores(),
                 workers => workers,
             },
-            tasks: Mutex::new(Tasks {
+            branches: Mutex::new(Branches {
                 waiting: vec![(Execution::new(), false)],
                 idle: 0,
                 limit: None,
                 error: None,
             }),
             wake: Condvar::new(),
-            hungry: AtomicUsize::new(0),
+            idle_workers: AtomicUsize::new(0),
             over: AtomicBool::new(false),
         }
     }
 
-    fn tasks(&self) -> MutexGuard<'_, Tasks> {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    fn branches(&self) -> MutexGuard<'_, Branches> {
+        self.branches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn is_hungry(&self) -> bool {
-        self.hungry.load(Ordering::Relaxed) > 0
+    pub fn has_idle_worker(&self) -> bool {
+        self.idle_workers.load(Ordering::Relaxed) > 0
     }
 
-    pub fn give(&self, execution: Execution, sure: bool) {
-        let mut tasks = self.tasks();
-        tasks.waiting.push((execution, sure));
-        self.hungry.store(
-            tasks.idle.saturating_sub(tasks.waiting.len()),
+    pub fn push(&self, execution: Execution, known_consistent: bool) {
+        let mut branches = self.branches();
+        branches.waiting.push((execution, known_consistent));
+        self.idle_workers.store(
+            branches.idle.saturating_sub(branches.waiting.len()),
             Ordering::Relaxed,
         );
         self.wake.notify_one();
     }
 
     /// The next branch to explore; none when all is explored or the search is over.
-    pub fn take(&self) -> Option<(Execution, bool)> {
-        let mut tasks = self.tasks();
-        tasks.idle += 1;
+    pub fn pop(&self) -> Option<(Execution, bool)> {
+        let mut branches = self.branches();
+        branches.idle += 1;
         loop {
             if self.over.load(Ordering::Relaxed) {
                 return None;
             }
-            if let Some(task) = tasks.waiting.pop() {
-                tasks.idle -= 1;
-                self.hungry.store(
-                    tasks.idle.saturating_sub(tasks.waiting.len()),
+            if let Some(branch) = branches.waiting.pop() {
+                branches.idle -= 1;
+                self.idle_workers.store(
+                    branches.idle.saturating_sub(branches.waiting.len()),
                     Ordering::Relaxed,
                 );
-                return Some(task);
+                return Some(branch);
             }
-            if tasks.idle == self.workers {
+            if branches.idle == self.workers {
                 self.wake.notify_all();
                 return None;
             }
-            self.hungry.store(tasks.idle, Ordering::Relaxed);
-            tasks = self
+            self.idle_workers.store(branches.idle, Ordering::Relaxed);
+            branches = self
                 .wake
-                .wait(tasks)
+                .wait(branches)
                 .unwrap_or_else(PoisonError::into_inner);
             // woken at the end, with nothing left
-            if tasks.waiting.is_empty() && tasks.idle == self.workers {
+            if branches.waiting.is_empty() && branches.idle == self.workers {
                 return None;
             }
         }
@@ -143,15 +148,15 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Shared<'s, S, F> {
         } else {
             return Ok(());
         };
-        self.tasks().limit.get_or_insert(limit);
+        self.branches().limit.get_or_insert(limit);
         Err(Halt::Over)
     }
 
     /// Ends the search, since a worker cannot go on.
     pub fn end(&self, halt: Halt) {
-        let mut tasks = self.tasks();
+        let mut branches = self.branches();
         if let Halt::Error(error) = halt {
-            tasks.error.get_or_insert(error);
+            branches.error.get_or_insert(error);
         }
         self.over.store(true, Ordering::Relaxed);
         self.wake.notify_all();
@@ -159,11 +164,11 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Shared<'s, S, F> {
 
     /// The limit that ended the search, or the error.
     pub fn into_limit(self) -> Result<Option<Limit>, ExploreError> {
-        let tasks = self.tasks.into_inner();
-        let tasks = tasks.unwrap_or_else(PoisonError::into_inner);
-        match tasks.error {
+        let branches = self.branches.into_inner();
+        let branches = branches.unwrap_or_else(PoisonError::into_inner);
+        match branches.error {
             Some(error) => Err(error),
-            None => Ok(tasks.limit),
+            None => Ok(branches.limit),
         }
     }
 }

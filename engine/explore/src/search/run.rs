@@ -2,11 +2,11 @@
 //! explores which branch.
 
 use super::findings::Findings;
-use super::queue::Shared;
+use super::queue::BranchQueue;
 use super::worker::Worker;
-use crate::consistency::judge::Judge;
-use crate::exploration::{End, Exploration, ExploreError, Options};
-use crate::search::execution::Ended;
+use crate::consistency::checker::ConsistencyChecker;
+use crate::exploration::{ExecutionEnd, Exploration, ExploreError, Options};
+use crate::search::execution::EndedExecution;
 use crate::source::Source;
 use cat::{CatError, Model};
 
@@ -16,7 +16,7 @@ const STACK: usize = 1 << 28;
 
 /// Why programs cannot be explored under a model; none if they can.
 pub fn unsuitable(model: &Model, porf_acyclic: bool) -> Result<Option<String>, CatError> {
-    match Judge::new(model, porf_acyclic) {
+    match ConsistencyChecker::new(model, porf_acyclic) {
         Err(ExploreError::Model(error)) => Err(error),
         Err(error) => Ok(Some(error.to_string())),
         Ok(_) => Ok(None),
@@ -37,52 +37,52 @@ pub fn explore_each<S: Source>(
     source: &S,
     model: &Model,
     options: &Options,
-    each: impl Fn(&Ended<S::Thread>, End) + Sync,
+    each: impl Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 ) -> Result<Exploration, ExploreError> {
-    let judge = Judge::new(model, options.porf_acyclic)?;
-    run(Shared::new(source, judge, options, each))
+    let checker = ConsistencyChecker::new(model, options.porf_acyclic)?;
+    run(BranchQueue::new(source, checker, options, each))
 }
 
-/// Explores branches until none is left; what was found, and how many graphs were judged.
-fn work<S: Source, F>(shared: &Shared<S, F>) -> (Findings, u64)
+/// Explores branches until none is left; what was found, and how many graphs were checks.
+fn work<S: Source, F>(queue: &BranchQueue<S, F>) -> (Findings, u64)
 where
-    F: Fn(&Ended<S::Thread>, End) + Sync,
+    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 {
-    let mut worker = Worker::new(shared);
-    while let Some((mut execution, sure)) = shared.take() {
-        if let Err(halt) = worker.visit(&mut execution, sure) {
-            shared.end(halt);
+    let mut worker = Worker::new(queue);
+    while let Some((mut execution, known_consistent)) = queue.pop() {
+        if let Err(halt) = worker.visit(&mut execution, known_consistent) {
+            queue.end(halt);
         }
     }
-    (worker.found, worker.judge.judged)
+    (worker.found, worker.checker.checks)
 }
 
-fn run<S: Source, F>(shared: Shared<S, F>) -> Result<Exploration, ExploreError>
+fn run<S: Source, F>(queue: BranchQueue<S, F>) -> Result<Exploration, ExploreError>
 where
-    F: Fn(&Ended<S::Thread>, End) + Sync,
+    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 {
     let mut found = Findings::default();
-    let mut judged = 0;
+    let mut checks = 0;
     std::thread::scope(|scope| {
         let spawn = |_| {
             let builder = std::thread::Builder::new().stack_size(STACK);
-            builder.spawn_scoped(scope, || work(&shared))
+            builder.spawn_scoped(scope, || work(&queue))
         };
-        let workers: Vec<_> = (0..shared.workers).map(spawn).collect();
+        let workers: Vec<_> = (0..queue.workers).map(spawn).collect();
         for worker in workers {
             let worker =
                 worker.unwrap_or_else(|error| panic!("no thread to explore with: {error}"));
             match worker.join() {
                 Ok((other, count)) => {
                     found.merge(other);
-                    judged += count;
+                    checks += count;
                 }
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
     });
-    let seconds = shared.start.elapsed().as_secs_f64();
-    let limit = shared.into_limit()?;
+    let seconds = queue.start.elapsed().as_secs_f64();
+    let limit = queue.into_limit()?;
     found.violations.sort_by(|a, b| {
         (a.fault.kind, a.fault.site, &a.fault.message).cmp(&(
             b.fault.kind,
@@ -93,9 +93,9 @@ where
     Ok(Exploration {
         counts: found.counts,
         violations: found.violations,
-        cuts: found.cuts,
+        truncations: found.truncations,
         limit,
-        judged,
+        checks,
         seconds,
     })
 }

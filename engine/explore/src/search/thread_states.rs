@@ -1,31 +1,31 @@
-//! What the threads of a source do, whatever the execution: for each sequence of answers, the
+//! Property the threads of a source do, whatever the execution: for each sequence of answers, the
 //! state that it leads to and the event that comes then.
 //!
 //! A thread is a function of its answers ([`Source`]), and executions by the thousand give it the
 //! same ones. So each of its states is made once, and an execution names it by a number. A worker
-//! has a tree of its own, which it cuts down when it has grown too large; an execution then runs
+//! has a states of its own, which it cuts down when it has changed too large; an execution then runs
 //! its threads again.
 
 use rustc_hash::FxHashMap;
 
-use crate::source::{Fault, Initial, Kind, Location, Next, Source, ThreadId};
+use crate::source::{Fault, FaultKind, Initial, Location, Next, Source, ThreadId};
 
 /// The number of a node.
 pub type Node = u32;
 
 /// No node: the thread is not there.
-pub const NOWHERE: Node = Node::MAX;
+pub const NO_STATE: Node = Node::MAX;
 
-/// A thread that has told what it does next, and has no answer yet.
+/// A thread that has label what it does next, and has no answer yet.
 struct State<T> {
     thread: T,
     next: Next,
     previous: Node,
 }
 
-/// What leads from a state to another.
+/// Property leads from a state to another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Way {
+pub enum Transition {
     /// The event is over, with this answer; 0 where it has none.
     Answered(u64),
     /// Its read reads memory that nothing has written.
@@ -38,17 +38,17 @@ pub enum Way {
     Created(ThreadId),
 }
 
-pub struct Tree<T> {
+pub struct ThreadStates<T> {
     states: Vec<State<T>>,
-    ways: FxHashMap<(Node, Way), Node>,
+    ways: FxHashMap<(Node, Transition), Node>,
     initial: FxHashMap<Location, Initial>,
-    /// Told apart from those before it was cut down.
+    /// EventLabel apart from those before it was cut down.
     pub generation: u32,
 }
 
-impl<T: Clone> Tree<T> {
-    pub fn new() -> Tree<T> {
-        Tree {
+impl<T: Clone> ThreadStates<T> {
+    pub fn new() -> ThreadStates<T> {
+        ThreadStates {
             states: Vec::new(),
             ways: FxHashMap::default(),
             initial: FxHashMap::default(),
@@ -83,25 +83,30 @@ impl<T: Clone> Tree<T> {
         if self.states.is_empty() {
             let mut thread = source.main();
             let next = source.next(&mut thread);
-            self.add(thread, next, NOWHERE);
+            self.add(thread, next, NO_STATE);
         }
         0
     }
 
     /// Where this way leads.
-    pub fn follow<S: Source<Thread = T>>(&mut self, source: &S, node: Node, way: Way) -> Node {
+    pub fn follow<S: Source<Thread = T>>(
+        &mut self,
+        source: &S,
+        node: Node,
+        way: Transition,
+    ) -> Node {
         if let Some(known) = self.ways.get(&(node, way)) {
             return *known;
         }
         let state = &self.states[node as usize];
         let mut thread = match way {
-            Way::Created(child) => source.created(&state.thread, child),
+            Transition::Created(child) => source.created(&state.thread, child),
             _ => state.thread.clone(),
         };
         let (next, previous) = match way {
-            Way::Created(_) => (source.next(&mut thread), NOWHERE),
-            Way::Answered(value) => {
-                if matches!(&state.next, Next::Event(told) if told.action.has_answer()) {
+            Transition::Created(_) => (source.next(&mut thread), NO_STATE),
+            Transition::Answered(value) => {
+                if matches!(&state.next, Next::Event(label) if label.action.has_answer()) {
                     source.answer(&mut thread, value);
                 }
                 (source.next(&mut thread), node)
@@ -122,29 +127,29 @@ impl<T: Clone> Tree<T> {
         self.states.len() as Node - 1
     }
 
-    /// What stands in memory when main tells its first event.
+    /// Property stands in memory when main tells its first event.
     pub fn initial<S: Source<Thread = T>>(&mut self, source: &S, at: Location) -> Initial {
         let found = self.initial.entry(at);
         *found.or_insert_with(|| source.initial(at))
     }
 }
 
-/// What a thread does instead of its next event, or after it.
-fn stopped(next: &Next, way: Way) -> Next {
+/// Property a thread does instead of its next event, or after it.
+fn stopped(next: &Next, way: Transition) -> Next {
     let site = match next {
-        Next::Event(told) => Some(told.site),
+        Next::Event(label) => Some(label.site),
         _ => None,
     };
     let (kind, message) = match way {
-        Way::TooLong(most) => {
+        Transition::TooLong(most) => {
             let message = format!("an execution of more than {most} events");
-            return Next::Cut { message, site };
+            return Next::Truncated { message, site };
         }
-        Way::Unwritten => (
-            Kind::Uninitialised,
+        Transition::Unwritten => (
+            FaultKind::Uninitialised,
             "read of memory that nothing has written",
         ),
-        _ => (Kind::Memory, "access outside every object"),
+        _ => (FaultKind::Memory, "access outside every object"),
     };
     Next::Fault(Fault {
         kind,

@@ -2,7 +2,7 @@
 //! dynamic partial order reduction", POPL 2022, algorithm 1 (TruSt).
 //!
 //! Events are added one at a time. A read branches over the writes it may read from; a write
-//! over its places in coherence order; and a write revisits the reads that were added before it
+//! over its locations in coherence order; and a write revisits the reads that were added before it
 //! and are not in its causal prefix: they read from it in a graph without what was added after
 //! them. So that each execution comes up once, only one of the graphs that lead to it by a
 //! revisit may make it: the one in which all that the revisit throws away is what the search
@@ -10,9 +10,9 @@
 //!
 //! Nothing leads from an event at the end of its thread that reads from the last write of its
 //! location or is the last. With most models a consistent graph stays consistent with it
-//! ([`Judge::lasting`], found in the model's text); with others it is asked later, at the latest
+//! ([`ConsistencyChecker::extensible`], found in the model's text); with others it is asked later, at the latest
 //! when the execution ends. For all else it is asked at once, but where the event is on no cycle
-//! and the model forbids cycles alone ([`Judge::cycles`]).
+//! and the model forbids cycles alone ([`ConsistencyChecker::cycles`]).
 //!
 //! The write of a read-modify-write stands right after what its read reads from: that is what
 //! makes it one operation, in C11 and on every machine.
@@ -27,124 +27,129 @@
 //!
 //! [`Graph::is_maximal`]: crate::graph::execution_graph::Graph::is_maximal
 
-use crate::consistency::judge::Judge;
-use crate::consistency::stale::Stale;
-use crate::exploration::End;
+use crate::consistency::checker::ConsistencyChecker;
+use crate::consistency::stale_access::StaleAccess;
+use crate::exploration::ExecutionEnd;
 use crate::graph::cycle::Reach;
-use crate::graph::execution_graph::{Slot, NONE};
-use crate::search::execution::{Ended, Execution};
+use crate::graph::execution_graph::{EventId, NONE};
+use crate::search::execution::{EndedExecution, Execution};
 use crate::search::findings::{freed, Findings};
-use crate::search::queue::{Halt, Shared};
-use crate::search::thread_states::{Tree, Way};
-use crate::source::{Action, Source, ThreadId, Told};
+use crate::search::queue::{BranchQueue, Halt};
+use crate::search::thread_states::{ThreadStates, Transition};
+use crate::source::{Action, EventLabel, Source, ThreadId};
 
 /// Where a write is put in the end.
-enum Placed {
+enum Placement {
     Nowhere,
     /// Last in coherence order.
     Last,
-    /// Elsewhere; whether the graph is known to be consistent.
-    Asked(bool),
+    /// Redundant; whether the graph is known to be consistent.
+    Query(bool),
 }
 
 pub struct Worker<'s, S: Source, F> {
-    pub shared: &'s Shared<'s, S, F>,
-    pub judge: Judge,
+    pub queue: &'s BranchQueue<'s, S, F>,
+    pub checker: ConsistencyChecker,
     pub found: Findings,
-    tree: Tree<S::Thread>,
+    states: ThreadStates<S::Thread>,
     /// Executions to be written over.
     spare: Vec<Execution>,
-    moved: Vec<Slot>,
+    moved: Vec<EventId>,
     reach: Reach,
 }
 
-impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
-    pub fn new(shared: &'s Shared<'s, S, F>) -> Worker<'s, S, F> {
+impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Worker<'s, S, F> {
+    pub fn new(queue: &'s BranchQueue<'s, S, F>) -> Worker<'s, S, F> {
         Worker {
-            shared,
-            judge: shared.judge.clone(),
+            queue,
+            checker: queue.checker.clone(),
             found: Findings::default(),
-            tree: Tree::new(),
+            states: ThreadStates::new(),
             spare: Vec::new(),
             moved: Vec::new(),
             reach: Reach::default(),
         }
     }
 
-    /// Explores all that begins as this execution, which may end otherwise. `sure`: its graph is
+    /// Explores all that begins as this execution, which may end otherwise. `known_consistent`: its graph is
     /// known to be consistent, but for reads that are halfway through a read-modify-write.
-    pub fn visit(&mut self, execution: &mut Execution, mut sure: bool) -> Result<(), Halt> {
-        let source = self.shared.source;
+    pub fn visit(
+        &mut self,
+        execution: &mut Execution,
+        mut known_consistent: bool,
+    ) -> Result<(), Halt> {
+        let source = self.queue.source;
         loop {
-            self.tree.trim(self.shared.options.limits.states);
-            execution.stand(source, &mut self.tree);
-            if !sure && self.judge.lasting && !execution.is_halfway(&self.tree) {
+            self.states.trim(self.queue.options.limits.states);
+            execution.stand(source, &mut self.states);
+            if !known_consistent && self.checker.extensible && !execution.is_halfway(&self.states) {
                 // what is found now spares it every execution that begins so
-                sure = true;
-                if !self.judge.is_consistent(&execution.graph)? {
+                known_consistent = true;
+                if !self.checker.is_consistent(&execution.graph)? {
                     return Ok(());
                 }
             }
-            let Some((thread, told)) = execution.schedule(&self.tree) else {
-                return self.finish(execution, sure);
+            let Some((thread, label)) = execution.schedule(&self.states) else {
+                return self.finish(execution, known_consistent);
             };
-            let most = self.shared.options.limits.events;
+            let most = self.queue.options.limits.events;
             if execution.graph.len() >= most {
-                execution.stop(source, &mut self.tree, thread, Way::TooLong(most));
+                execution.stop(source, &mut self.states, thread, Transition::TooLong(most));
                 continue;
             }
-            match told.action {
+            match label.action {
                 Action::Read { at, .. } | Action::Write { at, .. } => {
-                    let places = execution.graph.places.len();
-                    let Some(location) = execution.locate(source, &mut self.tree, at) else {
-                        execution.stop(source, &mut self.tree, thread, Way::Outside);
+                    let locations = execution.graph.locations.len();
+                    let Some(location) = execution.locate(source, &mut self.states, at) else {
+                        execution.stop(source, &mut self.states, thread, Transition::Outside);
                         continue;
                     };
-                    if let Action::Read { .. } = told.action {
-                        self.read(execution, thread, &told, location, sure)?;
-                        sure &= self.judge.lasting;
+                    if let Action::Read { .. } = label.action {
+                        self.read(execution, thread, &label, location, known_consistent)?;
+                        known_consistent &= self.checker.extensible;
                     } else {
-                        let write = execution.push(thread, &told, location);
-                        execution.go_on(source, &mut self.tree, write);
-                        self.revisit(execution, write, sure)?;
-                        match self.place(execution, write, None, sure)? {
-                            Placed::Nowhere => return Ok(()),
-                            Placed::Asked(known) => sure = known,
-                            Placed::Last => sure &= self.judge.lasting,
+                        let write = execution.push(thread, &label, location);
+                        execution.advance(source, &mut self.states, write);
+                        self.revisit(execution, write, known_consistent)?;
+                        match self.place(execution, write, None, known_consistent)? {
+                            Placement::Nowhere => return Ok(()),
+                            Placement::Query(known) => known_consistent = known,
+                            Placement::Last => known_consistent &= self.checker.extensible,
                         }
                     }
                     // from a new initial write much may lead
-                    sure &= self.judge.cycles || places == execution.graph.places.len();
+                    known_consistent &=
+                        self.checker.only_cycles || locations == execution.graph.locations.len();
                 }
-                Action::Choose { ways } => {
+                Action::Choose { alternatives } => {
                     // a weak compare-exchange that fails leaves a read alone
-                    sure &= !execution.is_halfway(&self.tree);
-                    for way in (0..ways).rev() {
-                        let slot = execution.push(thread, &told, NONE);
-                        execution.graph.set_value(slot, u64::from(way));
-                        execution.go_on(source, &mut self.tree, slot);
-                        if way > 0 {
-                            self.branch(execution, sure)?;
-                            self.back(execution, slot as usize);
+                    known_consistent &= !execution.is_halfway(&self.states);
+                    for choice in (0..alternatives).rev() {
+                        let id = execution.push(thread, &label, NONE);
+                        execution.graph.set_value(id, u64::from(choice));
+                        execution.advance(source, &mut self.states, id);
+                        if choice > 0 {
+                            self.branch(execution, known_consistent)?;
+                            self.back(execution, id as usize);
                         }
                     }
                 }
                 Action::Join { thread: joined } => {
-                    let result = execution.result(&self.tree, joined);
-                    let slot = execution.push(thread, &told, NONE);
-                    execution.graph.set_value(slot, result.unwrap_or(0));
-                    execution.go_on(source, &mut self.tree, slot);
-                    sure &= self.judge.lasting;
+                    let result = execution.result(&self.states, joined);
+                    let id = execution.push(thread, &label, NONE);
+                    execution.graph.set_value(id, result.unwrap_or(0));
+                    execution.advance(source, &mut self.states, id);
+                    known_consistent &= self.checker.extensible;
                 }
                 Action::Fence { .. } | Action::Create { .. } => {
-                    let slot = execution.push(thread, &told, NONE);
-                    execution.go_on(source, &mut self.tree, slot);
-                    sure &= self.judge.lasting;
+                    let id = execution.push(thread, &label, NONE);
+                    execution.advance(source, &mut self.states, id);
+                    known_consistent &= self.checker.extensible;
                 }
                 Action::Wait => unreachable!("no source tells it"),
                 Action::Allocate { .. } | Action::Free { .. } => {
-                    let slot = execution.push(thread, &told, NONE);
-                    execution.go_on(source, &mut self.tree, slot);
+                    let id = execution.push(thread, &label, NONE);
+                    execution.advance(source, &mut self.states, id);
                 }
             }
         }
@@ -156,22 +161,22 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
         &mut self,
         execution: &mut Execution,
         thread: ThreadId,
-        told: &Told,
+        label: &EventLabel,
         location: u32,
-        sure: bool,
+        known_consistent: bool,
     ) -> Result<(), Halt> {
         let last = execution.graph.last_write(location);
         let since = execution.graph.waits_since(thread);
-        let slot = execution.push(thread, told, location);
-        let mut write = match self.judge.coherent {
-            true => execution.graph.known_write(slot),
+        let id = execution.push(thread, label, location);
+        let mut write = match self.checker.coherent {
+            true => execution.graph.known_write(id),
             false => NONE,
         };
-        // of exclusive reads one does not know yet what they are
-        let exclusive = execution.graph.event(slot).is_exclusive();
-        let mut ordered = match exclusive {
+        // of rmw reads one does not know yet what they are
+        let rmw = execution.graph.event(id).is_rmw();
+        let mut ordered = match rmw {
             true => None,
-            false => execution.graph.ordered_write(slot, write),
+            false => execution.graph.ordered_write(id, write),
         };
         while write != last {
             if ordered.is_some_and(|ordered| ordered.write == write) {
@@ -181,87 +186,95 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
                 write = execution.graph.following(location, write);
                 continue;
             }
-            let stale = ordered.and_then(|by| Stale::read(&execution.graph, slot, write, by));
+            let stale = ordered.and_then(|by| StaleAccess::read(&execution.graph, id, write, by));
             if let Some(stale) = stale {
-                if self.judge.forbids(stale)? {
+                if self.checker.forbids(stale)? {
                     write = execution.graph.following(location, write);
                     continue;
                 }
             }
-            self.read_from(execution, slot, write);
+            self.read_from(execution, id, write);
             let known = if self.is_locked_out(execution, thread) {
                 None
-            } else if execution.is_halfway(&self.tree) {
+            } else if execution.is_halfway(&self.states) {
                 // it is asked about with its write
-                Some(sure)
+                Some(known_consistent)
             } else {
-                self.ask(execution, slot, sure)?
+                self.ask(execution, id, known_consistent)?
             };
-            if let Some(sure) = known {
-                self.branch(execution, sure)?;
+            if let Some(known_consistent) = known {
+                self.branch(execution, known_consistent)?;
             }
-            self.back(execution, slot as usize);
+            self.back(execution, id as usize);
             write = execution.graph.following(location, write);
-            execution.push(thread, told, location);
+            execution.push(thread, label, location);
         }
-        self.read_from(execution, slot, last);
+        self.read_from(execution, id, last);
         if self.is_locked_out(execution, thread) {
-            self.back(execution, slot as usize);
-            execution.graph.push_wait(thread, told);
+            self.back(execution, id as usize);
+            execution.graph.push_wait(thread, label);
         }
         Ok(())
     }
 
     /// Whether the thread is to wait instead of what it has just read.
     fn is_locked_out(&self, execution: &Execution, thread: ThreadId) -> bool {
-        self.judge.lasting && execution.is_locked_out(&self.tree, thread)
+        self.checker.extensible && execution.is_locked_out(&self.states, thread)
     }
 
-    fn read_from(&mut self, execution: &mut Execution, read: Slot, write: Slot) {
+    fn read_from(&mut self, execution: &mut Execution, read: EventId, write: EventId) {
         let location = execution.graph.event(read).location;
         let value = execution.graph.value_of(location, write);
         execution.graph.set_source(read, write, value);
-        execution.go_on(self.shared.source, &mut self.tree, read);
+        execution.advance(self.queue.source, &mut self.states, read);
     }
 
-    /// Whether the graph may be consistent: none if not, else whether it is known to be. `sure`:
-    /// the graph without its newest events is known to be; `slot` is one of these, a read or the
+    /// Whether the graph may be consistent: none if not, else whether it is known to be. `known_consistent`:
+    /// the graph without its newest events is known to be; `id` is one of these, a read or the
     /// only write.
-    fn ask(&mut self, execution: &Execution, slot: Slot, sure: bool) -> Result<Option<bool>, Halt> {
-        if sure && self.judge.cycles && !execution.graph.is_on_cycle(slot, &mut self.reach) {
+    fn ask(
+        &mut self,
+        execution: &Execution,
+        id: EventId,
+        known_consistent: bool,
+    ) -> Result<Option<bool>, Halt> {
+        if known_consistent
+            && self.checker.only_cycles
+            && !execution.graph.is_on_cycle(id, &mut self.reach)
+        {
             debug_assert!(
                 self.stays_consistent(execution),
-                "the model was read as lasting"
+                "the model was read as extensible"
             );
             return Ok(Some(true));
         }
-        if execution.is_halfway(&self.tree) {
+        if execution.is_halfway(&self.states) {
             return Ok(Some(false));
         }
-        let consistent = self.judge.is_consistent(&execution.graph)?;
+        let consistent = self.checker.is_consistent(&execution.graph)?;
         Ok(consistent.then_some(true))
     }
 
     fn stays_consistent(&mut self, execution: &Execution) -> bool {
-        let halfway = execution.is_halfway(&self.tree);
-        halfway || matches!(self.judge.is_consistent(&execution.graph), Ok(true))
+        let halfway = execution.is_halfway(&self.states);
+        halfway || matches!(self.checker.is_consistent(&execution.graph), Ok(true))
     }
 
     /// Puts a new write into coherence order, and explores what follows for every place but the
     /// last possible, where it is in the end. `reader`: a read that was added before and reads
-    /// from it. `sure`: the graph without these is known to be consistent.
+    /// from it. `known_consistent`: the graph without these is known to be consistent.
     fn place(
         &mut self,
         execution: &mut Execution,
-        write: Slot,
-        reader: Option<Slot>,
-        sure: bool,
-    ) -> Result<Placed, Halt> {
+        write: EventId,
+        reader: Option<EventId>,
+        known_consistent: bool,
+    ) -> Result<Placement, Halt> {
         let len = execution.graph.len();
         let event = *execution.graph.event(write);
         let location = event.location;
         let (mut previous, mut seen) = (NONE, NONE);
-        if self.judge.coherent {
+        if self.checker.coherent {
             previous = execution.graph.known_write(write);
             seen = reader.map_or(NONE, |reader| execution.graph.known_write(reader));
         }
@@ -269,14 +282,14 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
             let source = execution.graph.event(event.pair).source;
             let graph = &mut execution.graph;
             if graph.is_taken(location, source) || graph.is_later(location, seen, source) {
-                return Ok(Placed::Nowhere);
+                return Ok(Placement::Nowhere);
             }
             graph.order_after(write, source);
             return Ok(match graph.event(write).after {
-                NONE => Placed::Last,
-                _ => match self.ask(execution, reader.unwrap_or(write), sure)? {
-                    Some(sure) => Placed::Asked(sure),
-                    None => Placed::Nowhere,
+                NONE => Placement::Last,
+                _ => match self.ask(execution, reader.unwrap_or(write), known_consistent)? {
+                    Some(known_consistent) => Placement::Query(known_consistent),
+                    None => Placement::Nowhere,
                 },
             });
         }
@@ -290,21 +303,21 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
                 ordered = None;
             }
             if let Some(ordered) = ordered {
-                let stale = Stale::write(&execution.graph, write, ordered);
-                if self.judge.forbids(stale)? {
+                let stale = StaleAccess::write(&execution.graph, write, ordered);
+                if self.checker.forbids(stale)? {
                     previous = next;
                     continue;
                 }
             }
             if next == NONE {
                 execution.graph.order_after(write, previous);
-                return Ok(Placed::Last);
+                return Ok(Placement::Last);
             }
             if !execution.graph.is_taken(location, previous) {
                 execution.graph.order_after(write, previous);
                 let newest = reader.unwrap_or(write);
-                if let Some(sure) = self.ask(execution, newest, sure)? {
-                    self.branch(execution, sure)?;
+                if let Some(known_consistent) = self.ask(execution, newest, known_consistent)? {
+                    self.branch(execution, known_consistent)?;
                     self.back(execution, len);
                 }
                 execution.graph.unorder(write, previous);
@@ -313,42 +326,47 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
         }
     }
 
-    /// Has earlier reads read from a new write, which is in no coherence order yet. `sure`: the
+    /// Has earlier reads read from a new write, which is in no coherence order yet. `known_consistent`: the
     /// graph without the write is known to be consistent, and so is what remains of it.
-    fn revisit(&mut self, execution: &Execution, write: Slot, sure: bool) -> Result<(), Halt> {
+    fn revisit(
+        &mut self,
+        execution: &Execution,
+        write: EventId,
+        known_consistent: bool,
+    ) -> Result<(), Halt> {
         let graph = &execution.graph;
         let location = graph.event(write).location;
         // of a read-modify-write: the one that reads from the same, if it stays
         let other = graph.taken_by(write);
         let taken = |read| other.is_some_and(|other| graph.stays(other, read, write));
-        for slot in (0..write).rev() {
-            if graph.precedes(slot, write) {
+        for id in (0..write).rev() {
+            if graph.precedes(id, write) {
                 continue;
             }
-            if !graph.is_maximal(slot, write) {
+            if !graph.is_maximal(id, write) {
                 // every earlier revisit would throw this away
                 break;
             }
-            let event = *graph.event(slot);
-            if !event.is_read() || event.location != location || taken(slot) {
+            let event = *graph.event(id);
+            if !event.is_read() || event.location != location || taken(id) {
                 continue;
             }
             let mut new = self.spare.pop().unwrap_or_else(Execution::new);
             let (read, moved) =
-                execution.restrict(&self.tree, (slot, write), &mut self.moved, &mut new);
+                execution.restrict(&self.states, (id, write), &mut self.moved, &mut new);
             self.read_from(&mut new, read, moved);
             let waits = self.is_locked_out(&new, event.thread);
             if waits {
-                new.wait_instead(&self.tree, read);
+                new.wait_instead(&self.states, read);
             }
             let reader = (!waits).then_some(read);
-            let sure = match self.place(&mut new, moved, reader, sure)? {
-                Placed::Nowhere => None,
-                Placed::Asked(sure) => Some(sure),
-                Placed::Last => Some(sure && self.judge.lasting),
+            let known_consistent = match self.place(&mut new, moved, reader, known_consistent)? {
+                Placement::Nowhere => None,
+                Placement::Query(known_consistent) => Some(known_consistent),
+                Placement::Last => Some(known_consistent && self.checker.extensible),
             };
-            if let Some(sure) = sure {
-                self.branch(&mut new, sure)?;
+            if let Some(known_consistent) = known_consistent {
+                self.branch(&mut new, known_consistent)?;
             }
             self.spare.push(new);
         }
@@ -356,53 +374,53 @@ impl<'s, S: Source, F: Fn(&Ended<S::Thread>, End) + Sync> Worker<'s, S, F> {
     }
 
     fn back(&mut self, execution: &mut Execution, len: usize) {
-        execution.truncate(self.shared.source, &mut self.tree, len);
+        execution.truncate(self.queue.source, &mut self.states, len);
     }
 
     /// Explores all that begins as this execution, or has an idle worker do so.
-    fn branch(&mut self, execution: &mut Execution, sure: bool) -> Result<(), Halt> {
-        if self.shared.is_hungry() {
-            self.shared.give(execution.copy(), sure);
+    fn branch(&mut self, execution: &mut Execution, known_consistent: bool) -> Result<(), Halt> {
+        if self.queue.has_idle_worker() {
+            self.queue.push(execution.copy(), known_consistent);
             return Ok(());
         }
-        self.visit(execution, sure)
+        self.visit(execution, known_consistent)
     }
 
-    fn finish(&mut self, execution: &Execution, sure: bool) -> Result<(), Halt> {
+    fn finish(&mut self, execution: &Execution, known_consistent: bool) -> Result<(), Halt> {
         if !execution.graph.has_waits() {
-            return self.conclude(execution, sure);
+            return self.conclude(execution, known_consistent);
         }
         let mut whole = self.spare.pop().unwrap_or_else(Execution::new);
-        let source = self.shared.source;
-        execution.told_whole(source, &mut self.tree, &mut self.moved, &mut whole);
-        self.conclude(&whole, sure)?;
+        let source = self.queue.source;
+        execution.resolve_waits(source, &mut self.states, &mut self.moved, &mut whole);
+        self.conclude(&whole, known_consistent)?;
         self.spare.push(whole);
         Ok(())
     }
 
-    fn conclude(&mut self, execution: &Execution, sure: bool) -> Result<(), Halt> {
-        let Some(flags) = self.judge.flags(&execution.graph, sure)? else {
+    fn conclude(&mut self, execution: &Execution, known_consistent: bool) -> Result<(), Halt> {
+        let Some(flags) = self.checker.flags(&execution.graph, known_consistent)? else {
             return Ok(());
         };
-        let source = self.shared.source;
-        let race = self.judge.race(&execution.graph, &flags);
+        let source = self.queue.source;
+        let race = self.checker.race(&execution.graph, &flags);
         let frees = freed(source, &execution.graph);
         let unordered = match frees.first() {
             Some((free, _)) if race.is_none() => {
-                let flags = self.judge.flags_on_frees(&execution.graph, &frees)?;
-                let race = self.judge.race(&execution.graph, &flags);
+                let flags = self.checker.flags_on_frees(&execution.graph, &frees)?;
+                let race = self.checker.race(&execution.graph, &flags);
                 race.map(|_| *free)
             }
             _ => None,
         };
-        let execution = execution.ended(&self.tree);
+        let execution = execution.ended(&self.states);
         let found = self.found.conclude(source, &execution, race, unordered)?;
         let Some((end, violated)) = found else {
             return Ok(());
         };
-        (self.shared.each)(&execution, end);
-        self.shared.count()?;
-        match violated && self.shared.options.first {
+        (self.queue.each)(&execution, end);
+        self.queue.count()?;
+        match violated && self.queue.options.first {
             true => Err(Halt::Over),
             false => Ok(()),
         }

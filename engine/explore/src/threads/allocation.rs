@@ -1,25 +1,25 @@
 //! Library calls of explored threads: those of [`Library`], allocation and copies of memory among
 //! them.
-use crate::source::{Action, Kind};
-use crate::threads::environment::{How, Stop, World};
+use crate::source::{Action, FaultKind};
+use crate::threads::environment::{Interruption, ReadMode, ThreadEnvironment};
 use crate::threads::synchronisation::spot;
 use program::interpreter::thread::Thread;
 use program::interpreter::{ExternCall, Flow};
 use program::ir::{Order, SiteId};
 use program::library::call::{Library, Wanted};
-use program::memory::{Named, Sharing, Val};
+use program::memory::{Named, Val, Visibility};
 use std::sync::Arc;
 
-type Done<T> = Result<T, Stop>;
+type Done<T> = Result<T, Interruption>;
 
-impl World<'_> {
+impl ThreadEnvironment<'_> {
     fn move_object(&mut self, t: &mut Thread, call: &ExternCall, old: u64, size: u64) -> Done<u64> {
-        let kept = match (old, self.own.memory.object_at(old)) {
+        let kept = match (old, self.local.memory.object_at(old)) {
             (0, _) => 0,
             (_, Some(object)) => object.size.min(size),
             (_, None) => {
                 let message = "realloc of what another thread has allocated".to_string();
-                return Err(Stop::Unsupported(message, call.site));
+                return Err(Interruption::Unsupported(message, call.site));
             }
         };
         let from = spot(old, 0, call.site);
@@ -38,12 +38,12 @@ impl World<'_> {
     }
 }
 
-impl Library for World<'_> {
+impl Library for ThreadEnvironment<'_> {
     fn field(&mut self, t: &mut Thread, call: &ExternCall, at: u64, size: u32) -> Done<u64> {
-        let how = How {
+        let how = ReadMode {
             order: Order::Na,
-            exclusive: false,
-            lax: false,
+            rmw: false,
+            uninitialised_ok: false,
         };
         Ok(self.read(t, spot(at, size, call.site), how)?.bits)
     }
@@ -61,7 +61,7 @@ impl Library for World<'_> {
     }
 
     fn text(&self, address: u64) -> String {
-        self.own.memory.text(address)
+        self.local.memory.text(address)
     }
 
     fn create(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
@@ -113,16 +113,16 @@ impl Library for World<'_> {
             align,
             zeroed,
         } = call.wanted()?;
-        let base = self.own.memory.next_allocation(t.id, align);
+        let base = self.local.memory.next_allocation(t.id, align);
         let shared = self.sharing.is_shared(base, base + size);
-        if shared && !self.own.alone {
+        if shared && !self.local.alone {
             let action = Action::Allocate { base, size, zeroed };
             self.ask(action, call.site)?;
         }
-        let memory = Arc::make_mut(&mut self.own.memory);
+        let memory = Arc::make_mut(&mut self.local.memory);
         memory.allocate(t.id, size, align, zeroed);
         if shared {
-            memory.share(base, Sharing::Shared);
+            memory.share(base, Visibility::Shared);
         }
         self.sharing.met(base, size, Named::Heap);
         t.progress();
@@ -131,7 +131,7 @@ impl Library for World<'_> {
 
     fn posix_memalign(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
         let align = call.arg(1).bits.max(1);
-        let base = self.own.memory.next_allocation(t.id, align);
+        let base = self.local.memory.next_allocation(t.id, align);
         self.set_field(t, call, call.arg(0).bits, 8, base)?;
         self.allocate(t, call)?;
         Ok(())
@@ -139,14 +139,18 @@ impl Library for World<'_> {
 
     fn free(&mut self, t: &mut Thread, site: SiteId, address: u64) -> Done<()> {
         let at = spot(address, 0, site);
-        let object = self.own.memory.object_at(address);
+        let object = self.local.memory.object_at(address);
         if object.is_some_and(|o| o.named != Named::Heap || o.base != address) {
             let message = "free of what malloc did not give";
-            return Err(Stop::Fault(Kind::Memory, message.to_string(), site));
+            return Err(Interruption::Fault(
+                FaultKind::Memory,
+                message.to_string(),
+                site,
+            ));
         }
         if object.is_some_and(|o| o.freed) || self.find(t, at, 0, true)?.is_some() {
-            let freed = Arc::make_mut(&mut self.own.memory).free(address);
-            freed.map_err(|message| Stop::Fault(Kind::Memory, message, site))?;
+            let freed = Arc::make_mut(&mut self.local.memory).free(address);
+            freed.map_err(|message| Interruption::Fault(FaultKind::Memory, message, site))?;
         } else {
             self.ask(Action::Free { base: address }, site)?;
         }
@@ -157,11 +161,11 @@ impl Library for World<'_> {
     /// A new object with the contents of the old one, which ends.
     fn reallocate(&mut self, t: &mut Thread, call: &ExternCall) -> Done<u64> {
         let (old, size) = (call.args[0].bits, call.args[1].bits);
-        let before = self.own.memory.clone();
+        let before = self.local.memory.clone();
         let moved = self.move_object(t, call, old, size);
         if moved.is_err() {
             // to be run again
-            self.own.memory = before;
+            self.local.memory = before;
         }
         moved
     }

@@ -3,94 +3,98 @@
 //!
 //! An instruction stops at each event that has no answer yet, and is run again from its beginning
 //! when there is one; the answers so far are at hand then.
-use crate::source::{Action, Kind, Location, Told, Wait};
-use crate::threads::sharing::{Grown, LearnedSharing};
-use crate::threads::thread_state::Own;
+use crate::source::{Action, EventLabel, FaultKind, Location, Wait};
+use crate::threads::sharing::{LearnedSharing, SharingChanged};
+use crate::threads::thread_state::LocalState;
 use program::interpreter::thread::Thread;
-use program::interpreter::End;
+use program::interpreter::RunEnd;
 use program::ir::arithmetic::mask;
 use program::ir::{Access, Extern, FuncId, Op, Order, Program, SiteId};
-use program::memory::{mixed, Memory, Place, Sharing};
+use program::memory::{mixed, Memory, ResolvedAddress, Visibility};
 use program::memory::{Dep, Val};
 use std::sync::Arc;
 
-/// What a value that comes from shared memory depends on. Which reads does not matter here, but
+/// Property a value that comes from shared memory depends on. Which reads does not matter here, but
 /// for the one that is marked when a thread is run again.
 pub const SHARED: Dep = 1;
 pub const MARKED: Dep = 2;
 
 /// Why an instruction is not over.
-pub enum Stop {
-    Asked(Told),
+pub enum Interruption {
+    Query(EventLabel),
     Blocked(Wait, SiteId),
-    Fault(Kind, String, SiteId),
+    Fault(FaultKind, String, SiteId),
     Unsupported(String, SiteId),
-    End(End),
+    RunEnd(RunEnd),
     /// More is shared than was known.
-    Grown,
+    SharingChanged,
     /// The thread was alone, and is not any more.
     NotAlone,
 }
 
-impl From<End> for Stop {
-    fn from(end: End) -> Stop {
-        Stop::End(end)
+impl From<RunEnd> for Interruption {
+    fn from(end: RunEnd) -> Interruption {
+        Interruption::RunEnd(end)
     }
 }
 
-impl From<Grown> for Stop {
-    fn from(_: Grown) -> Stop {
-        Stop::Grown
+impl From<SharingChanged> for Interruption {
+    fn from(_: SharingChanged) -> Interruption {
+        Interruption::SharingChanged
     }
 }
 
 /// A read: its order, whether it is half of a read-modify-write, whether padding may be read.
 #[derive(Clone, Copy)]
-pub struct How {
+pub struct ReadMode {
     pub order: Order,
-    pub exclusive: bool,
-    pub lax: bool,
+    pub rmw: bool,
+    pub uninitialised_ok: bool,
 }
 
 /// Where an access goes, and whose it is.
 #[derive(Clone, Copy)]
-pub struct Spot {
+pub struct AccessTarget {
     pub address: u64,
     pub size: u32,
     pub site: SiteId,
 }
 
-pub struct World<'a> {
+pub struct ThreadEnvironment<'a> {
     pub program: &'a Program,
     pub sharing: &'a LearnedSharing,
-    pub own: &'a mut Own,
+    pub local: &'a mut LocalState,
     /// Events of the instruction so far.
     asked: usize,
     /// Writes change nothing that a loop could wait for.
     pub still: bool,
 }
 
-impl<'a> World<'a> {
-    pub fn new(program: &'a Program, sharing: &'a LearnedSharing, own: &'a mut Own) -> World<'a> {
-        World {
+impl<'a> ThreadEnvironment<'a> {
+    pub fn new(
+        program: &'a Program,
+        sharing: &'a LearnedSharing,
+        local: &'a mut LocalState,
+    ) -> ThreadEnvironment<'a> {
+        ThreadEnvironment {
             program,
             sharing,
-            own,
+            local,
             asked: 0,
             still: false,
         }
     }
 
     /// The answer to an event, and whether it is new; stops where there is none yet.
-    pub fn ask(&mut self, action: Action, site: SiteId) -> Result<(u64, bool), Stop> {
-        if self.own.alone {
-            return Err(Stop::NotAlone);
+    pub fn ask(&mut self, action: Action, site: SiteId) -> Result<(u64, bool), Interruption> {
+        if self.local.alone {
+            return Err(Interruption::NotAlone);
         }
         let now = self.asked;
         self.asked += 1;
-        match self.own.answers.get(now) {
-            Some(value) => Ok((*value, now + 1 == self.own.answers.len())),
-            None => Err(Stop::Asked(Told { action, site })),
+        match self.local.answers.get(now) {
+            Some(value) => Ok((*value, now + 1 == self.local.answers.len())),
+            None => Err(Interruption::Query(EventLabel { action, site })),
         }
     }
 
@@ -98,26 +102,28 @@ impl<'a> World<'a> {
     pub fn find(
         &self,
         t: &Thread,
-        spot: Spot,
+        spot: AccessTarget,
         size: u64,
         write: bool,
-    ) -> Result<Option<Place>, Stop> {
-        let memory = &self.own.memory;
+    ) -> Result<Option<ResolvedAddress>, Interruption> {
+        let memory = &self.local.memory;
         match memory.access(self.program, spot.address, size, write) {
             Ok(place) => {
                 let object = memory.object(place);
                 let end = object.base + object.size;
-                match object.sharing {
-                    _ if self.own.alone => Ok(Some(place)),
-                    Sharing::Own => Ok(Some(place)),
-                    Sharing::Alone(k) if self.sharing.owns(k, t.id) => Ok(Some(place)),
-                    Sharing::Alone(_) => Err(self.sharing.learn_shared(object.base, end).into()),
-                    Sharing::Shared => Ok(None),
+                match object.visibility {
+                    _ if self.local.alone => Ok(Some(place)),
+                    Visibility::ThisThread => Ok(Some(place)),
+                    Visibility::OneThread(k) if self.sharing.owns(k, t.id) => Ok(Some(place)),
+                    Visibility::OneThread(_) => {
+                        Err(self.sharing.learn_shared(object.base, end).into())
+                    }
+                    Visibility::Shared => Ok(None),
                 }
             }
             Err(message) => {
                 if !foreign(t, spot.address) {
-                    return Err(Stop::Fault(Kind::Memory, message, spot.site));
+                    return Err(Interruption::Fault(FaultKind::Memory, message, spot.site));
                 }
                 let end = spot.address.saturating_add(size.max(1));
                 if !self.sharing.is_shared(spot.address, end) {
@@ -128,17 +134,17 @@ impl<'a> World<'a> {
         }
     }
 
-    /// What the last answer depends on.
+    /// Property the last answer depends on.
     pub fn answered(&self) -> Dep {
-        match self.own.mark {
-            Some(mark) if mark + 1 == self.own.told + self.asked => SHARED | MARKED,
+        match self.local.mark {
+            Some(mark) if mark + 1 == self.local.events_before + self.asked => SHARED | MARKED,
             _ => SHARED,
         }
     }
 
     pub(super) fn settle(&self, t: &mut Thread) {
         let held = t.held.iter();
-        t.private = held.fold(self.own.memory.hash, |hash, held| {
+        t.private = held.fold(self.local.memory.hash, |hash, held| {
             hash ^ mixed(held.mutex, held.count as u8)
         });
     }
@@ -151,15 +157,15 @@ impl<'a> World<'a> {
 
     /// Something was written: no loop of the thread waits on what it saw before.
     fn progress(&mut self, t: &mut Thread) {
-        if !self.own.quiet && !self.still {
+        if !self.local.quiet && !self.still {
             t.progress();
         }
     }
 
     /// An access of one piece: what is not plain is never split.
-    fn whole(&self, spot: Spot) -> Result<Location, Stop> {
+    fn whole(&self, spot: AccessTarget) -> Result<Location, Interruption> {
         let mut pieces = Vec::new();
-        let Spot {
+        let AccessTarget {
             address,
             size,
             site,
@@ -167,28 +173,33 @@ impl<'a> World<'a> {
         self.sharing.pieces(address, size.into(), &mut pieces)?;
         match pieces[..] {
             [(address, size)] => Ok(Location { address, size }),
-            _ => Err(Stop::Unsupported(
+            _ => Err(Interruption::Unsupported(
                 "an atomic access to memory that is also accessed in other sizes".to_string(),
                 site,
             )),
         }
     }
 
-    pub fn read(&mut self, t: &mut Thread, spot: Spot, how: How) -> Result<Val, Stop> {
-        let Spot {
+    pub fn read(
+        &mut self,
+        t: &mut Thread,
+        spot: AccessTarget,
+        how: ReadMode,
+    ) -> Result<Val, Interruption> {
+        let AccessTarget {
             address,
             size,
             site,
         } = spot;
         if let Some(place) = self.find(t, spot, size.into(), false)? {
-            let memory = &self.own.memory;
-            if !how.lax && !memory.written(place, size) {
+            let memory = &self.local.memory;
+            if !how.uninitialised_ok && !memory.written(place, size) {
                 return Err(unwritten(site));
             }
             return Ok(memory.read(place, size, |a, b| a | b));
         }
-        if how.order == Order::Na && !how.exclusive {
-            let bytes = self.read_range(t, spot, size.into(), how.lax)?;
+        if how.order == Order::Na && !how.rmw {
+            let bytes = self.read_range(t, spot, size.into(), how.uninitialised_ok)?;
             let bits = bytes
                 .iter()
                 .rev()
@@ -197,16 +208,16 @@ impl<'a> World<'a> {
             return Ok(Val { bits, dep });
         }
         let at = self.whole(spot)?;
-        let How {
+        let ReadMode {
             order,
-            exclusive,
-            lax,
+            rmw,
+            uninitialised_ok,
         } = how;
         let action = Action::Read {
             at,
             order,
-            exclusive,
-            lax,
+            rmw,
+            uninitialised_ok,
         };
         let (bits, new) = self.ask(action, site)?;
         if new {
@@ -219,18 +230,18 @@ impl<'a> World<'a> {
     pub fn write(
         &mut self,
         t: &mut Thread,
-        spot: Spot,
+        spot: AccessTarget,
         order: Order,
-        exclusive: bool,
+        rmw: bool,
         value: Val,
-    ) -> Result<(), Stop> {
-        let Spot { size, site, .. } = spot;
+    ) -> Result<(), Interruption> {
+        let AccessTarget { size, site, .. } = spot;
         if let Some(place) = self.find(t, spot, size.into(), true)? {
-            Arc::make_mut(&mut self.own.memory).write(place, size, value);
+            Arc::make_mut(&mut self.local.memory).write(place, size, value);
             self.settle(t);
             return Ok(());
         }
-        if order == Order::Na && !exclusive {
+        if order == Order::Na && !rmw {
             let bytes = value.bits.to_le_bytes().map(|b| (b, value.dep));
             return self.write_range(t, spot, &bytes[..size as usize]);
         }
@@ -240,7 +251,7 @@ impl<'a> World<'a> {
             at,
             order,
             value,
-            exclusive,
+            rmw,
         };
         if self.ask(action, site)?.1 {
             self.progress(t);
@@ -252,23 +263,23 @@ impl<'a> World<'a> {
     pub fn read_range(
         &mut self,
         t: &mut Thread,
-        spot: Spot,
+        spot: AccessTarget,
         size: u64,
-        lax: bool,
-    ) -> Result<Vec<(u8, Dep)>, Stop> {
+        uninitialised_ok: bool,
+    ) -> Result<Vec<(u8, Dep)>, Interruption> {
         if let Some(place) = self.find(t, spot, size, false)? {
-            return Ok(self.own.memory.bytes(place, size));
+            return Ok(self.local.memory.bytes(place, size));
         }
         let mut pieces = Vec::new();
         self.sharing.pieces(spot.address, size, &mut pieces)?;
-        let lax = lax || pieces.len() > 1;
+        let uninitialised_ok = uninitialised_ok || pieces.len() > 1;
         let mut bytes = Vec::with_capacity(size as usize);
         for (address, size) in pieces {
             let action = Action::Read {
                 at: Location { address, size },
                 order: Order::Na,
-                exclusive: false,
-                lax,
+                rmw: false,
+                uninitialised_ok,
             };
             let (bits, new) = self.ask(action, spot.site)?;
             if new {
@@ -288,11 +299,11 @@ impl<'a> World<'a> {
     pub fn write_range(
         &mut self,
         t: &mut Thread,
-        spot: Spot,
+        spot: AccessTarget,
         bytes: &[(u8, Dep)],
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Interruption> {
         if let Some(place) = self.find(t, spot, bytes.len() as u64, true)? {
-            Arc::make_mut(&mut self.own.memory).write_bytes(place, bytes);
+            Arc::make_mut(&mut self.local.memory).write_bytes(place, bytes);
             self.settle(t);
             return Ok(());
         }
@@ -306,7 +317,7 @@ impl<'a> World<'a> {
                 at: Location { address, size },
                 order: Order::Na,
                 value: part.fold(0, |bits, b| bits << 8 | u64::from(b.0)),
-                exclusive: false,
+                rmw: false,
             };
             if self.ask(action, spot.site)?.1 {
                 self.progress(t);
@@ -316,12 +327,12 @@ impl<'a> World<'a> {
     }
 
     /// One of so many ways to go on.
-    pub fn choose(&mut self, ways: u32, site: SiteId) -> Result<u64, Stop> {
-        Ok(self.ask(Action::Choose { ways }, site)?.0)
+    pub fn choose(&mut self, alternatives: u32, site: SiteId) -> Result<u64, Interruption> {
+        Ok(self.ask(Action::Choose { alternatives }, site)?.0)
     }
 
-    pub(super) fn spot(&self, address: Val, access: &Access) -> Spot {
-        Spot {
+    pub(super) fn spot(&self, address: Val, access: &Access) -> AccessTarget {
+        AccessTarget {
             address: address.bits,
             size: access.size,
             site: access.site,
@@ -329,9 +340,9 @@ impl<'a> World<'a> {
     }
 }
 
-pub fn unwritten(site: SiteId) -> Stop {
+pub fn unwritten(site: SiteId) -> Interruption {
     let message = "a read of memory that was never written".to_string();
-    Stop::Fault(Kind::Uninitialised, message, site)
+    Interruption::Fault(FaultKind::Uninitialised, message, site)
 }
 
 /// Whether an address belongs to another thread's heap, stack or thread-local variables.

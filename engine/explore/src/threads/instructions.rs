@@ -1,28 +1,28 @@
-//! The instructions that meet the world, an event or some at a time.
+//! The instructions that meet the environment, an event or some at a time.
 use crate::source::Action;
-use crate::threads::environment::{How, Stop, World};
+use crate::threads::environment::{Interruption, ReadMode, ThreadEnvironment};
 use program::interpreter::thread::Thread;
 use program::interpreter::{self, Cas, ExternCall, Flow};
 use program::ir::arithmetic::{mask, rmw};
 use program::ir::{Access, Order, RmwOp, SiteId};
 use program::library::call;
 use program::memory::{Dep, Val};
-use program::memory::{Named, NewLocal, Sharing};
+use program::memory::{Named, NewLocal, Visibility};
 use std::sync::Arc;
 
-impl interpreter::World for World<'_> {
-    type Stop = Stop;
+impl interpreter::Environment for ThreadEnvironment<'_> {
+    type Interruption = Interruption;
 
     fn union(&mut self, a: Dep, b: Dep) -> Dep {
         a | b
     }
 
-    fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Result<Val, Stop> {
-        self.own.uses = address.dep;
-        let how = How {
+    fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Result<Val, Interruption> {
+        self.local.uses = address.dep;
+        let how = ReadMode {
             order: access.order,
-            exclusive: false,
-            lax: false,
+            rmw: false,
+            uninitialised_ok: false,
         };
         let mut value = self.read(t, self.spot(address, access), how)?;
         value.dep |= address.dep;
@@ -35,8 +35,8 @@ impl interpreter::World for World<'_> {
         address: Val,
         value: Val,
         access: &Access,
-    ) -> Result<(), Stop> {
-        self.own.uses = address.dep | value.dep;
+    ) -> Result<(), Interruption> {
+        self.local.uses = address.dep | value.dep;
         self.write(t, self.spot(address, access), access.order, false, value)
     }
 
@@ -47,13 +47,13 @@ impl interpreter::World for World<'_> {
         op: RmwOp,
         operand: Val,
         access: &Access,
-    ) -> Result<Val, Stop> {
-        self.own.uses = address.dep | operand.dep;
+    ) -> Result<Val, Interruption> {
+        self.local.uses = address.dep | operand.dep;
         let spot = self.spot(address, access);
-        let how = How {
+        let how = ReadMode {
             order: access.order,
-            exclusive: true,
-            lax: false,
+            rmw: true,
+            uninitialised_ok: false,
         };
         let mut old = self.read(t, spot, how)?;
         old.bits = mask(old.bits, access.bits);
@@ -62,20 +62,25 @@ impl interpreter::World for World<'_> {
             bits: new,
             dep: old.dep | operand.dep,
         };
-        self.own.unchanged = new == old.bits;
+        self.local.unchanged = new == old.bits;
         self.write(t, spot, access.order, true, value)?;
-        self.own.unchanged = false;
+        self.local.unchanged = false;
         old.dep |= address.dep;
         Ok(old)
     }
 
-    fn cas(&mut self, t: &mut Thread, cas: &Cas, access: &Access) -> Result<(Val, bool), Stop> {
-        self.own.uses = cas.address.dep | cas.expected.dep | cas.desired.dep;
+    fn cas(
+        &mut self,
+        t: &mut Thread,
+        cas: &Cas,
+        access: &Access,
+    ) -> Result<(Val, bool), Interruption> {
+        self.local.uses = cas.address.dep | cas.expected.dep | cas.desired.dep;
         let spot = self.spot(cas.address, access);
-        let how = How {
+        let how = ReadMode {
             order: cas.failure,
-            exclusive: true,
-            lax: false,
+            rmw: true,
+            uninitialised_ok: false,
         };
         let mut old = self.read(t, spot, how)?;
         old.bits = mask(old.bits, access.bits);
@@ -84,15 +89,15 @@ impl interpreter::World for World<'_> {
             return Ok((old, false));
         }
         let shared = self.find(t, spot, access.size.into(), true)?.is_none();
-        let may_fail = cas.weak && shared && !self.own.spurious.contains(&access.site);
+        let may_fail = cas.weak && shared && !self.local.spurious.contains(&access.site);
         if may_fail && self.choose(2, access.site)? == 1 {
-            self.own.spurious.push(access.site);
-            self.own.failed = Some((t.epoch, t.reads.len().saturating_sub(1)));
+            self.local.spurious.push(access.site);
+            self.local.failed = Some((t.epoch, t.reads.len().saturating_sub(1)));
             return Ok((old, false));
         }
-        self.own.unchanged = cas.desired.bits == old.bits;
+        self.local.unchanged = cas.desired.bits == old.bits;
         self.write(t, spot, access.order, true, cas.desired)?;
-        self.own.unchanged = false;
+        self.local.unchanged = false;
         Ok((old, true))
     }
 
@@ -102,27 +107,27 @@ impl interpreter::World for World<'_> {
         order: Order,
         signal: bool,
         site: SiteId,
-    ) -> Result<(), Stop> {
-        self.own.uses = 0;
-        if !signal && !self.own.alone {
+    ) -> Result<(), Interruption> {
+        self.local.uses = 0;
+        if !signal && !self.local.alone {
             self.ask(Action::Fence { order }, site)?;
         }
         Ok(())
     }
 
-    fn external(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Stop> {
-        self.own.uses = call.args.iter().fold(0, |dep, arg| dep | arg.dep);
+    fn external(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Interruption> {
+        self.local.uses = call.args.iter().fold(0, |dep, arg| dep | arg.dep);
         call::call(self, t, call)
     }
 
-    fn once_done(&mut self, t: &mut Thread, flag: u64, site: SiteId) -> Result<(), Stop> {
+    fn once_done(&mut self, t: &mut Thread, flag: u64, site: SiteId) -> Result<(), Interruption> {
         self.finish_once(t, flag, site)
     }
 
-    fn alloca(&mut self, t: &mut Thread, local: &NewLocal) -> Result<u64, Stop> {
-        let base = self.own.memory.next_local(t.id, local.align);
+    fn alloca(&mut self, t: &mut Thread, local: &NewLocal) -> Result<u64, Interruption> {
+        let base = self.local.memory.next_local(t.id, local.align);
         let shared = !local.private && self.sharing.is_shared(base, base + local.size);
-        if shared && !self.own.alone {
+        if shared && !self.local.alone {
             let action = Action::Allocate {
                 base,
                 size: local.size,
@@ -130,10 +135,10 @@ impl interpreter::World for World<'_> {
             };
             self.ask(action, local.site)?;
         }
-        let memory = Arc::make_mut(&mut self.own.memory);
+        let memory = Arc::make_mut(&mut self.local.memory);
         memory.push_local(t.id, local);
         if shared {
-            memory.share(base, Sharing::Shared);
+            memory.share(base, Visibility::Shared);
         }
         if !local.private {
             let named = Named::Local(local.local);
@@ -143,29 +148,29 @@ impl interpreter::World for World<'_> {
     }
 
     fn locals(&self, t: &Thread) -> usize {
-        self.own.memory.locals(t.id)
+        self.local.memory.locals(t.id)
     }
 
-    fn leave(&mut self, t: &mut Thread, mark: usize) -> Result<(), Stop> {
-        if self.own.memory.locals(t.id) <= mark {
+    fn leave(&mut self, t: &mut Thread, mark: usize) -> Result<(), Interruption> {
+        if self.local.memory.locals(t.id) <= mark {
             return Ok(());
         }
         // main's own locals end with the process
         let whole_process = t.id == 0 && t.frames.len() == 1;
-        if !whole_process && !self.own.alone {
-            let locals = self.own.memory.locals_from(t.id, mark);
-            let shared = locals.filter(|o| o.sharing == Sharing::Shared);
+        if !whole_process && !self.local.alone {
+            let locals = self.local.memory.locals_from(t.id, mark);
+            let shared = locals.filter(|o| o.visibility == Visibility::Shared);
             let ends: Vec<_> = shared.map(|o| (o.base, o.site)).collect();
             for (base, site) in ends {
                 self.ask(Action::Free { base }, site)?;
             }
         }
-        Arc::make_mut(&mut self.own.memory).pop_locals(t.id, mark, |_, _| {});
+        Arc::make_mut(&mut self.local.memory).pop_locals(t.id, mark, |_, _| {});
         self.settle(t);
         Ok(())
     }
 
     fn thread_local(&mut self, t: &Thread, global: u32) -> u64 {
-        self.own.memory.thread_local(t.id, global)
+        self.local.memory.thread_local(t.id, global)
     }
 }

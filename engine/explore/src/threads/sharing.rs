@@ -1,6 +1,6 @@
-//! What threads share: learned while exploring, and fixed within one exploration.
+//! Property threads share: learned while exploring, and fixed within one exploration.
 //!
-//! What a single thread uses needs no events, and accesses that overlap must be told in the same
+//! Property a single thread uses needs no events, and accesses that overlap must be label in the same
 //! pieces each time. Neither is known before it is seen. So each exploration begins with what the
 //! ones before it learned; when it sees more, it is given up and begins again.
 use crate::source::ThreadId;
@@ -18,14 +18,14 @@ pub struct Extent {
 
 /// Something new was seen: the exploration is to begin again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Grown;
+pub struct SharingChanged;
 
 #[derive(Default)]
 struct Known {
     /// Addresses that several threads use: beginning → end, disjoint.
     shared: BTreeMap<u64, u64>,
     /// Addresses at which every access is split.
-    cuts: BTreeSet<u64>,
+    splits: BTreeSet<u64>,
 }
 
 pub struct LearnedSharing {
@@ -33,11 +33,11 @@ pub struct LearnedSharing {
     /// For each object of the initial memory that one thread may use in silence, which: its
     /// number plus one.
     owners: Vec<AtomicU8>,
-    grown: AtomicBool,
+    changed: AtomicBool,
     learned: Mutex<Known>,
     /// Objects of all threads that were ever seen, by their beginning.
     extents: Mutex<BTreeMap<u64, Extent>>,
-    /// Pieces that accesses have been told in: beginning → end, disjoint.
+    /// Pieces that accesses have been label in: beginning → end, disjoint.
     pieces: Mutex<BTreeMap<u64, u64>>,
     /// Some of `pieces`, to find without a lock: address · 16 + size, by a hash of the address.
     near: Box<[AtomicU64]>,
@@ -56,7 +56,7 @@ impl Default for LearnedSharing {
         LearnedSharing {
             known: Known::default(),
             owners: Vec::new(),
-            grown: AtomicBool::new(false),
+            changed: AtomicBool::new(false),
             learned: Mutex::default(),
             extents: Mutex::default(),
             pieces: Mutex::default(),
@@ -68,24 +68,24 @@ impl Default for LearnedSharing {
 
 impl LearnedSharing {
     /// Forgets that more is shared: what showed it was no execution.
-    pub fn forget_growth(&self) {
-        self.grown.store(false, Relaxed);
+    pub fn forget_change(&self) {
+        self.changed.store(false, Relaxed);
     }
 
-    pub fn has_grown(&self) -> bool {
-        self.grown.load(Relaxed)
+    pub fn has_changed(&self) -> bool {
+        self.changed.load(Relaxed)
     }
 
     /// Takes what was learned for known, and forgets what the last exploration did.
-    pub fn begin_again(&mut self, owned: usize) {
+    pub fn restart(&mut self, owned: usize) {
         let learned = self.learned.get_mut();
         let learned = std::mem::take(learned.unwrap_or_else(PoisonError::into_inner));
         for (start, end) in learned.shared {
             insert(&mut self.known.shared, start, end);
         }
-        self.known.cuts.extend(learned.cuts);
+        self.known.splits.extend(learned.splits);
         self.owners = (0..owned).map(|_| AtomicU8::new(0)).collect();
-        self.grown = AtomicBool::new(false);
+        self.changed = AtomicBool::new(false);
         *lock(&self.pieces) = BTreeMap::new();
         self.near.iter().for_each(|n| n.store(0, Relaxed));
     }
@@ -109,14 +109,14 @@ impl LearnedSharing {
         }
     }
 
-    pub fn learn_shared(&self, start: u64, end: u64) -> Grown {
+    pub fn learn_shared(&self, start: u64, end: u64) -> SharingChanged {
         insert(&mut lock(&self.learned).shared, start, end.max(start + 1));
-        self.grown.store(true, Relaxed);
-        Grown
+        self.changed.store(true, Relaxed);
+        SharingChanged
     }
 
     /// As `learn_shared`, for an address in an object of another thread.
-    pub fn learn_foreign(&self, start: u64, end: u64) -> Grown {
+    pub fn learn_foreign(&self, start: u64, end: u64) -> SharingChanged {
         let (mut start, mut end) = (start, end);
         if let Some((base, extent)) = self.extent(start) {
             start = start.min(base);
@@ -143,13 +143,18 @@ impl LearnedSharing {
         *threads.entry((creator, count)).or_insert(next)
     }
 
-    /// How many threads there were so far, main among them.
+    /// ReadMode many threads there were so far, main among them.
     pub fn threads(&self) -> usize {
         lock(&self.threads).len() + 1
     }
 
-    /// The pieces of at most 8 bytes that an access is told in: addresses and sizes.
-    pub fn pieces(&self, address: u64, size: u64, out: &mut Vec<(u64, u32)>) -> Result<(), Grown> {
+    /// The pieces of at most 8 bytes that an access is label in: addresses and sizes.
+    pub fn pieces(
+        &self,
+        address: u64,
+        size: u64,
+        out: &mut Vec<(u64, u32)>,
+    ) -> Result<(), SharingChanged> {
         out.clear();
         let key = address << 4 | size;
         let near = &self.near[scatter(address) as usize % NEAR];
@@ -160,30 +165,30 @@ impl LearnedSharing {
         let end = address + size;
         let mut start = address;
         while start < end {
-            let cut = self.known.cuts.range(start + 1..end).next();
-            let mut stop = cut.map_or(end, |c| *c);
+            let split = self.known.splits.range(start + 1..end).next();
+            let mut stop = split.map_or(end, |c| *c);
             if size > 8 {
                 stop = stop.min((start / 8 + 1) * 8);
             }
             out.push((start, (stop - start) as u32));
             start = stop;
         }
-        let mut told = lock(&self.pieces);
+        let mut label = lock(&self.pieces);
         for (start, size) in out.iter() {
             let (start, end) = (*start, start + u64::from(*size));
-            let mut over = told.range(..end).rev().take_while(|(_, e)| **e > start);
+            let mut over = label.range(..end).rev().take_while(|(_, e)| **e > start);
             match over.next().map(|(s, e)| (*s, *e)) {
                 None => {
-                    told.insert(start, end);
+                    label.insert(start, end);
                 }
                 Some(other) if other == (start, end) => {}
                 Some(other) => {
                     let more: Vec<u64> = over.flat_map(|(s, e)| [*s, *e]).collect();
                     let mut learned = lock(&self.learned);
-                    learned.cuts.extend([start, end, other.0, other.1]);
-                    learned.cuts.extend(more);
-                    self.grown.store(true, Relaxed);
-                    return Err(Grown);
+                    learned.splits.extend([start, end, other.0, other.1]);
+                    learned.splits.extend(more);
+                    self.changed.store(true, Relaxed);
+                    return Err(SharingChanged);
                 }
             }
         }
@@ -212,7 +217,11 @@ fn insert(ranges: &mut BTreeMap<u64, u64>, start: u64, end: u64) {
 mod tests {
     use super::*;
 
-    fn pieces(sharing: &LearnedSharing, address: u64, size: u64) -> Result<Vec<(u64, u32)>, Grown> {
+    fn pieces(
+        sharing: &LearnedSharing,
+        address: u64,
+        size: u64,
+    ) -> Result<Vec<(u64, u32)>, SharingChanged> {
         let mut out = Vec::new();
         sharing.pieces(address, size, &mut out).map(|()| out)
     }
@@ -221,16 +230,16 @@ mod tests {
     fn what_overlaps_is_split_at_the_same_places_from_then_on() {
         let mut sharing = LearnedSharing::default();
         assert_eq!(pieces(&sharing, 64, 8), Ok(vec![(64, 8)]));
-        assert_eq!(pieces(&sharing, 68, 4), Err(Grown));
-        assert!(sharing.has_grown());
-        sharing.begin_again(0);
+        assert_eq!(pieces(&sharing, 68, 4), Err(SharingChanged));
+        assert!(sharing.has_changed());
+        sharing.restart(0);
         assert_eq!(pieces(&sharing, 64, 8), Ok(vec![(64, 4), (68, 4)]));
         assert_eq!(pieces(&sharing, 68, 4), Ok(vec![(68, 4)]));
         assert_eq!(
             pieces(&sharing, 60, 20),
             Ok(vec![(60, 4), (64, 4), (68, 4), (72, 8)])
         );
-        assert!(!sharing.has_grown());
+        assert!(!sharing.has_changed());
     }
 
     #[test]
@@ -239,7 +248,7 @@ mod tests {
         for (start, end) in [(10, 20), (40, 50), (15, 45), (60, 70)] {
             sharing.learn_shared(start, end);
         }
-        sharing.begin_again(0);
+        sharing.restart(0);
         assert!(sharing.is_shared(30, 31) && sharing.is_shared(5, 11));
         assert!(!sharing.is_shared(50, 60) && !sharing.is_shared(0, 10));
         assert!(sharing.is_shared(55, 61));
@@ -248,7 +257,7 @@ mod tests {
     #[test]
     fn an_object_is_the_first_threads_that_uses_it() {
         let mut sharing = LearnedSharing::default();
-        sharing.begin_again(2);
+        sharing.restart(2);
         assert!(sharing.owns(1, 3) && sharing.owns(1, 3) && sharing.owns(0, 2));
         assert!(!sharing.owns(1, 2));
     }

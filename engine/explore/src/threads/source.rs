@@ -2,14 +2,14 @@
 use crate::exploration::{Exploration, ExploreError, Options};
 use crate::search::run::explore;
 use crate::source::*;
-use crate::threads::environment::{thread_start, Stop, World};
+use crate::threads::environment::{thread_start, Interruption, ThreadEnvironment};
 use crate::threads::sharing::LearnedSharing;
-use crate::threads::thread_state::Own;
+use crate::threads::thread_state::LocalState;
 use cat::Model;
 use program::interpreter::thread::{State, Thread};
-use program::interpreter::{self, End, Limits, Outcome};
+use program::interpreter::{self, Limits, Outcome, RunEnd};
 use program::ir::{FuncId, Program};
-use program::memory::{Memory, Named, Sharing, MAX_THREADS};
+use program::memory::{Memory, Named, Visibility, MAX_THREADS};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -23,31 +23,31 @@ const MAX_FRAMES: usize = 200;
 
 /// A thread of a program between two events. Copies share all until they go on.
 #[derive(Clone)]
-pub struct ProgramThread(pub Arc<Running>);
+pub struct ProgramThread(pub Arc<SuspendedThread>);
 
 #[derive(Clone)]
-pub struct Running {
+pub struct SuspendedThread {
     pub thread: Thread,
-    pub own: Own,
-    /// The last event that was told has no answer.
-    open: bool,
+    pub local: LocalState,
+    /// The last event that was label has no answer.
+    awaits_answer: bool,
     steps: u64,
 }
 
-impl Running {
-    fn new(program: &Program, id: ThreadId, start: FuncId, memory: Arc<Memory>) -> Running {
+impl SuspendedThread {
+    fn new(program: &Program, id: ThreadId, start: FuncId, memory: Arc<Memory>) -> SuspendedThread {
         let mut thread = Thread::new(id, start);
         thread.enter(program, start, &[], (0, 0), 0);
-        Running {
+        SuspendedThread {
             thread,
-            own: Own::new(memory),
-            open: false,
+            local: LocalState::new(memory),
+            awaits_answer: false,
             steps: 0,
         }
     }
 }
 
-/// A program to be explored. What its threads share is learned on the way.
+/// A program to be explored. Property its threads share is learned on the way.
 pub struct ProgramSource<'p> {
     pub program: &'p Program,
     pub sharing: LearnedSharing,
@@ -55,7 +55,7 @@ pub struct ProgramSource<'p> {
     /// Main before its first event, and memory there.
     main: ProgramThread,
     initial: Arc<Memory>,
-    /// What each thread's memory is before its first instruction: the same as long as nothing is
+    /// Property each thread's memory is before its first instruction: the same as long as nothing is
     /// learned.
     memories: Vec<OnceLock<Arc<Memory>>>,
     refused: Option<&'static str>,
@@ -68,7 +68,7 @@ impl<'p> ProgramSource<'p> {
         let mut memory = Memory::new(program);
         memory.add_thread(program);
         let initial = Arc::new(memory);
-        let main = Running::new(program, 0, program.main, initial.clone());
+        let main = SuspendedThread::new(program, 0, program.main, initial.clone());
         let mut source = ProgramSource {
             program,
             sharing: LearnedSharing::default(),
@@ -91,16 +91,16 @@ impl<'p> ProgramSource<'p> {
 
     /// Forgets what a thread did that was run with answers of no execution.
     pub fn forget(&self) {
-        self.sharing.forget_growth();
+        self.sharing.forget_change();
     }
 
     fn prologue(&mut self, memory: Arc<Memory>) {
         let mut memory = memory;
         for start in self.program.constructors.iter().chain([&self.program.main]) {
-            let mut run = Running::new(self.program, 0, *start, memory);
-            run.own.alone = true;
+            let mut run = SuspendedThread::new(self.program, 0, *start, memory);
+            run.local.alone = true;
             let end = self.advance(&mut run, MAX_STEPS);
-            memory = run.own.memory.clone();
+            memory = run.local.memory.clone();
             let main = *start == self.program.main;
             if end.is_none() && !main {
                 self.refused = Some("a global constructor that starts threads");
@@ -126,7 +126,7 @@ impl<'p> ProgramSource<'p> {
             options.limits.time = options.limits.time.saturating_sub(start.elapsed());
             options.limits.counted.store(0, Relaxed);
             let found = explore(&*self, model, &options);
-            if !self.sharing.has_grown() {
+            if !self.sharing.has_changed() {
                 let mut found = found?;
                 found.seconds = start.elapsed().as_secs_f64();
                 return Ok(found);
@@ -142,21 +142,21 @@ impl<'p> ProgramSource<'p> {
             .objects()
             .map(|o| (o.base, o.size, o.constant || o.private))
             .collect();
-        self.sharing.begin_again(objects.len());
+        self.sharing.restart(objects.len());
         for (k, (base, size, own)) in objects.into_iter().enumerate() {
             let now = match own {
-                true => Sharing::Own,
-                false if self.sharing.is_shared(base, base + size) => Sharing::Shared,
-                false => Sharing::Alone(k as u32),
+                true => Visibility::ThisThread,
+                false if self.sharing.is_shared(base, base + size) => Visibility::Shared,
+                false => Visibility::OneThread(k as u32),
             };
             memory.share(base, now);
         }
         self.initial = Arc::new(memory);
-        Arc::make_mut(&mut self.main.0).own.memory = self.initial.clone();
+        Arc::make_mut(&mut self.main.0).local.memory = self.initial.clone();
         self.memories = (0..MAX_THREADS).map(|_| OnceLock::new()).collect();
     }
 
-    /// What a thread's memory is before its first instruction.
+    /// Property a thread's memory is before its first instruction.
     fn memory(&self, thread: ThreadId) -> &Arc<Memory> {
         self.memories[thread].get_or_init(|| Arc::new(self.laid_out(thread)))
     }
@@ -172,22 +172,22 @@ impl<'p> ProgramSource<'p> {
         };
         let shared: Vec<u64> = memory.objects().filter(own).map(|o| o.base).collect();
         for base in shared {
-            memory.share(base, Sharing::Shared);
+            memory.share(base, Visibility::Shared);
         }
         memory
     }
 
     /// Runs a thread up to its next event, for at most so many instructions. None: it was alone
     /// and is no more.
-    fn advance(&self, run: &mut Running, steps: u64) -> Option<Next> {
+    fn advance(&self, run: &mut SuspendedThread, steps: u64) -> Option<Next> {
         let last = run.steps + steps;
         loop {
             match run.thread.state {
                 State::Done => return Some(Next::Done(run.thread.result)),
                 State::Spinning { site, from } => {
-                    let wait = match run.own.failed {
+                    let wait = match run.local.failed {
                         Some((epoch, at)) if epoch == run.thread.epoch && at >= from => {
-                            Wait::Elsewhere
+                            Wait::Redundant
                         }
                         _ => Wait::Spin {
                             reads: run.thread.reads.len() - from,
@@ -201,56 +201,64 @@ impl<'p> ProgramSource<'p> {
             let dbg = run.thread.inst(self.program).map_or(0, |i| i.dbg);
             if run.steps > last {
                 let message = format!("a thread of more than {MAX_STEPS} instructions");
-                let end = End::new(Outcome::Bound, message, None);
+                let end = RunEnd::new(Outcome::Bound, message, None);
                 return Some(self.ended(&run.thread, end, dbg));
             }
-            let mut world = World::new(self.program, &self.sharing, &mut run.own);
-            match interpreter::step(self.program, &self.limits, &mut run.thread, &mut world) {
+            let mut environment =
+                ThreadEnvironment::new(self.program, &self.sharing, &mut run.local);
+            match interpreter::step(
+                self.program,
+                &self.limits,
+                &mut run.thread,
+                &mut environment,
+            ) {
                 Ok(()) => {
-                    run.own.told += run.own.answers.len();
-                    run.own.answers.clear();
+                    run.local.events_before += run.local.answers.len();
+                    run.local.answers.clear();
                 }
-                Err(Stop::Asked(told)) => return Some(Next::Event(told)),
-                Err(Stop::Blocked(wait, site)) => return Some(Next::Blocked { wait, site }),
-                Err(Stop::Fault(kind, message, site)) => {
+                Err(Interruption::Query(label)) => return Some(Next::Event(label)),
+                Err(Interruption::Blocked(wait, site)) => {
+                    return Some(Next::Blocked { wait, site })
+                }
+                Err(Interruption::Fault(kind, message, site)) => {
                     return Some(Next::Fault(Fault {
                         kind,
                         message,
                         site: Some(site),
                     }))
                 }
-                Err(Stop::Unsupported(message, site)) => {
+                Err(Interruption::Unsupported(message, site)) => {
                     return Some(Next::Unsupported {
                         message,
                         site: Some(site),
                     })
                 }
-                Err(Stop::Grown) => return Some(grown()),
-                Err(Stop::End(end)) => return Some(self.ended(&run.thread, end, dbg)),
-                Err(Stop::NotAlone) => {
-                    run.own.alone = false;
-                    run.own.answers.clear();
+                Err(Interruption::SharingChanged) => return Some(changed()),
+                Err(Interruption::RunEnd(end)) => return Some(self.ended(&run.thread, end, dbg)),
+                Err(Interruption::NotAlone) => {
+                    run.local.alone = false;
+                    run.local.answers.clear();
                     return None;
                 }
             }
         }
     }
 
-    fn ended(&self, thread: &Thread, end: End, dbg: u32) -> Next {
+    fn ended(&self, thread: &Thread, end: RunEnd, dbg: u32) -> Next {
         let (mut message, site) = (end.message, end.site);
         if let (None, Some(place)) = (site, self.program.places.get(&dbg)) {
             message.push_str(&format!(" at {place}"));
         }
         let kind = match end.outcome {
-            Outcome::Bound => return Next::Cut { message, site },
+            Outcome::Bound => return Next::Truncated { message, site },
             Outcome::Complete if thread.id == 0 => return Next::Done(0),
             Outcome::Complete => {
                 let message = "exit in a thread other than main".to_string();
                 return Next::Unsupported { message, site };
             }
-            Outcome::Assertion => Kind::Assertion,
-            Outcome::Deadlock => Kind::Hang,
-            Outcome::Memory => Kind::Memory,
+            Outcome::Assertion => FaultKind::Assertion,
+            Outcome::Deadlock => FaultKind::Hang,
+            Outcome::Memory => FaultKind::Memory,
         };
         Next::Fault(Fault {
             kind,
@@ -261,11 +269,11 @@ impl<'p> ProgramSource<'p> {
 
     /// Whether a thread that is about to write back what it has just read then goes round its
     /// loop to the same state: it waits, as a test-and-set lock does, and the write is left out.
-    /// What reads from the write could read from what was there before.
-    fn waits(&self, run: &Running) -> Option<Next> {
+    /// Property reads from the write could read from what was there before.
+    fn waits(&self, run: &SuspendedThread) -> Option<Next> {
         let mut ahead = run.clone();
-        ahead.own.answers.push(0);
-        ahead.own.quiet = true;
+        ahead.local.answers.push(0);
+        ahead.local.quiet = true;
         let next = self.advance(&mut ahead, MAX_AHEAD);
         next.filter(|n| {
             matches!(
@@ -279,7 +287,7 @@ impl<'p> ProgramSource<'p> {
     }
 }
 
-fn grown() -> Next {
+fn changed() -> Next {
     Next::Unsupported {
         message: "more is shared than was known".to_string(),
         site: None,
@@ -297,16 +305,16 @@ impl Source for ProgramSource<'_> {
         let memory = self.memory(thread).clone();
         let (start, argument) = thread_start(self.program, &creator.0.thread)
             .unwrap_or((self.program.main, Default::default()));
-        let mut run = Running::new(self.program, thread, start, memory);
-        if let Some(slot) = run.thread.slots.first_mut() {
+        let mut run = SuspendedThread::new(self.program, thread, start, memory);
+        if let Some(slot) = run.thread.registers.first_mut() {
             slot.bits = argument.bits;
         }
         ProgramThread(Arc::new(run))
     }
 
     fn next(&self, thread: &mut ProgramThread) -> Next {
-        if self.sharing.has_grown() {
-            return grown();
+        if self.sharing.has_changed() {
+            return changed();
         }
         if let Some(why) = self.refused {
             return Next::Unsupported {
@@ -315,20 +323,20 @@ impl Source for ProgramSource<'_> {
             };
         }
         let run = Arc::make_mut(&mut thread.0);
-        if std::mem::take(&mut run.open) {
-            run.own.answers.push(0);
+        if std::mem::take(&mut run.awaits_answer) {
+            run.local.answers.push(0);
         }
         loop {
             match self.advance(run, MAX_STEPS - run.steps.min(MAX_STEPS)) {
                 None => {}
-                Some(Next::Event(told)) => {
-                    if run.own.unchanged {
+                Some(Next::Event(label)) => {
+                    if run.local.unchanged {
                         if let Some(wait) = self.waits(run) {
                             return wait;
                         }
                     }
-                    run.open = true;
-                    return Next::Event(told);
+                    run.awaits_answer = true;
+                    return Next::Event(label);
                 }
                 Some(next) => return next,
             }
@@ -337,8 +345,8 @@ impl Source for ProgramSource<'_> {
 
     fn answer(&self, thread: &mut ProgramThread, value: u64) {
         let run = Arc::make_mut(&mut thread.0);
-        run.open = false;
-        run.own.answers.push(value);
+        run.awaits_answer = false;
+        run.local.answers.push(value);
     }
 
     fn initial(&self, at: Location) -> Initial {

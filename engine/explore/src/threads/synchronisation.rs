@@ -2,61 +2,67 @@
 //!
 //! The operations are those that [`program::library`] defines: an object's state is a location, which an
 //! operation reads, and writes where something changes, as one read-modify-write.
-use crate::source::{Action, Kind, Wait, LOCK};
-use crate::threads::environment::{How, Spot, Stop, World};
+use crate::source::{Action, FaultKind, Wait, LOCK};
+use crate::threads::environment::{AccessTarget, Interruption, ReadMode, ThreadEnvironment};
 use program::interpreter::thread::Thread;
-use program::interpreter::{End, ExternCall, Flow, Outcome};
+use program::interpreter::{ExternCall, Flow, Outcome, RunEnd};
 use program::ir::{Order, SiteId};
 use program::library::threads::thread_handle;
 use program::library::{barrier, condition, mutex, once, Misuse};
 use program::memory::{Dep, Val, MAX_THREADS};
 
-type Done<T> = Result<T, Stop>;
+type Done<T> = Result<T, Interruption>;
 
-fn misused(misuse: Misuse, site: SiteId) -> Stop {
-    Stop::Fault(Kind::Lock, misuse.0.to_string(), site)
+fn misused(misuse: Misuse, site: SiteId) -> Interruption {
+    Interruption::Fault(FaultKind::Lock, misuse.0.to_string(), site)
 }
 
-pub fn spot(address: u64, size: u32, site: SiteId) -> Spot {
-    Spot {
+pub fn spot(address: u64, size: u32, site: SiteId) -> AccessTarget {
+    AccessTarget {
         address,
         size,
         site,
     }
 }
 
-impl World<'_> {
+impl ThreadEnvironment<'_> {
     /// The read of a read-modify-write.
-    fn take(&mut self, t: &mut Thread, state: Spot, order: Order, lax: bool) -> Done<Val> {
-        let exclusive = true;
-        let how = How {
+    fn take(
+        &mut self,
+        t: &mut Thread,
+        state: AccessTarget,
+        order: Order,
+        uninitialised_ok: bool,
+    ) -> Done<Val> {
+        let rmw = true;
+        let how = ReadMode {
             order,
-            exclusive,
-            lax,
+            rmw,
+            uninitialised_ok,
         };
         self.read(t, state, how)
     }
 
     /// Its write.
-    fn put(&mut self, t: &mut Thread, state: Spot, order: Order, value: u64) -> Done<()> {
+    fn put(&mut self, t: &mut Thread, state: AccessTarget, order: Order, value: u64) -> Done<()> {
         self.write(t, state, order, true, Val::constant(value))
     }
 
     pub fn create_thread(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
-        if self.own.alone {
-            return Err(Stop::NotAlone);
+        if self.local.alone {
+            return Err(Interruption::NotAlone);
         }
         call.started(self.program)?;
-        let thread = self.sharing.thread(t.id, self.own.created);
+        let thread = self.sharing.thread(t.id, self.local.created);
         if thread >= MAX_THREADS {
             let message = format!("more than {MAX_THREADS} threads");
-            return Err(End::new(Outcome::Bound, message, Some(call.site)).into());
+            return Err(RunEnd::new(Outcome::Bound, message, Some(call.site)).into());
         }
         let handle = Val::constant(thread_handle(thread));
         let to = spot(call.args[0].bits, 8, call.site);
         self.write(t, to, Order::Na, false, handle)?;
         self.ask(Action::Create { thread }, call.site)?;
-        self.own.created += 1;
+        self.local.created += 1;
         t.progress();
         Ok(Flow::Value(Val::constant(0)))
     }
@@ -64,7 +70,7 @@ impl World<'_> {
     pub fn join_thread(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
         let (out, size) = (call.args[1], call.args[2]);
         let known = self.sharing.threads();
-        let thread = call.joined(t.id, known, self.own.joined)?;
+        let thread = call.joined(t.id, known, self.local.joined)?;
         let (result, _) = self.ask(Action::Join { thread }, call.site)?;
         if out.bits != 0 {
             let dep = self.answered();
@@ -72,12 +78,12 @@ impl World<'_> {
             let to = spot(out.bits, size.bits as u32, call.site);
             self.write(t, to, Order::Na, false, value)?;
         }
-        self.own.joined |= 1 << thread;
+        self.local.joined |= 1 << thread;
         t.progress();
         Ok(Flow::Value(Val::constant(0)))
     }
 
-    fn blocked<T>(&self, t: &Thread, state: Spot, what: &'static str) -> Done<T> {
+    fn blocked<T>(&self, t: &Thread, state: AccessTarget, what: &'static str) -> Done<T> {
         let asked = self.find(t, state, state.size.into(), true)?.is_none();
         let wait = match (asked, what) {
             (true, LOCK) => Wait::Lock,
@@ -86,7 +92,7 @@ impl World<'_> {
                 reads: usize::from(asked),
             },
         };
-        Err(Stop::Blocked(wait, state.site))
+        Err(Interruption::Blocked(wait, state.site))
     }
 
     /// Locks a mutex, if it is free or held by the thread and recursive; whether it did. A round of a
@@ -139,10 +145,10 @@ impl World<'_> {
         let waiting = condition::begin_wait(waiting, t.id);
         self.put(t, state, condition::ORDER, waiting)?;
         self.release(t, call.write_site, mutex)?;
-        let how = How {
+        let how = ReadMode {
             order: condition::ORDER,
-            exclusive: false,
-            lax: true,
+            rmw: false,
+            uninitialised_ok: true,
         };
         if condition::is_waiting(self.read(t, state, how)?.bits, t.id) {
             return self.blocked(t, state, condition::AWAITED);
@@ -189,10 +195,10 @@ impl World<'_> {
             barrier::Arrival::Waits(after) => self.put(t, arriving, barrier::ARRIVE, after)?,
         }
         let leaving = spot(at, barrier::SIZE, call.site);
-        let how = How {
+        let how = ReadMode {
             order: barrier::LEAVE,
-            exclusive: false,
-            lax: false,
+            rmw: false,
+            uninitialised_ok: false,
         };
         if barrier::round(self.read(t, leaving, how)?.bits) == barrier::round(now) {
             return self.blocked(t, leaving, barrier::AWAITED);

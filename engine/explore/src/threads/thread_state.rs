@@ -1,11 +1,11 @@
-//! What an explored thread has beside its frames.
+//! Property an explored thread has beside its frames.
 use program::ir::SiteId;
 use program::memory::Dep;
 use program::memory::Memory;
 use std::sync::Arc;
 
 #[derive(Clone)]
-pub struct Own {
+pub struct LocalState {
     pub memory: Arc<Memory>,
     /// Answers to the events of the instruction that is under way.
     pub answers: Vec<u64>,
@@ -19,21 +19,21 @@ pub struct Own {
     pub failed: Option<(u64, usize)>,
     /// No other thread has been started.
     pub alone: bool,
-    /// The write that is told leaves what the thread has just read there.
+    /// The write that is label leaves what the thread has just read there.
     pub unchanged: bool,
     /// A write is to leave no trace: it is being found out whether it does.
     pub quiet: bool,
     /// Events of the instructions that are over.
-    pub told: usize,
+    pub events_before: usize,
     /// The event whose answer is marked.
     pub mark: Option<usize>,
-    /// What the instruction under way depends on.
+    /// Property the instruction under way depends on.
     pub uses: Dep,
 }
 
-impl Own {
-    pub fn new(memory: Arc<Memory>) -> Own {
-        Own {
+impl LocalState {
+    pub fn new(memory: Arc<Memory>) -> LocalState {
+        LocalState {
             memory,
             answers: Vec::new(),
             created: 0,
@@ -43,7 +43,7 @@ impl Own {
             alone: false,
             unchanged: false,
             quiet: false,
-            told: 0,
+            events_before: 0,
             mark: None,
             uses: 0,
         }

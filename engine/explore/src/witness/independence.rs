@@ -4,66 +4,66 @@
 //! The thread is run again: reads that count are answered as in the execution, each other with
 //! every value that its location has there, and with values that it may have in another: what is
 //! written may depend on what is read. An event that comes as it is on all of these ways does not
-//! depend on those reads, be there a branch on them or not. Reads and the event are told
+//! depend on those reads, be there a branch on them or not. Reads and the event are label
 //! again by their place in the source and how often the thread has been there.
-use crate::graph::execution_graph::{Graph, Slot};
-use crate::source::{Action, Initial, Location, Next, Source, Told};
+use crate::graph::execution_graph::{EventId, Graph};
+use crate::source::{Action, EventLabel, Initial, Location, Next, Source};
 use crate::threads::source::{ProgramSource, ProgramThread};
 use program::ir::SiteId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many steps of threads are made for one execution; then what may matter counts.
+/// ReadMode many steps of threads are made for one execution; then what may matter counts.
 pub const STEPS: usize = 20_000;
 
 /// A thread of an execution, and what is asked about it.
-pub struct Asked<'a> {
+pub struct Query<'a> {
     source: &'a ProgramSource<'a>,
     graph: &'a Graph,
-    line: &'a [Slot],
-    what: &'a What<'a>,
+    thread_events: &'a [EventId],
+    what: &'a Property<'a>,
     beginning: ProgramThread,
     /// The thread's events by their site and how often it was there before.
-    events: BTreeMap<(SiteId, usize), Slot>,
+    events: BTreeMap<(SiteId, usize), EventId>,
 }
 
-/// What is asked.
-pub enum What<'a> {
+/// Property is asked.
+pub enum Property<'a> {
     /// Whether an event comes, or the end where the thread does this, by its number.
     Comes(usize, &'a Next),
     /// Whether nothing is written there but what is in the execution.
     Leaves(Location),
 }
 
-/// How often a thread has been at its sites.
+/// ReadMode often a thread has been at its sites.
 type Visits = BTreeMap<SiteId, usize>;
 
-impl<'a> Asked<'a> {
-    /// `line` are the thread's events, `beginning` is the thread before them.
+impl<'a> Query<'a> {
+    /// `thread_events` are the thread's events, `beginning` is the thread before them.
     pub fn new(
         source: &'a ProgramSource<'a>,
         graph: &'a Graph,
-        line: &'a [Slot],
-        what: &'a What<'a>,
+        thread_events: &'a [EventId],
+        what: &'a Property<'a>,
         beginning: ProgramThread,
-    ) -> Asked<'a> {
+    ) -> Query<'a> {
         let mut visits = Visits::new();
-        let place = |slot: &Slot| {
-            let site = graph.event(*slot).site;
-            ((site, visit(&mut visits, site)), *slot)
+        let place = |id: &EventId| {
+            let site = graph.event(*id).site;
+            ((site, visit(&mut visits, site)), *id)
         };
-        Asked {
+        Query {
             source,
             graph,
-            line,
+            thread_events,
             what,
             beginning,
-            events: line.iter().map(place).collect(),
+            events: thread_events.iter().map(place).collect(),
         }
     }
 
     /// Whether it is so on all ways from the thread's beginning when only the answers of events
     /// that are `kept` count; false where `steps` end first.
-    pub fn holds(&self, kept: &BTreeSet<Slot>, steps: &mut usize) -> bool {
+    pub fn holds(&self, kept: &BTreeSet<EventId>, steps: &mut usize) -> bool {
         let mut ways = vec![(self.beginning.clone(), Visits::new())];
         while let Some((mut now, mut visits)) = ways.pop() {
             loop {
@@ -71,42 +71,45 @@ impl<'a> Asked<'a> {
                     return false;
                 }
                 *steps -= 1;
-                let told = match (self.source.next(&mut now), self.what) {
-                    (Next::Event(told), _) => told,
+                let label = match (self.source.next(&mut now), self.what) {
+                    (Next::Event(label), _) => label,
                     (Next::Unsupported { .. }, _) => return false,
-                    (_, What::Leaves(_)) => break,
-                    (end, What::Comes(number, it)) if *number == self.line.len() && end == **it => {
+                    (_, Property::Leaves(_)) => break,
+                    (end, Property::Comes(number, it))
+                        if *number == self.thread_events.len() && end == **it =>
+                    {
                         break
                     }
                     _ => return false,
                 };
-                let place = (told.site, visit(&mut visits, told.site));
+                let place = (label.site, visit(&mut visits, label.site));
                 let there = self.events.get(&place).copied();
-                let same = there.filter(|slot| self.is_it(*slot, told));
+                let same = there.filter(|id| self.is_it(*id, label));
                 match *self.what {
-                    What::Comes(number, _)
-                        if there.is_some() && there == self.line.get(number).copied() =>
+                    Property::Comes(number, _)
+                        if there.is_some() && there == self.thread_events.get(number).copied() =>
                     {
                         if same.is_some() {
                             break;
                         }
                         return false;
                     }
-                    What::Leaves(location) if same.is_none() && told.action.writes(location) => {
+                    Property::Leaves(location)
+                        if same.is_none() && label.action.writes(location) =>
+                    {
                         return false
                     }
                     _ => {}
                 }
-                let settled =
-                    |slot: &Slot| !self.graph.event(*slot).is_read() || kept.contains(slot);
+                let settled = |id: &EventId| !self.graph.event(*id).is_read() || kept.contains(id);
                 let answers = match same.filter(settled) {
-                    Some(slot) => vec![self.graph.event(slot).value],
-                    None => match self.answers(told.action) {
+                    Some(id) => vec![self.graph.event(id).value],
+                    None => match self.answers(label.action) {
                         Some(answers) => answers,
                         None => return false,
                     },
                 };
-                if !told.action.has_answer() {
+                if !label.action.has_answer() {
                     continue;
                 }
                 let Some((last, others)) = answers.split_last() else {
@@ -124,16 +127,16 @@ impl<'a> Asked<'a> {
     }
 
     /// Whether what the thread tells is an event of the execution as it is there.
-    fn is_it(&self, slot: Slot, told: Told) -> bool {
-        self.graph.event(slot).action == told.action
+    fn is_it(&self, id: EventId, label: EventLabel) -> bool {
+        self.graph.event(id).action == label.action
     }
 
-    /// What a thread may be told where it does what it does not in the execution, or does not
+    /// Property a thread may be label where it does what it does not in the execution, or does not
     /// matter; none where nobody can say.
     fn answers(&self, action: Action) -> Option<Vec<u64>> {
         match action {
             Action::Read { at, .. } => Some(self.values(at)),
-            Action::Choose { ways } => Some((0..ways.into()).collect()),
+            Action::Choose { alternatives } => Some((0..alternatives.into()).collect()),
             Action::Write { .. } | Action::Fence { .. } => Some(Vec::new()),
             _ => None,
         }
@@ -143,9 +146,9 @@ impl<'a> Asked<'a> {
     /// false, true and one beyond every bound.
     fn values(&self, at: Location) -> Vec<u64> {
         let graph = self.graph;
-        let place = graph.places.iter().position(|place| place.at == at);
+        let place = graph.locations.iter().position(|place| place.at == at);
         let initial = match place {
-            Some(place) => graph.places[place].initial,
+            Some(place) => graph.locations[place].initial,
             None => self.source.initial(at),
         };
         let mut values = BTreeSet::from([0, 1, u64::MAX >> (64 - 8 * at.size.clamp(1, 8))]);
@@ -160,7 +163,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// How often the thread was at the site before.
+/// ReadMode often the thread was at the site before.
 fn visit(visits: &mut Visits, site: SiteId) -> usize {
     let count = visits.entry(site).or_default();
     *count += 1;

@@ -9,4 +9,4 @@ mod render;
 mod slice;
 mod value;
 
-pub use value::{Shown, Waiting, Witness};
+pub use value::{WaitingThread, Witness, WitnessEvent};

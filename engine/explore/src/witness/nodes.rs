@@ -1,5 +1,5 @@
 //! The relations of an execution graph whose read-modify-writes are one event each.
-use crate::graph::execution_graph::{Graph, Slot, NONE};
+use crate::graph::execution_graph::{EventId, Graph, NONE};
 use crate::graph::interleaving::node;
 use crate::source::Action;
 use program::ir::Order;
@@ -16,9 +16,9 @@ pub struct Nodes<'g> {
 }
 
 impl<'g> Nodes<'g> {
-    pub fn new(graph: &'g Graph, lines: &[Vec<Slot>]) -> Nodes<'g> {
+    pub fn new(graph: &'g Graph, by_thread: &[Vec<EventId>]) -> Nodes<'g> {
         let n = graph.len();
-        let at = |slot: Slot| node(graph, slot) as usize;
+        let at = |id: EventId| node(graph, id) as usize;
         let mut all = Nodes {
             graph,
             po: Relation::new(n),
@@ -26,23 +26,27 @@ impl<'g> Nodes<'g> {
             co: Relation::new(n),
             fr: Relation::new(n),
         };
-        for line in lines {
-            let memory = |s: &&Slot| graph.event(**s).at().is_some();
-            let nodes: Vec<usize> = line.iter().filter(memory).map(|s| at(*s)).collect();
+        for thread_events in by_thread {
+            let memory = |s: &&EventId| graph.event(**s).at().is_some();
+            let nodes: Vec<usize> = thread_events
+                .iter()
+                .filter(memory)
+                .map(|s| at(*s))
+                .collect();
             for (k, a) in nodes.iter().enumerate() {
                 for b in nodes[k + 1..].iter().filter(|b| *b != a) {
                     all.po.insert(*a, *b);
                 }
             }
         }
-        for location in 0..graph.places.len() as u32 {
-            let writes: Vec<Slot> = graph.writes(location).collect();
+        for location in 0..graph.locations.len() as u32 {
+            let writes: Vec<EventId> = graph.writes(location).collect();
             for (k, a) in writes.iter().enumerate() {
                 for b in &writes[k + 1..] {
                     all.co.insert(at(*a), at(*b));
                 }
             }
-            let reads = (0..n as Slot)
+            let reads = (0..n as EventId)
                 .filter(|s| graph.event(*s).is_read() && graph.event(*s).location == location);
             for read in reads {
                 let source = graph.event(read).source;
@@ -75,8 +79,8 @@ impl<'g> Nodes<'g> {
     }
 }
 
-pub fn order(graph: &Graph, slot: Slot) -> Order {
-    let event = graph.event(slot);
+pub fn order(graph: &Graph, id: EventId) -> Order {
+    let event = graph.event(id);
     let half = match event.is_read() && event.pair != NONE {
         true => graph.event(event.pair),
         false => event,

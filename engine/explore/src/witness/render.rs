@@ -1,42 +1,42 @@
-//! What is kept of an execution, in words of the source.
-use crate::graph::execution_graph::{Event, Slot, NONE};
+//! Property is kept of an execution, in words of the source.
+use crate::graph::execution_graph::{Event, EventId, NONE};
 use crate::graph::interleaving::node;
 use crate::source::{Action, Initial, Location};
 use crate::threads::source::ProgramSource;
-use crate::witness::minimise::Kept;
+use crate::witness::minimise::Selection;
 use crate::witness::nodes::{order, Nodes};
 use crate::witness::slice::Slice;
-use crate::witness::value::{Shown, Witness};
+use crate::witness::value::{Witness, WitnessEvent};
 use program::ir::arithmetic::sext;
 use program::ir::Order;
 use program::memory::Named;
-use program::trace::report::Names;
+use program::trace::report::LocationNames;
 use relation::cycle::{label, Edge};
 use relation::Relation;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub struct Teller<'a> {
+pub struct Renderer<'a> {
     source: &'a ProgramSource<'a>,
     slice: &'a Slice<'a>,
     nodes: &'a Nodes<'a>,
-    kept: Kept,
-    names: Names<'a>,
+    kept: Selection,
+    names: LocationNames<'a>,
 }
 
-impl<'a> Teller<'a> {
+impl<'a> Renderer<'a> {
     pub fn new(
         source: &'a ProgramSource<'a>,
         slice: &'a Slice<'a>,
         nodes: &'a Nodes<'a>,
-        kept: Kept,
-    ) -> Teller<'a> {
-        let heap = kept.slots.iter().filter_map(|slot| {
-            let at = slice.graph.event(*slot).at()?;
+        kept: Selection,
+    ) -> Renderer<'a> {
+        let heap = kept.ids.iter().filter_map(|id| {
+            let at = slice.graph.event(*id).at()?;
             let (base, extent) = source.sharing.extent(at.address)?;
             (extent.named == Named::Heap).then_some(base)
         });
-        let names = Names::new(source.program, heap.collect::<Vec<u64>>().into_iter());
-        Teller {
+        let names = LocationNames::new(source.program, heap.collect::<Vec<u64>>().into_iter());
+        Renderer {
             source,
             slice,
             nodes,
@@ -69,14 +69,14 @@ impl<'a> Teller<'a> {
         }
     }
 
-    fn shown(&self, slot: Slot, number: usize) -> Option<Shown> {
+    fn shown(&self, id: EventId, number: usize) -> Option<WitnessEvent> {
         let graph = self.slice.graph;
-        let event: &Event = graph.event(slot);
+        let event: &Event = graph.event(id);
         let site = self.source.program.sites.get(event.site as usize);
         let kind = match (site.map(|s| s.kind), event.action) {
             // the place of a wait for a condition is also that of its relaxed accesses
             (Some("lock"), Action::Read { .. })
-                if event.pair != NONE && order(graph, slot) == Order::Acq =>
+                if event.pair != NONE && order(graph, id) == Order::Acq =>
             {
                 "LOCK"
             }
@@ -96,17 +96,17 @@ impl<'a> Teller<'a> {
             _ => event.at(),
         };
         let size = at.map_or(8, |a| a.size);
-        let written = |slot: Slot| match graph.event(slot).action {
+        let written = |id: EventId| match graph.event(id).action {
             Action::Write { value, .. } => self.value(value, size),
             _ => String::new(),
         };
-        Some(Shown {
+        Some(WitnessEvent {
             thread: Some(event.thread),
             label: label(number),
             kind,
             order: match kind {
                 "FREE" => "",
-                _ => order(graph, slot).name(),
+                _ => order(graph, id).name(),
             },
             location: at.map_or(String::new(), |at| {
                 self.name(at, matches!(kind, "LOCK" | "UNLOCK" | "FREE"))
@@ -118,7 +118,7 @@ impl<'a> Teller<'a> {
             written: match (event.is_read(), event.pair) {
                 (true, NONE) => String::new(),
                 (true, pair) => written(pair),
-                _ => written(slot),
+                _ => written(id),
             },
             site: Some(event.site),
         })
@@ -126,21 +126,21 @@ impl<'a> Teller<'a> {
 
     pub fn tell(self) -> Witness {
         let graph = self.slice.graph;
-        let mut events: Vec<Shown> = Vec::new();
-        let mut places: BTreeMap<Slot, usize> = BTreeMap::new();
-        let slots: BTreeSet<Slot> = self.kept.slots.iter().map(|s| node(graph, *s)).collect();
+        let mut events: Vec<WitnessEvent> = Vec::new();
+        let mut locations: BTreeMap<EventId, usize> = BTreeMap::new();
+        let ids: BTreeSet<EventId> = self.kept.ids.iter().map(|s| node(graph, *s)).collect();
         // initial values that some kept read reads
         let mut initial: BTreeMap<u32, usize> = BTreeMap::new();
-        for slot in &slots {
-            let event = graph.event(*slot);
+        for id in &ids {
+            let event = graph.event(*id);
             if event.is_read() && event.source == NONE && !initial.contains_key(&event.location) {
-                let place = graph.places[event.location as usize];
+                let place = graph.locations[event.location as usize];
                 let value = match place.initial {
                     Initial::Value(value) => self.value(value, place.at.size),
                     _ => "?".to_owned(),
                 };
                 initial.insert(event.location, events.len());
-                events.push(Shown {
+                events.push(WitnessEvent {
                     thread: None,
                     label: String::new(),
                     kind: "W",
@@ -153,28 +153,28 @@ impl<'a> Teller<'a> {
             }
         }
         let first = events.len();
-        for slot in self
+        for id in self
             .slice
-            .lines
+            .by_thread
             .iter()
             .flatten()
-            .filter(|s| slots.contains(s))
+            .filter(|s| ids.contains(s))
         {
-            if let Some(shown) = self.shown(*slot, events.len() - first) {
-                places.insert(*slot, events.len());
+            if let Some(shown) = self.shown(*id, events.len() - first) {
+                locations.insert(*id, events.len());
                 events.push(shown);
             }
         }
         let (mut rf, mut co, mut fr) = (Vec::new(), Vec::new(), Vec::new());
-        let place = |slot: usize| places.get(&(slot as Slot)).copied();
+        let place = |id: usize| locations.get(&(id as EventId)).copied();
         for (location, number) in &initial {
             let next = graph
                 .writes(*location)
                 .find_map(|w| place(node(graph, w) as usize));
             co.extend(next.map(|next| (*number, next)));
         }
-        for (slot, number) in &places {
-            let event = graph.event(*slot);
+        for (id, number) in &locations {
+            let event = graph.event(*id);
             let source = |location| initial.get(location).copied();
             if event.is_read() {
                 rf.extend(
@@ -187,13 +187,15 @@ impl<'a> Teller<'a> {
             }
             // the first of the writes after it that are kept
             let first = |relation: &Relation| {
-                let later: Vec<usize> = relation.successors(*slot as usize).collect();
+                let later: Vec<usize> = relation.successors(*id as usize).collect();
                 let least = later
                     .iter()
-                    .filter(|w| places.contains_key(&(**w as Slot)))
+                    .filter(|w| locations.contains_key(&(**w as EventId)))
                     .find(|w| {
                         let earlier = |other: &&usize| self.nodes.co.contains(**other, **w);
-                        let kept = later.iter().filter(|o| places.contains_key(&(**o as Slot)));
+                        let kept = later
+                            .iter()
+                            .filter(|o| locations.contains_key(&(**o as EventId)));
                         kept.filter(earlier).count() == 0
                     });
                 least.and_then(|w| place(*w))
@@ -203,7 +205,7 @@ impl<'a> Teller<'a> {
         }
         co.sort_unstable();
         rf.sort_unstable();
-        let functions = (0..self.slice.lines.len())
+        let functions = (0..self.slice.by_thread.len())
             .map(|t| self.slice.start(t))
             .collect();
         let around = |(a, b, kind): &Edge| Some((place(*a)?, place(*b)?, *kind));
@@ -211,7 +213,7 @@ impl<'a> Teller<'a> {
         // it begins with its first event
         let first = (0..round.len()).min_by_key(|k| round[*k].0);
         round.rotate_left(first.unwrap_or(0));
-        let pair = |(a, b): (Slot, Slot)| {
+        let pair = |(a, b): (EventId, EventId)| {
             let (a, b) = (node(graph, a) as usize, node(graph, b) as usize);
             Some((place(a)?, place(b)?))
         };

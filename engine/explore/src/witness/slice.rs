@@ -4,11 +4,11 @@
 //! the mark reaches through registers, memory of the thread's own and branches may depend on it. A
 //! branch counts for all that comes after it. Of the reads found that way, those are left out
 //! without which the event comes all the same, whatever they read.
-use crate::graph::execution_graph::{Graph, Slot, NONE};
+use crate::graph::execution_graph::{EventId, Graph, NONE};
 use crate::source::{Action, Location, Next, Source, ThreadId};
 use crate::threads::environment::MARKED;
 use crate::threads::source::{ProgramSource, ProgramThread};
-use crate::witness::independence::{Asked, What, STEPS};
+use crate::witness::independence::{Property, Query, STEPS};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,40 +17,40 @@ pub struct Slice<'a> {
     source: &'a ProgramSource<'a>,
     pub graph: &'a Graph,
     /// The events of each thread in program order.
-    pub lines: Vec<Vec<Slot>>,
-    /// What the threads do after their last event.
+    pub by_thread: Vec<Vec<EventId>>,
+    /// Property the threads do after their last event.
     pub ends: Vec<Next>,
     /// For each event that was marked, which events of its thread, and its end, depend on it.
-    reach: FxHashMap<Slot, Vec<bool>>,
-    pub needed: BTreeSet<Slot>,
+    reach: FxHashMap<EventId, Vec<bool>>,
+    pub needed: BTreeSet<EventId>,
     /// Events, or ends, all of whose reasons are needed.
     met: BTreeSet<(ThreadId, usize)>,
-    /// How many steps may still be made to find out what does not matter.
+    /// ReadMode many steps may still be made to find out what does not matter.
     steps: usize,
 }
 
 impl<'a> Slice<'a> {
     pub fn new(source: &'a ProgramSource<'a>, graph: &'a Graph) -> Slice<'a> {
-        let mut lines = vec![Vec::new(); graph.threads.len()];
-        for slot in 0..graph.len() as Slot {
-            lines[graph.event(slot).thread].push(slot);
+        let mut by_thread = vec![Vec::new(); graph.threads.len()];
+        for id in 0..graph.len() as EventId {
+            by_thread[graph.event(id).thread].push(id);
         }
-        for line in &mut lines {
-            line.sort_by_key(|slot| graph.event(*slot).index);
+        for thread_events in &mut by_thread {
+            thread_events.sort_by_key(|id| graph.event(*id).index);
         }
         let mut slice = Slice {
             source,
             graph,
-            lines,
+            by_thread,
             ends: Vec::new(),
             reach: FxHashMap::default(),
             needed: BTreeSet::new(),
             met: BTreeSet::new(),
             steps: STEPS,
         };
-        for thread in 0..slice.lines.len() {
+        for thread in 0..slice.by_thread.len() {
             slice.ends.push(match slice.is_there(thread) {
-                true => slice.run(thread, slice.lines[thread].len(), None).2,
+                true => slice.run(thread, slice.by_thread[thread].len(), None).2,
                 false => Next::Done(0),
             });
         }
@@ -80,17 +80,17 @@ impl<'a> Slice<'a> {
         mark: Option<usize>,
     ) -> (ProgramThread, Vec<bool>, Next) {
         let mut now = self.beginning(thread);
-        Arc::make_mut(&mut now.0).own.mark = mark;
+        Arc::make_mut(&mut now.0).local.mark = mark;
         let mut reached = Vec::new();
         loop {
             let next = self.source.next(&mut now);
             let run = &now.0;
-            reached.push((run.own.uses | run.thread.ctrl) & MARKED != 0);
+            reached.push((run.local.uses | run.thread.ctrl) & MARKED != 0);
             let number = reached.len() - 1;
             if number >= stop || !matches!(next, Next::Event(_)) {
                 return (now, reached, next);
             }
-            let event = self.graph.event(self.lines[thread][number]);
+            let event = self.graph.event(self.by_thread[thread][number]);
             if let Action::Read { .. } | Action::Join { .. } | Action::Choose { .. } = event.action
             {
                 self.source.answer(&mut now, event.value);
@@ -108,15 +108,15 @@ impl<'a> Slice<'a> {
         program.functions[now.0.thread.start as usize].name.clone()
     }
 
-    fn reaches(&mut self, slot: Slot, to: usize) -> bool {
-        if !self.reach.contains_key(&slot) {
-            let event = self.graph.event(slot);
-            let stop = self.lines[event.thread].len();
+    fn reaches(&mut self, id: EventId, to: usize) -> bool {
+        if !self.reach.contains_key(&id) {
+            let event = self.graph.event(id);
+            let stop = self.by_thread[event.thread].len();
             let (_, reached, _) = self.run(event.thread, stop, Some(event.index as usize));
-            self.reach.insert(slot, reached);
+            self.reach.insert(id, reached);
         }
         // where a thread went another way, everything may depend on it
-        self.reach[&slot].get(to).copied().unwrap_or(true)
+        self.reach[&id].get(to).copied().unwrap_or(true)
     }
 
     /// Keeps what the event of that number, or the end, depends on.
@@ -131,67 +131,71 @@ impl<'a> Slice<'a> {
         }
         let mut kept = BTreeSet::new();
         for before in 0..number {
-            let slot = self.lines[thread][before];
+            let id = self.by_thread[thread][before];
             let answered = matches!(
-                self.graph.event(slot).action,
+                self.graph.event(id).action,
                 Action::Read { .. } | Action::Join { .. }
             );
-            if answered && self.reaches(slot, number) {
-                kept.insert(slot);
+            if answered && self.reaches(id, number) {
+                kept.insert(id);
             }
         }
         let end = self.ends[thread].clone();
-        self.leave_out(thread, &What::Comes(number, &end), &mut kept);
-        kept.into_iter().for_each(|slot| self.need(slot));
+        self.leave_out(thread, &Property::Comes(number, &end), &mut kept);
+        kept.into_iter().for_each(|id| self.need(id));
     }
 
     /// Keeps what keeps a thread from writing anything more to a location, as far as that is
     /// found out.
-    pub fn explain_silence(&mut self, thread: ThreadId, location: Location) {
+    pub fn explain_missing_write(&mut self, thread: ThreadId, location: Location) {
         if !self.is_there(thread) || matches!(self.ends[thread], Next::Unsupported { .. }) {
             return;
         }
-        let read = |slot: &&Slot| self.graph.event(**slot).is_read();
-        let mut kept = self.lines[thread].iter().filter(read).copied().collect();
-        self.leave_out(thread, &What::Leaves(location), &mut kept);
+        let read = |id: &&EventId| self.graph.event(**id).is_read();
+        let mut kept = self.by_thread[thread]
+            .iter()
+            .filter(read)
+            .copied()
+            .collect();
+        self.leave_out(thread, &Property::Leaves(location), &mut kept);
         if self.steps > 0 {
-            kept.into_iter().for_each(|slot| self.need(slot));
+            kept.into_iter().for_each(|id| self.need(id));
         }
     }
 
     /// Leaves out reads without which it is so all the same. The last are tried first: they often
     /// matter only after others.
-    fn leave_out(&mut self, thread: ThreadId, what: &What, kept: &mut BTreeSet<Slot>) {
-        let line = self.lines[thread].clone();
-        let read = |slot: &Slot| kept.contains(slot) && self.graph.event(*slot).is_read();
-        let reads: Vec<Slot> = line.iter().rev().copied().filter(read).collect();
+    fn leave_out(&mut self, thread: ThreadId, what: &Property, kept: &mut BTreeSet<EventId>) {
+        let thread_events = self.by_thread[thread].clone();
+        let read = |id: &EventId| kept.contains(id) && self.graph.event(*id).is_read();
+        let reads: Vec<EventId> = thread_events.iter().rev().copied().filter(read).collect();
         if reads.is_empty() {
             return;
         }
         let beginning = self.beginning(thread);
-        let asked = Asked::new(self.source, self.graph, &line, what, beginning);
-        for slot in reads {
-            kept.remove(&slot);
+        let asked = Query::new(self.source, self.graph, &thread_events, what, beginning);
+        for id in reads {
+            kept.remove(&id);
             if !asked.holds(kept, &mut self.steps) {
-                kept.insert(slot);
+                kept.insert(id);
                 self.source.forget();
             }
         }
     }
 
     /// Keeps an event and what it depends on.
-    pub fn need(&mut self, slot: Slot) {
-        if !self.needed.insert(slot) {
+    pub fn need(&mut self, id: EventId) {
+        if !self.needed.insert(id) {
             return;
         }
-        let event = *self.graph.event(slot);
+        let event = *self.graph.event(id);
         self.explain(event.thread, event.index as usize);
         if event.pair != NONE {
             self.need(event.pair);
         }
         match event.action {
             Action::Read { .. } if event.source != NONE => self.need(event.source),
-            Action::Join { thread } => self.explain(thread, self.lines[thread].len()),
+            Action::Join { thread } => self.explain(thread, self.by_thread[thread].len()),
             _ => {}
         }
     }

@@ -4,7 +4,7 @@ use program::ir::SiteId;
 use relation::cycle::Edge;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct WitnessEvent {
     /// None for the initial value of a location.
     pub thread: Option<ThreadId>,
     pub label: String,
@@ -18,18 +18,18 @@ pub struct Shown {
 
 /// A thread that waits for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
+pub struct WaitingThread {
     pub thread: ThreadId,
     pub what: String,
     pub site: SiteId,
 }
 
-/// Pairs are of places in `events`.
+/// Pairs are of locations in `events`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Witness {
     /// The start function of each thread.
     pub functions: Vec<String>,
-    pub events: Vec<Shown>,
+    pub events: Vec<WitnessEvent>,
     pub rf: Vec<(usize, usize)>,
     /// From each write to the next of its location, from each read to the first write that it
     /// comes too early for.
@@ -37,5 +37,5 @@ pub struct Witness {
     pub fr: Vec<(usize, usize)>,
     pub cycle: Vec<Edge>,
     pub conflict: Option<(usize, usize)>,
-    pub waits: Vec<Waiting>,
+    pub waits: Vec<WaitingThread>,
 }

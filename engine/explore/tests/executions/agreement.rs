@@ -3,11 +3,11 @@ use crate::models::{model, options};
 use crate::naive::{canonical, Canonical, Naive};
 use crate::random::Program;
 use cat::Model;
-use explore::{explore_each, End, Options};
+use explore::{explore_each, ExecutionEnd, Options};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-fn found(program: &Program, model: &Model, options: &Options) -> Vec<(Canonical, End)> {
+fn found(program: &Program, model: &Model, options: &Options) -> Vec<(Canonical, ExecutionEnd)> {
     let found = Mutex::new(Vec::new());
     let result = explore_each(program, model, options, |execution, end| {
         found.lock().unwrap().push((canonical(execution), end));
@@ -18,7 +18,7 @@ fn found(program: &Program, model: &Model, options: &Options) -> Vec<(Canonical,
 
 fn compare(name: &str, model: &Model, seed: u64, program: &Program) -> usize {
     let all = found(program, model, &options(1));
-    let distinct: BTreeSet<(Canonical, End)> = all.iter().cloned().collect();
+    let distinct: BTreeSet<(Canonical, ExecutionEnd)> = all.iter().cloned().collect();
     let expected = Naive::explore(program, model);
     let missing = expected.difference(&distinct).next();
     let wrong = distinct.difference(&expected).next();

@@ -39,7 +39,7 @@ fn agree(folder: &str, name: &str) -> usize {
         let undefined = exploration
             .violations
             .iter()
-            .any(|violation| violation.fault.kind == explore::Kind::Race);
+            .any(|violation| violation.fault.kind == explore::FaultKind::Race);
         if !answer.loop_bound_reached {
             assert_eq!(
                 undefined,

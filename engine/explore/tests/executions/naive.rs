@@ -2,7 +2,9 @@
 //! from every write that is there, every write stands everywhere in coherence order, and what is
 //! consistent is asked at the end. It shares nothing with the explorer but what it explores.
 use cat::{Given, Input, Model};
-use explore::{Action, End, Ended, Location, Next, Source, ThreadId, Told, Wait, NONE};
+use explore::{
+    Action, EndedExecution, EventLabel, ExecutionEnd, Location, Next, Source, ThreadId, Wait, NONE,
+};
 use program::ir::Order;
 use relation::{Relation, Set};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -20,16 +22,16 @@ pub struct Canonical {
 }
 
 /// The execution that the explorer found.
-pub fn canonical<T: Clone>(execution: &Ended<T>) -> Canonical {
+pub fn canonical<T: Clone>(execution: &EndedExecution<T>) -> Canonical {
     let graph = execution.graph;
-    let name = |slot: u32| (graph.event(slot).thread, graph.event(slot).index as usize);
+    let name = |id: u32| (graph.event(id).thread, graph.event(id).index as usize);
     let mut found = Canonical::default();
     for event in &graph.events {
         let source = (event.is_read() && event.source != NONE).then(|| name(event.source));
-        let told = (format!("{:?}", event.action), event.value, source);
-        found.threads.entry(event.thread).or_default().push(told);
+        let label = (format!("{:?}", event.action), event.value, source);
+        found.threads.entry(event.thread).or_default().push(label);
     }
-    for (number, place) in graph.places.iter().enumerate() {
+    for (number, place) in graph.locations.iter().enumerate() {
         let writes: Vec<Event> = graph.writes(number as u32).map(name).collect();
         if !writes.is_empty() {
             found.orders.insert(place.at, writes);
@@ -40,7 +42,7 @@ pub fn canonical<T: Clone>(execution: &Ended<T>) -> Canonical {
 
 #[derive(Clone, Debug)]
 struct Done {
-    told: Told,
+    label: EventLabel,
     value: u64,
     source: Option<Event>,
 }
@@ -55,11 +57,11 @@ pub struct Naive<'p, S: Source> {
     program: &'p S,
     model: &'p Model,
     seen: HashSet<Canonical>,
-    pub found: BTreeSet<(Canonical, End)>,
+    pub found: BTreeSet<(Canonical, ExecutionEnd)>,
 }
 
 impl<'p, S: Source> Naive<'p, S> {
-    pub fn explore(program: &'p S, model: &'p Model) -> BTreeSet<(Canonical, End)> {
+    pub fn explore(program: &'p S, model: &'p Model) -> BTreeSet<(Canonical, ExecutionEnd)> {
         let mut naive = Naive {
             program,
             model,
@@ -72,7 +74,7 @@ impl<'p, S: Source> Naive<'p, S> {
         naive.found
     }
 
-    /// What a thread does next, run from its beginning.
+    /// Property a thread does next, run from its beginning.
     fn next(&self, state: &State, thread: ThreadId) -> Next {
         self.run(state, thread, state.threads[&thread].len()).1
     }
@@ -81,7 +83,7 @@ impl<'p, S: Source> Naive<'p, S> {
         let mut running = match thread {
             0 => self.program.main(),
             _ => {
-                let creates = |done: &Done| done.told.action == Action::Create { thread };
+                let creates = |done: &Done| done.label.action == Action::Create { thread };
                 let creator = state.threads.iter().find_map(|(creator, events)| {
                     Some((*creator, events.iter().position(creates)?))
                 });
@@ -93,7 +95,7 @@ impl<'p, S: Source> Naive<'p, S> {
         let mut next = self.program.next(&mut running);
         for done in &state.threads[&thread][..events] {
             if let Action::Read { .. } | Action::Join { .. } | Action::Choose { .. } =
-                done.told.action
+                done.label.action
             {
                 self.program.answer(&mut running, done.value);
             }
@@ -109,7 +111,7 @@ impl<'p, S: Source> Naive<'p, S> {
         let threads: Vec<ThreadId> = state.threads.keys().copied().collect();
         let mut stuck = true;
         for thread in threads {
-            let Next::Event(told) = self.next(state, thread) else {
+            let Next::Event(label) = self.next(state, thread) else {
                 continue;
             };
             let at = (thread, state.threads[&thread].len());
@@ -120,18 +122,18 @@ impl<'p, S: Source> Naive<'p, S> {
                     .get_mut(&thread)
                     .expect("a thread that is there");
                 events.push(Done {
-                    told,
+                    label,
                     value,
                     source,
                 });
                 new
             };
-            match told.action {
+            match label.action {
                 Action::Read { at, .. } => {
                     self.visit(&with(0, None));
                     for write in state.orders.get(&at).into_iter().flatten() {
                         let Action::Write { value, .. } =
-                            state.threads[&write.0][write.1].told.action
+                            state.threads[&write.0][write.1].label.action
                         else {
                             panic!("a write")
                         };
@@ -139,15 +141,15 @@ impl<'p, S: Source> Naive<'p, S> {
                     }
                 }
                 Action::Write { at: place, .. } => {
-                    let places = state.orders.get(&place).map_or(0, Vec::len);
-                    for position in 0..=places {
+                    let locations = state.orders.get(&place).map_or(0, Vec::len);
+                    for position in 0..=locations {
                         let mut new = with(0, None);
                         new.orders.entry(place).or_default().insert(position, at);
                         self.visit(&new);
                     }
                 }
-                Action::Choose { ways } => {
-                    (0..ways).for_each(|way| self.visit(&with(u64::from(way), None)));
+                Action::Choose { alternatives } => {
+                    (0..alternatives).for_each(|choice| self.visit(&with(u64::from(choice), None)));
                 }
                 Action::Create { thread } => {
                     let mut new = with(0, None);
@@ -181,7 +183,7 @@ impl<'p, S: Source> Naive<'p, S> {
                 return true;
             };
             let read = events.last().expect("the read of a lock");
-            let Action::Read { at, .. } = read.told.action else {
+            let Action::Read { at, .. } = read.label.action else {
                 panic!("the read of a lock")
             };
             let last = state.orders.get(&at).and_then(|order| order.last());
@@ -189,16 +191,16 @@ impl<'p, S: Source> Naive<'p, S> {
         })
     }
 
-    fn end(&self, state: &State) -> End {
+    fn end(&self, state: &State) -> ExecutionEnd {
         let ends = state
             .threads
             .keys()
             .map(|thread| match self.next(state, *thread) {
-                Next::Done(_) => End::Complete,
-                Next::Fault(_) => End::Faulty,
-                Next::Cut { .. } => End::Cut,
+                Next::Done(_) => ExecutionEnd::Complete,
+                Next::Fault(_) => ExecutionEnd::Faulty,
+                Next::Truncated { .. } => ExecutionEnd::Truncated,
                 Next::Unsupported { message, .. } => panic!("{message}"),
-                Next::Blocked { .. } | Next::Event(_) => End::Blocked,
+                Next::Blocked { .. } | Next::Event(_) => ExecutionEnd::Blocked,
             });
         ends.min().expect("main")
     }
@@ -224,14 +226,14 @@ impl<'p, S: Source> Naive<'p, S> {
 }
 
 fn name(state: &State) -> Canonical {
-    let told = |done: &Done| (format!("{:?}", done.told.action), done.value, done.source);
+    let label = |done: &Done| (format!("{:?}", done.label.action), done.value, done.source);
     let threads = state
         .threads
         .iter()
         .filter(|(_, events)| !events.is_empty());
     Canonical {
         threads: threads
-            .map(|(thread, events)| (*thread, events.iter().map(told).collect()))
+            .map(|(thread, events)| (*thread, events.iter().map(label).collect()))
             .collect(),
         orders: state.orders.clone(),
     }
@@ -250,7 +252,7 @@ fn is_coherent(state: &State) -> bool {
                 .position(|other| *other == write)
                 .expect("in order")
         };
-        match &done.told.action {
+        match &done.label.action {
             Action::Write { at, .. } => Some((*at, rank(at, event), true)),
             Action::Read { at, .. } => {
                 Some((*at, done.source.map_or(0, |write| rank(at, write)), false))
@@ -265,14 +267,8 @@ fn is_coherent(state: &State) -> bool {
                 return true;
             };
             let (before, _) = last.insert(at, (rank, writes)).unwrap_or((0, false));
-            let exclusive = matches!(
-                events[index].told.action,
-                Action::Write {
-                    exclusive: true,
-                    ..
-                }
-            );
-            match (writes, exclusive) {
+            let rmw = matches!(events[index].label.action, Action::Write { rmw: true, .. });
+            match (writes, rmw) {
                 (true, true) => rank == before + 1,
                 (true, false) => rank > before,
                 (false, _) => rank >= before,
@@ -309,21 +305,26 @@ fn order_sets(order: Order) -> Vec<&'static str> {
 impl Seen {
     fn new(state: &State) -> Seen {
         let mut events: Vec<One> = Vec::new();
-        let mut places: Vec<Location> = Vec::new();
+        let mut locations: Vec<Location> = Vec::new();
         let all = || state.threads.values().flatten();
         for done in all() {
-            if let Action::Read { at, .. } | Action::Write { at, .. } = done.told.action {
-                if !places.contains(&at) {
-                    places.push(at);
+            if let Action::Read { at, .. } | Action::Write { at, .. } = done.label.action {
+                if !locations.contains(&at) {
+                    locations.push(at);
                     events.push(One {
                         thread: None,
-                        location: Some(places.len() as u32 - 1),
+                        location: Some(locations.len() as u32 - 1),
                         sets: vec!["W", "M", "IW", "NA"],
                     });
                 }
             }
         }
-        let number = |at: &Location| places.iter().position(|known| known == at).expect("known");
+        let number = |at: &Location| {
+            locations
+                .iter()
+                .position(|known| known == at)
+                .expect("known")
+        };
         let mut index: BTreeMap<Event, usize> = BTreeMap::new();
         let mut starts: BTreeMap<ThreadId, usize> = BTreeMap::new();
         let mut begins: BTreeMap<ThreadId, usize> = BTreeMap::new();
@@ -345,7 +346,7 @@ impl Seen {
             begins.insert(*thread, begin);
             for (place, done) in list.iter().enumerate() {
                 let at = (*thread, place);
-                match done.told.action {
+                match done.label.action {
                     Action::Read {
                         at: location,
                         order,
@@ -358,17 +359,18 @@ impl Seen {
                     Action::Write {
                         at: location,
                         order,
-                        exclusive,
+                        rmw,
                         ..
                     } => {
                         let mut sets = order_sets(order);
                         sets.extend(["W", "M"]);
-                        let event = match exclusive {
+                        let event = match rmw {
                             false => add(Some(number(&location) as u32), Vec::new()),
                             true => {
                                 sets.extend(["R", "RMW", "AMO"]);
-                                let reads =
-                                    |p: &usize| matches!(list[*p].told.action, Action::Read { .. });
+                                let reads = |p: &usize| {
+                                    matches!(list[*p].label.action, Action::Read { .. })
+                                };
                                 let read = (0..place).rev().find(reads).expect("a read");
                                 index[&(*thread, read)]
                             }
@@ -414,7 +416,7 @@ impl Seen {
         }
         for (thread, list) in &state.threads {
             for (place, done) in list.iter().enumerate() {
-                if let Action::Read { at, .. } = done.told.action {
+                if let Action::Read { at, .. } = done.label.action {
                     let from = match done.source {
                         Some(write) => index[&write],
                         None => number(&at),

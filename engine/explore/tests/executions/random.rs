@@ -1,5 +1,7 @@
 //! Small random programs: loads, stores, read-modify-writes, fences, locks, loops, pointers.
-use explore::{Action, Fault, Initial, Kind, Location, Next, Source, ThreadId, Told, Wait};
+use explore::{
+    Action, EventLabel, Fault, FaultKind, Initial, Location, Next, Source, ThreadId, Wait,
+};
 use program::ir::Order;
 
 /// Deterministic, so that a failure's number is enough to see it again.
@@ -22,14 +24,14 @@ impl Dice {
     }
 }
 
-/// What a thread does; a location is its number.
+/// Property a thread does; a location is its number.
 #[derive(Clone, Copy, Debug)]
 pub enum Do {
     Load(u64, Order),
     /// Of a location whose number the thread read last.
     Follow(Order),
     Store(u64, u64, Order),
-    /// What was read last, and one.
+    /// Property was read last, and one.
     StoreNext(u64, Order),
     Add(u64, Order),
     /// From, to; weak ones may fail for no reason.
@@ -58,10 +60,10 @@ pub struct Program {
 }
 
 #[derive(Clone, Debug)]
-pub struct Running {
+pub struct SuspendedThread {
     thread: ThreadId,
     at: usize,
-    /// How far it is with a step of several events.
+    /// ReadMode far it is with a step of several events.
     part: u8,
     read: u64,
     rounds: u8,
@@ -179,7 +181,7 @@ fn location(number: u64) -> Location {
     }
 }
 
-impl Running {
+impl SuspendedThread {
     fn done(&mut self) {
         self.at += 1;
         self.part = 0;
@@ -187,10 +189,10 @@ impl Running {
 }
 
 impl Source for Program {
-    type Thread = Running;
+    type Thread = SuspendedThread;
 
-    fn main(&self) -> Running {
-        Running {
+    fn main(&self) -> SuspendedThread {
+        SuspendedThread {
             thread: 0,
             at: 0,
             part: 0,
@@ -199,29 +201,29 @@ impl Source for Program {
         }
     }
 
-    fn created(&self, _: &Running, thread: ThreadId) -> Running {
-        Running {
+    fn created(&self, _: &SuspendedThread, thread: ThreadId) -> SuspendedThread {
+        SuspendedThread {
             thread,
             ..self.main()
         }
     }
 
-    fn next(&self, t: &mut Running) -> Next {
+    fn next(&self, t: &mut SuspendedThread) -> Next {
         loop {
             let Some(step) = self.threads[t.thread].get(t.at) else {
                 return Next::Done(t.read);
             };
-            let read = |number, order, exclusive| Action::Read {
+            let read = |number, order, rmw| Action::Read {
                 at: location(number),
                 order,
-                exclusive,
-                lax: false,
+                rmw,
+                uninitialised_ok: false,
             };
-            let write = |number, value, order, exclusive| Action::Write {
+            let write = |number, value, order, rmw| Action::Write {
                 at: location(number),
                 order,
                 value,
-                exclusive,
+                rmw,
             };
             let site = 16 * t.thread as u32 + t.at as u32;
             let part = t.part;
@@ -247,7 +249,7 @@ impl Source for Program {
                         continue;
                     }
                     (true, false) => continue,
-                    (true, true) => Action::Choose { ways: 2 },
+                    (true, true) => Action::Choose { alternatives: 2 },
                 },
                 (Do::Cas(at, from, to, order, _), 2) if t.read == from => {
                     write(at, to, order, true)
@@ -276,7 +278,7 @@ impl Source for Program {
                 (Do::Again(back), _) => {
                     if t.read == 0 {
                         if t.rounds == 2 {
-                            return Next::Cut {
+                            return Next::Truncated {
                                 message: "a loop".to_owned(),
                                 site: Some(site),
                             };
@@ -306,7 +308,7 @@ impl Source for Program {
                 },
                 (Do::Forbid(value), _) if t.read == value => {
                     return Next::Fault(Fault {
-                        kind: Kind::Assertion,
+                        kind: FaultKind::Assertion,
                         message: format!("{value} is read"),
                         site: Some(site),
                     })
@@ -316,11 +318,11 @@ impl Source for Program {
                     continue;
                 }
             };
-            return Next::Event(Told { action, site });
+            return Next::Event(EventLabel { action, site });
         }
     }
 
-    fn answer(&self, t: &mut Running, value: u64) {
+    fn answer(&self, t: &mut SuspendedThread, value: u64) {
         // the answer to the choice of a weak compare-exchange: whether it fails
         match (self.threads[t.thread][t.at], t.part) {
             (Do::Cas(_, from, ..), 2) => t.read = if value == 0 { from } else { from + 100 },

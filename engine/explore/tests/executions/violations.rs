@@ -1,8 +1,8 @@
-//! What executions show: errors, hangs, races, memory misused; and what ends an exploration.
+//! Property executions show: errors, hangs, races, memory misused; and what ends an exploration.
 use crate::models::{model, options};
 use crate::random::{Do, Program, HEAP};
 use cat::Model;
-use explore::{explore, Counts, Exploration, ExploreError, Kind, Limit, Options};
+use explore::{explore, Counts, Exploration, ExploreError, FaultKind, Limit, Options};
 use program::ir::Order::{Acq, Na, Rel, Rlx, Sc};
 use std::sync::atomic::AtomicBool;
 use std::sync::Arc;
@@ -28,8 +28,8 @@ fn under(name: &str, program: &Program) -> Exploration {
 }
 
 /// The kinds of the violations, each once, and the sites that they name.
-fn kinds(found: &Exploration) -> Vec<Kind> {
-    let mut kinds: Vec<Kind> = found.violations.iter().map(|v| v.fault.kind).collect();
+fn kinds(found: &Exploration) -> Vec<FaultKind> {
+    let mut kinds: Vec<FaultKind> = found.violations.iter().map(|v| v.fault.kind).collect();
     kinds.dedup();
     kinds
 }
@@ -51,7 +51,7 @@ fn a_wait_for_what_nobody_writes_is_a_hang() {
     let program = started(&[&[Do::Store(0, 2, Rel)], &[Do::Await(0, 1, Acq)]]);
     for name in ALL {
         let found = under(name, &program);
-        assert_eq!(kinds(&found), [Kind::Hang]);
+        assert_eq!(kinds(&found), [FaultKind::Hang]);
         assert_eq!(found.counts.complete, 0);
         let site = found.violations[0].fault.site;
         assert_eq!(site, Some(32), "the place of the wait");
@@ -64,7 +64,7 @@ fn a_lock_that_is_kept_hangs_who_asks_for_it() {
     let gives_back = [Do::Lock(8), Do::Unlock(8)];
     for name in ALL {
         let found = under(name, &started(&[&keeps, &gives_back]));
-        assert_eq!(kinds(&found), [Kind::Hang]);
+        assert_eq!(kinds(&found), [FaultKind::Hang]);
         let found = under(name, &started(&[&gives_back, &gives_back]));
         assert_eq!(kinds(&found), []);
         assert_eq!(found.counts.complete, 2);
@@ -76,7 +76,10 @@ fn two_locks_in_either_order_hang() {
     let one = [Do::Lock(8), Do::Lock(9), Do::Unlock(9), Do::Unlock(8)];
     let other = [Do::Lock(9), Do::Lock(8), Do::Unlock(8), Do::Unlock(9)];
     for name in ALL {
-        assert_eq!(kinds(&under(name, &started(&[&one, &other]))), [Kind::Hang]);
+        assert_eq!(
+            kinds(&under(name, &started(&[&one, &other]))),
+            [FaultKind::Hang]
+        );
         assert_eq!(kinds(&under(name, &started(&[&one, &one]))), []);
     }
 }
@@ -84,7 +87,7 @@ fn two_locks_in_either_order_hang() {
 #[test]
 fn threads_that_wait_for_one_another_hang() {
     let program = program(&[&[Do::Create(1), Do::Join(1)], &[Do::Join(1)]]);
-    assert_eq!(kinds(&under("sc", &program)), [Kind::Hang]);
+    assert_eq!(kinds(&under("sc", &program)), [FaultKind::Hang]);
 }
 
 #[test]
@@ -121,10 +124,10 @@ fn plain_accesses_that_nothing_orders_are_a_race_where_the_model_says_so() {
         ],
     ]);
     let found = under("rc11", &racy);
-    assert_eq!(kinds(&found), [Kind::Race]);
+    assert_eq!(kinds(&found), [FaultKind::Race]);
     let race = &found.violations[0];
     let (one, other) = race.conflict.expect("two accesses");
-    let site = |slot: u32| race.graph.events[slot as usize].site;
+    let site = |id: u32| race.graph.events[id as usize].site;
     let mut sites = [site(one), site(other)];
     sites.sort_unstable();
     assert_eq!(sites, [16, 35], "the store and the load of x");
@@ -154,7 +157,7 @@ fn an_error_counts_where_the_model_allows_it() {
     ]);
     for name in ALL {
         let found = under(name, &program);
-        assert_eq!(kinds(&found), [Kind::Assertion]);
+        assert_eq!(kinds(&found), [FaultKind::Assertion]);
         let violation = &found.violations[0];
         assert_eq!(violation.fault.site, Some(18));
         assert_eq!(violation.count, found.counts.faulty);
@@ -239,12 +242,12 @@ fn memory_is_read_after_it_is_written() {
         ])
     };
     for name in ALL {
-        assert_eq!(kinds(&under(name, &unwritten)), [Kind::Uninitialised]);
+        assert_eq!(kinds(&under(name, &unwritten)), [FaultKind::Uninitialised]);
         assert_eq!(kinds(&under(name, &written)), []);
         assert_eq!(kinds(&under(name, &published(Rel, Acq))), []);
         let weak = kinds(&under(name, &published(Rlx, Rlx)));
         match name {
-            "rc11" => assert_eq!(weak, [Kind::Uninitialised]),
+            "rc11" => assert_eq!(weak, [FaultKind::Uninitialised]),
             _ => assert_eq!(weak, []),
         }
     }
@@ -277,7 +280,11 @@ fn memory_is_used_between_its_beginning_and_its_end() {
     ]);
     for name in ALL {
         for program in [&outside, &after, &twice, &nothing, &unordered] {
-            assert_eq!(kinds(&under(name, program)), [Kind::Memory], "{program:?}");
+            assert_eq!(
+                kinds(&under(name, program)),
+                [FaultKind::Memory],
+                "{program:?}"
+            );
         }
         for program in [&well, &handed] {
             assert_eq!(kinds(&under(name, program)), [], "{program:?}");
@@ -311,7 +318,7 @@ fn memory_that_is_handed_back_without_an_order_may_end_too_early() {
     };
     for (write, read) in [(Rlx, Acq), (Rel, Rlx), (Rlx, Rlx)] {
         let found = under("rc11", &handed(write, read));
-        assert_eq!(kinds(&found), [Kind::Memory], "{write:?} {read:?}");
+        assert_eq!(kinds(&found), [FaultKind::Memory], "{write:?} {read:?}");
         assert_eq!(
             found.violations[0].fault.message,
             "use unordered with a free"
@@ -333,7 +340,7 @@ fn several_workers_find_what_one_finds() {
         for workers in [2, 5] {
             let several = explore(&program, &model("rc11"), &options(workers)).unwrap();
             assert_eq!(several.counts, one.counts);
-            let seen = |found: &Exploration| -> Vec<(Kind, Option<u32>, u64)> {
+            let seen = |found: &Exploration| -> Vec<(FaultKind, Option<u32>, u64)> {
                 let violations = found.violations.iter();
                 violations
                     .map(|v| (v.fault.kind, v.fault.site, v.count))
@@ -374,7 +381,7 @@ fn a_limit_ends_the_exploration_and_is_told() {
         options.limits.executions = 10_000;
     });
     assert_eq!(found.counts.complete, 0);
-    assert_eq!(found.cuts.len(), 9, "{:?}", found.cuts);
+    assert_eq!(found.truncations.len(), 9, "{:?}", found.truncations);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Branches and loops: what a branch depends on, which loops wait, which are bounded.
-use super::environment::World;
-use super::outcome::{End, Limits, Outcome};
+use super::environment::Environment;
+use super::outcome::{Limits, Outcome, RunEnd};
 use crate::interpreter::thread::{Round, State, Thread};
 use crate::ir::instruction::Edge;
 use crate::ir::program::Program;
@@ -8,9 +8,9 @@ use crate::memory::hash::scatter;
 use crate::memory::value::{Dep, Val};
 
 /// A branch depends on `dep`; says to the loops that it may leave whether anything shared does.
-pub fn decide<W: World>(thread: &mut Thread, world: &mut W, dep: Dep, exits: &[u32]) {
+pub fn decide<W: Environment>(thread: &mut Thread, environment: &mut W, dep: Dep, exits: &[u32]) {
     if dep != 0 {
-        thread.ctrl = world.union(thread.ctrl, dep);
+        thread.ctrl = environment.union(thread.ctrl, dep);
         return;
     }
     if let Some(frame) = thread.frames.last() {
@@ -30,7 +30,7 @@ pub fn take(
     limits: &Limits,
     thread: &mut Thread,
     edge: &Edge,
-) -> Result<(), End> {
+) -> Result<(), RunEnd> {
     let (epoch, private, reads) = (thread.epoch, thread.private, thread.reads.len());
     match &edge.moves[..] {
         [] => {}
@@ -50,14 +50,14 @@ pub fn take(
         return Ok(());
     };
     let info = &program.functions[frame.function as usize].loops[header as usize];
-    let registers = &thread.slots[frame.slots..];
-    let live = info.live.iter().fold(0, |hash, slot| {
-        scatter(hash ^ registers[*slot as usize].bits)
+    let registers = &thread.registers[frame.registers..];
+    let live = info.live.iter().fold(0, |hash, register| {
+        scatter(hash ^ registers[*register as usize].bits)
     });
     let round = match &mut thread.rounds[frame.rounds + header as usize] {
         Some(round) if edge.back => round,
-        slot => {
-            *slot = Some(Round {
+        register => {
+            *register = Some(Round {
                 epoch,
                 private,
                 live,
@@ -84,7 +84,7 @@ pub fn take(
         round.count += 1;
         if round.count > limits.loops {
             let message = format!("a loop goes round more than {} times", limits.loops);
-            return Err(End::new(Outcome::Bound, message, Some(info.site)));
+            return Err(RunEnd::new(Outcome::Bound, message, Some(info.site)));
         }
     }
     Ok(())

@@ -1,5 +1,5 @@
 //! Memory, the library and the other threads, as one thread uses them.
-use super::outcome::End;
+use super::outcome::RunEnd;
 use super::thread::Thread;
 use crate::ir::instruction::{Access, Extern, FuncId, Order, RmwOp, SiteId};
 use crate::memory::object::NewLocal;
@@ -33,20 +33,25 @@ pub enum Flow {
 
 /// Memory, the library and the other threads, as one thread meets them.
 ///
-/// An instruction that a world stops is run again from its beginning, so a world changes nothing
+/// An instruction that a environment stops is run again from its beginning, so a environment changes nothing
 /// of the thread before the last point at which it may stop.
-pub trait World {
+pub trait Environment {
     /// Why an instruction is not over.
-    type Stop: From<End>;
+    type Interruption: From<RunEnd>;
     fn union(&mut self, a: Dep, b: Dep) -> Dep;
-    fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Result<Val, Self::Stop>;
+    fn load(
+        &mut self,
+        t: &mut Thread,
+        address: Val,
+        access: &Access,
+    ) -> Result<Val, Self::Interruption>;
     fn store(
         &mut self,
         t: &mut Thread,
         address: Val,
         value: Val,
         access: &Access,
-    ) -> Result<(), Self::Stop>;
+    ) -> Result<(), Self::Interruption>;
     fn rmw(
         &mut self,
         t: &mut Thread,
@@ -54,26 +59,31 @@ pub trait World {
         op: RmwOp,
         operand: Val,
         access: &Access,
-    ) -> Result<Val, Self::Stop>;
+    ) -> Result<Val, Self::Interruption>;
     /// The value read, and whether it was exchanged.
     fn cas(
         &mut self,
         t: &mut Thread,
         cas: &Cas,
         access: &Access,
-    ) -> Result<(Val, bool), Self::Stop>;
+    ) -> Result<(Val, bool), Self::Interruption>;
     fn fence(
         &mut self,
         t: &mut Thread,
         order: Order,
         signal: bool,
         site: SiteId,
-    ) -> Result<(), Self::Stop>;
-    fn external(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Stop>;
-    fn once_done(&mut self, t: &mut Thread, flag: u64, site: SiteId) -> Result<(), Self::Stop>;
-    fn alloca(&mut self, t: &mut Thread, local: &NewLocal) -> Result<u64, Self::Stop>;
+    ) -> Result<(), Self::Interruption>;
+    fn external(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
+    fn once_done(
+        &mut self,
+        t: &mut Thread,
+        flag: u64,
+        site: SiteId,
+    ) -> Result<(), Self::Interruption>;
+    fn alloca(&mut self, t: &mut Thread, local: &NewLocal) -> Result<u64, Self::Interruption>;
     /// How many locals the thread has; leaving a frame drops those from a mark on.
     fn locals(&self, t: &Thread) -> usize;
-    fn leave(&mut self, t: &mut Thread, mark: usize) -> Result<(), Self::Stop>;
+    fn leave(&mut self, t: &mut Thread, mark: usize) -> Result<(), Self::Interruption>;
     fn thread_local(&mut self, t: &Thread, global: u32) -> u64;
 }

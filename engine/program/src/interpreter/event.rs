@@ -7,7 +7,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum EventKind {
     Read,
     Write,
     Rmw,
@@ -20,19 +20,19 @@ pub enum Kind {
     Join,
 }
 
-impl Kind {
+impl EventKind {
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Read => "R",
-            Kind::Write => "W",
-            Kind::Rmw => "RMW",
-            Kind::CasFailed => "CASF",
-            Kind::Fence => "F",
-            Kind::SignalFence => "SF",
-            Kind::Lock => "LOCK",
-            Kind::Unlock => "UNLOCK",
-            Kind::Create => "CREATE",
-            Kind::Join => "JOIN",
+            EventKind::Read => "R",
+            EventKind::Write => "W",
+            EventKind::Rmw => "RMW",
+            EventKind::CasFailed => "CASF",
+            EventKind::Fence => "F",
+            EventKind::SignalFence => "SF",
+            EventKind::Lock => "LOCK",
+            EventKind::Unlock => "UNLOCK",
+            EventKind::Create => "CREATE",
+            EventKind::Join => "JOIN",
         }
     }
 }
@@ -69,7 +69,7 @@ pub enum Operation {
 #[derive(Debug, Clone)]
 pub struct Event {
     pub site: SiteId,
-    pub kind: Kind,
+    pub kind: EventKind,
     pub order: Order,
     pub update: Update,
     pub volatile: bool,

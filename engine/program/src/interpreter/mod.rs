@@ -9,7 +9,7 @@ pub mod outcome;
 pub mod step;
 pub mod thread;
 
-pub use environment::{Cas, ExternCall, Flow, World};
-pub use outcome::{End, Limits, Outcome};
+pub use environment::{Cas, Environment, ExternCall, Flow};
+pub use outcome::{Limits, Outcome, RunEnd};
 pub use step::step;
 pub use thread::Thread;

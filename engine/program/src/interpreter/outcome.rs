@@ -24,7 +24,7 @@ impl Outcome {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct End {
+pub struct RunEnd {
     pub outcome: Outcome,
     pub message: String,
     pub site: Option<SiteId>,
@@ -32,9 +32,9 @@ pub struct End {
     pub dbg: u32,
 }
 
-impl End {
-    pub fn new(outcome: Outcome, message: impl Into<String>, site: Option<SiteId>) -> End {
-        End {
+impl RunEnd {
+    pub fn new(outcome: Outcome, message: impl Into<String>, site: Option<SiteId>) -> RunEnd {
+        RunEnd {
             outcome,
             message: message.into(),
             site,

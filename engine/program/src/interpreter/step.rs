@@ -1,9 +1,9 @@
 //! Runs one instruction of one thread: control flow, arithmetic and dependencies are done here, all else
 //! is the environment's.
 use super::branch::{decide, take};
-use super::environment::{Cas, ExternCall, Flow, World};
+use super::environment::{Cas, Environment, ExternCall, Flow};
 use super::event::Operation;
-use super::outcome::{End, Limits, Outcome};
+use super::outcome::{Limits, Outcome, RunEnd};
 use super::thread::{State, Thread};
 use crate::ir::arithmetic;
 use crate::ir::instruction::*;
@@ -13,43 +13,43 @@ use crate::memory::object::NewLocal;
 use crate::memory::value::Val;
 
 /// Runs the instruction that `thread` stands before. On an error the run has ended.
-pub fn step<W: World>(
+pub fn step<W: Environment>(
     program: &Program,
     limits: &Limits,
     thread: &mut Thread,
-    world: &mut W,
-) -> Result<(), W::Stop> {
+    environment: &mut W,
+) -> Result<(), W::Interruption> {
     let Some(inst) = thread.inst(program) else {
         thread.state = State::Done;
         return Ok(());
     };
     thread.follow(inst);
-    run(program, limits, thread, world, inst)
+    run(program, limits, thread, environment, inst)
 }
 
-fn run<W: World>(
+fn run<W: Environment>(
     program: &Program,
     limits: &Limits,
     thread: &mut Thread,
-    world: &mut W,
+    environment: &mut W,
     inst: &Inst,
-) -> Result<(), W::Stop> {
+) -> Result<(), W::Interruption> {
     let Some(top) = thread.frames.len().checked_sub(1) else {
         return Ok(());
     };
-    let base = thread.frames[top].slots;
+    let base = thread.frames[top].registers;
     macro_rules! val {
         ($operand:expr) => {
             match $operand {
-                Operand::Slot(slot) => thread.slots[base + slot as usize],
+                Operand::Register(register) => thread.registers[base + register as usize],
                 Operand::Const(bits) => Val::constant(bits),
             }
         };
     }
     macro_rules! set {
-        ($slot:expr, $val:expr) => {{
+        ($register:expr, $val:expr) => {{
             let value = $val;
-            thread.slots[base + $slot as usize] = value;
+            thread.registers[base + $register as usize] = value;
         }};
     }
     match &inst.op {
@@ -62,10 +62,10 @@ fn run<W: World>(
         } => {
             let (a, b) = (val!(*a), val!(*b));
             let Some(result) = arithmetic::binary(*op, *bits, a.bits, b.bits) else {
-                return Err(End::new(Outcome::Memory, "division by zero", None).into());
+                return Err(RunEnd::new(Outcome::Memory, "division by zero", None).into());
             };
             // r ^ r keeps its dependency: herd and the hardware see registers, not values
-            let dep = world.union(a.dep, b.dep);
+            let dep = environment.union(a.dep, b.dep);
             set!(*dst, Val { bits: result, dep });
         }
         Op::Icmp {
@@ -76,7 +76,7 @@ fn run<W: World>(
             b,
         } => {
             let (a, b) = (val!(*a), val!(*b));
-            let dep = world.union(a.dep, b.dep);
+            let dep = environment.union(a.dep, b.dep);
             let bits = u64::from(arithmetic::compare(*predicate, *bits, a.bits, b.bits));
             set!(*dst, Val { bits, dep });
         }
@@ -95,7 +95,7 @@ fn run<W: World>(
             b,
         } => {
             let (a, b) = (val!(*a), val!(*b));
-            let dep = world.union(a.dep, b.dep);
+            let dep = environment.union(a.dep, b.dep);
             let over = arithmetic::overflows(*op, *signed, *bits, a.bits, b.bits);
             let value = arithmetic::binary(*op, *bits, a.bits, b.bits).unwrap_or(0);
             set!(*dst, Val { bits: value, dep });
@@ -124,7 +124,7 @@ fn run<W: World>(
             } else {
                 val!(*b)
             };
-            let dep = world.union(condition.dep, chosen.dep);
+            let dep = environment.union(condition.dep, chosen.dep);
             let bits = chosen.bits;
             set!(*dst, Val { bits, dep });
         }
@@ -143,7 +143,7 @@ fn run<W: World>(
                 let index = val!(*index);
                 let distance = arithmetic::sext(index.bits, *bits).wrapping_mul(*stride);
                 value.bits = value.bits.wrapping_add(distance);
-                value.dep = world.union(value.dep, index.dep);
+                value.dep = environment.union(value.dep, index.dep);
             }
             set!(*dst, value);
         }
@@ -159,7 +159,7 @@ fn run<W: World>(
             let count = count.map_or(1, |c| val!(c).bits);
             let size = size.saturating_mul(count);
             if size > MAX_SIZE {
-                return Err(End::new(Outcome::Memory, "a local array too large", None).into());
+                return Err(RunEnd::new(Outcome::Memory, "a local array too large", None).into());
             }
             let local = NewLocal {
                 size,
@@ -168,7 +168,7 @@ fn run<W: World>(
                 private: *private,
                 site: *site,
             };
-            let address = world.alloca(thread, &local)?;
+            let address = environment.alloca(thread, &local)?;
             set!(*dst, Val::constant(address));
         }
         Op::Load {
@@ -176,7 +176,7 @@ fn run<W: World>(
             address,
             access,
         } => {
-            let mut value = world.load(thread, val!(*address), access)?;
+            let mut value = environment.load(thread, val!(*address), access)?;
             value.bits = arithmetic::mask(value.bits, access.bits);
             set!(*dst, value);
         }
@@ -184,7 +184,7 @@ fn run<W: World>(
             value,
             address,
             access,
-        } => world.store(thread, val!(*address), val!(*value), access)?,
+        } => environment.store(thread, val!(*address), val!(*value), access)?,
         Op::Rmw {
             dst,
             op,
@@ -192,7 +192,7 @@ fn run<W: World>(
             value,
             access,
         } => {
-            let value = world.rmw(thread, val!(*address), *op, val!(*value), access)?;
+            let value = environment.rmw(thread, val!(*address), *op, val!(*value), access)?;
             set!(*dst, value);
         }
         Op::Cas {
@@ -212,10 +212,10 @@ fn run<W: World>(
                 weak: *weak,
                 failure: *failure,
             };
-            let (value, success) = world.cas(thread, &cas, access)?;
+            let (value, success) = environment.cas(thread, &cas, access)?;
             set!(*dst, value);
             // the outcome is decided by the value read against the one expected
-            let dep = world.union(value.dep, cas.expected.dep);
+            let dep = environment.union(value.dep, cas.expected.dep);
             let bits = u64::from(success);
             set!(*flag, Val { bits, dep });
         }
@@ -226,9 +226,9 @@ fn run<W: World>(
             order,
             signal,
             site,
-        } => world.fence(thread, *order, *signal, *site)?,
+        } => environment.fence(thread, *order, *signal, *site)?,
         Op::ThreadLocal { dst, global } => {
-            let address = world.thread_local(thread, *global);
+            let address = environment.thread_local(thread, *global);
             set!(*dst, Val::constant(address));
         }
         Op::Br(edge) => return Ok(take(program, limits, thread, edge)?),
@@ -239,7 +239,7 @@ fn run<W: World>(
             exits,
         } => {
             let condition = val!(*condition);
-            decide(thread, world, condition.dep, exits);
+            decide(thread, environment, condition.dep, exits);
             let edge = if condition.bits & 1 == 1 {
                 then
             } else {
@@ -254,7 +254,7 @@ fn run<W: World>(
             exits,
         } => {
             let value = val!(*value);
-            decide(thread, world, value.dep, exits);
+            decide(thread, environment, value.dep, exits);
             let edge = cases
                 .iter()
                 .find(|c| c.0 == value.bits)
@@ -272,26 +272,26 @@ fn run<W: World>(
                 Callee::Direct(id) => *id,
                 Callee::Through(operand) => {
                     let target = val!(*operand);
-                    thread.ctrl = world.union(thread.ctrl, target.dep);
+                    thread.ctrl = environment.union(thread.ctrl, target.dep);
                     match program.function_at(target.bits) {
                         Some(id) if !program.functions[id as usize].code.is_empty() => id,
                         _ => {
                             let message = "a call through a pointer to no function of the program";
-                            return Err(End::new(Outcome::Memory, message, None).into());
+                            return Err(RunEnd::new(Outcome::Memory, message, None).into());
                         }
                     }
                 }
             };
             if thread.frames.len() >= limits.frames {
                 let message = format!("more than {} calls inside one another", limits.frames);
-                return Err(End::new(Outcome::Bound, message, None).into());
+                return Err(RunEnd::new(Outcome::Bound, message, None).into());
             }
             if top == 0 && thread.operation == Operation::Start {
                 thread.operation = Operation::Called(target);
                 thread.calls += 1;
                 thread.call = thread.calls;
             }
-            let mark = world.locals(thread);
+            let mark = environment.locals(thread);
             thread.enter(program, target, &args, (*dst, *results), mark);
             return Ok(());
         }
@@ -311,7 +311,7 @@ fn run<W: World>(
                 write_site: *write_site,
                 private: *private,
             };
-            match world.external(thread, &call)? {
+            match environment.external(thread, &call)? {
                 Flow::Value(value) => {
                     if let Some(dst) = dst {
                         set!(*dst, value);
@@ -319,7 +319,7 @@ fn run<W: World>(
                 }
                 Flow::Wait => return Ok(()),
                 Flow::ExitThread(value) => {
-                    world.leave(thread, 0)?;
+                    environment.leave(thread, 0)?;
                     thread.end(value.bits);
                     return Ok(());
                 }
@@ -327,7 +327,7 @@ fn run<W: World>(
                     if let Some(dst) = dst {
                         set!(*dst, Val::constant(0));
                     }
-                    let mark = world.locals(thread);
+                    let mark = environment.locals(thread);
                     thread.enter(program, target, &[], (0, 0), mark);
                     if let Some(frame) = thread.frames.last_mut() {
                         frame.once = Some((flag, *site));
@@ -338,32 +338,36 @@ fn run<W: World>(
         }
         Op::Ret(values) => {
             let values: Vec<Val> = values.iter().map(|v| val!(*v)).collect();
-            return leave(thread, world, &values);
+            return leave(thread, environment, &values);
         }
         Op::Unreachable => {
             let message = "a point that the compiler holds to be unreachable is reached";
-            return Err(End::new(Outcome::Memory, message, None).into());
+            return Err(RunEnd::new(Outcome::Memory, message, None).into());
         }
     }
     thread.frames[top].pc += 1;
     Ok(())
 }
 
-fn leave<W: World>(thread: &mut Thread, world: &mut W, values: &[Val]) -> Result<(), W::Stop> {
+fn leave<W: Environment>(
+    thread: &mut Thread,
+    environment: &mut W,
+    values: &[Val],
+) -> Result<(), W::Interruption> {
     let Some(frame) = thread.frames.last().copied() else {
         return Ok(());
     };
     if let Some((flag, site)) = frame.once {
-        world.once_done(thread, flag, site)?;
+        environment.once_done(thread, flag, site)?;
     }
-    world.leave(thread, frame.mark)?;
+    environment.leave(thread, frame.mark)?;
     if thread.frames.len() == 1 {
         thread.end(values.first().map_or(0, |v| v.bits));
         return Ok(());
     }
     thread.pop();
     for (k, value) in values.iter().take(frame.results as usize).enumerate() {
-        thread.set(frame.dst + k as Slot, *value);
+        thread.set(frame.dst + k as Register, *value);
     }
     if let Some(caller) = thread.frames.last_mut() {
         caller.pc += 1;

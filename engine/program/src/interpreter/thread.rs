@@ -1,6 +1,6 @@
 //! A thread: its frames, its log, and what tells a spinning loop from one that gets somewhere.
 use crate::interpreter::event::{Log, Operation};
-use crate::ir::instruction::{FuncId, Inst, Operand, SiteId, Slot, NO_CALL, SAME_CALL};
+use crate::ir::instruction::{FuncId, Inst, Operand, Register, SiteId, NO_CALL, SAME_CALL};
 use crate::ir::program::Program;
 use crate::memory::hash::mixed;
 use crate::memory::value::{Dep, Val};
@@ -10,10 +10,10 @@ pub struct Frame {
     pub function: FuncId,
     pub pc: u32,
     /// Where the frame's registers and loops begin in the thread's.
-    pub slots: usize,
+    pub registers: usize,
     pub rounds: usize,
     /// Where the caller wants the results.
-    pub dst: Slot,
+    pub dst: Register,
     pub results: u32,
     /// Locals of the thread when the frame was entered.
     pub mark: usize,
@@ -35,7 +35,7 @@ pub struct Round {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Seen {
+pub struct ReadValue {
     pub address: u64,
     pub size: u32,
     pub bits: u64,
@@ -59,7 +59,7 @@ pub enum State {
         round: u64,
     },
     /// Stopped at a bound; the others go on.
-    Cut,
+    Truncated,
     Done,
 }
 
@@ -79,20 +79,20 @@ pub struct Thread {
     pub start: FuncId,
     pub frames: Vec<Frame>,
     /// Registers and loops of all frames, so that a copy of the thread is a few copies of bytes.
-    pub slots: Vec<Val>,
+    pub registers: Vec<Val>,
     pub rounds: Vec<Option<Round>>,
     pub log: Log,
     /// Reads that decided a branch so far.
     pub ctrl: Dep,
     pub state: State,
     pub result: u64,
-    /// Counts what changes the world: writes of new values, allocations, thread creation.
+    /// Counts what changes the environment: writes of new values, allocations, thread creation.
     pub epoch: u64,
     /// Hash of the thread's private memory and of the locks that it holds.
     pub private: u64,
     pub held: Vec<Held>,
     /// Values seen in shared memory since the epoch began.
-    pub reads: Vec<Seen>,
+    pub reads: Vec<ReadValue>,
     pub operation: Operation,
     /// The operation's ordinal; 0 in the start function.
     pub call: u32,
@@ -110,7 +110,7 @@ impl Thread {
             id,
             start,
             frames: Vec::new(),
-            slots: Vec::new(),
+            registers: Vec::new(),
             rounds: Vec::new(),
             log: Log::default(),
             ctrl: 0,
@@ -132,20 +132,20 @@ impl Thread {
         program: &Program,
         function: FuncId,
         args: &[Val],
-        dst: (Slot, u32),
+        dst: (Register, u32),
         mark: usize,
     ) {
         let target = &program.functions[function as usize];
-        let (slots, rounds) = (self.slots.len(), self.rounds.len());
+        let (registers, rounds) = (self.registers.len(), self.rounds.len());
         let count = args.len().min(target.params as usize);
-        self.slots.extend_from_slice(&args[..count]);
-        self.slots
-            .resize(slots + target.slots as usize, Val::default());
+        self.registers.extend_from_slice(&args[..count]);
+        self.registers
+            .resize(registers + target.registers as usize, Val::default());
         self.rounds.resize(rounds + target.loops.len(), None);
         self.frames.push(Frame {
             function,
             pc: 0,
-            slots,
+            registers,
             rounds,
             dst: dst.0,
             results: dst.1,
@@ -157,7 +157,7 @@ impl Thread {
     /// Drops the last frame.
     pub fn pop(&mut self) {
         if let Some(frame) = self.frames.pop() {
-            self.slots.truncate(frame.slots);
+            self.registers.truncate(frame.registers);
             self.rounds.truncate(frame.rounds);
         }
     }
@@ -165,7 +165,7 @@ impl Thread {
     /// The thread ends with this result.
     pub fn end(&mut self, result: u64) {
         self.frames.clear();
-        self.slots.clear();
+        self.registers.clear();
         self.rounds.clear();
         self.result = result;
         self.state = State::Done;
@@ -175,14 +175,16 @@ impl Thread {
     pub fn get(&self, operand: Operand) -> Val {
         match (operand, self.frames.last()) {
             (Operand::Const(bits), _) => Val::constant(bits),
-            (Operand::Slot(slot), Some(frame)) => self.slots[frame.slots + slot as usize],
-            (Operand::Slot(_), None) => Val::default(),
+            (Operand::Register(register), Some(frame)) => {
+                self.registers[frame.registers + register as usize]
+            }
+            (Operand::Register(_), None) => Val::default(),
         }
     }
 
-    pub fn set(&mut self, slot: Slot, value: Val) {
+    pub fn set(&mut self, register: Register, value: Val) {
         if let Some(frame) = self.frames.last() {
-            self.slots[frame.slots + slot as usize] = value;
+            self.registers[frame.registers + register as usize] = value;
         }
     }
 
@@ -193,7 +195,7 @@ impl Thread {
             .get(frame.pc as usize)
     }
 
-    /// Something in the world changed: no loop of this thread waits on what was seen before.
+    /// Something in the environment changed: no loop of this thread waits on what was seen before.
     pub fn progress(&mut self) {
         self.epoch += 1;
         self.reads.clear();
@@ -206,7 +208,7 @@ impl Thread {
         if self.reads.len() >= MAX_READS {
             self.progress();
         }
-        self.reads.push(Seen {
+        self.reads.push(ReadValue {
             address,
             size,
             bits,

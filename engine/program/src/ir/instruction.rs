@@ -1,12 +1,12 @@
 //! Instructions: operations on numbered registers, and their control flow.
 
-pub type Slot = u32;
+pub type Register = u32;
 pub type SiteId = u32;
 pub type FuncId = u32;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operand {
-    Slot(Slot),
+    Register(Register),
     Const(u64),
 }
 
@@ -130,7 +130,7 @@ pub struct Edge {
     /// Where the target block's code starts.
     pub pc: u32,
     /// The phis of the target, all read before any is written.
-    pub moves: Vec<(Slot, Operand)>,
+    pub moves: Vec<(Register, Operand)>,
     /// The target is a loop's header: index into `Function::loops`.
     pub header: Option<u32>,
     /// This edge goes back to the header from inside the loop.
@@ -158,21 +158,21 @@ pub enum Op {
     Bin {
         op: BinOp,
         bits: u32,
-        dst: Slot,
+        dst: Register,
         a: Operand,
         b: Operand,
     },
     Icmp {
         predicate: Predicate,
         bits: u32,
-        dst: Slot,
+        dst: Register,
         a: Operand,
         b: Operand,
     },
     Unary {
         op: Unary,
         bits: u32,
-        dst: Slot,
+        dst: Register,
         a: Operand,
     },
     /// `llvm.uadd.with.overflow` and its kind: the value and the flag.
@@ -180,37 +180,37 @@ pub enum Op {
         op: BinOp,
         signed: bool,
         bits: u32,
-        dst: Slot,
-        flag: Slot,
+        dst: Register,
+        flag: Register,
         a: Operand,
         b: Operand,
     },
     Sext {
         from: u32,
         to: u32,
-        dst: Slot,
+        dst: Register,
         a: Operand,
     },
     /// Truncates to `bits`; with 64 bits a plain copy.
     Copy {
         bits: u32,
-        dst: Slot,
+        dst: Register,
         a: Operand,
     },
     Select {
-        dst: Slot,
+        dst: Register,
         condition: Operand,
         a: Operand,
         b: Operand,
     },
     Gep {
-        dst: Slot,
+        dst: Register,
         base: Operand,
         offset: u64,
         scaled: Vec<Scaled>,
     },
     Alloca {
-        dst: Slot,
+        dst: Register,
         size: u64,
         count: Option<Operand>,
         align: u64,
@@ -220,7 +220,7 @@ pub enum Op {
         site: SiteId,
     },
     Load {
-        dst: Slot,
+        dst: Register,
         address: Operand,
         access: Access,
     },
@@ -230,15 +230,15 @@ pub enum Op {
         access: Access,
     },
     Rmw {
-        dst: Slot,
+        dst: Register,
         op: RmwOp,
         address: Operand,
         value: Operand,
         access: Access,
     },
     Cas {
-        dst: Slot,
-        flag: Slot,
+        dst: Register,
+        flag: Register,
         weak: bool,
         address: Operand,
         expected: Operand,
@@ -253,7 +253,7 @@ pub enum Op {
         site: SiteId,
     },
     ThreadLocal {
-        dst: Slot,
+        dst: Register,
         global: u32,
     },
     Br(Edge),
@@ -273,13 +273,13 @@ pub enum Op {
     Call {
         callee: Callee,
         args: Vec<Operand>,
-        dst: Slot,
+        dst: Register,
         results: u32,
     },
     Extern {
         function: Extern,
         args: Vec<Operand>,
-        dst: Option<Slot>,
+        dst: Option<Register>,
         site: SiteId,
         /// memcpy and its like have a read and a write; private as in `Access`
         write_site: SiteId,

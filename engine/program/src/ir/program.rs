@@ -2,7 +2,7 @@
 //!
 //! Global and function addresses are fixed when the program is lowered, so an address constant is
 //! a number like any other, and the same in every run.
-use super::instruction::{FuncId, Inst, SiteId, Slot};
+use super::instruction::{FuncId, Inst, Register, SiteId};
 use super::shapes::Shapes;
 use super::sites::Site;
 
@@ -10,7 +10,7 @@ use super::sites::Site;
 pub struct Loop {
     pub site: SiteId,
     /// Registers that live across the header: with memory, the loop's whole state.
-    pub live: Vec<Slot>,
+    pub live: Vec<Register>,
 }
 
 /// An inlined call: what it calls, and where it stands.
@@ -26,7 +26,7 @@ pub struct Function {
     /// The name in the source.
     pub name: String,
     pub params: u32,
-    pub slots: u32,
+    pub registers: u32,
     pub code: Vec<Inst>,
     pub loops: Vec<Loop>,
 }

@@ -1,4 +1,4 @@
-//! Names of locations: `q.slot[1].turn` from the debug information of `q`.
+//! Names of locations: `q.register[1].turn` from the debug information of `q`.
 use crate::llvm::metadata::Metadata;
 use rustc_hash::FxHashMap;
 

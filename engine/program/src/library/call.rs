@@ -2,8 +2,8 @@
 //! environment carries out for it.
 use super::threads::{thread_handle, thread_of_handle};
 use super::{barrier, mutex};
-use crate::interpreter::environment::{ExternCall, Flow, World};
-use crate::interpreter::outcome::{End, Outcome};
+use crate::interpreter::environment::{Environment, ExternCall, Flow};
+use crate::interpreter::outcome::{Outcome, RunEnd};
 use crate::interpreter::thread::Thread;
 use crate::ir::instruction::{Extern, FuncId, SiteId};
 use crate::ir::program::Program;
@@ -12,9 +12,9 @@ use crate::memory::value::Val;
 
 /// What library calls need of an environment.
 ///
-/// As with every operation of [`World`], a call that an environment interrupts is carried out
+/// As with every operation of [`Environment`], a call that an environment interrupts is carried out
 /// again from its beginning.
-pub trait Library: World {
+pub trait Library: Environment {
     /// Reads a field of one of the library's own objects, as the caller's plain access.
     fn field(
         &mut self,
@@ -22,7 +22,7 @@ pub trait Library: World {
         call: &ExternCall,
         address: u64,
         size: u32,
-    ) -> Result<u64, Self::Stop>;
+    ) -> Result<u64, Self::Interruption>;
     fn set_field(
         &mut self,
         t: &mut Thread,
@@ -30,35 +30,66 @@ pub trait Library: World {
         address: u64,
         size: u32,
         value: u64,
-    ) -> Result<(), Self::Stop>;
+    ) -> Result<(), Self::Interruption>;
     /// The text at an address.
     fn text(&self, address: u64) -> String;
 
-    fn create(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Stop>;
-    fn join(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Stop>;
+    fn create(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
+    fn join(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
     /// Whether the mutex was locked; what decided it is in the value.
-    fn try_lock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(bool, Val), Self::Stop>;
-    fn lock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Stop>;
-    fn unlock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Stop>;
-    fn wait(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Stop>;
-    fn signal(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Stop>;
-    fn broadcast(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Stop>;
-    fn wait_at_barrier(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Stop>;
-    fn once(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Stop>;
+    fn try_lock(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+    ) -> Result<(bool, Val), Self::Interruption>;
+    fn lock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
+    fn unlock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Interruption>;
+    fn wait(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
+    fn signal(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Interruption>;
+    fn broadcast(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Interruption>;
+    fn wait_at_barrier(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+    ) -> Result<Flow, Self::Interruption>;
+    fn once(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
 
     /// The address of a new object.
-    fn allocate(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, Self::Stop>;
-    fn posix_memalign(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Stop>;
-    fn reallocate(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, Self::Stop>;
-    fn free(&mut self, t: &mut Thread, site: SiteId, address: u64) -> Result<(), Self::Stop>;
+    fn allocate(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, Self::Interruption>;
+    fn posix_memalign(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+    ) -> Result<(), Self::Interruption>;
+    fn reallocate(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, Self::Interruption>;
+    fn free(
+        &mut self,
+        t: &mut Thread,
+        site: SiteId,
+        address: u64,
+    ) -> Result<(), Self::Interruption>;
     /// `memcpy` of at least one byte.
-    fn copy(&mut self, t: &mut Thread, call: &ExternCall, size: u64) -> Result<(), Self::Stop>;
+    fn copy(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        size: u64,
+    ) -> Result<(), Self::Interruption>;
     /// `memset` of at least one byte.
-    fn fill(&mut self, t: &mut Thread, call: &ExternCall, size: u64) -> Result<(), Self::Stop>;
+    fn fill(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        size: u64,
+    ) -> Result<(), Self::Interruption>;
 }
 
 /// Carries out a call.
-pub fn call<L: Library>(l: &mut L, t: &mut Thread, call: &ExternCall) -> Result<Flow, L::Stop> {
+pub fn call<L: Library>(
+    l: &mut L,
+    t: &mut Thread,
+    call: &ExternCall,
+) -> Result<Flow, L::Interruption> {
     let arg = |k: usize| call.arg(k);
     let at = arg(0).bits;
     let result = |bits: u64| Ok(Flow::Value(Val::constant(bits)));
@@ -151,12 +182,12 @@ impl ExternCall<'_> {
         self.args.get(k).copied().unwrap_or_default()
     }
 
-    fn error<T>(&self, outcome: Outcome, message: impl Into<String>) -> Result<T, End> {
-        Err(End::new(outcome, message, Some(self.site)))
+    fn error<T>(&self, outcome: Outcome, message: impl Into<String>) -> Result<T, RunEnd> {
+        Err(RunEnd::new(outcome, message, Some(self.site)))
     }
 
     /// What a call comes to that needs to know only who makes it; `text` reads a text at an address.
-    pub fn alone(&self, thread: usize, text: impl FnOnce(u64) -> String) -> Result<Flow, End> {
+    pub fn alone(&self, thread: usize, text: impl FnOnce(u64) -> String) -> Result<Flow, RunEnd> {
         let number = |bits: u64| Ok(Flow::Value(Val::constant(bits)));
         match self.function {
             Extern::ThreadSelf => number(thread_handle(thread)),
@@ -178,7 +209,7 @@ impl ExternCall<'_> {
     }
 
     /// The function that a thread is to start with, or that is to be called once.
-    pub fn started(&self, program: &Program) -> Result<FuncId, End> {
+    pub fn started(&self, program: &Program) -> Result<FuncId, RunEnd> {
         let message = match self.function {
             Extern::ThreadCreate => "a thread that starts at no function of the program",
             _ => "a call through a pointer to no function of the program",
@@ -190,7 +221,7 @@ impl ExternCall<'_> {
     }
 
     /// The thread that a thread joins, of so many that there are and those that it has joined.
-    pub fn joined(&self, thread: usize, threads: usize, joined: u64) -> Result<usize, End> {
+    pub fn joined(&self, thread: usize, threads: usize, joined: u64) -> Result<usize, RunEnd> {
         let other = thread_of_handle(self.arg(0).bits);
         match other.filter(|other| *other != thread && *other < threads) {
             None => self.error(Outcome::Memory, "a join of something that is no thread"),
@@ -202,7 +233,7 @@ impl ExternCall<'_> {
     }
 
     /// What a call that allocates asks for.
-    pub fn wanted(&self) -> Result<Wanted, End> {
+    pub fn wanted(&self) -> Result<Wanted, RunEnd> {
         let arg = |k: usize| self.arg(k).bits;
         let (size, align, zeroed) = match self.function {
             Extern::Calloc => (arg(0).saturating_mul(arg(1)), 16, true),
@@ -223,12 +254,12 @@ impl ExternCall<'_> {
     }
 
     /// How many bytes a call copies or sets.
-    pub fn copied(&self) -> Result<u64, End> {
+    pub fn copied(&self) -> Result<u64, RunEnd> {
         match self.arg(2).bits {
             size if size <= MAX_COPY => Ok(size),
             size => {
                 let message = format!("a copy of {size} bytes");
-                Err(End::new(Outcome::Bound, message, Some(self.write_site)))
+                Err(RunEnd::new(Outcome::Bound, message, Some(self.write_site)))
             }
         }
     }

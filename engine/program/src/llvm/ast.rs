@@ -44,7 +44,7 @@ pub struct Block<'a> {
 #[derive(Debug)]
 pub struct Inst<'a> {
     pub result: Option<&'a str>,
-    pub kind: Kind<'a>,
+    pub kind: InstKind<'a>,
     pub dbg: Option<u32>,
     pub line: u32,
 }
@@ -92,7 +92,7 @@ pub enum Expr<'a> {
 }
 
 #[derive(Debug)]
-pub enum Kind<'a> {
+pub enum InstKind<'a> {
     Alloca {
         ty: TypeId,
         count: Option<Typed<'a>>,

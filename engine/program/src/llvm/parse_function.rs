@@ -1,6 +1,6 @@
 //! Function bodies: blocks, instructions, debug records.
 use crate::error::Result;
-use crate::llvm::ast::{Block, Function, Inst, Kind, Typed, Value};
+use crate::llvm::ast::{Block, Function, Inst, InstKind, Typed, Value};
 use crate::llvm::lexer::Token;
 use crate::llvm::parser::Parser;
 
@@ -39,7 +39,7 @@ impl<'a> Parser<'a> {
                 Token::End => return self.fail("`}`"),
                 _ => {
                     let inst = self.instruction()?;
-                    if let Kind::Call {
+                    if let InstKind::Call {
                         callee: Value::Global("llvm.dbg.declare"),
                         ..
                     } = inst.kind
@@ -102,7 +102,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn operation(&mut self, opcode: &'a str) -> Result<Kind<'a>> {
+    fn operation(&mut self, opcode: &'a str) -> Result<InstKind<'a>> {
         Ok(match opcode {
             "load" => self.load()?,
             "store" => self.store()?,
@@ -110,20 +110,20 @@ impl<'a> Parser<'a> {
             "cmpxchg" => self.cas()?,
             "fence" => {
                 let signal = self.syncscope();
-                Kind::Fence {
+                InstKind::Fence {
                     order: self.order()?,
                     signal,
                 }
             }
             "br" => {
                 if self.peek() == Token::Word("label") {
-                    Kind::Br(self.target()?)
+                    InstKind::Br(self.target()?)
                 } else {
                     let (_, condition) = self.typed()?;
                     self.expect(b',')?;
                     let then = self.target()?;
                     self.expect(b',')?;
-                    Kind::CondBr {
+                    InstKind::CondBr {
                         condition,
                         then,
                         otherwise: self.target()?,
@@ -141,7 +141,7 @@ impl<'a> Parser<'a> {
                     self.expect(b',')?;
                     cases.push((case, self.target()?));
                 }
-                Kind::Switch {
+                InstKind::Switch {
                     value,
                     default,
                     cases,
@@ -168,7 +168,7 @@ impl<'a> Parser<'a> {
                         break;
                     }
                 }
-                Kind::Phi { ty, incoming }
+                InstKind::Phi { ty, incoming }
             }
             "select" => {
                 self.flags()?;
@@ -177,24 +177,24 @@ impl<'a> Parser<'a> {
                 let a = self.typed()?;
                 self.expect(b',')?;
                 let (_, b) = self.typed()?;
-                Kind::Select { condition, a, b }
+                InstKind::Select { condition, a, b }
             }
             "call" | "tail" | "musttail" | "notail" => self.call()?,
             "ret" => {
                 if self.eat_word("void") {
-                    Kind::Ret(None)
+                    InstKind::Ret(None)
                 } else {
-                    Kind::Ret(Some(self.typed()?))
+                    InstKind::Ret(Some(self.typed()?))
                 }
             }
-            "unreachable" => Kind::Unreachable,
+            "unreachable" => InstKind::Unreachable,
             "alloca" => self.alloca()?,
             "getelementptr" => {
                 self.flags()?;
                 let source = self.ty()?;
                 self.expect(b',')?;
                 let base = self.typed()?;
-                Kind::Gep {
+                InstKind::Gep {
                     source,
                     base,
                     indices: self.more_operands()?,
@@ -202,7 +202,7 @@ impl<'a> Parser<'a> {
             }
             "extractvalue" => {
                 let from = self.typed()?;
-                Kind::Extract {
+                InstKind::Extract {
                     from,
                     path: self.path()?,
                 }
@@ -211,7 +211,7 @@ impl<'a> Parser<'a> {
                 let into = self.typed()?;
                 self.expect(b',')?;
                 let value = self.typed()?;
-                Kind::Insert {
+                InstKind::Insert {
                     into,
                     value,
                     path: self.path()?,
@@ -224,7 +224,7 @@ impl<'a> Parser<'a> {
                 };
                 let a = self.typed()?;
                 self.expect(b',')?;
-                Kind::Icmp {
+                InstKind::Icmp {
                     predicate,
                     a,
                     b: self.value()?,
@@ -235,7 +235,7 @@ impl<'a> Parser<'a> {
                 self.flags()?;
                 let a = self.typed()?;
                 self.expect(b',')?;
-                Kind::Bin {
+                InstKind::Bin {
                     op: opcode,
                     a,
                     b: self.value()?,
@@ -248,14 +248,14 @@ impl<'a> Parser<'a> {
                 if !self.eat_word("to") {
                     return self.fail("`to`");
                 }
-                Kind::Cast {
+                InstKind::Cast {
                     op: opcode,
                     value,
                     to: self.ty()?,
                 }
             }
-            "freeze" => Kind::Freeze(self.typed()?),
-            other => Kind::Unsupported(other),
+            "freeze" => InstKind::Freeze(self.typed()?),
+            other => InstKind::Unsupported(other),
         })
     }
 
@@ -292,14 +292,14 @@ impl<'a> Parser<'a> {
         single
     }
 
-    fn load(&mut self) -> Result<Kind<'a>> {
+    fn load(&mut self) -> Result<InstKind<'a>> {
         let atomic = self.eat_word("atomic");
         let volatile = self.eat_word("volatile");
         let ty = self.ty()?;
         self.expect(b',')?;
         let (_, address) = self.typed()?;
         let order = self.access_order(atomic)?;
-        Ok(Kind::Load {
+        Ok(InstKind::Load {
             ty,
             address,
             order,
@@ -315,14 +315,14 @@ impl<'a> Parser<'a> {
         self.order().map(Some)
     }
 
-    fn store(&mut self) -> Result<Kind<'a>> {
+    fn store(&mut self) -> Result<InstKind<'a>> {
         let atomic = self.eat_word("atomic");
         let volatile = self.eat_word("volatile");
         let value = self.typed()?;
         self.expect(b',')?;
         let (_, address) = self.typed()?;
         let order = self.access_order(atomic)?;
-        Ok(Kind::Store {
+        Ok(InstKind::Store {
             value,
             address,
             order,
@@ -330,7 +330,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn rmw(&mut self) -> Result<Kind<'a>> {
+    fn rmw(&mut self) -> Result<InstKind<'a>> {
         let volatile = self.eat_word("volatile");
         let Token::Word(op) = self.next() else {
             return self.fail("an operation");
@@ -339,7 +339,7 @@ impl<'a> Parser<'a> {
         self.expect(b',')?;
         let value = self.typed()?;
         self.syncscope();
-        Ok(Kind::Rmw {
+        Ok(InstKind::Rmw {
             op,
             address,
             value,
@@ -348,7 +348,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn cas(&mut self) -> Result<Kind<'a>> {
+    fn cas(&mut self) -> Result<InstKind<'a>> {
         let weak = self.eat_word("weak");
         let volatile = self.eat_word("volatile");
         let (_, address) = self.typed()?;
@@ -357,7 +357,7 @@ impl<'a> Parser<'a> {
         self.expect(b',')?;
         let (_, desired) = self.typed()?;
         self.syncscope();
-        Ok(Kind::Cas {
+        Ok(InstKind::Cas {
             weak,
             address,
             expected,
@@ -368,7 +368,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn alloca(&mut self) -> Result<Kind<'a>> {
+    fn alloca(&mut self) -> Result<InstKind<'a>> {
         self.eat_word("inalloca");
         let ty = self.ty()?;
         let (mut count, mut align) = (None, 0);
@@ -386,7 +386,7 @@ impl<'a> Parser<'a> {
                 _ => break,
             }
         }
-        Ok(Kind::Alloca { ty, count, align })
+        Ok(InstKind::Alloca { ty, count, align })
     }
 
     fn more_operands(&mut self) -> Result<Vec<Typed<'a>>> {
@@ -407,7 +407,7 @@ impl<'a> Parser<'a> {
         Ok(out)
     }
 
-    fn call(&mut self) -> Result<Kind<'a>> {
+    fn call(&mut self) -> Result<InstKind<'a>> {
         self.eat_word("call");
         self.skip_to_type()?;
         let result = self.ty()?;
@@ -425,7 +425,7 @@ impl<'a> Parser<'a> {
             args.push(arg);
             self.eat(b',');
         }
-        Ok(Kind::Call {
+        Ok(InstKind::Call {
             result,
             callee,
             args,

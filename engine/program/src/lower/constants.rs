@@ -7,7 +7,7 @@
 use crate::bitset::BitSet;
 use crate::error::{Error, Result};
 use crate::ir::arithmetic;
-use crate::llvm::ast::{Function, Inst, Kind, Typed, Value};
+use crate::llvm::ast::{Function, Inst, InstKind, Typed, Value};
 use crate::llvm::types::{TypeId, Types};
 use crate::lower::opcodes::{binary_op, predicate_of};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -75,8 +75,8 @@ impl<'m, 'a> Folded<'m, 'a> {
     /// The blocks that a terminator leads to.
     pub fn targets<'x>(&self, inst: &'x Inst<'a>) -> Vec<&'x str> {
         match &inst.kind {
-            Kind::Br(to) => vec![to],
-            Kind::CondBr {
+            InstKind::Br(to) => vec![to],
+            InstKind::CondBr {
                 condition,
                 then,
                 otherwise,
@@ -86,7 +86,7 @@ impl<'m, 'a> Folded<'m, 'a> {
                 Some(None) => vec![then, otherwise],
                 None => vec![],
             },
-            Kind::Switch {
+            InstKind::Switch {
                 value,
                 default,
                 cases,
@@ -139,14 +139,14 @@ impl<'m, 'a> Folded<'m, 'a> {
             _ => None,
         };
         match &inst.kind {
-            Kind::Icmp { predicate, a, b } => both(a, b, &|bits, x, y| {
+            InstKind::Icmp { predicate, a, b } => both(a, b, &|bits, x, y| {
                 let predicate = predicate_of(predicate)?;
                 Some(u64::from(arithmetic::compare(predicate, bits, x, y)))
             }),
-            Kind::Bin { op, a, b } => both(a, b, &|bits, x, y| {
+            InstKind::Bin { op, a, b } => both(a, b, &|bits, x, y| {
                 arithmetic::binary(binary_op(op)?, bits, x, y)
             }),
-            Kind::Select { condition, a, b } => {
+            InstKind::Select { condition, a, b } => {
                 match (typed(condition), typed(a), self.typed(a.0, b)) {
                     (Some(Some(bit)), Some(Some(a)), Some(Some(b))) => {
                         Some(Some(if bit == 0 { b } else { a }))
@@ -155,15 +155,15 @@ impl<'m, 'a> Folded<'m, 'a> {
                     _ => None,
                 }
             }
-            Kind::Cast { op, value, to } => Some(match (typed(value)?, *op, width(*to)) {
+            InstKind::Cast { op, value, to } => Some(match (typed(value)?, *op, width(*to)) {
                 (Some(bits), "sext", Some(to)) => {
                     width(value.0).map(|from| arithmetic::mask(arithmetic::sext(bits, from), to))
                 }
                 (Some(bits), "trunc" | "zext", Some(to)) => Some(arithmetic::mask(bits, to)),
                 _ => None,
             }),
-            Kind::Freeze(value) => typed(value),
-            Kind::Phi { ty, incoming } => {
+            InstKind::Freeze(value) => typed(value),
+            InstKind::Phi { ty, incoming } => {
                 let mut known = None;
                 for (value, from) in incoming {
                     match self.typed(*ty, value) {

@@ -1,5 +1,5 @@
 //! Which local variables other code can see.
-use crate::llvm::ast::{Block, Kind, Value};
+use crate::llvm::ast::{Block, InstKind, Value};
 use crate::lower::function::Lower;
 
 impl<'m, 'a> Lower<'_, 'm, 'a> {
@@ -8,7 +8,7 @@ impl<'m, 'a> Lower<'_, 'm, 'a> {
     pub fn escapes(&mut self, blocks: &[&'m Block<'a>]) {
         let insts = || blocks.iter().flat_map(|b| &b.insts);
         for inst in insts() {
-            if let (Kind::Alloca { .. }, Some(name)) = (&inst.kind, inst.result) {
+            if let (InstKind::Alloca { .. }, Some(name)) = (&inst.kind, inst.result) {
                 self.roots.insert(name, name);
             }
         }
@@ -17,7 +17,7 @@ impl<'m, 'a> Lower<'_, 'm, 'a> {
         while changed {
             changed = false;
             for inst in insts() {
-                if let (Kind::Gep { base, .. }, Some(name)) = (&inst.kind, inst.result) {
+                if let (InstKind::Gep { base, .. }, Some(name)) = (&inst.kind, inst.result) {
                     if let Some(root) = self.root(&base.1) {
                         changed |= self.roots.insert(name, root).is_none();
                     }
@@ -27,13 +27,13 @@ impl<'m, 'a> Lower<'_, 'm, 'a> {
         for inst in insts() {
             let mut leaks: Vec<&Value<'a>> = Vec::new();
             match &inst.kind {
-                Kind::Store { value, .. } | Kind::Rmw { value, .. } => leaks.push(&value.1),
-                Kind::Cas {
+                InstKind::Store { value, .. } | InstKind::Rmw { value, .. } => leaks.push(&value.1),
+                InstKind::Cas {
                     expected, desired, ..
                 } => leaks.extend([&expected.1, desired]),
-                Kind::Phi { incoming, .. } => leaks.extend(incoming.iter().map(|i| &i.0)),
-                Kind::Select { a, b, .. } => leaks.extend([&a.1, b]),
-                Kind::Call { callee, args, .. } => {
+                InstKind::Phi { incoming, .. } => leaks.extend(incoming.iter().map(|i| &i.0)),
+                InstKind::Select { a, b, .. } => leaks.extend([&a.1, b]),
+                InstKind::Call { callee, args, .. } => {
                     let harmless = matches!(callee, Value::Global(name)
                         if name.starts_with("llvm.mem") || name.starts_with("llvm.lifetime")
                             || name.starts_with("llvm.dbg")
@@ -43,10 +43,10 @@ impl<'m, 'a> Lower<'_, 'm, 'a> {
                         leaks.extend(args.iter().map(|a| &a.1));
                     }
                 }
-                Kind::Ret(Some(value)) => leaks.push(&value.1),
-                Kind::Insert { value, .. } => leaks.push(&value.1),
-                Kind::Cast { value, .. } | Kind::Freeze(value) => leaks.push(&value.1),
-                Kind::Bin { a, b, .. } => leaks.extend([&a.1, b]),
+                InstKind::Ret(Some(value)) => leaks.push(&value.1),
+                InstKind::Insert { value, .. } => leaks.push(&value.1),
+                InstKind::Cast { value, .. } | InstKind::Freeze(value) => leaks.push(&value.1),
+                InstKind::Bin { a, b, .. } => leaks.extend([&a.1, b]),
                 _ => {}
             }
             for value in leaks {

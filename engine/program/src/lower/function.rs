@@ -3,7 +3,7 @@ use crate::error::{Error, Result};
 use crate::ir::instruction::*;
 use crate::ir::program::*;
 use crate::ir::sites;
-use crate::llvm::ast::{Block, Function, Inst, Kind, Typed, Value};
+use crate::llvm::ast::{Block, Function, Inst, InstKind, Typed, Value};
 use crate::llvm::metadata::{is_system, Position};
 use crate::llvm::types::{Type, TypeId};
 use crate::lower::cfg::{Graph, Usage};
@@ -14,16 +14,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The registers of an SSA value: one a scalar.
 #[derive(Clone, Copy)]
-struct Place {
-    slot: Slot,
+struct Registers {
+    register: Register,
     count: u32,
 }
 
 pub struct Lower<'l, 'm, 'a> {
     pub l: &'l mut Lowering<'m, 'a>,
     function: &'m Function<'a>,
-    places: FxHashMap<&'a str, Place>,
-    pub slots: u32,
+    values: FxHashMap<&'a str, Registers>,
+    pub registers: u32,
     /// Names that hold addresses inside an alloca, and whether that alloca is private.
     pub roots: FxHashMap<&'a str, &'a str>,
     pub escaped: FxHashSet<&'a str>,
@@ -50,8 +50,8 @@ pub fn lower_function(l: &mut Lowering, id: FuncId) -> Result<()> {
         blocks,
         l,
         function,
-        places: FxHashMap::default(),
-        slots: 0,
+        values: FxHashMap::default(),
+        registers: 0,
         roots: FxHashMap::default(),
         escaped: FxHashSet::default(),
         current: 0,
@@ -87,10 +87,10 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                 if let (Some(name), Some(ty)) = (inst.result, ty) {
                     self.define(name, ty).map_err(|e| e.at(at))?;
                 }
-                if let (Some(name), Kind::Cas { .. }) = (inst.result, &inst.kind) {
+                if let (Some(name), InstKind::Cas { .. }) = (inst.result, &inst.kind) {
                     // the type {T, i1} of the pair need not occur in the text
-                    let slot = self.temporary(2);
-                    self.places.insert(name, Place { slot, count: 2 });
+                    let register = self.temporary(2);
+                    self.values.insert(name, Registers { register, count: 2 });
                 }
                 for p in inst.dbg.map(|d| self.l.module.metadata.chain(d)).iter() {
                     if let Some((outer, inner)) = outermost(p) {
@@ -158,38 +158,44 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             self.l.module.types.bits(*scalar)?;
         }
         let count = scalars.len() as u32;
-        let slot = self.temporary(count);
-        if self.places.insert(name, Place { slot, count }).is_some() {
+        let register = self.temporary(count);
+        if self
+            .values
+            .insert(name, Registers { register, count })
+            .is_some()
+        {
             return Err(Error::invalid(format!("%{name} is defined twice")));
         }
         Ok(())
     }
 
-    pub fn temporary(&mut self, count: u32) -> Slot {
-        let slot = self.slots;
-        self.slots += count;
-        slot
+    pub fn temporary(&mut self, count: u32) -> Register {
+        let register = self.registers;
+        self.registers += count;
+        register
     }
 
     fn result_type(&self, inst: &Inst<'a>) -> Result<Option<TypeId>> {
         let types = &self.l.module.types;
         Ok(match &inst.kind {
-            Kind::Alloca { .. } | Kind::Gep { .. } => Some(self.l.pointer_type()?),
-            Kind::Load { ty, .. } | Kind::Phi { ty, .. } => Some(*ty),
-            Kind::Rmw { value, .. } => Some(value.0),
-            Kind::Select { a, .. } | Kind::Bin { a, .. } => Some(a.0),
-            Kind::Call { result, .. } => (*types.get(*result)? != Type::Void).then_some(*result),
-            Kind::Extract { from, path } => {
+            InstKind::Alloca { .. } | InstKind::Gep { .. } => Some(self.l.pointer_type()?),
+            InstKind::Load { ty, .. } | InstKind::Phi { ty, .. } => Some(*ty),
+            InstKind::Rmw { value, .. } => Some(value.0),
+            InstKind::Select { a, .. } | InstKind::Bin { a, .. } => Some(a.0),
+            InstKind::Call { result, .. } => {
+                (*types.get(*result)? != Type::Void).then_some(*result)
+            }
+            InstKind::Extract { from, path } => {
                 let mut ty = from.0;
                 for index in path {
                     ty = types.element(ty, *index)?.1;
                 }
                 Some(ty)
             }
-            Kind::Insert { into, .. } => Some(into.0),
-            Kind::Icmp { .. } => types.find(&Type::Int(1)),
-            Kind::Cast { to, .. } => Some(*to),
-            Kind::Freeze(value) => Some(value.0),
+            InstKind::Insert { into, .. } => Some(into.0),
+            InstKind::Icmp { .. } => types.find(&Type::Int(1)),
+            InstKind::Cast { to, .. } => Some(*to),
+            InstKind::Freeze(value) => Some(value.0),
             _ => None,
         })
     }
@@ -197,10 +203,10 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
     /// All scalars of a value, in order.
     pub fn operands(&mut self, ty: TypeId, value: &Value<'a>) -> Result<Vec<Operand>> {
         match value {
-            Value::Local(name) => match (self.folded.constant(name), self.places.get(name)) {
+            Value::Local(name) => match (self.folded.constant(name), self.values.get(name)) {
                 (Some(bits), _) => Ok(vec![Operand::Const(bits)]),
                 (None, Some(place)) => Ok((0..place.count)
-                    .map(|k| Operand::Slot(place.slot + k))
+                    .map(|k| Operand::Register(place.register + k))
                     .collect()),
                 (None, None) => Err(Error::invalid(format!("%{name} is not defined"))),
             },
@@ -234,23 +240,23 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         self.operand(ptr, value)
     }
 
-    fn result(&mut self, inst: &Inst<'a>) -> Place {
-        match inst.result.and_then(|name| self.places.get(name)) {
+    fn result(&mut self, inst: &Inst<'a>) -> Registers {
+        match inst.result.and_then(|name| self.values.get(name)) {
             Some(place) => *place,
-            None => Place {
-                slot: self.temporary(2),
+            None => Registers {
+                register: self.temporary(2),
                 count: 1,
             },
         }
     }
 
-    pub fn dst(&mut self, inst: &Inst<'a>) -> Slot {
-        self.result(inst).slot
+    pub fn dst(&mut self, inst: &Inst<'a>) -> Register {
+        self.result(inst).register
     }
 
     pub fn emit(&mut self, inst: &Inst<'a>, op: Op) {
         let mut call = SAME_CALL;
-        if let (Some(dbg), false) = (inst.dbg, matches!(inst.kind, Kind::Phi { .. })) {
+        if let (Some(dbg), false) = (inst.dbg, matches!(inst.kind, InstKind::Phi { .. })) {
             call = self.call(dbg);
             if !self.l.program.places.contains_key(&dbg) {
                 let place = self.l.module.metadata.place(Some(dbg));
@@ -309,7 +315,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         let from = &function.blocks[self.current].name;
         let mut moves = Vec::new();
         for inst in &function.blocks[to].insts {
-            let Kind::Phi { ty, incoming } = &inst.kind else {
+            let InstKind::Phi { ty, incoming } = &inst.kind else {
                 break;
             };
             let Some((value, _)) = incoming.iter().find(|i| i.1 == from) else {
@@ -323,7 +329,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             }
             let place = self.result(inst);
             for (k, operand) in self.operands(*ty, value)?.into_iter().enumerate() {
-                moves.push((place.slot + k as u32, operand));
+                moves.push((place.register + k as u32, operand));
             }
         }
         Ok(Edge {
@@ -463,7 +469,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             }
         }
         let function = &mut self.l.program.functions[id as usize];
-        function.slots = self.slots;
+        function.registers = self.registers;
         function.code = std::mem::take(&mut self.code);
         function.loops = found;
         Ok(())

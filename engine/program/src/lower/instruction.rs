@@ -2,7 +2,7 @@
 use crate::error::{Error, Result};
 use crate::ir::instruction::*;
 use crate::ir::program::*;
-use crate::llvm::ast::{Inst, Kind, Typed, Value};
+use crate::llvm::ast::{Inst, InstKind, Typed, Value};
 use crate::llvm::types::{Type, TypeId, MAX_SIZE};
 use crate::lower::function::Lower;
 use crate::lower::opcodes::{binary_op, order_of, predicate_of, rmw_op};
@@ -21,21 +21,21 @@ impl<'a> Lower<'_, '_, 'a> {
             return Ok(());
         }
         match &inst.kind {
-            Kind::Phi { .. } => Ok(()),
-            Kind::Alloca { ty, count, align } => self.alloca(inst, *ty, count.as_ref(), *align),
-            Kind::Load {
+            InstKind::Phi { .. } => Ok(()),
+            InstKind::Alloca { ty, count, align } => self.alloca(inst, *ty, count.as_ref(), *align),
+            InstKind::Load {
                 ty,
                 address,
                 order,
                 volatile,
             } => self.load(inst, *ty, address, *order, *volatile),
-            Kind::Store {
+            InstKind::Store {
                 value,
                 address,
                 order,
                 volatile,
             } => self.store(inst, value, address, *order, *volatile),
-            Kind::Rmw {
+            InstKind::Rmw {
                 op,
                 address,
                 value,
@@ -56,7 +56,7 @@ impl<'a> Lower<'_, '_, 'a> {
                 self.emit(inst, op);
                 Ok(())
             }
-            Kind::Cas {
+            InstKind::Cas {
                 weak,
                 address,
                 expected,
@@ -81,7 +81,7 @@ impl<'a> Lower<'_, '_, 'a> {
                 self.emit(inst, op);
                 Ok(())
             }
-            Kind::Fence { order, signal } => {
+            InstKind::Fence { order, signal } => {
                 let order = order_of(Some(order));
                 let site = self.site(inst, if *signal { "SF" } else { "F" }, order);
                 let op = Op::Fence {
@@ -92,7 +92,7 @@ impl<'a> Lower<'_, '_, 'a> {
                 self.emit(inst, op);
                 Ok(())
             }
-            Kind::CondBr {
+            InstKind::CondBr {
                 condition,
                 then,
                 otherwise,
@@ -107,7 +107,7 @@ impl<'a> Lower<'_, '_, 'a> {
                 self.emit(inst, op);
                 Ok(())
             }
-            Kind::Switch {
+            InstKind::Switch {
                 value,
                 default,
                 cases,
@@ -125,13 +125,13 @@ impl<'a> Lower<'_, '_, 'a> {
                 self.emit(inst, op);
                 Ok(())
             }
-            Kind::Call {
+            InstKind::Call {
                 result,
                 callee,
                 args,
                 byval,
             } => self.call_inst(inst, *result, callee, args, *byval),
-            Kind::Ret(value) => {
+            InstKind::Ret(value) => {
                 let values = match value {
                     Some((ty, value)) => self.operands(*ty, value)?,
                     None => Vec::new(),
@@ -139,11 +139,11 @@ impl<'a> Lower<'_, '_, 'a> {
                 self.emit(inst, Op::Ret(values));
                 Ok(())
             }
-            Kind::Unreachable => {
+            InstKind::Unreachable => {
                 self.emit(inst, Op::Unreachable);
                 Ok(())
             }
-            Kind::Unsupported(opcode) => {
+            InstKind::Unsupported(opcode) => {
                 Err(Error::unsupported(format!("the instruction {opcode}")))
             }
             _ => self.value_inst(inst),
@@ -154,7 +154,7 @@ impl<'a> Lower<'_, '_, 'a> {
     fn value_inst(&mut self, inst: &Inst<'a>) -> Result<()> {
         let dst = self.dst(inst);
         match &inst.kind {
-            Kind::Select { condition, a, b } => {
+            InstKind::Select { condition, a, b } => {
                 if matches!(self.l.module.types.get(condition.0)?, Type::Vector(..)) {
                     return Err(Error::unsupported("a vector"));
                 }
@@ -163,7 +163,7 @@ impl<'a> Lower<'_, '_, 'a> {
                 let y = self.operands(a.0, b)?;
                 for (k, (a, b)) in x.into_iter().zip(y).enumerate() {
                     let op = Op::Select {
-                        dst: dst + k as Slot,
+                        dst: dst + k as Register,
                         condition,
                         a,
                         b,
@@ -171,7 +171,7 @@ impl<'a> Lower<'_, '_, 'a> {
                     self.emit(inst, op);
                 }
             }
-            Kind::Gep {
+            InstKind::Gep {
                 source,
                 base,
                 indices,
@@ -186,7 +186,7 @@ impl<'a> Lower<'_, '_, 'a> {
                 };
                 self.emit(inst, op);
             }
-            Kind::Extract { from, path } => {
+            InstKind::Extract { from, path } => {
                 let (start, count) = self.part(from.0, path)?;
                 let parts = self.operands(from.0, &from.1)?;
                 for k in 0..count {
@@ -196,7 +196,7 @@ impl<'a> Lower<'_, '_, 'a> {
                     self.copy(inst, dst + k, a);
                 }
             }
-            Kind::Insert { into, value, path } => {
+            InstKind::Insert { into, value, path } => {
                 let (start, count) = self.part(into.0, path)?;
                 let mut parts = self.operands(into.0, &into.1)?;
                 let new = self.operands(value.0, &value.1)?;
@@ -207,10 +207,10 @@ impl<'a> Lower<'_, '_, 'a> {
                     }
                 }
                 for (k, a) in parts.into_iter().enumerate() {
-                    self.copy(inst, dst + k as Slot, a);
+                    self.copy(inst, dst + k as Register, a);
                 }
             }
-            Kind::Icmp { predicate, a, b } => {
+            InstKind::Icmp { predicate, a, b } => {
                 let op = Op::Icmp {
                     predicate: predicate_of(predicate)
                         .ok_or_else(|| Error::invalid(format!("the predicate {predicate}")))?,
@@ -221,7 +221,7 @@ impl<'a> Lower<'_, '_, 'a> {
                 };
                 self.emit(inst, op);
             }
-            Kind::Bin { op, a, b } => {
+            InstKind::Bin { op, a, b } => {
                 self.integer(a.0, op)?;
                 let op = Op::Bin {
                     op: binary_op(op).ok_or_else(|| Error::invalid("an operation"))?,
@@ -232,7 +232,7 @@ impl<'a> Lower<'_, '_, 'a> {
                 };
                 self.emit(inst, op);
             }
-            Kind::Cast { op, value, to } => {
+            InstKind::Cast { op, value, to } => {
                 let from = self.l.module.types.bits(value.0)?;
                 let bits = self.l.module.types.bits(*to)?;
                 let a = self.operand(value.0, &value.1)?;
@@ -247,9 +247,9 @@ impl<'a> Lower<'_, '_, 'a> {
                 };
                 self.emit(inst, op);
             }
-            Kind::Freeze(value) => {
+            InstKind::Freeze(value) => {
                 for (k, a) in self.operands(value.0, &value.1)?.into_iter().enumerate() {
-                    self.copy(inst, dst + k as Slot, a);
+                    self.copy(inst, dst + k as Register, a);
                 }
             }
             _ => return Err(Error::invalid("an instruction")),
@@ -257,7 +257,7 @@ impl<'a> Lower<'_, '_, 'a> {
         Ok(())
     }
 
-    pub fn copy(&mut self, inst: &Inst<'a>, dst: Slot, a: Operand) {
+    pub fn copy(&mut self, inst: &Inst<'a>, dst: Register, a: Operand) {
         self.emit(inst, Op::Copy { bits: 64, dst, a });
     }
 
@@ -316,7 +316,7 @@ impl<'a> Lower<'_, '_, 'a> {
             scaled: Vec::new(),
         };
         self.emit(inst, op);
-        Operand::Slot(dst)
+        Operand::Register(dst)
     }
 
     fn load(
@@ -334,7 +334,7 @@ impl<'a> Lower<'_, '_, 'a> {
             let access = self.access(inst, "R", scalar, address, order, volatile)?;
             let address = self.offset(inst, base, offset);
             let op = Op::Load {
-                dst: dst + k as Slot,
+                dst: dst + k as Register,
                 address,
                 access,
             };

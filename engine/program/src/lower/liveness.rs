@@ -1,22 +1,22 @@
 //! Which registers an instruction reads and writes.
-use crate::ir::instruction::{Callee, Edge, Inst, Op, Operand, Slot};
+use crate::ir::instruction::{Callee, Edge, Inst, Op, Operand, Register};
 use crate::lower::cfg::Usage;
 
 /// Reads and writes of a block, for liveness.
 pub fn usage(code: &[Inst]) -> Usage {
     let mut out = Usage::default();
     for inst in code {
-        visit(&inst.op, &mut |slot, write| {
+        visit(&inst.op, &mut |register, write| {
             if write {
-                out.defs.insert(slot);
-            } else if !out.defs.contains(slot) {
-                out.uses.insert(slot);
+                out.defs.insert(register);
+            } else if !out.defs.contains(register) {
+                out.uses.insert(register);
             }
         });
     }
     let mut edge = |edge: &Edge| {
         let writes = edge.moves.iter().map(|m| m.0).collect();
-        let reads = edge.moves.iter().filter_map(|m| slot(m.1)).collect();
+        let reads = edge.moves.iter().filter_map(|m| register(m.1)).collect();
         out.moves.push((writes, reads));
     };
     match code.last().map(|i| &i.op) {
@@ -36,17 +36,17 @@ pub fn usage(code: &[Inst]) -> Usage {
     out
 }
 
-fn slot(operand: Operand) -> Option<Slot> {
+fn register(operand: Operand) -> Option<Register> {
     match operand {
-        Operand::Slot(slot) => Some(slot),
+        Operand::Register(register) => Some(register),
         Operand::Const(_) => None,
     }
 }
 
 /// Calls `f` with each register read (false), then each written (true); phi moves left out.
-fn visit(op: &Op, f: &mut impl FnMut(Slot, bool)) {
+fn visit(op: &Op, f: &mut impl FnMut(Register, bool)) {
     let mut reads: Vec<Operand> = Vec::new();
-    let mut writes: Vec<Slot> = Vec::new();
+    let mut writes: Vec<Register> = Vec::new();
     match op {
         Op::Bin { dst, a, b, .. } | Op::Icmp { dst, a, b, .. } => {
             reads.extend([*a, *b]);
@@ -130,11 +130,11 @@ fn visit(op: &Op, f: &mut impl FnMut(Slot, bool)) {
         Op::Fence { .. } | Op::Br(_) | Op::Unreachable => {}
     }
     for operand in reads {
-        if let Some(slot) = slot(operand) {
-            f(slot, false);
+        if let Some(register) = register(operand) {
+            f(register, false);
         }
     }
-    for slot in writes {
-        f(slot, true);
+    for register in writes {
+        f(register, true);
     }
 }

@@ -30,7 +30,7 @@ pub fn lower(module: &Module) -> Result<Program> {
         lowering.program.functions.push(Function {
             name,
             params: function.params.len() as u32,
-            slots: 0,
+            registers: 0,
             code: Vec::new(),
             loops: Vec::new(),
         });

@@ -5,7 +5,7 @@
 //! (and an ABA by reuse never happens). Cloning shares everything until it is written.
 use crate::ir::program::Program;
 use crate::memory::hash::mixed;
-use crate::memory::object::{chunks, Named, NewLocal, Object, Sharing};
+use crate::memory::object::{chunks, Named, NewLocal, Object, Visibility};
 use crate::memory::value::{Dep, Val};
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub const MAX_THREADS: usize = 64;
 const SHIFT: u32 = 36;
 
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub struct ResolvedAddress {
     arena: usize,
     object: usize,
     offset: u64,
@@ -57,7 +57,7 @@ impl Memory {
                 freed: false,
                 constant: global.constant,
                 private: false,
-                sharing: Sharing::Own,
+                visibility: Visibility::ThisThread,
                 site: 0,
                 zeroed: true,
                 chunks: chunks(&global.image),
@@ -110,7 +110,7 @@ impl Memory {
             freed: false,
             constant: false,
             private,
-            sharing: Sharing::Own,
+            visibility: Visibility::ThisThread,
             site: 0,
             zeroed,
             chunks: Vec::new(),
@@ -132,9 +132,9 @@ impl Memory {
         self.next(2 + 3 * thread, align)
     }
 
-    pub fn share(&mut self, base: u64, sharing: Sharing) {
+    pub fn share(&mut self, base: u64, visibility: Visibility) {
         if let Ok(place) = self.locate(base) {
-            self.object_mut(place).sharing = sharing;
+            self.object_mut(place).visibility = visibility;
         }
     }
 
@@ -183,7 +183,7 @@ impl Memory {
         let mut known = false;
         for object in arena.objects.drain(mark..).rev() {
             // addresses that others may still know of are not used again
-            known |= object.sharing == Sharing::Shared;
+            known |= object.visibility == Visibility::Shared;
             if !known {
                 arena.next = object.base;
             }
@@ -221,11 +221,11 @@ impl Memory {
         Ok(())
     }
 
-    pub fn object(&self, place: Place) -> &Object {
+    pub fn object(&self, place: ResolvedAddress) -> &Object {
         &self.arenas[place.arena].objects[place.object]
     }
 
-    fn object_mut(&mut self, place: Place) -> &mut Object {
+    fn object_mut(&mut self, place: ResolvedAddress) -> &mut Object {
         let arena = Arc::make_mut(&mut self.arenas[place.arena]);
         Arc::make_mut(&mut arena.objects[place.object])
     }
@@ -257,7 +257,7 @@ impl Memory {
         Some((object.base, object.size as u32))
     }
 
-    fn locate(&self, address: u64) -> Result<Place, Fault> {
+    fn locate(&self, address: u64) -> Result<ResolvedAddress, Fault> {
         let high = address >> SHIFT;
         let (area, thread) = ((high >> 8) as usize, (high & 0xff) as usize);
         let arena = match area {
@@ -274,7 +274,7 @@ impl Memory {
         };
         let after = objects.partition_point(|o| o.base <= address);
         match after.checked_sub(1).map(|k| (k, &objects[k])) {
-            Some((k, object)) if address - object.base <= object.size => Ok(Place {
+            Some((k, object)) if address - object.base <= object.size => Ok(ResolvedAddress {
                 arena,
                 object: k,
                 offset: address - object.base,
@@ -283,7 +283,7 @@ impl Memory {
         }
     }
 
-    pub fn find(&self, address: u64, size: u64) -> Result<Place, Fault> {
+    pub fn find(&self, address: u64, size: u64) -> Result<ResolvedAddress, Fault> {
         let place = self.locate(address)?;
         let object = self.object(place);
         if object.freed {
@@ -307,7 +307,7 @@ impl Memory {
         address: u64,
         size: u64,
         write: bool,
-    ) -> Result<Place, Fault> {
+    ) -> Result<ResolvedAddress, Fault> {
         let place = self.find(address, size).map_err(|message| {
             // say whose object it is where that is known
             match self.find(address, 0).map(|p| self.object(p).named) {
@@ -324,7 +324,12 @@ impl Memory {
     }
 
     /// Up to 8 bytes as a number. Bytes that were never written are zeros.
-    pub fn read(&self, place: Place, size: u32, mut union: impl FnMut(Dep, Dep) -> Dep) -> Val {
+    pub fn read(
+        &self,
+        place: ResolvedAddress,
+        size: u32,
+        mut union: impl FnMut(Dep, Dep) -> Dep,
+    ) -> Val {
         let object = self.object(place);
         let mut value = Val::default();
         let (mut last, mut bits) = (0, 0u64);
@@ -355,11 +360,11 @@ impl Memory {
 
     /// Whether some of the bytes were ever written: a structure that is read as one number may
     /// have padding.
-    pub fn written(&self, place: Place, size: u32) -> bool {
+    pub fn written(&self, place: ResolvedAddress, size: u32) -> bool {
         self.object(place).is_written(place.offset, size)
     }
 
-    pub fn write(&mut self, place: Place, size: u32, value: Val) {
+    pub fn write(&mut self, place: ResolvedAddress, size: u32, value: Val) {
         let object = self.object_mut(place);
         let mut changed = 0;
         for k in 0..u64::from(size.min(8)) {
@@ -369,12 +374,12 @@ impl Memory {
         self.hash ^= changed;
     }
 
-    pub fn bytes(&self, place: Place, size: u64) -> Vec<(u8, Dep)> {
+    pub fn bytes(&self, place: ResolvedAddress, size: u64) -> Vec<(u8, Dep)> {
         let object = self.object(place);
         (0..size).map(|k| object.byte(place.offset + k)).collect()
     }
 
-    pub fn write_bytes(&mut self, place: Place, bytes: &[(u8, Dep)]) {
+    pub fn write_bytes(&mut self, place: ResolvedAddress, bytes: &[(u8, Dep)]) {
         let object = self.object_mut(place);
         let mut changed = 0;
         for (k, (byte, dep)) in bytes.iter().enumerate() {

@@ -7,5 +7,5 @@ pub mod value;
 
 pub use address_space::*;
 pub use hash::{mixed, scatter};
-pub use object::{Named, NewLocal, Object, Sharing};
+pub use object::{Named, NewLocal, Object, Visibility};
 pub use value::{Dep, Deps, Val};

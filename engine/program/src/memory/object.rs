@@ -25,11 +25,11 @@ pub enum Named {
 
 /// Who else may use an object, as far as exploring needs to know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sharing {
+pub enum Visibility {
     /// Nobody but the thread whose memory this is.
-    Own,
+    ThisThread,
     /// At most one thread; the number says which object it is.
-    Alone(u32),
+    OneThread(u32),
     Shared,
 }
 
@@ -52,7 +52,7 @@ pub struct Object {
     pub constant: bool,
     /// A local variable that no other code sees.
     pub private: bool,
-    pub sharing: Sharing,
+    pub visibility: Visibility,
     /// Where a local variable begins.
     pub site: SiteId,
     /// Bytes that were never written count as written zeros.

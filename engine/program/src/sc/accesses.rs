@@ -1,21 +1,27 @@
 //! Accesses on sequentially consistent memory, and the events that they leave.
-use crate::interpreter::environment::{Cas, ExternCall, Flow, World};
-use crate::interpreter::event::{Kind, Update};
-use crate::interpreter::outcome::{End, Outcome};
+use crate::interpreter::environment::{Cas, Environment, ExternCall, Flow};
+use crate::interpreter::event::{EventKind, Update};
+use crate::interpreter::outcome::{Outcome, RunEnd};
 use crate::interpreter::thread::Thread;
 use crate::ir::arithmetic;
 use crate::ir::instruction::*;
 use crate::library::call;
-use crate::memory::address_space::Place;
+use crate::memory::address_space::ResolvedAddress;
 use crate::memory::object::NewLocal;
 use crate::memory::value::{Dep, Val};
-use crate::sc::machine::{event, View};
+use crate::sc::machine::{event, StepEnvironment};
 
-impl View<'_, '_> {
-    pub fn find(&self, address: u64, size: u64, site: SiteId, write: bool) -> Result<Place, End> {
+impl StepEnvironment<'_, '_> {
+    pub fn find(
+        &self,
+        address: u64,
+        size: u64,
+        site: SiteId,
+        write: bool,
+    ) -> Result<ResolvedAddress, RunEnd> {
         let memory = &self.shared.memory;
         let found = memory.access(self.context.program, address, size, write);
-        found.map_err(|message| End::new(Outcome::Memory, message, Some(site)))
+        found.map_err(|message| RunEnd::new(Outcome::Memory, message, Some(site)))
     }
 
     /// Finds what an access is to; one that fails is noted here, as its order may be what is wrong.
@@ -26,7 +32,7 @@ impl View<'_, '_> {
         size: u32,
         site: SiteId,
         write: bool,
-    ) -> Result<Place, End> {
+    ) -> Result<ResolvedAddress, RunEnd> {
         let found = self.find(address, size.into(), site, write);
         if found.is_err() {
             self.touch(t, address, size, write);
@@ -46,7 +52,7 @@ impl View<'_, '_> {
     }
 
     /// Writes, and says to the thread whether that changed anything.
-    fn put(&mut self, t: &mut Thread, place: Place, address: u64, size: u32, value: Val) {
+    fn put(&mut self, t: &mut Thread, place: ResolvedAddress, address: u64, size: u32, value: Val) {
         let old = self.shared.memory.word(address, size);
         if self.shared.memory.object(place).private {
             for k in 0..size.min(8) {
@@ -63,7 +69,7 @@ impl View<'_, '_> {
     }
 
     /// Whether accesses to this object leave events.
-    fn silent(&self, place: Place, access: &Access) -> bool {
+    fn silent(&self, place: ResolvedAddress, access: &Access) -> bool {
         let object = self.shared.memory.object(place);
         access.private || object.private || object.constant
     }
@@ -71,7 +77,7 @@ impl View<'_, '_> {
     fn log_access(
         &mut self,
         t: &mut Thread,
-        place: Place,
+        place: ResolvedAddress,
         address: Val,
         access: &Access,
         mut e: crate::interpreter::event::Event,
@@ -88,14 +94,14 @@ impl View<'_, '_> {
     }
 }
 
-impl World for View<'_, '_> {
-    type Stop = End;
+impl Environment for StepEnvironment<'_, '_> {
+    type Interruption = RunEnd;
 
     fn union(&mut self, a: Dep, b: Dep) -> Dep {
         self.context.deps.union(a, b)
     }
 
-    fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Result<Val, End> {
+    fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Result<Val, RunEnd> {
         let place = self.access(t, address.bits, access.size, access.site, false)?;
         let mut value = self
             .shared
@@ -107,7 +113,7 @@ impl World for View<'_, '_> {
         }
         self.touch(t, address.bits, access.size, false);
         t.saw(address.bits, access.size, value.bits);
-        let mut e = event(t, access.site, Kind::Read, access.order);
+        let mut e = event(t, access.site, EventKind::Read, access.order);
         e.read = Some(value.bits);
         e.via = value.dep;
         let index = self.log_access(t, place, address, access, e);
@@ -121,11 +127,11 @@ impl World for View<'_, '_> {
         address: Val,
         value: Val,
         access: &Access,
-    ) -> Result<(), End> {
+    ) -> Result<(), RunEnd> {
         let place = self.access(t, address.bits, access.size, access.site, true)?;
         if !self.silent(place, access) {
             self.touch(t, address.bits, access.size, true);
-            let mut e = event(t, access.site, Kind::Write, access.order);
+            let mut e = event(t, access.site, EventKind::Write, access.order);
             e.written = Some(value.bits);
             e.data = value.dep;
             self.log_access(t, place, address, access, e);
@@ -141,7 +147,7 @@ impl World for View<'_, '_> {
         op: RmwOp,
         operand: Val,
         access: &Access,
-    ) -> Result<Val, End> {
+    ) -> Result<Val, RunEnd> {
         let place = self.access(t, address.bits, access.size, access.site, true)?;
         let mut old = self
             .shared
@@ -153,7 +159,7 @@ impl World for View<'_, '_> {
             old.dep = self.context.deps.union(old.dep, address.dep);
         } else {
             self.touch(t, address.bits, access.size, true);
-            let mut e = event(t, access.site, Kind::Rmw, access.order);
+            let mut e = event(t, access.site, EventKind::Rmw, access.order);
             e.update = Update::Rmw(op);
             e.read = Some(old.bits);
             e.written = Some(new);
@@ -172,7 +178,7 @@ impl World for View<'_, '_> {
         Ok(old)
     }
 
-    fn cas(&mut self, t: &mut Thread, cas: &Cas, access: &Access) -> Result<(Val, bool), End> {
+    fn cas(&mut self, t: &mut Thread, cas: &Cas, access: &Access) -> Result<(Val, bool), RunEnd> {
         let address = cas.address;
         let place = self.access(t, address.bits, access.size, access.site, true)?;
         let mut old = self
@@ -191,8 +197,8 @@ impl World for View<'_, '_> {
         } else {
             self.touch(t, address.bits, access.size, success);
             let (kind, order) = match success {
-                true => (Kind::Rmw, access.order),
-                false => (Kind::CasFailed, cas.failure),
+                true => (EventKind::Rmw, access.order),
+                false => (EventKind::CasFailed, cas.failure),
             };
             let mut e = event(t, access.site, kind, order);
             e.update = match cas.weak {
@@ -223,26 +229,26 @@ impl World for View<'_, '_> {
         order: Order,
         signal: bool,
         site: SiteId,
-    ) -> Result<(), End> {
+    ) -> Result<(), RunEnd> {
         let kind = if signal {
-            Kind::SignalFence
+            EventKind::SignalFence
         } else {
-            Kind::Fence
+            EventKind::Fence
         };
         let e = event(t, site, kind, order);
         t.log.push(e);
         Ok(())
     }
 
-    fn external(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
+    fn external(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, RunEnd> {
         call::call(self, t, call)
     }
 
-    fn once_done(&mut self, t: &mut Thread, flag: u64, site: SiteId) -> Result<(), End> {
+    fn once_done(&mut self, t: &mut Thread, flag: u64, site: SiteId) -> Result<(), RunEnd> {
         self.finish_once(t, flag, site)
     }
 
-    fn alloca(&mut self, t: &mut Thread, local: &NewLocal) -> Result<u64, End> {
+    fn alloca(&mut self, t: &mut Thread, local: &NewLocal) -> Result<u64, RunEnd> {
         Ok(self.shared.memory.push_local(t.id, local))
     }
 
@@ -250,7 +256,7 @@ impl World for View<'_, '_> {
         self.shared.memory.locals(t.id)
     }
 
-    fn leave(&mut self, t: &mut Thread, mark: usize) -> Result<(), End> {
+    fn leave(&mut self, t: &mut Thread, mark: usize) -> Result<(), RunEnd> {
         let memory = &mut self.shared.memory;
         memory.pop_locals(t.id, mark, |address, byte| t.mix(address, byte));
         Ok(())

@@ -1,20 +1,20 @@
 //! Library calls on sequentially consistent memory: those of [`Library`], allocation and copies of
 //! memory among them.
 use crate::interpreter::environment::{ExternCall, Flow};
-use crate::interpreter::event::{Event, Kind};
-use crate::interpreter::outcome::{End, Outcome};
+use crate::interpreter::event::{Event, EventKind};
+use crate::interpreter::outcome::{Outcome, RunEnd};
 use crate::interpreter::thread::Thread;
 use crate::ir::instruction::{Order, SiteId};
 use crate::library::call::Library;
-use crate::memory::address_space::Place;
+use crate::memory::address_space::ResolvedAddress;
 use crate::memory::value::Val;
-use crate::sc::machine::{event, View};
+use crate::sc::machine::{event, StepEnvironment};
 
-impl View<'_, '_> {
+impl StepEnvironment<'_, '_> {
     fn log_range(
         &mut self,
         t: &mut Thread,
-        place: Place,
+        place: ResolvedAddress,
         address: Val,
         size: u64,
         private: bool,
@@ -26,12 +26,18 @@ impl View<'_, '_> {
         }
         let size = u32::try_from(size).unwrap_or(u32::MAX);
         self.locate(&mut e, place, address, size);
-        self.touch(t, address.bits, size, e.kind == Kind::Write);
+        self.touch(t, address.bits, size, e.kind == EventKind::Write);
         t.log.push(e);
         Some(t.log.len() as u32 - 1)
     }
 
-    fn put_bytes(&mut self, t: &mut Thread, place: Place, address: u64, bytes: &[(u8, u32)]) {
+    fn put_bytes(
+        &mut self,
+        t: &mut Thread,
+        place: ResolvedAddress,
+        address: u64,
+        bytes: &[(u8, u32)],
+    ) {
         let old = self.shared.memory.bytes(place, bytes.len() as u64);
         if self.shared.memory.object(place).private {
             for (k, ((before, _), (after, _))) in old.iter().zip(bytes).enumerate() {
@@ -45,8 +51,8 @@ impl View<'_, '_> {
     }
 }
 
-impl Library for View<'_, '_> {
-    fn field(&mut self, _: &mut Thread, _: &ExternCall, at: u64, size: u32) -> Result<u64, End> {
+impl Library for StepEnvironment<'_, '_> {
+    fn field(&mut self, _: &mut Thread, _: &ExternCall, at: u64, size: u32) -> Result<u64, RunEnd> {
         Ok(self.shared.memory.word(at, size))
     }
 
@@ -57,7 +63,7 @@ impl Library for View<'_, '_> {
         at: u64,
         size: u32,
         value: u64,
-    ) -> Result<(), End> {
+    ) -> Result<(), RunEnd> {
         let place = self.find(at, size.into(), call.site, true)?;
         if self.shared.memory.word(at, size) != value {
             t.progress();
@@ -70,15 +76,15 @@ impl Library for View<'_, '_> {
         self.shared.memory.text(address)
     }
 
-    fn create(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
+    fn create(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, RunEnd> {
         self.create_thread(t, call)
     }
 
-    fn join(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
+    fn join(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, RunEnd> {
         self.join_thread(t, call)
     }
 
-    fn try_lock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(bool, Val), End> {
+    fn try_lock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(bool, Val), RunEnd> {
         let mutex = call.args[0];
         let held = t.holds(mutex.bits);
         let locked = self.lock_mutex(t, call.site, mutex, held)?;
@@ -88,7 +94,7 @@ impl Library for View<'_, '_> {
         Ok((locked, Val::default()))
     }
 
-    fn lock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
+    fn lock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, RunEnd> {
         let mutex = call.args[0];
         let held = t.holds(mutex.bits);
         match self.lock_mutex(t, call.site, mutex, held)? {
@@ -97,45 +103,45 @@ impl Library for View<'_, '_> {
         }
     }
 
-    fn unlock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), End> {
+    fn unlock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), RunEnd> {
         self.unlock_mutex(t, call.site, call.args[0])
     }
 
-    fn wait(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
+    fn wait(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, RunEnd> {
         self.wait_for_condition(t, call)
     }
 
-    fn signal(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), End> {
+    fn signal(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), RunEnd> {
         self.signal_condition(t, call)
     }
 
-    fn broadcast(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), End> {
+    fn broadcast(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), RunEnd> {
         self.broadcast_condition(t, call)
     }
 
-    fn wait_at_barrier(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
+    fn wait_at_barrier(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, RunEnd> {
         self.meet_at_barrier(t, call)
     }
 
-    fn once(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
+    fn once(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, RunEnd> {
         self.call_once(t, call)
     }
 
-    fn allocate(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, End> {
+    fn allocate(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, RunEnd> {
         let new = call.wanted()?;
         t.progress();
         let memory = &mut self.shared.memory;
         Ok(memory.allocate(t.id, new.size, new.align, new.zeroed))
     }
 
-    fn posix_memalign(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), End> {
+    fn posix_memalign(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), RunEnd> {
         let address = Val::constant(self.allocate(t, call)?);
         let place = self.find(call.arg(0).bits, 8, call.site, true)?;
         self.shared.memory.write(place, 8, address);
         Ok(())
     }
 
-    fn reallocate(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, End> {
+    fn reallocate(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, RunEnd> {
         let (old, size) = (call.args[0].bits, call.args[1].bits);
         let new = self.allocate(t, call)?;
         if old == 0 {
@@ -150,18 +156,18 @@ impl Library for View<'_, '_> {
         Ok(new)
     }
 
-    fn free(&mut self, t: &mut Thread, site: SiteId, address: u64) -> Result<(), End> {
+    fn free(&mut self, t: &mut Thread, site: SiteId, address: u64) -> Result<(), RunEnd> {
         if let Some((base, size)) = self.shared.memory.extent(address) {
             self.touch(t, base, size, true);
         }
         t.log.note((site, address));
         t.progress();
         let freed = self.shared.memory.free(address);
-        freed.map_err(|message| End::new(Outcome::Memory, message, Some(site)))
+        freed.map_err(|message| RunEnd::new(Outcome::Memory, message, Some(site)))
     }
 
     /// One read and one write event, however long.
-    fn copy(&mut self, t: &mut Thread, call: &ExternCall, size: u64) -> Result<(), End> {
+    fn copy(&mut self, t: &mut Thread, call: &ExternCall, size: u64) -> Result<(), RunEnd> {
         let (to, from) = (call.args[0], call.args[1]);
         let source = self.access(t, from.bits, size as u32, call.site, false)?;
         let target = self.access(t, to.bits, size as u32, call.write_site, true)?;
@@ -174,7 +180,7 @@ impl Library for View<'_, '_> {
         for (_, dep) in &bytes {
             all = self.context.deps.union(all, *dep);
         }
-        let mut e = event(t, call.site, Kind::Read, Order::Na);
+        let mut e = event(t, call.site, EventKind::Read, Order::Na);
         e.read = number;
         e.via = all;
         if let Some(read) = self.log_range(t, source, from, size, call.private.1, e) {
@@ -188,7 +194,7 @@ impl Library for View<'_, '_> {
                 byte.1 = self.context.deps.union(byte.1, from.dep);
             }
         }
-        let mut e = event(t, call.write_site, Kind::Write, Order::Na);
+        let mut e = event(t, call.write_site, EventKind::Write, Order::Na);
         e.written = number;
         e.data = all;
         self.log_range(t, target, to, size, call.private.0, e);
@@ -196,11 +202,11 @@ impl Library for View<'_, '_> {
         Ok(())
     }
 
-    fn fill(&mut self, t: &mut Thread, call: &ExternCall, size: u64) -> Result<(), End> {
+    fn fill(&mut self, t: &mut Thread, call: &ExternCall, size: u64) -> Result<(), RunEnd> {
         let (to, value) = (call.args[0], call.args[1]);
         let place = self.access(t, to.bits, size as u32, call.site, true)?;
         let bytes = vec![(value.bits as u8, value.dep); size as usize];
-        let mut e = event(t, call.site, Kind::Write, Order::Na);
+        let mut e = event(t, call.site, EventKind::Write, Order::Na);
         if size <= 8 {
             let byte = u64::from(value.bits as u8);
             e.written = Some((0..size).fold(0, |bits, _| bits << 8 | byte));

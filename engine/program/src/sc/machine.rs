@@ -1,6 +1,6 @@
 //! All threads on one sequentially consistent memory; cloneable, so that a search can branch.
-use crate::interpreter::event::{Event, Kind, Operation, Update};
-use crate::interpreter::outcome::{End, Limits, Outcome};
+use crate::interpreter::event::{Event, EventKind, Operation, Update};
+use crate::interpreter::outcome::{Limits, Outcome, RunEnd};
 use crate::interpreter::step;
 use crate::interpreter::thread::{State, Thread};
 use crate::ir::instruction::*;
@@ -51,9 +51,9 @@ pub struct Shared {
 pub struct Machine {
     pub threads: Vec<Rc<Thread>>,
     pub shared: Shared,
-    pub end: Option<End>,
+    pub end: Option<RunEnd>,
     /// Threads that a bound stopped.
-    pub cut: Vec<End>,
+    pub truncated: Vec<RunEnd>,
     pub steps: u64,
 }
 
@@ -65,7 +65,7 @@ pub struct Choice {
 }
 
 /// One thread's view of the shared state while it runs a step.
-pub struct View<'v, 'p> {
+pub struct StepEnvironment<'v, 'p> {
     pub shared: &'v mut Shared,
     pub context: &'v mut Context<'p>,
 }
@@ -88,7 +88,7 @@ impl Machine {
             threads: vec![Rc::new(main)],
             shared,
             end: None,
-            cut: Vec::new(),
+            truncated: Vec::new(),
             steps: 0,
         }
     }
@@ -130,7 +130,7 @@ impl Machine {
     pub fn enabled(&self, context: &Context, t: usize) -> bool {
         let thread = &self.threads[t];
         match &thread.state {
-            State::Done | State::Cut => return false,
+            State::Done | State::Truncated => return false,
             State::Spinning { from, .. } => {
                 let seen = thread.reads.get(*from..).unwrap_or_default();
                 return seen
@@ -271,15 +271,16 @@ impl Machine {
         }
         let before = thread.log.len();
         let (program, limits) = (context.program, context.limits);
-        let mut view = View {
+        let mut environment = StepEnvironment {
             shared: &mut self.shared,
             context,
         };
         let dbg = thread.inst(program).map_or(0, |i| i.dbg);
-        let result = step::step(program, &limits, thread, &mut view).map_err(|end| match end.dbg {
-            0 => End { dbg, ..end },
-            _ => end,
-        });
+        let result =
+            step::step(program, &limits, thread, &mut environment).map_err(|end| match end.dbg {
+                0 => RunEnd { dbg, ..end },
+                _ => end,
+            });
         context.events += (thread.log.len() - before) as u64;
         if thread.state == State::Done && self.shared.done[t].is_none() {
             self.shared.done[t] = Some(thread.result);
@@ -288,15 +289,15 @@ impl Machine {
         let length = thread.log.len() as u64;
         if let Err(end) = result {
             if end.outcome == Outcome::Bound {
-                thread.state = State::Cut;
-                self.cut.push(end);
+                thread.state = State::Truncated;
+                self.truncated.push(end);
             } else {
                 self.end = Some(end);
             }
         } else if self.steps > MAX_STEPS || length > MAX_EVENTS {
             let message = format!("a run of more than {MAX_STEPS} steps or {MAX_EVENTS} events");
             let dbg = thread.inst(program).map_or(0, |i| i.dbg);
-            let mut end = End::new(Outcome::Bound, message, None);
+            let mut end = RunEnd::new(Outcome::Bound, message, None);
             end.dbg = dbg;
             self.end = Some(end);
         }
@@ -357,16 +358,16 @@ impl Machine {
     }
 
     /// The end of a run that has no choice left.
-    pub fn finish(&mut self, context: &Context) -> End {
+    pub fn finish(&mut self, context: &Context) -> RunEnd {
         if let Some(end) = self.end.clone() {
             return end;
         }
-        if let Some(cut) = self.cut.first() {
+        if let Some(cut) = self.truncated.first() {
             return cut.clone();
         }
         // main's return ends the process, whoever still waits
         if self.is_done(0) {
-            return End::new(Outcome::Complete, "", None);
+            return RunEnd::new(Outcome::Complete, "", None);
         }
         let mut site = None;
         let mut waits = Vec::new();
@@ -400,7 +401,7 @@ impl Machine {
                 site = at;
             }
         }
-        End::new(Outcome::Deadlock, waits.join("; "), site)
+        RunEnd::new(Outcome::Deadlock, waits.join("; "), site)
     }
 }
 
@@ -408,7 +409,7 @@ impl Machine {
 pub const LOCK_SIZE: u32 = 4;
 
 /// An event of `thread` with the dependencies that stand for all kinds.
-pub fn event(thread: &Thread, site: SiteId, kind: Kind, order: Order) -> Event {
+pub fn event(thread: &Thread, site: SiteId, kind: EventKind, order: Order) -> Event {
     Event {
         site,
         kind,

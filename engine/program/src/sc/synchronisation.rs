@@ -3,35 +3,35 @@
 //! A step of the machine is a whole call, or the part of it up to where it waits. The events are those of
 //! a lock and an unlock, as litmus tests have them, and not the accesses of an object's state.
 use crate::interpreter::environment::{ExternCall, Flow};
-use crate::interpreter::event::{Event, Kind, Update};
-use crate::interpreter::outcome::{End, Outcome};
+use crate::interpreter::event::{Event, EventKind, Update};
+use crate::interpreter::outcome::{Outcome, RunEnd};
 use crate::interpreter::thread::{State, Thread};
 use crate::ir::instruction::{Order, RmwOp, SiteId};
 use crate::library::mutex::Lock;
 use crate::library::threads::thread_handle;
 use crate::library::{barrier, condition, mutex, once, Misuse};
-use crate::memory::address_space::{Place, MAX_THREADS};
+use crate::memory::address_space::{ResolvedAddress, MAX_THREADS};
 use crate::memory::value::Val;
-use crate::sc::machine::{event, View, LOCK_SIZE};
+use crate::sc::machine::{event, StepEnvironment, LOCK_SIZE};
 
-fn misused(misuse: Misuse, site: SiteId) -> End {
-    End::new(Outcome::Memory, misuse.0, Some(site))
+fn misused(misuse: Misuse, site: SiteId) -> RunEnd {
+    RunEnd::new(Outcome::Memory, misuse.0, Some(site))
 }
 
-impl View<'_, '_> {
+impl StepEnvironment<'_, '_> {
     fn state(&self, address: u64, size: u32) -> u64 {
         self.shared.memory.word(address, size)
     }
 
     /// Writes an object's state. That has no effect on what the thread is taken to have seen: the
     /// mutexes that it holds are part of its own state.
-    fn set_state(&mut self, site: SiteId, at: u64, size: u32, state: u64) -> Result<(), End> {
+    fn set_state(&mut self, site: SiteId, at: u64, size: u32, state: u64) -> Result<(), RunEnd> {
         let place = self.find(at, size.into(), site, true)?;
         self.shared.memory.write(place, size, Val::constant(state));
         Ok(())
     }
 
-    pub fn locate(&self, e: &mut Event, place: Place, address: Val, size: u32) {
+    pub fn locate(&self, e: &mut Event, place: ResolvedAddress, address: Val, size: u32) {
         let object = self.shared.memory.object(place);
         e.object = object.base;
         e.named = object.named;
@@ -40,19 +40,19 @@ impl View<'_, '_> {
         e.size = size;
     }
 
-    pub fn create_thread(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
+    pub fn create_thread(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, RunEnd> {
         let (handle, function, argument) = (call.args[0], call.args[1], call.args[2]);
         let index = self.shared.done.len();
         if index >= MAX_THREADS {
             let message = format!("more than {MAX_THREADS} threads");
-            return Err(End::new(Outcome::Bound, message, Some(call.site)));
+            return Err(RunEnd::new(Outcome::Bound, message, Some(call.site)));
         }
         let program = self.context.program;
         let id = call.started(program)?;
         let place = self.find(handle.bits, 8, call.site, true)?;
         let value = Val::constant(thread_handle(index));
         self.shared.memory.write(place, 8, value);
-        let mut e = event(t, call.site, Kind::Create, Order::Rel);
+        let mut e = event(t, call.site, EventKind::Create, Order::Rel);
         e.other = Some(index as u32);
         e.data = self.context.deps.union(function.dep, argument.dep);
         t.log.push(e);
@@ -65,7 +65,7 @@ impl View<'_, '_> {
         Ok(Flow::Value(Val::constant(0)))
     }
 
-    pub fn join_thread(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
+    pub fn join_thread(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, RunEnd> {
         let (out, size) = (call.args[1], call.args[2]);
         let other = call.joined(t.id, self.shared.done.len(), self.shared.joined)?;
         // it has ended, or nobody would have run the call
@@ -76,7 +76,7 @@ impl View<'_, '_> {
             let size = size.bits as u32;
             self.shared.memory.write(place, size, Val::constant(result));
         }
-        let mut e = event(t, call.site, Kind::Join, Order::Acq);
+        let mut e = event(t, call.site, EventKind::Join, Order::Acq);
         e.other = Some(other as u32);
         t.log.push(e);
         t.progress();
@@ -88,12 +88,12 @@ impl View<'_, '_> {
         t: &mut Thread,
         site: SiteId,
         mutex: Val,
-        kind: Kind,
-    ) -> Result<(), End> {
+        kind: EventKind,
+    ) -> Result<(), RunEnd> {
         let place = self.find(mutex.bits, LOCK_SIZE.into(), site, true)?;
         self.touch(t, mutex.bits, LOCK_SIZE, true);
         let order = match kind {
-            Kind::Lock => mutex::LOCK,
+            EventKind::Lock => mutex::LOCK,
             _ => mutex::UNLOCK,
         };
         let mut e = event(t, site, kind, order);
@@ -109,7 +109,7 @@ impl View<'_, '_> {
         site: SiteId,
         mutex: Val,
         held: u32,
-    ) -> Result<bool, End> {
+    ) -> Result<bool, RunEnd> {
         let at = mutex.bits;
         self.find(at, mutex::SIZE.into(), site, true)?;
         let state = self.state(at, mutex::SIZE);
@@ -118,7 +118,7 @@ impl View<'_, '_> {
             Lock::Again => state,
             Lock::Busy => return Ok(false),
         };
-        self.log_lock(t, site, mutex, Kind::Lock)?;
+        self.log_lock(t, site, mutex, EventKind::Lock)?;
         self.set_state(site, at, mutex::SIZE, locked)?;
         t.hold(at, held + 1, mutex::free(locked));
         Ok(true)
@@ -132,12 +132,12 @@ impl View<'_, '_> {
         t.log.note((site, state));
     }
 
-    pub fn unlock_mutex(&mut self, t: &mut Thread, site: SiteId, mutex: Val) -> Result<(), End> {
+    pub fn unlock_mutex(&mut self, t: &mut Thread, site: SiteId, mutex: Val) -> Result<(), RunEnd> {
         let at = mutex.bits;
         self.find(at, mutex::SIZE.into(), site, true)?;
         let held = t.holds(at);
         let released = mutex::unlock(held).map_err(|misuse| misused(misuse, site))?;
-        self.log_lock(t, site, mutex, Kind::Unlock)?;
+        self.log_lock(t, site, mutex, EventKind::Unlock)?;
         let free = t.free_state(at);
         if released {
             self.set_state(site, at, mutex::SIZE, free)?;
@@ -147,13 +147,17 @@ impl View<'_, '_> {
     }
 
     /// Two steps: the thread begins to wait; the thread was woken, and finds the mutex free.
-    pub fn wait_for_condition(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
+    pub fn wait_for_condition(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+    ) -> Result<Flow, RunEnd> {
         let (condition, mutex) = (call.args[0].bits, call.args[1]);
         let held = t.holds(mutex.bits);
         if t.state == State::Running {
             condition::check_wait(held).map_err(|misuse| misused(misuse, call.site))?;
             self.touch(t, condition, LOCK_SIZE, true);
-            self.log_lock(t, call.write_site, mutex, Kind::Unlock)?;
+            self.log_lock(t, call.write_site, mutex, EventKind::Unlock)?;
             let free = t.free_state(mutex.bits);
             self.set_state(call.write_site, mutex.bits, mutex::SIZE, free)?;
             let waiting = condition::begin_wait(self.state(condition, condition::SIZE), t.id);
@@ -175,7 +179,7 @@ impl View<'_, '_> {
     }
 
     /// Wakes the waiting thread that the step's variant says.
-    pub fn signal_condition(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), End> {
+    pub fn signal_condition(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), RunEnd> {
         let at = call.args[0].bits;
         self.touch(t, at, LOCK_SIZE, true);
         let choice = self.context.variant;
@@ -188,7 +192,7 @@ impl View<'_, '_> {
         Ok(())
     }
 
-    pub fn broadcast_condition(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), End> {
+    pub fn broadcast_condition(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), RunEnd> {
         let at = call.args[0].bits;
         self.touch(t, at, LOCK_SIZE, true);
         t.log.note(call.site);
@@ -200,7 +204,7 @@ impl View<'_, '_> {
     }
 
     /// Two steps, unless the thread is the last to arrive: it arrives; it leaves.
-    pub fn meet_at_barrier(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
+    pub fn meet_at_barrier(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, RunEnd> {
         let barrier = call.args[0];
         let at = barrier.bits;
         let place = self.find(at, barrier::SIZE.into(), call.site, true)?;
@@ -212,7 +216,7 @@ impl View<'_, '_> {
         let state = self.state(at, barrier::SIZE);
         let arrival = barrier::arrive(state).map_err(|misuse| misused(misuse, call.site))?;
         self.touch(t, at, LOCK_SIZE, true);
-        let mut e = event(t, call.write_site, Kind::Rmw, barrier::ARRIVE);
+        let mut e = event(t, call.write_site, EventKind::Rmw, barrier::ARRIVE);
         self.locate(&mut e, place, barrier, LOCK_SIZE);
         e.update = Update::Rmw(RmwOp::Add);
         e.operand = Some(1);
@@ -237,8 +241,8 @@ impl View<'_, '_> {
         }
     }
 
-    fn leave_barrier(&mut self, t: &mut Thread, call: &ExternCall, place: Place) {
-        let mut e = event(t, call.site, Kind::Read, barrier::LEAVE);
+    fn leave_barrier(&mut self, t: &mut Thread, call: &ExternCall, place: ResolvedAddress) {
+        let mut e = event(t, call.site, EventKind::Read, barrier::LEAVE);
         self.locate(&mut e, place, call.args[0], LOCK_SIZE);
         let state = self.state(call.args[0].bits, barrier::SIZE);
         e.read = Some(barrier::threads(state));
@@ -246,16 +250,16 @@ impl View<'_, '_> {
     }
 
     /// The flag leaves the events of a mutex that the function runs under.
-    pub fn call_once(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, End> {
+    pub fn call_once(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, RunEnd> {
         let flag = call.args[0];
         let begin = once::begin(self.state(flag.bits, once::SIZE));
         if begin == once::Begin::Wait {
             return Ok(Flow::Wait);
         }
-        self.log_lock(t, call.site, flag, Kind::Lock)?;
+        self.log_lock(t, call.site, flag, EventKind::Lock)?;
         t.progress();
         let once::Begin::Call(running) = begin else {
-            self.log_lock(t, call.site, flag, Kind::Unlock)?;
+            self.log_lock(t, call.site, flag, EventKind::Unlock)?;
             return Ok(Flow::Value(Val::constant(0)));
         };
         let id = call.started(self.context.program)?;
@@ -263,8 +267,8 @@ impl View<'_, '_> {
         Ok(Flow::Once(id, flag.bits))
     }
 
-    pub fn finish_once(&mut self, t: &mut Thread, flag: u64, site: SiteId) -> Result<(), End> {
-        self.log_lock(t, site, Val::constant(flag), Kind::Unlock)?;
+    pub fn finish_once(&mut self, t: &mut Thread, flag: u64, site: SiteId) -> Result<(), RunEnd> {
+        self.log_lock(t, site, Val::constant(flag), EventKind::Unlock)?;
         self.set_state(site, flag, once::SIZE, once::RETURNED)
     }
 }

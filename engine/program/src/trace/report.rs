@@ -1,25 +1,25 @@
 //! How runs are told: what only one thread uses is left out, locations get names, dependencies
 //! become indices, and runs that look the same are merged again.
-use crate::interpreter::event::{Event, Kind};
+use crate::interpreter::event::{Event, EventKind};
 use crate::ir::program::Program;
 use crate::memory::object::Named;
 use crate::memory::value::Deps;
 use crate::trace::run::{sequence_key, RawRun, Run, TracedEvent};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-pub struct Teller<'p> {
+pub struct TraceBuilder<'p> {
     shared_only: bool,
     shared: FxHashSet<u64>,
-    names: Names<'p>,
+    names: LocationNames<'p>,
 }
 
-impl<'p> Teller<'p> {
-    pub fn new(program: &'p Program, runs: &[RawRun], shared_only: bool) -> Teller<'p> {
-        Teller {
+impl<'p> TraceBuilder<'p> {
+    pub fn new(program: &'p Program, runs: &[RawRun], shared_only: bool) -> TraceBuilder<'p> {
+        TraceBuilder {
             shared_only,
             shared: shared_objects(runs),
             // by the thread that allocated them, then by order
-            names: Names::new(
+            names: LocationNames::new(
                 program,
                 runs.iter()
                     .flat_map(|r| r.threads.iter().flatten())
@@ -31,12 +31,12 @@ impl<'p> Teller<'p> {
 
     pub fn runs(&mut self, raw: &[RawRun], deps: &Deps) -> Vec<Run> {
         let (shared_only, shared) = (self.shared_only, &self.shared);
-        let kept = |e: &Event| !shared_only || e.size == 0 || shared.contains(&e.object);
+        let selected = |e: &Event| !shared_only || e.size == 0 || shared.contains(&e.object);
         let mut runs: Vec<Run> = Vec::new();
         let mut index: FxHashMap<u64, usize> = FxHashMap::default();
         for raw in raw {
             let logs = raw.threads.iter();
-            let key = sequence_key(logs.map(|l| l.iter().filter(|e| kept(e))), &raw.end);
+            let key = sequence_key(logs.map(|l| l.iter().filter(|e| selected(e))), &raw.end);
             if let Some(index) = index.get(&key) {
                 runs[*index].count += raw.count;
                 continue;
@@ -52,7 +52,7 @@ impl<'p> Teller<'p> {
                 threads: raw
                     .threads
                     .iter()
-                    .map(|events| tell_thread(events, kept, deps, names))
+                    .map(|events| thread_events(events, selected, deps, names))
                     .collect(),
                 outcome: raw.end.outcome,
                 message,
@@ -78,20 +78,20 @@ fn shared_objects(runs: &[RawRun]) -> FxHashSet<u64> {
     users.into_iter().filter_map(shared).collect()
 }
 
-/// Names of locations, as the source has them.
-pub struct Names<'p> {
+/// LocationNames of locations, as the source has them.
+pub struct LocationNames<'p> {
     program: &'p Program,
     heap: FxHashMap<u64, usize>,
     known: FxHashMap<(u64, u32, Named), String>,
 }
 
-impl<'p> Names<'p> {
+impl<'p> LocationNames<'p> {
     /// `heap`: the objects from the heap that are to be numbered, by where they begin.
-    pub fn new(program: &'p Program, heap: impl Iterator<Item = u64>) -> Names<'p> {
+    pub fn new(program: &'p Program, heap: impl Iterator<Item = u64>) -> LocationNames<'p> {
         let mut objects: Vec<u64> = heap.collect();
         objects.sort_unstable();
         objects.dedup();
-        Names {
+        LocationNames {
             program,
             heap: objects
                 .into_iter()
@@ -109,7 +109,7 @@ impl<'p> Names<'p> {
         }
         // a lock is its mutex: asked for as one byte it is named like any part
         let size = match e.kind {
-            Kind::Lock | Kind::Unlock => 1,
+            EventKind::Lock | EventKind::Unlock => 1,
             _ => u64::from(e.size),
         };
         let name = self.of(e.named, e.object, e.address - e.object, size);
@@ -154,11 +154,11 @@ impl<'p> Names<'p> {
     }
 }
 
-fn tell_thread(
+fn thread_events(
     events: &[Event],
-    kept: impl Fn(&Event) -> bool,
+    selected: impl Fn(&Event) -> bool,
     deps: &Deps,
-    names: &mut Names,
+    names: &mut LocationNames,
 ) -> Vec<TracedEvent> {
     // where each event ends up; a read that is left out is replaced by what it read through
     let mut through: Vec<Result<u32, Vec<u32>>> = Vec::with_capacity(events.len());
@@ -178,7 +178,7 @@ fn tell_thread(
             found
         };
         let (addr, data) = (resolve(e.addr), resolve(e.data));
-        if kept(e) {
+        if selected(e) {
             let ctrl = resolve(e.ctrl);
             through.push(Ok(out.len() as u32));
             out.push(TracedEvent {

@@ -1,6 +1,6 @@
 //! Runs of a program: what a trace consists of.
 use crate::interpreter::event::Event;
-use crate::interpreter::outcome::{End, Outcome};
+use crate::interpreter::outcome::{Outcome, RunEnd};
 use crate::ir::instruction::SiteId;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -56,9 +56,9 @@ pub struct Trace {
 
 pub struct RawRun {
     pub threads: Vec<Vec<Event>>,
-    pub end: End,
-    /// Loops that a bound cut, and whether any bound did.
-    pub cut: Vec<SiteId>,
+    pub end: RunEnd,
+    /// Loops that a bound truncated, and whether any bound did.
+    pub truncated: Vec<SiteId>,
     pub bounded: bool,
     pub count: u64,
 }
@@ -66,7 +66,7 @@ pub struct RawRun {
 /// What makes two runs one: equal sequences of sites, kinds, locations and orders, equal ends.
 pub fn sequence_key<'e, L: Iterator<Item = &'e Event>>(
     logs: impl Iterator<Item = L>,
-    end: &End,
+    end: &RunEnd,
 ) -> u64 {
     let mut hasher = DefaultHasher::new();
     for log in logs {

@@ -10,7 +10,7 @@ use crate::ir::program::Program;
 use crate::memory::value::Deps;
 use crate::sc::footprint::Footprint;
 use crate::sc::machine::{Choice, Context, Machine};
-use crate::trace::report::Teller;
+use crate::trace::report::TraceBuilder;
 use crate::trace::run::{sequence_key, Options, RawRun, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -27,7 +27,7 @@ impl Random {
     }
 }
 
-struct Explorer<'p> {
+struct InterleavingSearch<'p> {
     context: Context<'p>,
     options: Options,
     base: Machine,
@@ -59,11 +59,11 @@ const MAX_SETS: usize = 4_000_000;
 
 impl Program {
     pub fn trace(&self, options: &Options) -> Trace {
-        self.explorer(options).run()
+        self.search(options).run()
     }
 
-    fn explorer(&self, options: &Options) -> Explorer<'_> {
-        let mut explorer = Explorer {
+    fn search(&self, options: &Options) -> InterleavingSearch<'_> {
+        let mut search = InterleavingSearch {
             context: Context {
                 program: self,
                 limits: Limits {
@@ -83,22 +83,22 @@ impl Program {
             index: FxHashMap::default(),
             starts: Vec::new(),
         };
-        explorer.base.construct(&mut explorer.context);
-        explorer
+        search.base.construct(&mut search.context);
+        search
     }
 }
 
-impl Explorer<'_> {
+impl InterleavingSearch<'_> {
     fn run(mut self) -> Trace {
         let budget = self.options.interleavings.max(1);
         if let Some(count) = self.every(budget, Branch::Each) {
-            return self.tell(count, true, String::new());
+            return self.trace(count, true, String::new());
         }
         if let Some(count) = self.every(budget, Branch::States) {
             let how = format!(
                 "{count} interleavings that lead through every state, of more than {budget} in all"
             );
-            return self.tell(count, true, how);
+            return self.trace(count, true, how);
         }
         let mut random = Random(self.options.seed);
         let half = budget / 2;
@@ -114,7 +114,7 @@ impl Explorer<'_> {
             "{drawn} {orders} orders of whole operations and {more} drawn interleavings, of more \
              than {budget} in all"
         );
-        self.tell(orders + more, false, how)
+        self.trace(orders + more, false, how)
     }
 
     fn clear(&mut self) {
@@ -160,7 +160,7 @@ impl Explorer<'_> {
                     next = Some(*first);
                 }
                 count += 1;
-                self.keep(machine);
+                self.record(machine);
             }
             if !self.context.footprint.grown {
                 return Some(count);
@@ -185,7 +185,7 @@ impl Explorer<'_> {
                 self.apply(&mut machine, choice);
                 last = Some(choice.thread);
             }
-            self.keep(machine);
+            self.record(machine);
         }
         budget
     }
@@ -211,7 +211,7 @@ impl Explorer<'_> {
         choices
     }
 
-    fn keep(&mut self, mut machine: Machine) {
+    fn record(&mut self, mut machine: Machine) {
         let end = machine.finish(&self.context);
         let logs = machine.threads.iter().map(|t| t.log.iter());
         let key = sequence_key(logs, &end);
@@ -230,25 +230,27 @@ impl Explorer<'_> {
                 .iter()
                 .map(|t| t.log.iter().cloned().collect())
                 .collect(),
-            bounded: end.outcome == Outcome::Bound || !machine.cut.is_empty(),
+            bounded: end.outcome == Outcome::Bound || !machine.truncated.is_empty(),
             end,
-            cut: machine.cut.iter().filter_map(|c| c.site).collect(),
+            truncated: machine.truncated.iter().filter_map(|c| c.site).collect(),
             count: 1,
         });
     }
 
-    fn tell(self, count: u64, all: bool, how: String) -> Trace {
-        let mut teller = Teller::new(self.context.program, &self.runs, self.options.shared_only);
-        let runs = teller.runs(&self.runs, &self.context.deps);
-        let mut bound_sites: Vec<SiteId> = self.runs.iter().flat_map(|r| r.cut.clone()).collect();
+    fn trace(self, count: u64, all: bool, how: String) -> Trace {
+        let mut builder =
+            TraceBuilder::new(self.context.program, &self.runs, self.options.shared_only);
+        let runs = builder.runs(&self.runs, &self.context.deps);
+        let mut bound_sites: Vec<SiteId> =
+            self.runs.iter().flat_map(|r| r.truncated.clone()).collect();
         bound_sites.sort_unstable();
         bound_sites.dedup();
-        let cut = self.runs.iter().any(|r| r.bounded);
+        let truncated = self.runs.iter().any(|r| r.bounded);
         Trace {
             runs,
             interleavings: count,
-            exhaustive: all && !cut,
-            how: match (how.is_empty(), cut) {
+            exhaustive: all && !truncated,
+            how: match (how.is_empty(), truncated) {
                 (true, true) => format!("all {count} interleavings, some cut by a bound"),
                 (false, true) => format!("{how}; some cut by a bound"),
                 _ => how,
@@ -282,9 +284,9 @@ mod tests {
         ] {
             let program = Program::from_ir(text).expect("a fixture");
             let options = Options::default();
-            let mut reduced = program.explorer(&options);
+            let mut reduced = program.search(&options);
             assert!(reduced.every(10_000, Branch::States).is_some());
-            let mut whole = program.explorer(&options);
+            let mut whole = program.search(&options);
             whole.context.footprint.everything = true;
             assert!(whole.every(100_000, Branch::States).is_some());
             assert_eq!(keys(&reduced.runs), keys(&whole.runs));

@@ -1,6 +1,6 @@
 //! What the engine's tests share.
 #![allow(dead_code)]
-use program::interpreter::event::Kind;
+use program::interpreter::event::EventKind;
 use program::interpreter::Outcome;
 use program::trace::{Options, Run, Trace, TracedEvent};
 use program::Program;
@@ -38,12 +38,16 @@ pub fn value(declarations: &str, body: &str) -> u64 {
     let last = run.threads[0].last().expect("the store");
     assert_eq!(
         (last.event.kind, last.loc.as_str()),
-        (Kind::Write, "result")
+        (EventKind::Write, "result")
     );
     last.event.written.expect("a value")
 }
 
-pub fn find<'e>(events: &'e [TracedEvent], kind: Kind, loc: &str) -> Vec<(usize, &'e TracedEvent)> {
+pub fn find<'e>(
+    events: &'e [TracedEvent],
+    kind: EventKind,
+    loc: &str,
+) -> Vec<(usize, &'e TracedEvent)> {
     let wanted = |e: &&TracedEvent| e.event.kind == kind && e.loc == loc;
     let all = events.iter().enumerate();
     all.filter(|(_, e)| wanted(e)).collect()

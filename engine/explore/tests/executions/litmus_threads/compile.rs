@@ -7,7 +7,7 @@ use litmus::value::{Address, Op, Value};
 use litmus::Test;
 use program::ir::Order;
 
-/// How often `while` goes round before it is cut, as in `enumerate`.
+/// ReadMode often `while` goes round before it is cut, as in `enumerate`.
 const UNROLL: u32 = 2;
 
 /// Addresses are numbers that integers of litmus tests are far from.
@@ -43,13 +43,13 @@ pub enum Step {
         to: Register,
         at: Register,
         order: Order,
-        exclusive: bool,
+        rmw: bool,
     },
     Write {
         at: Register,
         from: Register,
         order: Order,
-        exclusive: bool,
+        rmw: bool,
     },
     Fence(Order),
     /// Whether a weak compare-exchange fails for no reason.
@@ -58,7 +58,7 @@ pub enum Step {
     Await(Register),
     Zero(Register, usize),
     Jump(usize),
-    Cut,
+    Truncation,
 }
 
 pub struct Code {
@@ -144,7 +144,7 @@ impl Compiler {
                     at,
                     from,
                     order: written.map_or(Order::Na, order),
-                    exclusive: false,
+                    rmw: false,
                 });
             }
             Statement::Fence(written) => self.emit(Step::Fence(order(*written))),
@@ -156,14 +156,14 @@ impl Compiler {
                     to: held,
                     at,
                     order: Order::Acq,
-                    exclusive: true,
+                    rmw: true,
                 });
                 self.emit(Step::Await(held));
                 self.emit(Step::Write {
                     at,
                     from: one,
                     order: Order::Acq,
-                    exclusive: true,
+                    rmw: true,
                 });
             }
             Statement::Unlock(at) => {
@@ -174,7 +174,7 @@ impl Compiler {
                     at,
                     from,
                     order: Order::Rel,
-                    exclusive: false,
+                    rmw: false,
                 });
             }
             Statement::If(condition, then, otherwise) => {
@@ -195,7 +195,7 @@ impl Compiler {
                 }
                 let truth = self.expression(condition)?;
                 ends.push(self.jump(Step::Zero, truth));
-                self.emit(Step::Cut);
+                self.emit(Step::Truncation);
                 ends.into_iter().for_each(|end| self.land(end));
             }
         }
@@ -218,7 +218,7 @@ impl Compiler {
                     to,
                     at,
                     order: written.map_or(Order::Na, order),
-                    exclusive: false,
+                    rmw: false,
                 });
                 to
             }
@@ -273,14 +273,14 @@ impl Compiler {
             to,
             at,
             order,
-            exclusive: true,
+            rmw: true,
         });
         let from = value(self, to);
         self.emit(Step::Write {
             at,
             from,
             order,
-            exclusive: true,
+            rmw: true,
         });
         to
     }
@@ -313,13 +313,13 @@ impl Compiler {
             to: seen,
             at: expected,
             order: Order::Na,
-            exclusive: false,
+            rmw: false,
         });
         self.emit(Step::Read {
             to: old,
             at,
             order: order(*failure),
-            exclusive: true,
+            rmw: true,
         });
         self.emit(Step::Compute(same, Op::Eq, old, seen));
         let mut failures = vec![self.jump(Step::Zero, same)];
@@ -334,7 +334,7 @@ impl Compiler {
             at,
             from,
             order: order(*success),
-            exclusive: true,
+            rmw: true,
         });
         self.emit(Step::Set(to, 1));
         let over = self.jump(|_, target| Step::Jump(target), 0);
@@ -343,7 +343,7 @@ impl Compiler {
             at: expected,
             from: old,
             order: Order::Na,
-            exclusive: false,
+            rmw: false,
         });
         self.emit(Step::Set(to, 0));
         self.land(over);

@@ -11,8 +11,8 @@ use std::sync::Mutex;
 use cat::Model;
 use compile::{compile, decode, encode, unsupported, Code, Step};
 use explore::{
-    explore_each, Action, End, Ended, Exploration, ExploreError, Initial, Location, Next, Options,
-    Source, ThreadId, Told, Wait,
+    explore_each, Action, EndedExecution, EventLabel, ExecutionEnd, Exploration, ExploreError,
+    Initial, Location, Next, Options, Source, ThreadId, Wait,
 };
 use litmus::value::Value;
 use litmus::{Observable, Program, Test};
@@ -25,7 +25,7 @@ pub struct Threads<'t> {
 }
 
 #[derive(Clone)]
-pub struct Running {
+pub struct SuspendedThread {
     /// 0: main.
     number: ThreadId,
     at: usize,
@@ -46,13 +46,13 @@ impl<'t> Threads<'t> {
     }
 
     fn event(action: Action, at: usize) -> Next {
-        Next::Event(Told {
+        Next::Event(EventLabel {
             action,
             site: at as SiteId,
         })
     }
 
-    fn value(&self, execution: &Ended<Running>, observable: &Observable) -> Value {
+    fn value(&self, execution: &EndedExecution<SuspendedThread>, observable: &Observable) -> Value {
         match observable {
             Observable::Register { thread, name } => {
                 let names = match &self.test.program {
@@ -68,7 +68,7 @@ impl<'t> Threads<'t> {
             }
             Observable::Memory(address) => {
                 let at = location(encode(Value::Address(*address)));
-                match execution.graph.place(at) {
+                match execution.graph.location_number(at) {
                     Some(place) => {
                         let last = execution.graph.last_write(place);
                         decode(execution.graph.value_of(place, last))
@@ -90,25 +90,25 @@ fn location(address: u64) -> Location {
 }
 
 impl Source for Threads<'_> {
-    type Thread = Running;
+    type Thread = SuspendedThread;
 
-    fn main(&self) -> Running {
-        Running {
+    fn main(&self) -> SuspendedThread {
+        SuspendedThread {
             number: 0,
             at: 0,
             registers: Box::default(),
         }
     }
 
-    fn created(&self, _: &Running, thread: ThreadId) -> Running {
-        Running {
+    fn created(&self, _: &SuspendedThread, thread: ThreadId) -> SuspendedThread {
+        SuspendedThread {
             number: thread,
             at: 0,
             registers: self.codes[thread - 1].registers.clone().into(),
         }
     }
 
-    fn next(&self, thread: &mut Running) -> Next {
+    fn next(&self, thread: &mut SuspendedThread) -> Next {
         let Some(number) = thread.number.checked_sub(1) else {
             thread.at += 1;
             return match thread.at > self.codes.len() {
@@ -164,42 +164,37 @@ impl Source for Threads<'_> {
                         site: at as SiteId,
                     };
                 }
-                Step::Cut => {
-                    return Next::Cut {
+                Step::Truncation => {
+                    return Next::Truncated {
                         message: "a loop goes round more often".to_owned(),
                         site: None,
                     }
                 }
-                Step::Read {
-                    at,
-                    order,
-                    exclusive,
-                    ..
-                } => Action::Read {
+                Step::Read { at, order, rmw, .. } => Action::Read {
                     at: location(registers[at]),
                     order,
-                    exclusive,
-                    lax: false,
+                    rmw,
+                    uninitialised_ok: false,
                 },
                 Step::Write {
                     at,
                     from,
                     order,
-                    exclusive,
+                    rmw,
                 } => Action::Write {
                     at: location(registers[at]),
                     order,
                     value: registers[from],
-                    exclusive,
+                    rmw,
                 },
                 Step::Fence(order) => Action::Fence { order },
-                Step::Choose(_) => Action::Choose { ways: 2 },
+                Step::Choose(_) => Action::Choose { alternatives: 2 },
             };
             return Self::event(action, at);
         }
     }
 
-    fn answer(&self, thread: &mut Running, value: u64) {
+    fn answer(&self, thread: &mut SuspendedThread, value: u64) {
         let code = &self.codes[thread.number - 1];
         if let Step::Read { to, .. } | Step::Choose(to) = code.steps[thread.at - 1] {
             thread.registers[to] = value;
@@ -231,7 +226,7 @@ pub fn states(
     let shown = test.displayed();
     let states = Mutex::new(BTreeSet::new());
     let found = explore_each(&threads, model, options, |execution, end| {
-        if end != End::Complete {
+        if end != ExecutionEnd::Complete {
             return;
         }
         let value = |observable: &Observable| threads.value(execution, observable);

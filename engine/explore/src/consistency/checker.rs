@@ -1,10 +1,10 @@
-//! What a cat model says of a graph.
+//! Property a cat model says of a graph.
 
-use crate::consistency::stale::Stale;
+use crate::consistency::stale_access::StaleAccess;
 use crate::consistency::view::{tag, View, EMPTY, SETS, TAGS};
 use crate::exploration::ExploreError;
-use crate::graph::execution_graph::{Graph, Slot};
-use crate::source::{Action, Fault, Kind};
+use crate::graph::execution_graph::{EventId, Graph};
+use crate::source::{Action, Fault, FaultKind};
 use cat::{CatError, Complete, Consistency, Extent, Flags, Model, MAX_CLASSES};
 use program::ir::Order;
 use rustc_hash::FxHashMap;
@@ -14,17 +14,17 @@ use rustc_hash::FxHashMap;
 const RELATIONS: [&str; 9] = ["po", "rf", "co", "mo", "loc", "int", "ext", "sm", "si"];
 const NO_PAIRS: [&str; 2] = ["rmw", "amo"];
 
-/// What orders by dependencies, which exploration does not follow.
+/// Property orders by dependencies, which exploration does not follow.
 const DEPENDENCIES: [&str; 5] = ["addr", "data", "ctrl", "depend", "control"];
 
 /// A race, and the accesses that nothing orders.
 pub struct Race {
     pub fault: Fault,
-    pub conflict: Option<(Slot, Slot)>,
+    pub conflict: Option<(EventId, EventId)>,
 }
 
 #[derive(Clone)]
-pub struct Judge {
+pub struct ConsistencyChecker {
     consistency: Consistency,
     sets: Vec<(usize, u32)>,
     relations: Vec<(usize, &'static str)>,
@@ -32,25 +32,25 @@ pub struct Judge {
     /// The events of each thread and of each location, and those of a thread or a location that
     /// come after: rows of bits.
     rows: Vec<u64>,
-    /// How many graphs were judged.
-    pub judged: u64,
+    /// ReadMode many graphs were checks.
+    pub checks: u64,
     /// Whether every thread sees each location change in coherence order, so that what would
-    /// be otherwise need not be judged.
+    /// be otherwise need not be checks.
     pub coherent: bool,
     /// Whether a consistent graph stays so with an event that nothing is after.
-    pub lasting: bool,
+    pub extensible: bool,
     /// Whether it stays so with any event that is on no cycle ([`Graph::is_on_cycle`]).
-    pub cycles: bool,
+    pub only_cycles: bool,
     /// Whether the model says anything beside of graphs whose accesses are all atomic; of others.
     flags_on_atomics: bool,
     flags: bool,
     /// Whether what was asked of them is forbidden.
-    stale: FxHashMap<Stale, bool>,
+    stale: FxHashMap<StaleAccess, bool>,
 }
 
-impl Judge {
+impl ConsistencyChecker {
     /// An error where exploration does not find what the model allows.
-    pub fn new(model: &Model, porf_acyclic: bool) -> Result<Judge, ExploreError> {
+    pub fn new(model: &Model, porf_acyclic: bool) -> Result<ConsistencyChecker, ExploreError> {
         let taken = model.takes(&|_| false)?;
         if let Some(name) = taken
             .iter()
@@ -82,8 +82,8 @@ impl Judge {
         }
         let takes_set = |index: &usize| consistency.takes_set(*index);
         let takes_relation = |index: &usize| consistency.takes_relation(*index);
-        let cycles = consistency.forbids_cycles_alone();
-        Ok(Judge {
+        let only_cycles = consistency.forbids_cycles_alone();
+        Ok(ConsistencyChecker {
             sets: (0..sets.len())
                 .filter(takes_set)
                 .map(|index| (index, SETS[index].1))
@@ -93,26 +93,26 @@ impl Judge {
                 .map(|index| (index, RELATIONS[index]))
                 .collect(),
             coherent: consistency.states_coherence(),
-            lasting: cycles || consistency.keeps_maximal(),
-            cycles,
+            extensible: only_cycles || consistency.keeps_maximal(),
+            only_cycles,
             flags_on_atomics: !consistency.raises_no_flags(&of_atomics),
             flags: consistency.has_flags(),
             consistency,
             view: View::default(),
             rows: Vec::new(),
-            judged: 0,
+            checks: 0,
             stale: FxHashMap::default(),
         })
     }
 
     pub fn is_consistent(&mut self, graph: &Graph) -> Result<bool, CatError> {
-        self.judged += 1;
+        self.checks += 1;
         self.show(graph, &[]);
         self.consistency.consistent()
     }
 
     /// Whether no consistent graph has this in it.
-    pub fn forbids(&mut self, stale: Stale) -> Result<bool, CatError> {
+    pub fn forbids(&mut self, stale: StaleAccess) -> Result<bool, CatError> {
         if let Some(known) = self.stale.get(&stale) {
             return Ok(*known);
         }
@@ -123,18 +123,22 @@ impl Judge {
         Ok(forbidden)
     }
 
-    /// What the model says beside; none when the graph is inconsistent. `sure`: it is known to
+    /// Property the model says beside; none when the graph is inconsistent. `known_consistent`: it is known to
     /// be consistent.
-    pub fn flags(&mut self, graph: &Graph, sure: bool) -> Result<Option<Flags>, CatError> {
+    pub fn flags(
+        &mut self,
+        graph: &Graph,
+        known_consistent: bool,
+    ) -> Result<Option<Flags>, CatError> {
         let speaks = match has_plain(graph) {
             true => self.flags,
             false => self.flags_on_atomics,
         };
-        if !sure || speaks {
-            self.judged += 1;
+        if !known_consistent || speaks {
+            self.checks += 1;
             self.show(graph, &[]);
         }
-        if !sure && !self.consistency.consistent()? {
+        if !known_consistent && !self.consistency.consistent()? {
             return Ok(None);
         }
         match speaks {
@@ -151,31 +155,31 @@ impl Judge {
         matches!(self.consistency.flags(), Ok(flags) if flags == Flags::default())
     }
 
-    /// What the model says beside of a consistent graph where these frees write plainly to these
+    /// Property the model says beside of a consistent graph where these frees write plainly to these
     /// locations, as the end of an object does: what may not run beside that is a race.
     pub fn flags_on_frees(
         &mut self,
         graph: &Graph,
-        freed: &[(Slot, u32)],
+        freed: &[(EventId, u32)],
     ) -> Result<Flags, CatError> {
-        self.judged += 1;
+        self.checks += 1;
         self.show(graph, freed);
         self.consistency.flags()
     }
 
-    /// What the model calls undefined, or flags, of the graph that it was asked about last.
+    /// Property the model calls undefined, or flags, of the graph that it was asked about last.
     pub fn race(&self, graph: &Graph, flags: &Flags) -> Option<Race> {
         let names = flags.undefined_by.iter().chain(&flags.raised);
         let names: Vec<&str> = names.map(String::as_str).collect();
         if names.is_empty() {
             return None;
         }
-        let slot = |shown: usize| self.view.slot(shown);
+        let id = |shown: usize| self.view.id(shown);
         let conflict = flags.conflict;
-        let conflict = conflict.and_then(|(one, other)| Some((slot(one)?, slot(other)?)));
+        let conflict = conflict.and_then(|(one, other)| Some((id(one)?, id(other)?)));
         Some(Race {
             fault: Fault {
-                kind: Kind::Race,
+                kind: FaultKind::Race,
                 message: names.join(", "),
                 site: conflict.map(|(one, other)| graph.event(one.max(other)).site),
             },
@@ -184,7 +188,7 @@ impl Judge {
     }
 
     /// Lays the graph out for the model.
-    fn show(&mut self, graph: &Graph, freed: &[(Slot, u32)]) {
+    fn show(&mut self, graph: &Graph, freed: &[(EventId, u32)]) {
         self.view.fill(graph, freed);
         self.lay();
     }
@@ -270,7 +274,7 @@ impl Judge {
     fn show_same(
         &mut self,
         index: usize,
-        of: impl Fn(&crate::consistency::view::Seen) -> Option<usize>,
+        of: impl Fn(&crate::consistency::view::ViewEvent) -> Option<usize>,
     ) {
         let stride = self.consistency.stride();
         let out = self.consistency.relation_mut(index);
@@ -291,7 +295,7 @@ impl Judge {
     /// Events of different threads; initial writes are of one that is none.
     fn show_external(&mut self, index: usize) {
         let number =
-            |seen: &crate::consistency::view::Seen| seen.thread.map_or(0, |thread| thread + 1);
+            |seen: &crate::consistency::view::ViewEvent| seen.thread.map_or(0, |thread| thread + 1);
         self.show_same(index, |seen| Some(number(seen)));
         let n = self.view.events.len();
         let stride = self.consistency.stride();
@@ -327,7 +331,7 @@ fn has_plain(graph: &Graph) -> bool {
     })
 }
 
-/// What a view gives of a graph whose accesses are all atomic, where the events are of three
+/// Property a view gives of a graph whose accesses are all atomic, where the events are of three
 /// sorts: initial writes, accesses, fences.
 fn of_atomics(name: &str) -> Extent {
     const INITIAL: u16 = 1;
@@ -386,12 +390,12 @@ fn class(rows: &mut Vec<u64>, stride: usize, number: usize) -> &mut [u64] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::consistency::stale::Hop;
+    use crate::consistency::stale_access::SyncEdge;
 
-    fn judge(text: &str) -> Judge {
+    fn checker(text: &str) -> ConsistencyChecker {
         let model = Model::parse(text, "test.cat", &|_| None);
         let model = model.unwrap_or_else(|error| panic!("{error}"));
-        Judge::new(&model, true).unwrap_or_else(|error| panic!("{error}"))
+        ConsistencyChecker::new(&model, true).unwrap_or_else(|error| panic!("{error}"))
     }
 
     #[test]
@@ -412,9 +416,9 @@ mod tests {
                 false,
             ),
         ] {
-            let judge = judge(&format!("{hb}{race}{claim}"));
-            assert!(judge.flags, "{claim}");
-            assert_eq!(judge.flags_on_atomics, of_atomics, "{claim}");
+            let checker = checker(&format!("{hb}{race}{claim}"));
+            assert!(checker.flags, "{claim}");
+            assert_eq!(checker.flags_on_atomics, of_atomics, "{claim}");
         }
     }
 
@@ -430,21 +434,21 @@ mod tests {
             ("acyclic (po | rf | co | fr) \\ (po; po)", false),
         ] {
             let text = format!("with co from linearisations(W, 0)\n{fr}{axiom} as one");
-            let mut judge = judge(&text);
+            let mut checker = checker(&text);
             for kind in [tag::READ, tag::WRITE] {
                 let sources = [None, Some(tag::WRITE | relaxed)];
                 for source in sources
                     .into_iter()
                     .filter(|s| kind == tag::READ || s.is_none())
                 {
-                    let stale = Stale {
+                    let stale = StaleAccess {
                         write: tag::WRITE | relaxed,
-                        hop: Hop::THREAD,
+                        hop: SyncEdge::THREAD,
                         access: kind | relaxed,
                         source,
                         earlier: source.is_some(),
                     };
-                    let found = judge
+                    let found = checker
                         .forbids(stale)
                         .unwrap_or_else(|error| panic!("{error}"));
                     assert_eq!(found, forbidden, "{axiom}: {kind} {source:?}");
