@@ -150,7 +150,7 @@ def test_the_bounds_and_the_models_promise_reach_the_engine() -> None:
 @pytest.mark.parametrize(
     ("what", "reason", "advice"),
     [
-        ({"cut_sites": [4]}, "a loop goes round for long", "--loops 8 explores further"),
+        ({"cut_sites": [4]}, "a loop iterates for long", "--loops 8 explores further"),
         (
             {"fixed": True},
             "too many events",

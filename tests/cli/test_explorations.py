@@ -102,13 +102,13 @@ def test_a_loop_that_a_bound_cut_is_inconclusive_and_says_how_to_go_on(run, fold
     [
         (
             "for (int i = 0; i < 5000; i++) atomic_store(&stop, i);",
-            "an execution of more than 4096 events at busy.c:8",
+            "more than 4096 events in one execution at busy.c:8",
         ),
         (
             "for (volatile int i = 0; i < 1000000; i++) {}",
-            "a thread of more than 2000000 instructions at busy.c:8",
+            "more than 2000000 instructions in one thread at busy.c:8",
         ),
-        ("count(unused);", "more than 200 calls inside one another at busy.c:8"),
+        ("count(unused);", "more than 200 nested calls at busy.c:8"),
     ],
 )
 def test_a_limit_that_no_option_moves_says_where_and_what_else_to_do(

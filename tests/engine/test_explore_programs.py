@@ -290,11 +290,11 @@ def test_a_lock_that_main_took_before_it_started_threads_is_waited_for(tmp_path:
     ("body", "kind", "message"),
     [
         ("pthread_mutex_unlock(&m);", "lock", "does not hold"),
-        ("pthread_cond_wait(&c, &m);", "lock", "without its mutex"),
+        ("pthread_cond_wait(&c, &m);", "lock", "without holding its mutex"),
         ("pthread_mutex_lock(&m); pthread_mutex_lock(&m);", "hang", "a lock"),
         ("int *q = malloc(4); free(q); free(q);", "memory", "double free"),
         ("int *q = malloc(4); *q = 1; free(q); got = *q;", "memory", "use after free"),
-        ("int *q = malloc(8); got = q[1];", "uninitialised", "never written"),
+        ("int *q = malloc(8); got = q[1];", "uninitialised", "uninitialised memory"),
         ("int *q = malloc(8); q[2] = 1;", "memory", "of an object of 8 bytes"),
         ("int *q = 0; *q = 1;", "memory", "null"),
         ("abort();", "assertion", "abort"),
@@ -407,7 +407,7 @@ def test_a_loop_that_the_bound_cuts_leaves_the_answer_open(tmp_path: Path) -> No
     found_program = program(tmp_path, text, "one", "two")
     found = explored(found_program, "sc", loops=3)
     assert found["result"] == "Unknown"
-    assert "goes round more than 3 times" in found["reasons"][0]
+    assert "iterates more than 3 times" in found["reasons"][0]
     (site,) = found["cut_sites"]
     assert found_program.sites[site]["kind"] == "loop"
     assert found["cut"] > 0

@@ -1,4 +1,4 @@
-//! Property an exploration is asked, and what it finds.
+//! The options, limits and results of an exploration.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::Arc;
@@ -11,27 +11,27 @@ use program::ir::SiteId;
 
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// ReadMode many threads explore; 0: one for each core.
+    /// How many worker threads; 0: one per core.
     pub workers: usize,
-    /// ExecutionEnd at the first violation.
+    /// Stop at the first violation.
     pub first: bool,
     pub limits: Limits,
-    /// Whether the model's axioms imply that po | rf has no cycle, as exploration needs.
+    /// Whether the model's axioms imply that po | rf is acyclic, which exploration requires.
     pub porf_acyclic: bool,
 }
 
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Executions of every kind.
+    /// Executions, however they end.
     pub executions: u64,
     pub time: Duration,
-    /// Events of one execution.
+    /// Events per execution.
     pub events: usize,
-    /// States of threads that a worker keeps at hand; about a kilobyte each, of a program.
+    /// Thread states that a worker caches, about a kilobyte each.
     pub states: usize,
-    /// Ends the exploration when somebody sets it.
+    /// Stops the exploration when it is set.
     pub stop: Option<Arc<AtomicBool>>,
-    /// Executions of every kind so far, for whoever looks on.
+    /// Executions found so far, for progress reports.
     pub counted: Arc<AtomicU64>,
 }
 
@@ -53,7 +53,7 @@ impl Default for Limits {
 pub enum Limit {
     Executions,
     Seconds,
-    /// Somebody set the flag.
+    /// The stop flag was set.
     Stopped,
 }
 
@@ -67,20 +67,20 @@ impl Limit {
     }
 }
 
-/// ReadMode an execution ends: the first of these that is so.
+/// How an execution ends: the first of these that applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ExecutionEnd {
     /// Some thread ended with an error.
     Faulty,
-    /// A bound ended some thread.
+    /// A limit stopped some thread.
     Truncated,
-    /// Some thread waits for ever, or for what other executions have.
+    /// Some thread waits forever, or for something that happens in other executions.
     Blocked,
     /// Every thread ended.
     Complete,
 }
 
-/// ReadMode many executions ended in which way. Each is counted once.
+/// How many executions ended in each way. Each is counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub complete: u64,
@@ -111,7 +111,7 @@ impl Counts {
     }
 }
 
-/// Where a bound ended a thread.
+/// A limit that stopped a thread, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Truncation {
     pub message: String,
@@ -121,26 +121,25 @@ pub struct Truncation {
 #[derive(Clone, Debug)]
 pub struct Violation {
     pub fault: Fault,
-    /// In how many executions it was seen.
+    /// How many executions show it.
     pub count: u64,
-    /// Of the executions found with it one in which the threads take turns, if there is one, and
-    /// of these the smallest.
+    /// The smallest execution that shows it; an interleaving if one was found.
     pub graph: Graph,
-    /// In none of them the threads take turns.
+    /// No execution that shows it is an interleaving: it needs weak memory.
     pub weak: bool,
-    /// Of a race, the two accesses in that execution that nothing orders.
+    /// For a race, the two accesses of `graph` that are not ordered.
     pub conflict: Option<(EventId, EventId)>,
 }
 
 #[derive(Debug, Default)]
 pub struct Exploration {
     pub counts: Counts,
-    /// One for each kind and site, in the order of these.
+    /// One per kind and site, ordered by these.
     pub violations: Vec<Violation>,
     pub truncations: Vec<Truncation>,
-    /// The search ended early.
+    /// The limit that ended the search early.
     pub limit: Option<Limit>,
-    /// ReadMode many graphs the model was asked about.
+    /// How many graphs were checked against the model.
     pub checks: u64,
     pub seconds: f64,
 }
@@ -148,9 +147,9 @@ pub struct Exploration {
 #[derive(Debug)]
 pub enum ExploreError {
     Model(CatError),
-    /// The model allows executions that this way of exploring does not find.
+    /// The model allows executions that the search does not find.
     Unsuitable(String),
-    /// The program does what the source gives no meaning to.
+    /// The program does something that the source does not support.
     Unsupported {
         message: String,
         site: Option<SiteId>,

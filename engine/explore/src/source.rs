@@ -1,17 +1,17 @@
-//! Property is explored: a program whose threads tell one event at a time.
+//! The interface to what is explored: a program whose threads yield one event at a time.
 //!
-//! The explorer owns the execution graph: which events there are, where each read reads from, in
-//! which order a location's writes come. A [`Source`] owns what a thread does: given the answers
-//! to its events so far, which event is next. It is a function of those answers alone, so that
-//! the explorer may run a thread again, or go on from a copy of it, at any time.
+//! The explorer owns the execution graph: its events, reads-from and the coherence order. A
+//! [`Source`] defines what a thread does: its next event as a function of the answers to its events
+//! so far. Since it depends on these answers alone, the explorer may run a thread again, or resume
+//! a copy of it, at any time.
 
 use program::ir::{Order, SiteId};
 
-/// Main is thread 0; each other has the number that its creator's event gives it.
+/// Main is thread 0; every other thread has the number given by the event that creates it.
 pub type ThreadId = usize;
 
-/// Two locations are the same or do not overlap: a source whose accesses overlap otherwise
-/// splits them into the same pieces every time, or gives a fault.
+/// Two locations are equal or disjoint: a source whose accesses overlap otherwise splits them into
+/// the same pieces every time, or reports a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Location {
     pub address: u64,
@@ -21,19 +21,20 @@ pub struct Location {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// Answered with the value read. `rmw`: the read of a read-modify-write. Its write,
-    /// when there is one, is the thread's next event, or the next after a `Choose` (whether a
-    /// weak compare-exchange fails for no reason). `order` counts when there is none, as in a
-    /// compare-exchange that fails; otherwise the two are one event, of the write's order.
-    /// `uninitialised_ok`: what was never written reads as 0 and is no error, as padding in a copy.
+    /// Answered with the value read. `rmw`: the read of a read-modify-write. Its write, if there is
+    /// one, is the thread's next event, or the next after a `Choose` (whether a weak
+    /// compare-exchange fails spuriously). `order` applies if there is no write, as in a
+    /// compare-exchange that fails; otherwise the two are one event with the order of the write.
+    /// `uninitialised_ok`: memory that was never written reads as 0 without error, as padding that
+    /// is copied.
     Read {
         at: Location,
         order: Order,
         rmw: bool,
         uninitialised_ok: bool,
     },
-    /// `rmw`: the other half of the thread's last read, which is rmw and of the
-    /// same location.
+    /// `rmw`: the write of a read-modify-write. The thread's last read is its read, at the same
+    /// location.
     Write {
         at: Location,
         order: Order,
@@ -43,45 +44,45 @@ pub enum Action {
     Fence {
         order: Order,
     },
-    /// Starts the thread, which has not run before. All before it happens before the thread's
-    /// events.
+    /// Starts the thread, which has not run before. Everything before it happens before the events
+    /// of that thread.
     Create {
         thread: ThreadId,
     },
-    /// Waits for the thread's end; answered with its result. All the thread's events happen
+    /// Waits until the thread ends; answered with its result. All events of that thread happen
     /// before what follows.
     Join {
         thread: ThreadId,
     },
-    /// Nothing in memory: one of so many ways to go on, answered with its number. Transition 0 is the
-    /// one that adds nothing surprising.
+    /// A choice among so many alternatives, without an access of memory; answered with the number
+    /// of one. Alternative 0 is the default: it adds no event that the others do not.
     Choose {
         alternatives: u32,
     },
-    /// The explorer's own, which no source tells: the thread stands before the read of a lock,
-    /// which reads from none of the writes that are there.
+    /// Added by the explorer, never by a source: the thread is about to read a lock, and reads from
+    /// none of the writes in the graph.
     Wait,
-    /// An object begins. Its locations start with unknown contents, or with zeros.
+    /// An object is allocated. Its contents are indeterminate, or zeros.
     Allocate {
         base: u64,
         size: u64,
         zeroed: bool,
     },
-    /// The object that begins at `base` ends; no access of any thread may come after it or be
-    /// unordered with it. It is one of `Allocate` or one that `Source::extent` knows; anything
-    /// else is an error of the program.
+    /// The object at `base` is freed; an access by any thread must happen before it. The object
+    /// comes from an `Allocate`, or `Source::extent` knows it; anything else is an error of the
+    /// program.
     Free {
         base: u64,
     },
 }
 
 impl Action {
-    /// Whether it is a write of the location.
+    /// Whether this is a write to the location.
     pub fn writes(self, location: Location) -> bool {
         matches!(self, Action::Write { at, .. } if at == location)
     }
 
-    /// Whether the thread is given a value.
+    /// Whether the thread gets an answer.
     pub fn has_answer(self) -> bool {
         use Action::{Choose, Join, Read};
         matches!(self, Read { .. } | Join { .. } | Choose { .. })
@@ -94,16 +95,17 @@ pub struct EventLabel {
     pub site: SiteId,
 }
 
-/// Property a program does wrong, or what an execution of it shows.
+/// The kind of an error that an execution shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FaultKind {
     Assertion,
     Race,
     Hang,
     Uninitialised,
-    /// An access outside an object or after its end, a double free.
+    /// An access outside an object or after it was freed; a double free.
     Memory,
-    /// A mutex misused: unlocked by a thread that does not hold it.
+    /// Misuse of a synchronisation object: unlocking a mutex that the thread does not hold, for
+    /// example.
     Lock,
 }
 
@@ -114,31 +116,31 @@ pub struct Fault {
     pub site: Option<SiteId>,
 }
 
-/// Why a thread stands still.
+/// Why a thread does not make progress.
 ///
-/// The reads are not the last events where the round of the loop takes a lock and gives it back:
-/// what counts for a hang is that each of these locations ends with the value that was read.
+/// The reads need not be the thread's last events: the loop may also lock and unlock a mutex. For a
+/// hang, each location that they read must hold in the end the value that was read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Wait {
-    /// It would read the same again: it goes on only in executions where one of its last `reads`
-    /// reads reads from elsewhere.
+    /// A loop that would read the same values again: the thread only continues in executions in
+    /// which one of its last `reads` reads reads from another write.
     Spin { reads: usize },
-    /// As `Spin`, in words of the library: "a condition", "a barrier".
+    /// As `Spin`, for a wait inside a library function: "a condition variable", "a barrier".
     For { what: &'static str, reads: usize },
-    /// Its last event is the read of a lock that is taken. All that is written there is a chain:
-    /// who takes the lock reads from who gave it back.
+    /// The last event is the read of a lock that is taken. The writes to it form a chain: a thread
+    /// that takes the lock reads from the thread that released it.
     Lock,
-    /// Another answer to a `Choose` before leads to all that could come after this: neither a
-    /// hang nor to be counted.
+    /// Another answer to an earlier `Choose` leads to everything that could follow: the execution
+    /// is neither a hang nor counted.
     Redundant,
 }
 
-/// Property a thread waits for before a mutex.
+/// What a thread waits for that finds a mutex locked.
 pub const LOCK: &str = "a lock";
 
 impl Wait {
-    /// For what, and how many of the thread's last reads say that it has not come; none where
-    /// the wait is no hang.
+    /// What the thread waits for, and how many of its last reads show that it has not happened;
+    /// none if the wait is not a hang.
     pub fn awaited(&self) -> Option<(&'static str, usize)> {
         match self {
             Wait::Spin { reads } => Some(("its loop to end", *reads)),
@@ -158,54 +160,54 @@ pub enum Next {
         wait: Wait,
         site: SiteId,
     },
-    /// A bound of the source's own ends the thread here.
+    /// A limit of the source stops the thread here.
     Truncated {
         message: String,
         site: Option<SiteId>,
     },
     Fault(Fault),
-    /// The program does what the source gives no meaning to: the exploration ends with an error.
+    /// The program does something that the source does not support: the exploration fails.
     Unsupported {
         message: String,
         site: Option<SiteId>,
     },
 }
 
-/// Property a location holds before the first write.
+/// The contents of a location before the first write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Initial {
     Value(u64),
     /// Reading it is an error of the program.
     Unknown,
-    /// No object is there, or not all of it; objects made by `Allocate` are the explorer's own
-    /// business.
+    /// The location is not, or only partly, in an object that exists when main performs its first
+    /// event; the explorer knows the objects of `Allocate` itself.
     Outside,
 }
 
 pub trait Source: Sync {
-    /// A thread between two events. Copies are made often.
+    /// A thread between two events. It is copied often.
     type Thread: Clone + Send + Sync;
 
-    /// Main before its first event, at each call the same.
+    /// Main before its first event; the same at each call.
     fn main(&self) -> Self::Thread;
 
-    /// The thread that `creator` has just label a `Create` of.
+    /// The thread started by the `Create` that is the next event of `creator`.
     fn created(&self, creator: &Self::Thread, thread: ThreadId) -> Self::Thread;
 
-    /// Runs the thread up to its next event. Not called again before `answer`, where the event
-    /// has one; after an event without, the next call goes on.
+    /// Runs the thread up to its next event. If that event has an answer, `answer` is called before
+    /// the next call.
     fn next(&self, thread: &mut Self::Thread) -> Next;
 
     fn answer(&self, thread: &mut Self::Thread, value: u64);
 
-    /// Property stands in memory when main tells its first event.
+    /// The contents of a location when main performs its first event.
     fn initial(&self, at: Location) -> Initial;
 
-    /// Whether main's end ends all: no thread hangs after it.
+    /// Whether the program ends when main returns, so that no thread hangs afterwards.
     fn ends_with_main(&self) -> bool {
         false
     }
 
-    /// The size of the object from the heap that begins at `base` when main tells its first event.
+    /// The size of the heap object at `base` when main performs its first event.
     fn extent(&self, base: u64) -> Option<u64>;
 }

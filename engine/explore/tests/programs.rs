@@ -1,4 +1,4 @@
-//! Property exploring compiled C programs must find.
+//! What exploring compiled C programs must find.
 use cat::Model;
 use explore::ProgramSource;
 use explore::{Exploration, FaultKind, Options};

@@ -15,7 +15,7 @@ impl PartialEq for BitSet {
 
 impl std::hash::Hash for BitSet {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        // zeros at the end make no difference
+        // trailing zeros make no difference
         let used = self
             .words
             .iter()
@@ -26,7 +26,7 @@ impl std::hash::Hash for BitSet {
 }
 
 impl BitSet {
-    /// Whether it was new.
+    /// Inserts a number; whether it is new.
     pub fn insert(&mut self, item: u32) -> bool {
         let (word, bit) = (item as usize / 64, 1u64 << (item % 64));
         if self.words.len() <= word {

@@ -1,7 +1,7 @@
-//! What can be wrong with an IR text.
+//! Errors in an IR text.
 use std::fmt;
 
-/// Whether the text is broken or only beyond what the engine models.
+/// Whether the text is malformed, or only beyond what the engine models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     Unsupported,
@@ -29,7 +29,18 @@ pub struct Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    pub fn unsupported(message: impl Into<String>) -> Error {
+    /// `construct` is a noun phrase for what is not supported: "the instruction fadd".
+    pub fn unsupported(construct: impl std::fmt::Display) -> Error {
+        Error {
+            kind: ErrorKind::Unsupported,
+            message: format!("{construct} is not supported"),
+            place: String::new(),
+        }
+    }
+
+    /// An unsupported program, in other words: it uses something that it declares but does not
+    /// define.
+    pub fn undefined(message: impl Into<String>) -> Error {
         Error {
             kind: ErrorKind::Unsupported,
             message: message.into(),
@@ -45,7 +56,7 @@ impl Error {
         }
     }
 
-    /// Adds the place in the source unless a closer one is already known.
+    /// Adds the source position, unless a more precise one is known.
     pub fn at(mut self, place: impl FnOnce() -> String) -> Error {
         if self.place.is_empty() {
             self.place = place();

@@ -1,4 +1,4 @@
-//! Property a cat model says of a graph.
+//! Decides whether a cat model allows an execution graph, and what it flags.
 
 use crate::consistency::stale_access::StaleAccess;
 use crate::consistency::view::{tag, View, EMPTY, SETS, TAGS};
@@ -9,15 +9,15 @@ use cat::{CatError, Complete, Consistency, Extent, Flags, Model, MAX_CLASSES};
 use program::ir::Order;
 use rustc_hash::FxHashMap;
 
-/// The relations that a graph gives, by herd7's names; the coherence order by both its names. A
-/// read-modify-write is one event, so that none pairs a read with a write.
+/// The relations that a graph defines, by herd7's names; the coherence order has two. A
+/// read-modify-write is one event, so no read is paired with a write.
 const RELATIONS: [&str; 9] = ["po", "rf", "co", "mo", "loc", "int", "ext", "sm", "si"];
 const NO_PAIRS: [&str; 2] = ["rmw", "amo"];
 
-/// Property orders by dependencies, which exploration does not follow.
+/// Dependency relations, which exploration does not track.
 const DEPENDENCIES: [&str; 5] = ["addr", "data", "ctrl", "depend", "control"];
 
-/// A race, and the accesses that nothing orders.
+/// A race, and its two unordered accesses.
 pub struct Race {
     pub fault: Fault,
     pub conflict: Option<(EventId, EventId)>,
@@ -29,27 +29,28 @@ pub struct ConsistencyChecker {
     sets: Vec<(usize, u32)>,
     relations: Vec<(usize, &'static str)>,
     view: View,
-    /// The events of each thread and of each location, and those of a thread or a location that
-    /// come after: rows of bits.
+    /// Rows of bits: the events of each thread or location, and those that follow in it.
     rows: Vec<u64>,
-    /// ReadMode many graphs were checks.
+    /// How many graphs were checked.
     pub checks: u64,
-    /// Whether every thread sees each location change in coherence order, so that what would
-    /// be otherwise need not be checks.
+    /// Whether the model states coherence per location, so that candidates that violate it need no
+    /// check.
     pub coherent: bool,
-    /// Whether a consistent graph stays so with an event that nothing is after.
+    /// Whether the model is extensible: a consistent graph stays consistent when a po-maximal event
+    /// is added that reads from, or is, the co-maximal write.
     pub extensible: bool,
-    /// Whether it stays so with any event that is on no cycle ([`Graph::is_on_cycle`]).
+    /// Whether the graph also stays consistent with any event that is on no cycle
+    /// ([`Graph::is_on_cycle`]).
     pub only_cycles: bool,
-    /// Whether the model says anything beside of graphs whose accesses are all atomic; of others.
+    /// Whether the model may flag graphs whose accesses are all atomic; other graphs.
     flags_on_atomics: bool,
     flags: bool,
-    /// Whether what was asked of them is forbidden.
+    /// Whether the model forbids them, for those checked so far.
     stale: FxHashMap<StaleAccess, bool>,
 }
 
 impl ConsistencyChecker {
-    /// An error where exploration does not find what the model allows.
+    /// Fails if the model allows executions that exploration does not find.
     pub fn new(model: &Model, porf_acyclic: bool) -> Result<ConsistencyChecker, ExploreError> {
         let taken = model.takes(&|_| false)?;
         if let Some(name) = taken
@@ -57,8 +58,8 @@ impl ConsistencyChecker {
             .find(|name| DEPENDENCIES.contains(&name.as_str()))
         {
             return Err(ExploreError::Unsuitable(format!(
-                "{} orders by dependencies ({name}), which exploration does not follow: sc, tso \
-                 and rc11 do without",
+                "{} orders events by dependencies ({name}), which exploration does not track; use \
+                 sc, tso or rc11",
                 model.name
             )));
         }
@@ -111,7 +112,7 @@ impl ConsistencyChecker {
         self.consistency.consistent()
     }
 
-    /// Whether no consistent graph has this in it.
+    /// Whether no consistent graph contains these events.
     pub fn forbids(&mut self, stale: StaleAccess) -> Result<bool, CatError> {
         if let Some(known) = self.stale.get(&stale) {
             return Ok(*known);
@@ -123,8 +124,8 @@ impl ConsistencyChecker {
         Ok(forbidden)
     }
 
-    /// Property the model says beside; none when the graph is inconsistent. `known_consistent`: it is known to
-    /// be consistent.
+    /// What the model flags; none if the graph is inconsistent. `known_consistent`: the graph is
+    /// known to be consistent.
     pub fn flags(
         &mut self,
         graph: &Graph,
@@ -155,8 +156,8 @@ impl ConsistencyChecker {
         matches!(self.consistency.flags(), Ok(flags) if flags == Flags::default())
     }
 
-    /// Property the model says beside of a consistent graph where these frees write plainly to these
-    /// locations, as the end of an object does: what may not run beside that is a race.
+    /// What the model flags when each of these frees counts as a plain write to its location: an
+    /// access that is not ordered with it is then a race.
     pub fn flags_on_frees(
         &mut self,
         graph: &Graph,
@@ -167,7 +168,7 @@ impl ConsistencyChecker {
         self.consistency.flags()
     }
 
-    /// Property the model calls undefined, or flags, of the graph that it was asked about last.
+    /// The race that the model reports for the last graph checked.
     pub fn race(&self, graph: &Graph, flags: &Flags) -> Option<Race> {
         let names = flags.undefined_by.iter().chain(&flags.raised);
         let names: Vec<&str> = names.map(String::as_str).collect();
@@ -187,7 +188,7 @@ impl ConsistencyChecker {
         })
     }
 
-    /// Lays the graph out for the model.
+    /// Hands the graph over to the model.
     fn show(&mut self, graph: &Graph, freed: &[(EventId, u32)]) {
         self.view.fill(graph, freed);
         self.lay();
@@ -270,7 +271,7 @@ impl ConsistencyChecker {
         }
     }
 
-    /// The pairs of events of one class.
+    /// All pairs of events of the same class.
     fn show_same(
         &mut self,
         index: usize,
@@ -292,7 +293,7 @@ impl ConsistencyChecker {
         }
     }
 
-    /// Events of different threads; initial writes are of one that is none.
+    /// Pairs of events of different threads; initial writes belong to none.
     fn show_external(&mut self, index: usize) {
         let number =
             |seen: &crate::consistency::view::ViewEvent| seen.thread.map_or(0, |thread| thread + 1);
@@ -311,7 +312,7 @@ impl ConsistencyChecker {
         }
     }
 
-    /// Each access of memory with itself.
+    /// Each access of memory, paired with itself.
     fn show_memory(&mut self, index: usize) {
         let stride = self.consistency.stride();
         let out = self.consistency.relation_mut(index);
@@ -331,8 +332,8 @@ fn has_plain(graph: &Graph) -> bool {
     })
 }
 
-/// Property a view gives of a graph whose accesses are all atomic, where the events are of three
-/// sorts: initial writes, accesses, fences.
+/// The extent of each set and relation in the view of a graph whose accesses are all atomic. Its
+/// events are of three sorts: initial writes, accesses, fences.
 fn of_atomics(name: &str) -> Extent {
     const INITIAL: u16 = 1;
     const ACCESS: u16 = 1 << 1;
@@ -378,7 +379,7 @@ fn of_atomics(name: &str) -> Extent {
     }
 }
 
-/// The row of a class, made when it is not there yet.
+/// The row of a class, added if it does not exist yet.
 fn class(rows: &mut Vec<u64>, stride: usize, number: usize) -> &mut [u64] {
     let end = (number + 1) * stride;
     if rows.len() < end {

@@ -1,31 +1,32 @@
-//! Property an access cannot come before, since something that its thread has met orders it.
+//! Accesses that synchronisation makes too old.
 //!
-//! Main joins its threads and then reads what they wrote: all but the last of it is too old,
-//! whatever else there is. So is what a thread reads that has taken a lock. Four events show that
-//! (a write, the thread's end, the join, the access; or for the end and the join a release and an
-//! acquire) and what the access reads from. A model is asked about these once; where they fail an
-//! axiom whose value only grows when events are added anywhere, every graph with them fails it.
+//! Main joins its threads and then reads what they wrote: it can only read the last write, whatever
+//! else the graph contains. The same holds for a thread that has taken a lock. Four events show
+//! this (a write, the end of the thread, the join, the access; or a release and an acquire instead
+//! of the end and the join), together with the source of the access. The model is asked about these
+//! few events once; if they violate an axiom whose relation only grows when events are added, every
+//! graph that contains them violates it.
 
 use crate::consistency::view::{tag, View, ViewEvent};
 use crate::graph::execution_graph::{Event, EventId, Graph, NONE};
 use crate::source::Action;
 use program::ir::Order;
 
-/// A write that is ordered before an access to its location that comes before it in coherence
-/// order, or reads from what does. The tags of the events, in a view.
+/// A write, a later access to its location that it is ordered before by `edge`, and that precedes
+/// it in coherence order, or reads from a write that does. Events are given by their tags in a
+/// [`View`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StaleAccess {
     pub write: u32,
     pub hop: SyncEdge,
     pub access: u32,
-    /// Of a read, the write that it reads from; none for the initial one.
+    /// For a read, the write it reads from; none for the initial one.
     pub source: Option<u32>,
-    /// Whether that is one of the thread that writes, before it does.
+    /// Whether the source is an earlier write of the same thread as `write`.
     pub earlier: bool,
 }
 
-/// Property orders what is before it in one thread before what is after it in another: a write, and
-/// what reads from it.
+/// A synchronizes-with edge: a write, and the event of another thread that reads from it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SyncEdge {
     pub from: u32,
@@ -33,14 +34,14 @@ pub struct SyncEdge {
 }
 
 impl SyncEdge {
-    /// The start of a thread, and its end.
+    /// The edge for creating or joining a thread.
     pub const THREAD: SyncEdge = SyncEdge {
         from: tag::WRITE | tag::REL | tag::ATOMIC,
         to: tag::READ | tag::ACQ | tag::ATOMIC,
     };
 }
 
-/// A write, and what orders it before an access to its location.
+/// A write, and the edge that orders it before an access to its location.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct OrderedWrite {
     pub write: EventId,
@@ -48,8 +49,8 @@ pub struct OrderedWrite {
 }
 
 impl StaleAccess {
-    /// A read that is to read from `source`, which comes before the write that is ordered before
-    /// it; none where a few events do not tell.
+    /// A read from `source`, which precedes the ordered write in coherence order; none if four
+    /// events do not suffice to decide.
     pub fn read(
         graph: &Graph,
         read: EventId,
@@ -72,7 +73,7 @@ impl StaleAccess {
         })
     }
 
-    /// An access that is to come before the write that is ordered before it.
+    /// An access that would precede the ordered write in coherence order.
     pub fn write(graph: &Graph, access: EventId, ordered: OrderedWrite) -> StaleAccess {
         StaleAccess {
             write: View::tags(graph, ordered.write),
@@ -83,7 +84,7 @@ impl StaleAccess {
         }
     }
 
-    /// The events that show it.
+    /// Fills a view with these events alone.
     pub fn show(&self, view: &mut View) {
         const X: u32 = 0;
         const HOP: u32 = 1;
@@ -132,8 +133,8 @@ impl StaleAccess {
 }
 
 impl Graph {
-    /// The last write of the event's location that the start of its thread, the join of another,
-    /// or what an event before it has read from orders before it, if that comes after `known` in
+    /// The last write of the event's location that is ordered before the event by the creation of
+    /// its thread, by a join or by an earlier read of its thread, if that write follows `known` in
     /// coherence order.
     pub fn ordered_write(&self, id: EventId, known: EventId) -> Option<OrderedWrite> {
         let event = self.event(id);
@@ -148,7 +149,7 @@ impl Graph {
         found
     }
 
-    /// Property orders an event before one of another thread, in one step.
+    /// The single edge that orders an event before one of another thread.
     fn hop(&self, event: &Event, later: &Event) -> Option<SyncEdge> {
         let creator = self.threads[later.thread].creator;
         if creator != NONE {

@@ -1,16 +1,16 @@
-//! A graph as a cat model sees it.
+//! An execution graph in the form that a cat model is evaluated on.
 //!
-//! A read-modify-write is one event. Each location has an initial write. Starting a thread is a
-//! release write to a location of its own that the thread's first event, an acquire read, reads
-//! from; a thread's end and the join that waits for it likewise: every model of C orders the two
-//! sides by that, hardware models too, and nothing is left to choose. They are there only where
-//! they order something. Choices, allocations and frees are no events of a model.
+//! A read-modify-write is one event. Each location has an initial write. Creating a thread is a
+//! release write to a location of its own, from which the thread's first event, an acquire read,
+//! reads; the end of a thread and the join that waits for it likewise. Every model of C, and every
+//! hardware model, orders the two sides by this, and it leaves no choice. These events are only
+//! added where they order something. Choices, allocations and frees are not events of a model.
 
 use crate::graph::execution_graph::{Event, EventId, Graph, NONE};
 use crate::source::{Action, ThreadId};
 use program::ir::Order;
 
-/// The number of an event in the view.
+/// The index of an event in the view.
 pub type Index = u32;
 
 /// Sets of events, a bit each.
@@ -29,7 +29,7 @@ pub mod tag {
     pub const SC: u32 = 1 << 11;
 }
 
-/// ReadMode many tags there are.
+/// How many tags there are.
 pub const TAGS: usize = 12;
 
 /// herd7's names of the sets that events of C may be in, by their tags: an event with one of
@@ -52,8 +52,8 @@ pub const SETS: [(&str, u32); 15] = [
     ("SC", tag::SC),
 ];
 
-/// Sets of C that the events of an exploration are never in: locks are read-modify-writes and
-/// consume is acquire before they come here.
+/// Sets of C to which no event of an exploration belongs: locks are read-modify-writes here, and
+/// consume is acquire.
 pub const EMPTY: [&str; 17] = [
     "CON", "LK", "LS", "LF", "UL", "LKR", "LKW", "RL", "RU", "annot", "Rcu-lock", "B", "BCC",
     "Rreg", "Wreg", "DATA", "FW",
@@ -63,35 +63,35 @@ pub const EMPTY: [&str; 17] = [
 pub struct ViewEvent {
     /// None for an initial write.
     pub thread: Option<ThreadId>,
-    /// A number of the location; none for a fence.
+    /// The index of the location; none for a fence.
     pub location: Option<u32>,
     pub tags: u32,
-    /// Of a read, the write that it reads from.
+    /// For a read, the write that it reads from.
     pub source: Option<Index>,
 }
 
 #[derive(Clone, Default)]
 pub struct View {
-    /// Those of a thread in program order.
+    /// The events of each thread are in program order.
     pub events: Vec<ViewEvent>,
-    /// Each location's writes in coherence order, the initial one first, one location after the
-    /// other.
+    /// The writes of each location in coherence order, the initial one first; one location after
+    /// the other.
     pub orders: Vec<Index>,
-    /// Where the location of each starts in `orders`.
+    /// Where each location starts in `orders`.
     pub starts: Vec<u32>,
     index: Vec<Index>,
-    /// The plain writes that frees are, with their locations.
+    /// The plain writes that stand for frees, with their locations.
     freed: Vec<(u32, Index)>,
     joins: Vec<EventId>,
     begins: Vec<ThreadStart>,
 }
 
-/// Property is known of the start of a thread.
+/// How the first event of a thread is ordered.
 #[derive(Clone, Copy)]
 enum ThreadStart {
-    /// Nothing comes before it, or it has begun.
+    /// It has no predecessor, or was added already.
     Free,
-    /// After this write, which is of the creator's so-and-so-many-th start.
+    /// It follows this write, which stands for the creation of the thread.
     After(Index),
 }
 
@@ -107,8 +107,8 @@ fn order_tag(order: Order) -> u32 {
 }
 
 impl View {
-    /// Writes the view of a graph over this one. A free that is listed with a location is a plain
-    /// write there, the last one.
+    /// Sets this view to that of a graph. A free listed with a location is the last, plain write
+    /// there.
     pub fn fill(&mut self, graph: &Graph, freed: &[(EventId, u32)]) {
         self.events.clear();
         self.index.clear();
@@ -154,13 +154,13 @@ impl View {
         self.starts.push(self.orders.len() as u32);
     }
 
-    /// The first event of the graph that is this one.
+    /// The graph's event for an event of the view.
     pub fn id(&self, event: usize) -> Option<EventId> {
         let found = self.index.iter().position(|index| *index as usize == event);
         found.map(|id| id as EventId)
     }
 
-    /// The tags of an access; of the halves of a read-modify-write, those of the whole.
+    /// The tags of an access; for one half of a read-modify-write, those of the whole.
     pub fn tags(graph: &Graph, id: EventId) -> u32 {
         let event = graph.event(id);
         let (whole, kind) = match (event.is_read(), event.pair) {
@@ -239,8 +239,8 @@ impl View {
         self.freed.push((location, seen));
     }
 
-    /// The write that a thread's start is; of starts in a row the first. None when nothing
-    /// comes before it.
+    /// The write that stands for creating a thread; consecutive creations share one. None if no
+    /// event precedes it.
     fn create(
         &mut self,
         graph: &Graph,
@@ -296,8 +296,8 @@ impl View {
         });
     }
 
-    /// Before a thread's event: what orders it after its creator, and after the threads that it
-    /// has joined.
+    /// Adds, before a thread's event, the events that order it after its creator and after the
+    /// threads that it has joined.
     fn order_before(&mut self, graph: &Graph, thread: ThreadId, hidden: &mut u32) {
         if let ThreadStart::After(write) = self.begins[thread] {
             self.begins[thread] = ThreadStart::Free;
@@ -315,7 +315,7 @@ impl View {
                 continue;
             }
             self.joins.remove(at);
-            // what the joined thread itself has joined comes before its end
+            // the threads joined by the joined thread precede its end
             self.order_before(graph, joined, hidden);
             if !self.nothing_before(joined) {
                 let end = self.hidden_write(joined, hidden);

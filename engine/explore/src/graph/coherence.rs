@@ -8,7 +8,7 @@ impl Graph {
         self.writes_after(location, NONE)
     }
 
-    /// Those that come after one of them, or after the initial one.
+    /// The writes after this one in coherence order; `NONE`: after the initial write.
     pub fn writes_after(
         &self,
         location: u32,
@@ -38,8 +38,8 @@ impl Graph {
         self.writes(location).last().unwrap_or(NONE)
     }
 
-    /// The write before which, in coherence order, no later access of the thread comes: of the
-    /// accesses of a location before `id` in its thread, what the last writes or reads from.
+    /// The write that coherence puts before, or makes the source of, every later access of the
+    /// thread: what the thread's last access of the location before `id` writes or reads from.
     pub fn known_write(&self, id: EventId) -> EventId {
         let location = self.event(id).location;
         let mut before = self.event(id).before;
@@ -69,7 +69,7 @@ impl Graph {
         at != NONE && at == write
     }
 
-    /// Whether a read-modify-write stands between a write and the next of its location.
+    /// Whether a read-modify-write reads from this write.
     pub fn is_taken(&self, location: u32, write: EventId) -> bool {
         let next = self.following(location, write);
         next != NONE && {
@@ -78,8 +78,8 @@ impl Graph {
         }
     }
 
-    /// Of a write that is half of a read-modify-write and in no coherence order yet: the write of
-    /// another that reads from the same.
+    /// For the write of a read-modify-write that is not in coherence order yet: the write of
+    /// another that reads from the same write.
     pub fn taken_by(&self, write: EventId) -> Option<EventId> {
         let event = self.event(write);
         if event.pair == NONE {
@@ -90,7 +90,7 @@ impl Graph {
         is_taken.then(|| self.following(event.location, source))
     }
 
-    /// Puts a write into its location's coherence order, right after another.
+    /// Inserts a write into coherence order, directly after another.
     pub fn order_after(&mut self, write: EventId, previous: EventId) {
         let location = self.event(write).location;
         let next = self.following(location, previous);
@@ -98,7 +98,7 @@ impl Graph {
         self.link(location, previous, write);
     }
 
-    /// Takes a write out of its location's coherence order, where it is after `previous`.
+    /// Removes a write from coherence order, where it follows `previous`.
     pub fn unorder(&mut self, write: EventId, previous: EventId) {
         let location = self.event(write).location;
         let next = self.event(write).after;
@@ -112,7 +112,7 @@ impl Graph {
         }
     }
 
-    /// The write before this one in coherence order, none if it is not there yet.
+    /// The write before this one in coherence order; none if this one has no place in it yet.
     pub(super) fn preceding(&self, write: EventId) -> Option<EventId> {
         let location = self.event(write).location;
         let mut previous = NONE;

@@ -1,26 +1,26 @@
-//! Whether a new event is on a cycle of program order, reads-from, coherence and from-read.
+//! Whether a new event is on a cycle of program order, reads-from, coherence and from-reads.
 //!
-//! Nothing that is new leads to an old event but by coherence order and from-read, to the writes
-//! that come after what the event writes or reads from. So it is on a cycle if one of these comes
-//! before it.
+//! A new event precedes an old one only by coherence or from-reads: it precedes the writes that
+//! follow, in coherence order, what it writes or reads from. So it is on a cycle if one of these
+//! precedes it.
 
 use crate::graph::execution_graph::{EventId, Graph, NONE};
 
-/// Memory that is used again.
+/// Buffers that are reused.
 #[derive(Clone, Default)]
 pub struct Reach {
-    /// ReadMode many events of each thread come before the event.
+    /// How many events of each thread precede the event.
     known: Vec<u32>,
-    /// The place of each write in its location's coherence order, from 1.
+    /// The position of each write in its location's coherence order, counted from 1.
     rank: Vec<u32>,
-    /// The place of the last write of each location that comes before the event.
+    /// The position of the last write of each location that precedes the event.
     last: Vec<u32>,
 }
 
 impl Graph {
-    /// Whether a path leads from an event back to it: a read, with the write that it reads from
-    /// where that was added with it; or a write, with its read where it is rmw. Starts and
-    /// joins of threads are program order here.
+    /// Whether a path leads from an event back to itself. The event is a read, together with the
+    /// write it reads from if that was added with it; or a write, together with its read if it is a
+    /// read-modify-write's. Creating and joining threads count as program order.
     pub fn is_on_cycle(&self, id: EventId, reach: &mut Reach) -> bool {
         let event = self.event(id);
         let own = if event.is_write() { id } else { event.source };

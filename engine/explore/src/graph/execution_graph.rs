@@ -1,42 +1,41 @@
-//! An execution graph: events in the order they were added, from where each read reads, in
-//! which order a location's writes come.
+//! An execution graph: events in the order in which they were added, reads-from, and coherence.
 //!
-//! An event is its place in the order of addition, which the paper calls the stamp
-//! (Kokologiannakis, Marmanis, Gladstein, Vafeiadis, "Truly stateless, optimal dynamic partial
-//! order reduction", POPL 2022). Events are added and taken away at the end; a backward revisit
-//! makes a new graph of those that stay.
+//! An event is identified by its position in the order of addition, called stamp in
+//! Kokologiannakis, Marmanis, Gladstein, Vafeiadis, "Truly stateless, optimal dynamic partial order
+//! reduction", POPL 2022. Events are added and removed at the end; a backward revisit makes a new
+//! graph of the events that it preserves.
 
 use crate::source::{Action, EventLabel, Initial, Location, ThreadId};
 use program::ir::SiteId;
 
-/// The place of an event in a graph.
+/// The position of an event in the order of addition.
 pub type EventId = u32;
 
-/// No event; of a read's source and in a coherence order: the initial write.
+/// No event. As the source of a read, and in coherence order: the initial write.
 pub const NONE: EventId = EventId::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
     pub thread: ThreadId,
-    /// The place in its thread.
+    /// The position in its thread.
     pub index: u32,
     pub action: Action,
     pub site: SiteId,
-    /// Property a read reads, a join is given, a choice is.
+    /// The value read, the result of the joined thread, or the alternative chosen.
     pub value: u64,
-    /// The number of the location in the graph.
+    /// The index of the location in [`Graph::locations`].
     pub location: u32,
-    /// Of a read, the write it reads from; `NONE` for the initial one. Of an `Action::Wait` instead
-    /// of a read that was revisited, the write that did so.
+    /// For a read, the write it reads from; `NONE` for the initial one. For an `Action::Wait` that
+    /// replaces a revisited read, the write that revisited it.
     pub source: EventId,
-    /// Of an rmw write, its read; of an rmw read, its write, where there is one.
+    /// For the write of a read-modify-write, its read; for the read, its write, if there is one.
     pub pair: EventId,
-    /// Of a write, the next in coherence order.
+    /// For a write, the next one in coherence order.
     pub after: EventId,
-    /// The thread's event before it; of an `Action::Wait`, which is none of these, the last one
-    /// of the thread.
+    /// The previous event of the thread. For an `Action::Wait`, which is not an event of its
+    /// thread, the previous one of the thread.
     pub before: EventId,
-    /// Some read that was added before this write reads from it.
+    /// Some read that was added earlier reads from this write.
     pub revisited: bool,
 }
 
@@ -56,7 +55,7 @@ impl Event {
         )
     }
 
-    /// Where the event reads or writes.
+    /// The location that the event reads or writes.
     pub fn at(&self) -> Option<Location> {
         match self.action {
             Action::Read { at, .. } | Action::Write { at, .. } => Some(at),
@@ -77,10 +76,10 @@ pub struct GraphLocation {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadEvents {
-    /// ReadMode many events the thread has.
+    /// The number of events of the thread.
     pub count: u32,
     pub last: EventId,
-    /// The event that creates it; `NONE` for main and for a thread that is not there.
+    /// The event that creates it; `NONE` for main and for a thread that does not exist.
     pub creator: EventId,
     /// Its last `Action::Wait`.
     pub waits: EventId,
@@ -98,8 +97,8 @@ pub struct Graph {
     pub events: Vec<Event>,
     pub locations: Vec<GraphLocation>,
     pub threads: Vec<ThreadEvents>,
-    /// For each event, how many events of each thread are in its causal prefix (po | rf)*,
-    /// itself included: `stride` numbers an event.
+    /// For each event, how many events of each thread are in its causal prefix (po | rf)*, itself
+    /// included: a vector clock of `stride` numbers.
     pub(super) clocks: Vec<u32>,
     pub(super) stride: usize,
 }
@@ -133,19 +132,19 @@ impl Graph {
         &self.clocks[id as usize * self.stride..][..self.stride]
     }
 
-    /// Whether the first event is the other or in its causal prefix.
+    /// Whether the first event is in the causal prefix of the other, or is the other.
     pub fn precedes(&self, first: EventId, other: EventId) -> bool {
         let event = self.event(first);
         self.clock(other)[event.thread] > event.index
     }
 
-    /// The number of a location, if an event is there.
+    /// The index of a location, if some event accesses it.
     pub fn location_number(&self, at: Location) -> Option<u32> {
         let found = self.locations.iter().position(|place| place.at == at);
         found.map(|number| number as u32)
     }
 
-    /// Makes a location known that has no event yet: the next event added is there.
+    /// Adds a location that no event accesses yet; the next event added does.
     pub fn add_location(&mut self, at: Location, initial: Initial) -> u32 {
         self.locations.push(GraphLocation {
             at,
@@ -156,8 +155,8 @@ impl Graph {
         self.locations.len() as u32 - 1
     }
 
-    /// Adds a thread's next event. A write is in no coherence order yet; a read reads from the
-    /// initial write.
+    /// Adds a thread's next event. A write has no place in coherence order yet; a read reads from
+    /// the initial write.
     pub fn push(&mut self, thread: ThreadId, label: &EventLabel, location: u32) -> EventId {
         let id = self.events.len() as EventId;
         let thread_events = &mut self.threads[thread];
@@ -210,7 +209,7 @@ impl Graph {
         id
     }
 
-    /// Ties an rmw write to its thread's last read.
+    /// Pairs the write of a read-modify-write with its thread's last read.
     fn pair(&mut self, write: EventId) {
         let mut read = self.event(write).before;
         while read != NONE && !self.event(read).is_read() {
@@ -245,7 +244,7 @@ impl Graph {
         self.stride = stride;
     }
 
-    /// Puts another event's causal prefix into an event's.
+    /// Adds another event's causal prefix to that of an event.
     fn learn(&mut self, id: EventId, from: EventId) {
         if from == NONE {
             return;
@@ -258,8 +257,7 @@ impl Graph {
         }
     }
 
-    /// Has a read read from a write. The read has no events after it, and its prefix only what
-    /// comes before it in its thread.
+    /// Sets the source of a read. No event follows the read, and its prefix is that of its thread.
     pub fn set_source(&mut self, read: EventId, write: EventId, value: u64) {
         let event = self.event_mut(read);
         event.source = write;
@@ -270,7 +268,7 @@ impl Graph {
         }
     }
 
-    /// Forgets what a read reads from.
+    /// Resets the source of a read to the initial write.
     pub(super) fn unset_source(&mut self, read: EventId) {
         let event = *self.event(read);
         let row = read as usize * self.stride;
@@ -292,7 +290,7 @@ impl Graph {
         self.event_mut(id).value = value;
     }
 
-    /// Property a read of the location from this write reads.
+    /// The value of a write; `NONE`: of the initial write.
     pub fn value_of(&self, location: u32, write: EventId) -> u64 {
         match write {
             NONE => match self.locations[location as usize].initial {
@@ -306,7 +304,7 @@ impl Graph {
         }
     }
 
-    /// Whether the event reads what nothing has written, where that is an error.
+    /// Whether the event reads uninitialised memory, and that is an error.
     pub fn reads_unknown(&self, read: EventId) -> bool {
         let event = self.event(read);
         matches!(
@@ -319,7 +317,7 @@ impl Graph {
             && self.locations[event.location as usize].initial == Initial::Unknown
     }
 
-    /// The last events of a thread that are reads, so many at most, newest first.
+    /// At most `count` of the last reads of a thread, newest first.
     pub fn last_reads(&self, thread: ThreadId, count: usize) -> impl Iterator<Item = EventId> + '_ {
         let mut id = self.threads[thread].last;
         let events = std::iter::from_fn(move || {
@@ -330,7 +328,7 @@ impl Graph {
         events.filter(|id| self.event(*id).is_read()).take(count)
     }
 
-    /// Property an object made by the program holds at first.
+    /// The initial contents of a location in an object that the program allocates.
     pub fn allocated(&self, at: Location) -> Initial {
         for event in &self.events {
             if let Action::Allocate { base, size, zeroed } = event.action {
@@ -346,7 +344,7 @@ impl Graph {
         Initial::Outside
     }
 
-    /// Takes the last event away.
+    /// Removes the last event.
     pub fn pop(&mut self) {
         let id = self.events.len() as EventId - 1;
         let event = self.events[id as usize];

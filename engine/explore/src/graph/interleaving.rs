@@ -1,11 +1,11 @@
-//! Whether an execution is an interleaving: its threads take turns, and each read sees the last
-//! write (Lamport, "ReadMode to make a multiprocessor computer that correctly executes multiprocess
-//! programs", IEEE TC 1979).
+//! Whether an execution is an interleaving of its threads, in which each read reads the last write:
+//! sequential consistency (Lamport, "How to make a multiprocessor computer that correctly executes
+//! multiprocess programs", IEEE TC 1979).
 
 use crate::graph::execution_graph::{EventId, Graph, NONE};
 use crate::source::Action;
 
-/// A read-modify-write is one node, that of its read.
+/// The node of an event: a read-modify-write is one node, named by its read.
 pub fn node(graph: &Graph, id: EventId) -> EventId {
     let event = graph.event(id);
     match event.is_write() && event.pair != NONE {
@@ -14,7 +14,7 @@ pub fn node(graph: &Graph, id: EventId) -> EventId {
     }
 }
 
-/// Whether program order, the start and the end of threads, rf, co and fr together have no cycle.
+/// Whether program order, creating and joining threads, rf, co and fr together are acyclic.
 pub fn is_interleaving(graph: &Graph) -> bool {
     let n = graph.len();
     let mut edges: Vec<(usize, usize)> = Vec::with_capacity(4 * n);
@@ -48,7 +48,7 @@ pub fn is_interleaving(graph: &Graph) -> bool {
             _ => {}
         }
     }
-    // what nothing comes before is taken away as long as there is something
+    // topological order (Kahn): remove nodes without predecessors until none is left
     let mut before = vec![0u32; n];
     let mut starts = vec![0usize; n + 1];
     for (from, to) in &edges {

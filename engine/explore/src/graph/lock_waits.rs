@@ -1,13 +1,13 @@
-//! Threads that wait for a lock, in a graph.
+//! Threads that wait for a lock.
 //!
-//! A wait has a place in the order of addition and no other: it is no event of its thread, and
-//! orders nothing. Property the thread reads then is one of the writes that were added after it.
+//! A wait has a position in the order of addition, but it is not an event of its thread and orders
+//! nothing. The thread's next read reads from one of the writes added after the wait.
 
 use crate::graph::execution_graph::{Event, EventId, Graph, NONE};
 use crate::source::{Action, EventLabel, ThreadId};
 
 impl Graph {
-    /// Has a thread wait, until something is added that its next read may read from.
+    /// Makes a thread wait until a write is added that its next read may read from.
     pub fn push_wait(&mut self, thread: ThreadId, label: &EventLabel) {
         let id = self.events.len() as EventId;
         let thread_events = &mut self.threads[thread];
@@ -28,8 +28,8 @@ impl Graph {
         self.clocks.resize(self.events.len() * self.stride, 0);
     }
 
-    /// Has a thread wait instead of reading, which is its last event, from a write that was added
-    /// later: what is there because of it.
+    /// Replaces a read, the last event of its thread, by a wait. The write it read from was added
+    /// later, and causes the wait.
     pub fn wait_instead(&mut self, read: EventId) {
         let event = *self.event(read);
         let thread_events = &mut self.threads[event.thread];
@@ -50,7 +50,7 @@ impl Graph {
         self.events.iter().any(|event| event.action == Action::Wait)
     }
 
-    /// After what a thread waits for something to read from, if it waits.
+    /// The wait of a thread, if it waits: it may read from writes added later.
     pub fn waits_since(&self, thread: ThreadId) -> Option<EventId> {
         let thread_events = &self.threads[thread];
         let waits = thread_events.waits != NONE

@@ -1,5 +1,6 @@
-//! Execution graphs: events in the order in which they were added, reads-from, coherence. Which
-//! events a revisit keeps and which revisits are allowed; threads that wait for a lock; cycles.
+//! Execution graphs: events in the order in which they were added, reads-from and coherence enter;
+//! which events a revisit preserves, which revisits are allowed, and whether there are cycles
+//! leave.
 
 mod coherence;
 pub mod cycle;

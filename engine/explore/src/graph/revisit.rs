@@ -1,16 +1,17 @@
-//! Property a revisit leaves of a graph, and which graph may make it.
+//! Backward revisits (TruSt, POPL 2022, section 4): which events of a graph one preserves, and from
+//! which graph it is allowed.
 
 use crate::graph::execution_graph::{Event, EventId, Graph, ABSENT, NONE};
 use crate::source::Action;
 
 impl Graph {
-    /// Whether an event stays when `write` revisits `read`.
+    /// Whether an event is preserved when `write` revisits `read`.
     pub fn stays(&self, id: EventId, read: EventId, write: EventId) -> bool {
         id <= read || self.precedes(id, write)
     }
 
-    /// The paper's IsMaximallyAdded (section 4.2): whether an event is what would have been
-    /// added had `write` not been there.
+    /// The paper's IsMaximallyAdded (section 4.2): whether the event is what the search would have
+    /// added if `write` did not exist.
     pub fn is_maximal(&self, id: EventId, write: EventId) -> bool {
         let event = self.event(id);
         let previous =
@@ -47,8 +48,8 @@ impl Graph {
         }
     }
 
-    /// Writes over `out` the graph that a revisit of `read` by `write` leaves; gives their
-    /// locations in it. The read has no source there, the write no place in the coherence order.
+    /// Sets `out` to the graph after `write` revisits `read`, and returns the two events in it.
+    /// There the read has no source, and the write no place in coherence order.
     pub fn restrict(
         &self,
         read: EventId,
@@ -63,8 +64,8 @@ impl Graph {
         (read, write)
     }
 
-    /// Writes over `out` what is left of a graph with these events alone, which hold what comes
-    /// before them; and where each is in it. A write that is in no coherence order stays so.
+    /// Sets `out` to the graph restricted to these events, a set closed under causal prefixes, and
+    /// `moved` to the new id of each. A write without a place in coherence order has none in `out`.
     pub fn part(&self, stays: impl Fn(EventId) -> bool, moved: &mut Vec<EventId>, out: &mut Graph) {
         moved.clear();
         let mut count = 0;

@@ -1,7 +1,7 @@
-//! An execution: its graph, and where each thread stands.
+//! An execution: its graph, and the state of each thread.
 //!
-//! Where a thread stands follows from the graph, and is a node of the worker's states: taking an
-//! event back and restricting a graph are a matter of going back in the states.
+//! The states follow from the graph, and are nodes of the worker's [`ThreadStates`]: removing
+//! events and restricting the graph go back to earlier nodes.
 
 use crate::graph::execution_graph::{EventId, Graph, NONE};
 use crate::search::thread_states::{Node, ThreadStates, Transition, NO_STATE};
@@ -10,7 +10,8 @@ use crate::source::{Action, EventLabel, Initial, Location, Next, Source, ThreadI
 #[derive(Clone, Copy)]
 struct ThreadPosition {
     node: Node,
-    /// ReadMode many events the thread has label before, one more where it stopped instead of one.
+    /// How many events the thread has performed; one more if it was stopped instead of performing
+    /// one.
     index: u32,
 }
 
@@ -22,11 +23,11 @@ const ABSENT: ThreadPosition = ThreadPosition {
 pub struct Execution {
     pub graph: Graph,
     heads: Vec<ThreadPosition>,
-    /// Of the states that the nodes are of; 0: of none that is there.
+    /// The generation of [`ThreadStates`] that the nodes belong to; 0: none.
     generation: u32,
 }
 
-/// An execution none of whose threads can go on.
+/// An execution in which no thread can continue.
 pub struct EndedExecution<'e, T> {
     pub graph: &'e Graph,
     heads: &'e [ThreadPosition],
@@ -34,7 +35,7 @@ pub struct EndedExecution<'e, T> {
 }
 
 impl Execution {
-    /// No event yet; also something to be written over.
+    /// An execution without events; also a buffer to be overwritten.
     pub fn new() -> Execution {
         Execution {
             graph: Graph::new(),
@@ -43,7 +44,7 @@ impl Execution {
         }
     }
 
-    /// A copy for a worker with another states.
+    /// A copy for a worker that has other [`ThreadStates`].
     pub fn copy(&self) -> Execution {
         Execution {
             graph: self.graph.clone(),
@@ -60,7 +61,7 @@ impl Execution {
         }
     }
 
-    /// Property a thread does next, if that is an event.
+    /// What a thread does next, if that is an event.
     fn label<T: Clone>(&self, states: &ThreadStates<T>, thread: ThreadId) -> Option<EventLabel> {
         let head = self.heads[thread];
         match (head.node != NO_STATE).then(|| states.next(head.node)) {
@@ -69,7 +70,7 @@ impl Execution {
         }
     }
 
-    /// Whether a thread is between the halves of a read-modify-write, as far as one knows.
+    /// Whether a thread may be between the read and the write of a read-modify-write.
     fn is_between(&self, thread: ThreadId, label: &EventLabel) -> bool {
         match label.action {
             Action::Write { rmw, .. } => rmw,
@@ -84,8 +85,8 @@ impl Execution {
         }
     }
 
-    /// Whether some read-modify-write may still lack its write, so that its read cannot be
-    /// checks yet.
+    /// Whether some read-modify-write may still lack its write, so that its read cannot be checked
+    /// yet.
     pub fn is_halfway<T: Clone>(&self, states: &ThreadStates<T>) -> bool {
         let threads = 0..self.heads.len();
         threads
@@ -93,9 +94,9 @@ impl Execution {
             .any(|(thread, label)| self.is_between(thread, &label))
     }
 
-    /// The thread that goes on, and with what: first one that is halfway through a
-    /// read-modify-write, which the algorithm asks for; then one that does not read, since a
-    /// read that comes after the writes needs no revisit.
+    /// The next thread to run, and its event: a thread between the halves of a read-modify-write
+    /// first, as the algorithm requires; then one whose event is not a read, since a read added
+    /// after the writes needs no revisit.
     pub fn schedule<T: Clone>(&self, states: &ThreadStates<T>) -> Option<(ThreadId, EventLabel)> {
         let (mut found, mut reads) = (None, None);
         for thread in 0..self.heads.len() {
@@ -115,7 +116,7 @@ impl Execution {
         found.or(reads)
     }
 
-    /// Whether a thread waits for a write of this location that has not come.
+    /// Whether a thread waits for a write to this location that was not added yet.
     fn waits(&self, thread: ThreadId, at: Location) -> bool {
         self.graph.waits_since(thread).is_some_and(|since| {
             let location = self.graph.location_number(at);
@@ -123,13 +124,13 @@ impl Execution {
         })
     }
 
-    /// Whether what the thread has just read is a lock that is taken.
+    /// Whether the thread has just read that a lock is taken.
     pub fn is_locked_out<T: Clone>(&self, states: &ThreadStates<T>, thread: ThreadId) -> bool {
         let next = states.next(self.heads[thread].node);
         matches!(next, Next::Blocked { wait, .. } if *wait == Wait::Lock)
     }
 
-    /// Has a thread wait instead of reading, which is the last that it did.
+    /// Replaces a read, the last event of its thread, by a wait.
     pub fn wait_instead<T: Clone>(&mut self, states: &ThreadStates<T>, read: EventId) {
         let thread = self.graph.event(read).thread;
         self.graph.wait_instead(read);
@@ -137,8 +138,7 @@ impl Execution {
         rewind(&mut self.heads[thread], states, count);
     }
 
-    /// Writes over `out` the execution as a source tells it: those who wait have read the last
-    /// write.
+    /// Sets `out` to this execution without waits: the waiting threads have read the last write.
     pub fn resolve_waits<S: Source>(
         &self,
         source: &S,
@@ -167,7 +167,7 @@ impl Execution {
         }
     }
 
-    /// Property a thread that has ended gives.
+    /// The result of a thread that has ended.
     pub fn result<T: Clone>(&self, states: &ThreadStates<T>, thread: ThreadId) -> Option<u64> {
         let head = self.heads.get(thread).filter(|h| h.node != NO_STATE)?;
         match states.next(head.node) {
@@ -176,8 +176,8 @@ impl Execution {
         }
     }
 
-    /// The number of the location in the graph, made known where it is not; none where no object
-    /// is.
+    /// The index of a location, which is added to the graph if necessary; none if it is in no
+    /// object.
     pub fn locate<S: Source>(
         &mut self,
         source: &S,
@@ -194,13 +194,12 @@ impl Execution {
         (initial != Initial::Outside).then(|| self.graph.add_location(at, initial))
     }
 
-    /// Adds a thread's next event to the graph; the thread waits for [`Execution::advance`].
+    /// Adds a thread's next event to the graph; [`Execution::advance`] lets the thread continue.
     pub fn push(&mut self, thread: ThreadId, label: &EventLabel, location: u32) -> EventId {
         self.graph.push(thread, label, location)
     }
 
-    /// The thread of the event that was added last, or whose read has a new source, goes on to
-    /// its next event.
+    /// Advances the thread of the last event, or of a read with a new source, to its next event.
     pub fn advance<S: Source>(
         &mut self,
         source: &S,
@@ -213,7 +212,7 @@ impl Execution {
         }
     }
 
-    /// Finds where the threads stand after all events, where the states does not know it any more.
+    /// Recomputes the states of all threads, if the worker's cache was cleared since.
     pub fn stand<S: Source>(&mut self, source: &S, states: &mut ThreadStates<S::Thread>) {
         if self.generation == states.generation {
             return;
@@ -255,7 +254,7 @@ impl Execution {
         };
     }
 
-    /// The thread stops instead of its next event.
+    /// Stops a thread instead of its next event.
     pub fn stop<S: Source>(
         &mut self,
         source: &S,
@@ -270,7 +269,7 @@ impl Execution {
         };
     }
 
-    /// Takes events back until so many are left; the threads stand after them.
+    /// Removes events until `len` are left.
     pub fn truncate<S: Source>(
         &mut self,
         source: &S,
@@ -295,8 +294,8 @@ impl Execution {
         }
     }
 
-    /// Writes over `out` what a revisit of `read` by `write` leaves. The read's thread stands
-    /// before it, and the write has no place in coherence order yet.
+    /// Sets `out` to the execution after `write` revisits `read`. The thread is before its read,
+    /// and the write has no place in coherence order yet.
     pub fn restrict<T: Clone>(
         &self,
         states: &ThreadStates<T>,
@@ -324,7 +323,7 @@ impl Execution {
     }
 }
 
-/// Lets a thread stand after so many events.
+/// Moves a thread back to where it has performed `count` events.
 fn rewind<T: Clone>(head: &mut ThreadPosition, states: &ThreadStates<T>, count: u32) {
     while head.index > count {
         head.node = states.previous(head.node);
@@ -333,19 +332,19 @@ fn rewind<T: Clone>(head: &mut ThreadPosition, states: &ThreadStates<T>, count: 
 }
 
 impl<'e, T: Clone> EndedExecution<'e, T> {
-    /// Property a thread does next; none for one that is not there.
+    /// What a thread does next; none if it does not exist.
     pub fn next(&self, thread: ThreadId) -> Option<&'e Next> {
         let head = self.heads.get(thread)?;
         (head.node != NO_STATE).then(|| self.states.next(head.node))
     }
 
-    /// The threads that are there.
+    /// The threads that exist.
     pub fn threads(&self) -> impl Iterator<Item = (ThreadId, &'e Next)> + '_ {
         let threads = 0..self.heads.len();
         threads.filter_map(|thread| Some((thread, self.next(thread)?)))
     }
 
-    /// A thread as it stands.
+    /// The state of a thread.
     pub fn thread(&self, thread: ThreadId) -> Option<&'e T> {
         let head = self.heads.get(thread)?;
         (head.node != NO_STATE).then(|| self.states.thread(head.node))

@@ -1,4 +1,4 @@
-//! Property an execution that cannot go on shows.
+//! What executions show in the end: counts, violations, limits reached.
 
 use crate::consistency::checker::Race;
 use crate::exploration::{Counts, ExecutionEnd, ExploreError, Truncation, Violation};
@@ -17,9 +17,9 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Counts a consistent execution none of whose threads can go on: how it ended, if it is
-    /// counted, and whether it violates something. `unordered`: a free that the model does not
-    /// order with every use.
+    /// Counts a consistent execution in which no thread can continue. Returns how it ended, if it
+    /// is counted, and whether it violates something. `unordered`: a free that the model does not
+    /// order after every use.
     pub fn conclude<S: Source>(
         &mut self,
         source: &S,
@@ -60,7 +60,7 @@ impl Findings {
         if let (true, Some(free)) = (misused.is_empty(), unordered) {
             misused.push(Fault {
                 kind: FaultKind::Memory,
-                message: "use unordered with a free".to_owned(),
+                message: "use not ordered with a free".to_owned(),
                 site: Some(execution.graph.event(free).site),
             });
         }
@@ -89,7 +89,7 @@ impl Findings {
         Ok(Some((end, violated || faulty)))
     }
 
-    /// Notes a violation that so many executions show, this one the best of them to be shown.
+    /// Records a violation that `count` executions show, with the best execution to present.
     fn violate(
         &mut self,
         fault: &Fault,
@@ -108,7 +108,7 @@ impl Findings {
                 let weak = !is_interleaving(graph);
                 let rank = |weak: bool, graph: &Graph| (weak, graph.len());
                 let by_rank = rank(weak, graph).cmp(&rank(seen.weak, &seen.graph));
-                // whoever finds it first, the same one is shown
+                // a total order: the same execution is presented, whichever worker finds it first
                 if by_rank.then_with(|| compare(graph, &seen.graph)).is_lt() {
                     seen.graph.copy_from(graph);
                     seen.weak = weak;
@@ -153,8 +153,7 @@ impl Findings {
     }
 }
 
-/// An order of the executions of one program: what each event is answered, where it reads from,
-/// what it is overwritten by.
+/// A total order of the executions of one program.
 fn compare(one: &Graph, other: &Graph) -> Ordering {
     let label = |event: &Event| (event.thread, event.value, event.source, event.after);
     one.events
@@ -163,14 +162,13 @@ fn compare(one: &Graph, other: &Graph) -> Ordering {
         .cmp(other.events.iter().map(label))
 }
 
-/// The threads that wait for ever. A thread that waits goes on only when one of the reads of its
-/// wait reads another value. When every thread that waits has read what its locations hold in
-/// the end, no thread is left to write anything else: under sequential consistency, TSO and RC11
-/// alike a fair memory makes the last write of each location visible in the end, and what is
-/// read then is the same again (Lahav, Namakonov, Oberhauser, Podkopaev, Vafeiadis, "Making weak
-/// memory models fair", OOPSLA 2021). When some thread has read another value there is an
-/// execution in which it reads the last one and goes on, and what the others then do is seen
-/// there.
+/// The threads that wait forever. A waiting thread continues only if one of the reads of its wait
+/// reads another value. If every waiting thread has read what its locations hold in the end, no
+/// thread is left that could write: under sequential consistency, TSO and RC11, a fair memory
+/// eventually makes the last write of each location visible, so the same values are read again
+/// (Lahav, Namakonov, Oberhauser, Podkopaev, Vafeiadis, "Making weak memory models fair", OOPSLA
+/// 2021). If some thread has read another value, there is an execution in which it reads the last
+/// one and continues, and that execution shows what follows.
 fn hangs<T: Clone>(execution: &EndedExecution<T>) -> Vec<Fault> {
     let graph = execution.graph;
     let is_last = |read: EventId| {
@@ -188,7 +186,7 @@ fn hangs<T: Clone>(execution: &EndedExecution<T>) -> Vec<Fault> {
                 if !graph.last_reads(thread, reads).all(is_last) {
                     return Vec::new();
                 }
-                let message = format!("thread {thread} waits for ever for {what}");
+                let message = format!("thread {thread} waits forever for {what}");
                 faults.push(Fault {
                     kind: FaultKind::Hang,
                     message,
@@ -200,10 +198,10 @@ fn hangs<T: Clone>(execution: &EndedExecution<T>) -> Vec<Fault> {
         }
     }
     if faults.is_empty() {
-        // threads that wait for one another's end
+        // threads that wait for each other to end
         faults.extend(joins.into_iter().map(|(thread, label)| Fault {
             kind: FaultKind::Hang,
-            message: format!("thread {thread} waits for ever for the end of a thread"),
+            message: format!("thread {thread} waits forever for another thread to end"),
             site: Some(label.site),
         }));
     }
@@ -218,7 +216,7 @@ fn extent<S: Source>(source: &S, graph: &Graph, base: u64) -> Option<u64> {
     allocated.or_else(|| source.extent(base))
 }
 
-/// Each free with each location that it ends.
+/// Each free, with each location that it frees.
 pub fn freed<S: Source>(source: &S, graph: &Graph) -> Vec<(EventId, u32)> {
     let mut found = Vec::new();
     for (id, event) in graph.events.iter().enumerate() {
@@ -234,8 +232,7 @@ pub fn freed<S: Source>(source: &S, graph: &Graph) -> Vec<(EventId, u32)> {
     found
 }
 
-/// Objects that are used after their end, or unordered with it, and objects that end twice or
-/// never began.
+/// Uses after or unordered with a free, double frees, and frees of what was not allocated.
 fn misused_objects<S: Source>(source: &S, execution: &EndedExecution<S::Thread>) -> Vec<Fault> {
     let graph = execution.graph;
     let ids = || (0..graph.len() as EventId).map(|id| (id, graph.event(id)));
@@ -252,7 +249,7 @@ fn misused_objects<S: Source>(source: &S, execution: &EndedExecution<S::Thread>)
             continue;
         };
         let Some(size) = extent(source, graph, base) else {
-            fault("free of what was not allocated", free);
+            fault("free of a pointer that malloc did not return", free);
             continue;
         };
         for (id, event) in ids() {
@@ -269,7 +266,7 @@ fn misused_objects<S: Source>(source: &S, execution: &EndedExecution<S::Thread>)
                     fault(
                         match after {
                             true => "use after free",
-                            false => "use unordered with a free",
+                            false => "use not ordered with a free",
                         },
                         id,
                     );

@@ -1,5 +1,9 @@
-//! Several workers on one search: who has nothing to do is given a branch that another would
-//! have explored next. Property is found does not depend on who explores it.
+//! The branches that workers explore. A worker explores depth first, and hands a branch over only
+//! while another worker is idle, so the queue stays almost empty. What is found does not depend on
+//! which worker explores a branch.
+//!
+//! Work-stealing deques would hold every open branch, each with its graph; here memory is bounded
+//! by the depth of the search, the property that TruSt is chosen for.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,12 +14,12 @@ use crate::exploration::{ExecutionEnd, ExploreError, Limit, Options};
 use crate::search::execution::{EndedExecution, Execution};
 use crate::source::Source;
 
-/// After how many executions a worker looks at the clock.
+/// How many executions pass between two looks at the clock.
 const WATCH: u64 = 256;
 
-/// The search is to end.
+/// Why a worker stops.
 pub enum Halt {
-    /// A limit was hit, a violation is enough, or another worker has failed.
+    /// A limit was reached, the first violation suffices, or another worker has failed.
     Over,
     Error(ExploreError),
 }
@@ -28,7 +32,7 @@ impl<E: Into<ExploreError>> From<E> for Halt {
 
 pub struct BranchQueue<'s, S: Source, F> {
     pub source: &'s S,
-    /// To be copied by each worker.
+    /// Each worker has a copy.
     pub checker: ConsistencyChecker,
     pub options: &'s Options,
     /// Called with each execution.
@@ -37,7 +41,7 @@ pub struct BranchQueue<'s, S: Source, F> {
     pub workers: usize,
     branches: Mutex<Branches>,
     wake: Condvar,
-    /// ReadMode many workers wait for a branch that nobody has given yet.
+    /// How many idle workers have no branch in the queue for them.
     idle_workers: AtomicUsize,
     over: AtomicBool,
 }
@@ -97,7 +101,7 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Bran
         self.wake.notify_one();
     }
 
-    /// The next branch to explore; none when all is explored or the search is over.
+    /// The next branch to explore; none when all are explored or the search has ended.
     pub fn pop(&self) -> Option<(Execution, bool)> {
         let mut branches = self.branches();
         branches.idle += 1;
@@ -122,14 +126,14 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Bran
                 .wake
                 .wait(branches)
                 .unwrap_or_else(PoisonError::into_inner);
-            // woken at the end, with nothing left
+            // woken because the search has ended
             if branches.waiting.is_empty() && branches.idle == self.workers {
                 return None;
             }
         }
     }
 
-    /// Counts an execution, and looks whether a limit is reached.
+    /// Counts an execution; fails if a limit is reached.
     pub fn count(&self) -> Result<(), Halt> {
         let limits = &self.options.limits;
         let count = limits.counted.fetch_add(1, Ordering::Relaxed) + 1;
@@ -152,7 +156,7 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Bran
         Err(Halt::Over)
     }
 
-    /// Ends the search, since a worker cannot go on.
+    /// Ends the search.
     pub fn end(&self, halt: Halt) {
         let mut branches = self.branches();
         if let Halt::Error(error) = halt {

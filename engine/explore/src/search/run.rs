@@ -1,5 +1,5 @@
-//! Runs the workers of a search, and merges what they found. It does not depend on which worker
-//! explores which branch.
+//! Runs the workers of a search and merges their results, which do not depend on which worker
+//! explored which branch.
 
 use super::findings::Findings;
 use super::queue::BranchQueue;
@@ -10,8 +10,8 @@ use crate::search::execution::EndedExecution;
 use crate::source::Source;
 use cat::{CatError, Model};
 
-/// The search goes as deep as an execution has events, times the revisits that follow one
-/// another; only what is used of a stack takes memory.
+/// The recursion is as deep as an execution has events, times the number of nested revisits; only
+/// the used part of a stack takes memory.
 const STACK: usize = 1 << 28;
 
 /// Why programs cannot be explored under a model; none if they can.
@@ -32,7 +32,7 @@ pub fn explore<S: Source>(
     explore_each(source, model, options, |_, _| {})
 }
 
-/// [`explore`], calling `each` with every execution and how it ends.
+/// As [`explore`]; calls `each` with every execution and how it ends.
 pub fn explore_each<S: Source>(
     source: &S,
     model: &Model,
@@ -43,7 +43,7 @@ pub fn explore_each<S: Source>(
     run(BranchQueue::new(source, checker, options, each))
 }
 
-/// Explores branches until none is left; what was found, and how many graphs were checks.
+/// Explores branches until none is left. Returns the findings, and how many graphs were checked.
 fn work<S: Source, F>(queue: &BranchQueue<S, F>) -> (Findings, u64)
 where
     F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
@@ -71,7 +71,7 @@ where
         let workers: Vec<_> = (0..queue.workers).map(spawn).collect();
         for worker in workers {
             let worker =
-                worker.unwrap_or_else(|error| panic!("no thread to explore with: {error}"));
+                worker.unwrap_or_else(|error| panic!("cannot start a worker thread: {error}"));
             match worker.join() {
                 Ok((other, count)) => {
                     found.merge(other);

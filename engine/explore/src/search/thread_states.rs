@@ -1,38 +1,37 @@
-//! Property the threads of a source do, whatever the execution: for each sequence of answers, the
-//! state that it leads to and the event that comes then.
+//! A cache of thread states: for each sequence of answers, the state it leads to and the event that
+//! follows.
 //!
-//! A thread is a function of its answers ([`Source`]), and executions by the thousand give it the
-//! same ones. So each of its states is made once, and an execution names it by a number. A worker
-//! has a states of its own, which it cuts down when it has changed too large; an execution then runs
-//! its threads again.
+//! A thread is a function of its answers ([`Source`]), and thousands of executions give it the same
+//! ones. So each state is computed once, and executions refer to it by number. Each worker has its
+//! own cache and clears it when it has grown too large; an execution then runs its threads again.
 
 use rustc_hash::FxHashMap;
 
 use crate::source::{Fault, FaultKind, Initial, Location, Next, Source, ThreadId};
 
-/// The number of a node.
+/// The index of a state.
 pub type Node = u32;
 
-/// No node: the thread is not there.
+/// No state: the thread does not exist.
 pub const NO_STATE: Node = Node::MAX;
 
-/// A thread that has label what it does next, and has no answer yet.
+/// A thread before its next event.
 struct State<T> {
     thread: T,
     next: Next,
     previous: Node,
 }
 
-/// Property leads from a state to another.
+/// A transition from one state to another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Transition {
-    /// The event is over, with this answer; 0 where it has none.
+    /// The event was performed, with this answer; 0 if it has none.
     Answered(u64),
-    /// Its read reads memory that nothing has written.
+    /// Its read reads uninitialised memory.
     Unwritten,
-    /// Its access is outside every object.
+    /// Its access is to unallocated memory.
     Outside,
-    /// The execution has so many events already, which is the most.
+    /// The execution has reached the limit of events.
     TooLong(usize),
     /// To the thread that it creates.
     Created(ThreadId),
@@ -42,7 +41,7 @@ pub struct ThreadStates<T> {
     states: Vec<State<T>>,
     ways: FxHashMap<(Node, Transition), Node>,
     initial: FxHashMap<Location, Initial>,
-    /// EventLabel apart from those before it was cut down.
+    /// Changes when the cache is cleared.
     pub generation: u32,
 }
 
@@ -56,7 +55,7 @@ impl<T: Clone> ThreadStates<T> {
         }
     }
 
-    /// Forgets all where that is more than `most` states: no node of before is one any more.
+    /// Clears the cache if it holds more than `most` states; this invalidates all nodes.
     pub fn trim(&mut self, most: usize) {
         if self.states.len() > most {
             self.states.clear();
@@ -88,7 +87,7 @@ impl<T: Clone> ThreadStates<T> {
         0
     }
 
-    /// Where this way leads.
+    /// The state that a transition leads to.
     pub fn follow<S: Source<Thread = T>>(
         &mut self,
         source: &S,
@@ -127,14 +126,14 @@ impl<T: Clone> ThreadStates<T> {
         self.states.len() as Node - 1
     }
 
-    /// Property stands in memory when main tells its first event.
+    /// The contents of a location when main performs its first event.
     pub fn initial<S: Source<Thread = T>>(&mut self, source: &S, at: Location) -> Initial {
         let found = self.initial.entry(at);
         *found.or_insert_with(|| source.initial(at))
     }
 }
 
-/// Property a thread does instead of its next event, or after it.
+/// What a thread does that is stopped at its next event.
 fn stopped(next: &Next, way: Transition) -> Next {
     let site = match next {
         Next::Event(label) => Some(label.site),
@@ -142,14 +141,11 @@ fn stopped(next: &Next, way: Transition) -> Next {
     };
     let (kind, message) = match way {
         Transition::TooLong(most) => {
-            let message = format!("an execution of more than {most} events");
+            let message = format!("more than {most} events in one execution");
             return Next::Truncated { message, site };
         }
-        Transition::Unwritten => (
-            FaultKind::Uninitialised,
-            "read of memory that nothing has written",
-        ),
-        _ => (FaultKind::Memory, "access outside every object"),
+        Transition::Unwritten => (FaultKind::Uninitialised, "read of uninitialised memory"),
+        _ => (FaultKind::Memory, "access to unallocated memory"),
     };
     Next::Fault(Fault {
         kind,

@@ -1,29 +1,30 @@
-//! The search: Kokologiannakis, Marmanis, Gladstein, Vafeiadis, "Truly stateless, optimal
-//! dynamic partial order reduction", POPL 2022, algorithm 1 (TruSt).
+//! The search: Kokologiannakis, Marmanis, Gladstein, Vafeiadis, "Truly stateless, optimal dynamic
+//! partial order reduction" (TruSt), POPL 2022, algorithm 1, which GenMC implements.
 //!
 //! Events are added one at a time. A read branches over the writes it may read from; a write
-//! over its locations in coherence order; and a write revisits the reads that were added before it
-//! and are not in its causal prefix: they read from it in a graph without what was added after
-//! them. So that each execution comes up once, only one of the graphs that lead to it by a
-//! revisit may make it: the one in which all that the revisit throws away is what the search
-//! adds when no revisit is ahead ([`Graph::is_maximal`]).
+//! branches over its positions in coherence order; and a write revisits the reads that were added
+//! before it and are not in its causal prefix: they read from it in a graph without the events that
+//! were added after them. To produce each execution once, a revisit is allowed from only one of the
+//! graphs that lead to it: the one in which every event that the revisit deletes is what the search
+//! adds if no revisit follows ([`Graph::is_maximal`]).
 //!
-//! Nothing leads from an event at the end of its thread that reads from the last write of its
-//! location or is the last. With most models a consistent graph stays consistent with it
-//! ([`ConsistencyChecker::extensible`], found in the model's text); with others it is asked later, at the latest
-//! when the execution ends. For all else it is asked at once, but where the event is on no cycle
-//! and the model forbids cycles alone ([`ConsistencyChecker::cycles`]).
+//! A po-maximal event that reads from, or is, the last write of its location precedes no other
+//! event. With most models a consistent graph stays consistent when it is added
+//! ([`ConsistencyChecker::extensible`], determined from the model's text); with other models the
+//! check is postponed, at the latest to the end of the execution. Any other event is checked at
+//! once, unless it is on no cycle and the model only forbids cycles
+//! ([`ConsistencyChecker::only_cycles`]).
 //!
-//! The write of a read-modify-write stands right after what its read reads from: that is what
-//! makes it one operation, in C11 and on every machine.
+//! The write of a read-modify-write directly follows, in coherence order, the write that its read
+//! reads from: atomicity, in C11 and on every machine.
 //!
-//! A thread that finds a lock taken adds no read that leads nowhere (Kokologiannakis, Marmanis,
-//! Vafeiadis, "Unblocking dynamic partial order reduction", CAV 2023): where the last write of the
-//! lock takes it, the thread waits, and then reads from one of the writes that came after that.
-//! Where the last write gives the lock back, what reads from it is revisited as ever, and nothing
-//! would revisit a read of those before. So of the executions in which threads stand before a
-//! lock, those are found in which nobody gives it back any more: the others show nothing that
-//! executions do not in which these threads have not come so far.
+//! A thread that finds a lock taken does not add a read that leads nowhere (Kokologiannakis,
+//! Marmanis, Vafeiadis, "Unblocking dynamic partial order reduction", CAV 2023): if the last write
+//! of the lock takes it, the thread waits, and then reads from one of the writes added later. If
+//! the last write releases the lock, reads from it are revisited as usual, and nothing would
+//! revisit a read from an earlier write. So, among the executions in which threads wait for a lock,
+//! those are found in which no thread releases it any more; the others show nothing that executions
+//! in which these threads have not come as far do not show.
 //!
 //! [`Graph::is_maximal`]: crate::graph::execution_graph::Graph::is_maximal
 
@@ -38,12 +39,12 @@ use crate::search::queue::{BranchQueue, Halt};
 use crate::search::thread_states::{ThreadStates, Transition};
 use crate::source::{Action, EventLabel, Source, ThreadId};
 
-/// Where a write is put in the end.
+/// The position that a write is left at.
 enum Placement {
     Nowhere,
     /// Last in coherence order.
     Last,
-    /// Redundant; whether the graph is known to be consistent.
+    /// Another position; whether the graph is known to be consistent.
     Query(bool),
 }
 
@@ -52,7 +53,7 @@ pub struct Worker<'s, S: Source, F> {
     pub checker: ConsistencyChecker,
     pub found: Findings,
     states: ThreadStates<S::Thread>,
-    /// Executions to be written over.
+    /// Buffers for executions.
     spare: Vec<Execution>,
     moved: Vec<EventId>,
     reach: Reach,
@@ -71,8 +72,9 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Work
         }
     }
 
-    /// Explores all that begins as this execution, which may end otherwise. `known_consistent`: its graph is
-    /// known to be consistent, but for reads that are halfway through a read-modify-write.
+    /// Explores all executions that extend this one, which is modified. `known_consistent`: its
+    /// graph is known to be consistent, except for reads of read-modify-writes that lack their
+    /// write.
     pub fn visit(
         &mut self,
         execution: &mut Execution,
@@ -83,7 +85,7 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Work
             self.states.trim(self.queue.options.limits.states);
             execution.stand(source, &mut self.states);
             if !known_consistent && self.checker.extensible && !execution.is_halfway(&self.states) {
-                // what is found now spares it every execution that begins so
+                // checked once here, instead of in every execution that extends this one
                 known_consistent = true;
                 if !self.checker.is_consistent(&execution.graph)? {
                     return Ok(());
@@ -117,12 +119,12 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Work
                             Placement::Last => known_consistent &= self.checker.extensible,
                         }
                     }
-                    // from a new initial write much may lead
+                    // events may follow a new initial write
                     known_consistent &=
                         self.checker.only_cycles || locations == execution.graph.locations.len();
                 }
                 Action::Choose { alternatives } => {
-                    // a weak compare-exchange that fails leaves a read alone
+                    // a weak compare-exchange that fails leaves the read without a write
                     known_consistent &= !execution.is_halfway(&self.states);
                     for choice in (0..alternatives).rev() {
                         let id = execution.push(thread, &label, NONE);
@@ -155,8 +157,8 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Work
         }
     }
 
-    /// Adds a read and explores what follows for every write it may read from but the last,
-    /// which it reads from in the end.
+    /// Adds a read, and explores what follows for every write it may read from except the last,
+    /// which is left as its source.
     fn read(
         &mut self,
         execution: &mut Execution,
@@ -172,7 +174,7 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Work
             true => execution.graph.known_write(id),
             false => NONE,
         };
-        // of rmw reads one does not know yet what they are
+        // whether the read of a read-modify-write gets a write is not known yet
         let rmw = execution.graph.event(id).is_rmw();
         let mut ordered = match rmw {
             true => None,
@@ -197,7 +199,7 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Work
             let known = if self.is_locked_out(execution, thread) {
                 None
             } else if execution.is_halfway(&self.states) {
-                // it is asked about with its write
+                // it is checked with its write
                 Some(known_consistent)
             } else {
                 self.ask(execution, id, known_consistent)?
@@ -217,7 +219,7 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Work
         Ok(())
     }
 
-    /// Whether the thread is to wait instead of what it has just read.
+    /// Whether the thread has to wait instead of performing its last read.
     fn is_locked_out(&self, execution: &Execution, thread: ThreadId) -> bool {
         self.checker.extensible && execution.is_locked_out(&self.states, thread)
     }
@@ -229,9 +231,9 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Work
         execution.advance(self.queue.source, &mut self.states, read);
     }
 
-    /// Whether the graph may be consistent: none if not, else whether it is known to be. `known_consistent`:
-    /// the graph without its newest events is known to be; `id` is one of these, a read or the
-    /// only write.
+    /// Checks the graph: none if it is inconsistent, else whether it is known to be consistent.
+    /// `known_consistent`: the graph without its newest events is known to be; `id` is one of
+    /// these, a read or the only write.
     fn ask(
         &mut self,
         execution: &Execution,
@@ -260,9 +262,9 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Work
         halfway || matches!(self.checker.is_consistent(&execution.graph), Ok(true))
     }
 
-    /// Puts a new write into coherence order, and explores what follows for every place but the
-    /// last possible, where it is in the end. `reader`: a read that was added before and reads
-    /// from it. `known_consistent`: the graph without these is known to be consistent.
+    /// Inserts a new write into coherence order, and explores what follows for every position
+    /// except the last possible, where it is left. `reader`: a read that was added earlier and
+    /// reads from it. `known_consistent`: the graph without these two is known to be consistent.
     fn place(
         &mut self,
         execution: &mut Execution,
@@ -326,8 +328,9 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Work
         }
     }
 
-    /// Has earlier reads read from a new write, which is in no coherence order yet. `known_consistent`: the
-    /// graph without the write is known to be consistent, and so is what remains of it.
+    /// Lets earlier reads read from a new write, which has no position in coherence order yet.
+    /// `known_consistent`: the graph without the write is known to be consistent, and so is each
+    /// restriction of it.
     fn revisit(
         &mut self,
         execution: &Execution,
@@ -336,7 +339,8 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Work
     ) -> Result<(), Halt> {
         let graph = &execution.graph;
         let location = graph.event(write).location;
-        // of a read-modify-write: the one that reads from the same, if it stays
+        // if the write is a read-modify-write's: another one that reads from the same write, if it
+        // is preserved
         let other = graph.taken_by(write);
         let taken = |read| other.is_some_and(|other| graph.stays(other, read, write));
         for id in (0..write).rev() {
@@ -344,7 +348,7 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Work
                 continue;
             }
             if !graph.is_maximal(id, write) {
-                // every earlier revisit would throw this away
+                // every earlier revisit would delete this event
                 break;
             }
             let event = *graph.event(id);
@@ -377,7 +381,7 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Work
         execution.truncate(self.queue.source, &mut self.states, len);
     }
 
-    /// Explores all that begins as this execution, or has an idle worker do so.
+    /// Explores all executions that extend this one, or hands it over to an idle worker.
     fn branch(&mut self, execution: &mut Execution, known_consistent: bool) -> Result<(), Halt> {
         if self.queue.has_idle_worker() {
             self.queue.push(execution.copy(), known_consistent);

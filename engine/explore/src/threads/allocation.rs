@@ -1,5 +1,4 @@
-//! Library calls of explored threads: those of [`Library`], allocation and copies of memory among
-//! them.
+//! Library calls of explored threads ([`Library`]), with allocation and copies of memory.
 use crate::source::{Action, FaultKind};
 use crate::threads::environment::{Interruption, ReadMode, ThreadEnvironment};
 use crate::threads::synchronisation::spot;
@@ -18,7 +17,9 @@ impl ThreadEnvironment<'_> {
             (0, _) => 0,
             (_, Some(object)) => object.size.min(size),
             (_, None) => {
-                let message = "realloc of what another thread has allocated".to_string();
+                let message =
+                    "realloc of memory that another thread has allocated is not supported"
+                        .to_string();
                 return Err(Interruption::Unsupported(message, call.site));
             }
         };
@@ -141,7 +142,7 @@ impl Library for ThreadEnvironment<'_> {
         let at = spot(address, 0, site);
         let object = self.local.memory.object_at(address);
         if object.is_some_and(|o| o.named != Named::Heap || o.base != address) {
-            let message = "free of what malloc did not give";
+            let message = "free of a pointer that malloc did not return";
             return Err(Interruption::Fault(
                 FaultKind::Memory,
                 message.to_string(),
@@ -158,13 +159,13 @@ impl Library for ThreadEnvironment<'_> {
         Ok(())
     }
 
-    /// A new object with the contents of the old one, which ends.
+    /// Allocates a new object with the contents of the old one, which is freed.
     fn reallocate(&mut self, t: &mut Thread, call: &ExternCall) -> Done<u64> {
         let (old, size) = (call.args[0].bits, call.args[1].bits);
         let before = self.local.memory.clone();
         let moved = self.move_object(t, call, old, size);
         if moved.is_err() {
-            // to be run again
+            // the instruction runs again from its beginning
             self.local.memory = before;
         }
         moved

@@ -1,8 +1,8 @@
-//! Memory as an explored thread meets it: what it has for itself is at hand, what it shares is
-//! asked for, an event at a time.
+//! The environment of an explored thread: objects that it alone uses are read and written directly;
+//! each access of shared memory is an event, which the explorer answers.
 //!
-//! An instruction stops at each event that has no answer yet, and is run again from its beginning
-//! when there is one; the answers so far are at hand then.
+//! An instruction is interrupted at each event without an answer, and runs again from its beginning
+//! when there is one, with all answers so far.
 use crate::source::{Action, EventLabel, FaultKind, Location, Wait};
 use crate::threads::sharing::{LearnedSharing, SharingChanged};
 use crate::threads::thread_state::LocalState;
@@ -14,21 +14,21 @@ use program::memory::{mixed, Memory, ResolvedAddress, Visibility};
 use program::memory::{Dep, Val};
 use std::sync::Arc;
 
-/// Property a value that comes from shared memory depends on. Which reads does not matter here, but
-/// for the one that is marked when a thread is run again.
+/// The dependencies of a value read from shared memory. Which reads they are does not matter here,
+/// except for the one that is marked when a witness runs a thread again.
 pub const SHARED: Dep = 1;
 pub const MARKED: Dep = 2;
 
-/// Why an instruction is not over.
+/// Why an instruction is interrupted.
 pub enum Interruption {
     Query(EventLabel),
     Blocked(Wait, SiteId),
     Fault(FaultKind, String, SiteId),
     Unsupported(String, SiteId),
     RunEnd(RunEnd),
-    /// More is shared than was known.
+    /// An object is shared that was not known to be.
     SharingChanged,
-    /// The thread was alone, and is not any more.
+    /// The thread ran alone so far, and no longer does.
     NotAlone,
 }
 
@@ -44,7 +44,8 @@ impl From<SharingChanged> for Interruption {
     }
 }
 
-/// A read: its order, whether it is half of a read-modify-write, whether padding may be read.
+/// How a location is read: the memory order, whether the read is that of a read-modify-write,
+/// whether uninitialised memory is allowed.
 #[derive(Clone, Copy)]
 pub struct ReadMode {
     pub order: Order,
@@ -52,7 +53,7 @@ pub struct ReadMode {
     pub uninitialised_ok: bool,
 }
 
-/// Where an access goes, and whose it is.
+/// The memory that an access is to, and its site.
 #[derive(Clone, Copy)]
 pub struct AccessTarget {
     pub address: u64,
@@ -66,7 +67,7 @@ pub struct ThreadEnvironment<'a> {
     pub local: &'a mut LocalState,
     /// Events of the instruction so far.
     asked: usize,
-    /// Writes change nothing that a loop could wait for.
+    /// Writes do not count as progress of the thread.
     pub still: bool,
 }
 
@@ -85,7 +86,8 @@ impl<'a> ThreadEnvironment<'a> {
         }
     }
 
-    /// The answer to an event, and whether it is new; stops where there is none yet.
+    /// The answer to an event, and whether it is new; interrupts the instruction if there is none
+    /// yet.
     pub fn ask(&mut self, action: Action, site: SiteId) -> Result<(u64, bool), Interruption> {
         if self.local.alone {
             return Err(Interruption::NotAlone);
@@ -98,7 +100,8 @@ impl<'a> ThreadEnvironment<'a> {
         }
     }
 
-    /// Finds an access in the thread's own memory; None when it is to be asked for.
+    /// Finds the object of an access if the thread may access it directly; None if the access is an
+    /// event.
     pub fn find(
         &self,
         t: &Thread,
@@ -134,7 +137,7 @@ impl<'a> ThreadEnvironment<'a> {
         }
     }
 
-    /// Property the last answer depends on.
+    /// The dependencies of the last answer.
     pub fn answered(&self) -> Dep {
         match self.local.mark {
             Some(mark) if mark + 1 == self.local.events_before + self.asked => SHARED | MARKED,
@@ -149,20 +152,20 @@ impl<'a> ThreadEnvironment<'a> {
         });
     }
 
-    /// From now on the thread holds a mutex so many times.
+    /// Sets how often the thread holds a mutex.
     pub fn hold(&mut self, t: &mut Thread, mutex: u64, count: u32, free: u64) {
         t.hold(mutex, count, free);
         self.settle(t);
     }
 
-    /// Something was written: no loop of the thread waits on what it saw before.
+    /// The thread made progress: none of its loops waits for a change of what it has read so far.
     fn progress(&mut self, t: &mut Thread) {
         if !self.local.quiet && !self.still {
             t.progress();
         }
     }
 
-    /// An access of one piece: what is not plain is never split.
+    /// The location of an access that must not be split, since it is atomic.
     fn whole(&self, spot: AccessTarget) -> Result<Location, Interruption> {
         let mut pieces = Vec::new();
         let AccessTarget {
@@ -174,7 +177,7 @@ impl<'a> ThreadEnvironment<'a> {
         match pieces[..] {
             [(address, size)] => Ok(Location { address, size }),
             _ => Err(Interruption::Unsupported(
-                "an atomic access to memory that is also accessed in other sizes".to_string(),
+                "an atomic access to memory that is also accessed with other sizes is not supported".to_string(),
                 site,
             )),
         }
@@ -259,7 +262,7 @@ impl<'a> ThreadEnvironment<'a> {
         Ok(())
     }
 
-    /// Plain bytes, read in pieces.
+    /// Reads plain bytes, in pieces.
     pub fn read_range(
         &mut self,
         t: &mut Thread,
@@ -295,7 +298,7 @@ impl<'a> ThreadEnvironment<'a> {
         Ok(bytes)
     }
 
-    /// Plain bytes, written in pieces.
+    /// Writes plain bytes, in pieces.
     pub fn write_range(
         &mut self,
         t: &mut Thread,
@@ -326,7 +329,7 @@ impl<'a> ThreadEnvironment<'a> {
         Ok(())
     }
 
-    /// One of so many ways to go on.
+    /// Chooses among so many alternatives.
     pub fn choose(&mut self, alternatives: u32, site: SiteId) -> Result<u64, Interruption> {
         Ok(self.ask(Action::Choose { alternatives }, site)?.0)
     }
@@ -341,7 +344,7 @@ impl<'a> ThreadEnvironment<'a> {
 }
 
 pub fn unwritten(site: SiteId) -> Interruption {
-    let message = "a read of memory that was never written".to_string();
+    let message = "read of uninitialised memory".to_string();
     Interruption::Fault(FaultKind::Uninitialised, message, site)
 }
 
@@ -350,7 +353,7 @@ fn foreign(t: &Thread, address: u64) -> bool {
     Memory::is_of_thread(address) && Memory::thread_of(address) != t.id
 }
 
-/// The function and the argument of the thread that a thread is about to create.
+/// The start function and the argument of the thread that a thread is about to create.
 pub fn thread_start(program: &Program, creator: &Thread) -> Option<(FuncId, Val)> {
     match &creator.inst(program)?.op {
         Op::Extern {

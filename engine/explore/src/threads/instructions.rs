@@ -1,4 +1,4 @@
-//! The instructions that meet the environment, an event or some at a time.
+//! Memory instructions of explored threads: each performs one or several events.
 use crate::source::Action;
 use crate::threads::environment::{Interruption, ReadMode, ThreadEnvironment};
 use program::interpreter::thread::Thread;
@@ -155,7 +155,7 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         if self.local.memory.locals(t.id) <= mark {
             return Ok(());
         }
-        // main's own locals end with the process
+        // the locals of main live until the process ends
         let whole_process = t.id == 0 && t.frames.len() == 1;
         if !whole_process && !self.local.alone {
             let locals = self.local.memory.locals_from(t.id, mark);

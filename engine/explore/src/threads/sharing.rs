@@ -1,8 +1,8 @@
-//! Property threads share: learned while exploring, and fixed within one exploration.
+//! Which objects threads share. It is learned while exploring, and fixed during one exploration.
 //!
-//! Property a single thread uses needs no events, and accesses that overlap must be label in the same
-//! pieces each time. Neither is known before it is seen. So each exploration begins with what the
-//! ones before it learned; when it sees more, it is given up and begins again.
+//! An access of an object that one thread uses is no event, and overlapping accesses must be split
+//! into the same pieces each time. Neither is known in advance. So each exploration starts with
+//! what earlier ones have learned, and is restarted when it learns more.
 use crate::source::ThreadId;
 use program::memory::{scatter, Named};
 use rustc_hash::FxHashMap;
@@ -16,13 +16,13 @@ pub struct Extent {
     pub named: Named,
 }
 
-/// Something new was seen: the exploration is to begin again.
+/// An object is shared that was not known to be: the exploration is restarted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharingChanged;
 
 #[derive(Default)]
 struct Known {
-    /// Addresses that several threads use: beginning → end, disjoint.
+    /// Address ranges that several threads use: start → end, disjoint.
     shared: BTreeMap<u64, u64>,
     /// Addresses at which every access is split.
     splits: BTreeSet<u64>,
@@ -30,18 +30,18 @@ struct Known {
 
 pub struct LearnedSharing {
     known: Known,
-    /// For each object of the initial memory that one thread may use in silence, which: its
-    /// number plus one.
+    /// For each object of the initial memory that only one thread uses so far, the number of that
+    /// thread plus one.
     owners: Vec<AtomicU8>,
     changed: AtomicBool,
     learned: Mutex<Known>,
-    /// Objects of all threads that were ever seen, by their beginning.
+    /// All objects of all threads seen so far, by their base.
     extents: Mutex<BTreeMap<u64, Extent>>,
-    /// Pieces that accesses have been label in: beginning → end, disjoint.
+    /// The pieces that accesses were split into: start → end, disjoint.
     pieces: Mutex<BTreeMap<u64, u64>>,
-    /// Some of `pieces`, to find without a lock: address · 16 + size, by a hash of the address.
+    /// A cache of `pieces` that needs no lock: address · 16 + size, by a hash of the address.
     near: Box<[AtomicU64]>,
-    /// Numbers of threads by their creator and its count.
+    /// The number of each thread, by its creator and how many threads that had created before.
     threads: Mutex<FxHashMap<(ThreadId, u32), ThreadId>>,
 }
 
@@ -67,7 +67,7 @@ impl Default for LearnedSharing {
 }
 
 impl LearnedSharing {
-    /// Forgets that more is shared: what showed it was no execution.
+    /// Discards that more is shared: no execution has shown it.
     pub fn forget_change(&self) {
         self.changed.store(false, Relaxed);
     }
@@ -76,7 +76,7 @@ impl LearnedSharing {
         self.changed.load(Relaxed)
     }
 
-    /// Takes what was learned for known, and forgets what the last exploration did.
+    /// Adopts what was learned, and discards the rest of the last exploration.
     pub fn restart(&mut self, owned: usize) {
         let learned = self.learned.get_mut();
         let learned = std::mem::take(learned.unwrap_or_else(PoisonError::into_inner));
@@ -90,13 +90,14 @@ impl LearnedSharing {
         self.near.iter().for_each(|n| n.store(0, Relaxed));
     }
 
-    /// Whether some byte from `start` to before `end` is used by several threads.
+    /// Whether several threads use some byte of `start..end`.
     pub fn is_shared(&self, start: u64, end: u64) -> bool {
         let before = self.known.shared.range(..end.max(start + 1)).next_back();
         before.is_some_and(|(_, e)| *e > start)
     }
 
-    /// The object of that number is this thread's, or nobody's so far.
+    /// Whether a thread may use an object of the initial memory as its own: no other thread has
+    /// used it.
     pub fn owns(&self, object: u32, thread: ThreadId) -> bool {
         let me = thread as u8 + 1;
         let owner = &self.owners[object as usize];
@@ -129,7 +130,7 @@ impl LearnedSharing {
         lock(&self.extents).insert(base, Extent { size, named });
     }
 
-    /// The object at an address, as it was when it was last met.
+    /// The object at an address, as last recorded.
     pub fn extent(&self, address: u64) -> Option<(u64, Extent)> {
         let extents = lock(&self.extents);
         let (base, extent) = extents.range(..=address).next_back()?;
@@ -143,12 +144,12 @@ impl LearnedSharing {
         *threads.entry((creator, count)).or_insert(next)
     }
 
-    /// ReadMode many threads there were so far, main among them.
+    /// The number of threads so far, including main.
     pub fn threads(&self) -> usize {
         lock(&self.threads).len() + 1
     }
 
-    /// The pieces of at most 8 bytes that an access is label in: addresses and sizes.
+    /// The pieces of at most 8 bytes that an access is split into: addresses and sizes.
     pub fn pieces(
         &self,
         address: u64,
@@ -199,7 +200,7 @@ impl LearnedSharing {
     }
 }
 
-/// Adds a range to disjoint ones, and joins those that it meets.
+/// Adds a range to disjoint ones, and merges those that overlap.
 fn insert(ranges: &mut BTreeMap<u64, u64>, start: u64, end: u64) {
     let (mut start, mut end) = (start, end);
     while let Some((s, e)) = ranges.range(..end).next_back().map(|(s, e)| (*s, *e)) {

@@ -14,14 +14,15 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-/// Instructions of one thread of one execution.
+/// Limit of instructions per thread and execution.
 const MAX_STEPS: u64 = 2_000_000;
-/// Instructions from a write to where its loop begins again, for the loop to be seen to wait.
+/// Limit of instructions from a write back to the header of its loop, when checking that the loop
+/// waits.
 const MAX_AHEAD: u64 = 10_000;
-/// Calls inside one another.
+/// Limit of nested calls.
 const MAX_FRAMES: usize = 200;
 
-/// A thread of a program between two events. Copies share all until they go on.
+/// A thread of a program between two events. Copies share everything until they continue.
 #[derive(Clone)]
 pub struct ProgramThread(pub Arc<SuspendedThread>);
 
@@ -29,7 +30,7 @@ pub struct ProgramThread(pub Arc<SuspendedThread>);
 pub struct SuspendedThread {
     pub thread: Thread,
     pub local: LocalState,
-    /// The last event that was label has no answer.
+    /// The last event has no answer yet.
     awaits_answer: bool,
     steps: u64,
 }
@@ -47,23 +48,23 @@ impl SuspendedThread {
     }
 }
 
-/// A program to be explored. Property its threads share is learned on the way.
+/// A program to be explored. Which objects its threads share is learned during exploration.
 pub struct ProgramSource<'p> {
     pub program: &'p Program,
     pub sharing: LearnedSharing,
     limits: Limits,
-    /// Main before its first event, and memory there.
+    /// Main before its first event, and memory at that point.
     main: ProgramThread,
     initial: Arc<Memory>,
-    /// Property each thread's memory is before its first instruction: the same as long as nothing is
-    /// learned.
+    /// The memory of each thread before its first instruction, while nothing new is learned about
+    /// sharing.
     memories: Vec<OnceLock<Arc<Memory>>>,
     refused: Option<&'static str>,
 }
 
 impl<'p> ProgramSource<'p> {
-    /// Runs the global constructors and main up to its first event: it is alone until then.
-    /// `loops`: rounds of a loop that only a shared value can end.
+    /// Runs the global constructors, and main up to its first event: no other thread runs until
+    /// then. `loops`: the limit of iterations of a loop that only a shared value can end.
     pub fn new(program: &'p Program, loops: u32) -> ProgramSource<'p> {
         let mut memory = Memory::new(program);
         memory.add_thread(program);
@@ -89,7 +90,7 @@ impl<'p> ProgramSource<'p> {
         source
     }
 
-    /// Forgets what a thread did that was run with answers of no execution.
+    /// Discards what was learned while running a thread with answers that no execution gives.
     pub fn forget(&self) {
         self.sharing.forget_change();
     }
@@ -103,7 +104,7 @@ impl<'p> ProgramSource<'p> {
             memory = run.local.memory.clone();
             let main = *start == self.program.main;
             if end.is_none() && !main {
-                self.refused = Some("a global constructor that starts threads");
+                self.refused = Some("a global constructor that starts threads is not supported");
             }
             if main || !matches!(end, Some(Next::Done(_))) {
                 run.steps = 0;
@@ -114,7 +115,7 @@ impl<'p> ProgramSource<'p> {
         self.initial = memory;
     }
 
-    /// Explores the program, as often as it takes to know what its threads share.
+    /// Explores the program, repeatedly until it is known which objects its threads share.
     pub fn explore(
         &mut self,
         model: &Model,
@@ -135,7 +136,7 @@ impl<'p> ProgramSource<'p> {
         }
     }
 
-    /// Tells the objects of the initial memory how they are used, as far as is known.
+    /// Sets, for each object of the initial memory, which threads may use it, as far as known.
     fn settle(&mut self) {
         let mut memory = (*self.initial).clone();
         let objects: Vec<_> = memory
@@ -156,7 +157,7 @@ impl<'p> ProgramSource<'p> {
         self.memories = (0..MAX_THREADS).map(|_| OnceLock::new()).collect();
     }
 
-    /// Property a thread's memory is before its first instruction.
+    /// The memory of a thread before its first instruction.
     fn memory(&self, thread: ThreadId) -> &Arc<Memory> {
         self.memories[thread].get_or_init(|| Arc::new(self.laid_out(thread)))
     }
@@ -177,8 +178,8 @@ impl<'p> ProgramSource<'p> {
         memory
     }
 
-    /// Runs a thread up to its next event, for at most so many instructions. None: it was alone
-    /// and is no more.
+    /// Runs a thread up to its next event, for at most `steps` instructions. None: the thread ran
+    /// alone, and no longer does.
     fn advance(&self, run: &mut SuspendedThread, steps: u64) -> Option<Next> {
         let last = run.steps + steps;
         loop {
@@ -200,7 +201,7 @@ impl<'p> ProgramSource<'p> {
             run.steps += 1;
             let dbg = run.thread.inst(self.program).map_or(0, |i| i.dbg);
             if run.steps > last {
-                let message = format!("a thread of more than {MAX_STEPS} instructions");
+                let message = format!("more than {MAX_STEPS} instructions in one thread");
                 let end = RunEnd::new(Outcome::Bound, message, None);
                 return Some(self.ended(&run.thread, end, dbg));
             }
@@ -253,7 +254,8 @@ impl<'p> ProgramSource<'p> {
             Outcome::Bound => return Next::Truncated { message, site },
             Outcome::Complete if thread.id == 0 => return Next::Done(0),
             Outcome::Complete => {
-                let message = "exit in a thread other than main".to_string();
+                let message =
+                    "a call of exit in a thread other than main is not supported".to_string();
                 return Next::Unsupported { message, site };
             }
             Outcome::Assertion => FaultKind::Assertion,
@@ -267,9 +269,9 @@ impl<'p> ProgramSource<'p> {
         })
     }
 
-    /// Whether a thread that is about to write back what it has just read then goes round its
-    /// loop to the same state: it waits, as a test-and-set lock does, and the write is left out.
-    /// Property reads from the write could read from what was there before.
+    /// Whether a thread that is about to write the value it has just read then reaches the header
+    /// of its loop in the same state: it waits, as in a test-and-set lock, and the write is left
+    /// out. A read from that write could read from the write before it.
     fn waits(&self, run: &SuspendedThread) -> Option<Next> {
         let mut ahead = run.clone();
         ahead.local.answers.push(0);
@@ -289,7 +291,7 @@ impl<'p> ProgramSource<'p> {
 
 fn changed() -> Next {
     Next::Unsupported {
-        message: "more is shared than was known".to_string(),
+        message: "the set of shared objects has changed".to_string(),
         site: None,
     }
 }

@@ -1,7 +1,6 @@
 //! Threads, mutexes, condition variables, barriers and once flags as explored threads use them.
 //!
-//! The operations are those that [`program::library`] defines: an object's state is a location, which an
-//! operation reads, and writes where something changes, as one read-modify-write.
+//! [`program::library`] defines the operations. The state of an object is a location, which an operation reads and, if it changes, writes, as one read-modify-write.
 use crate::source::{Action, FaultKind, Wait, LOCK};
 use crate::threads::environment::{AccessTarget, Interruption, ReadMode, ThreadEnvironment};
 use program::interpreter::thread::Thread;
@@ -43,7 +42,7 @@ impl ThreadEnvironment<'_> {
         self.read(t, state, how)
     }
 
-    /// Its write.
+    /// The write of a read-modify-write.
     fn put(&mut self, t: &mut Thread, state: AccessTarget, order: Order, value: u64) -> Done<()> {
         self.write(t, state, order, true, Val::constant(value))
     }
@@ -95,8 +94,9 @@ impl ThreadEnvironment<'_> {
         Err(Interruption::Blocked(wait, state.site))
     }
 
-    /// Locks a mutex, if it is free or held by the thread and recursive; whether it did. A round of a
-    /// loop that locks and unlocks changes nothing, unless another thread tests the mutex without waiting.
+    /// Locks a mutex if it is free, or recursive and held by the thread. Returns whether it did. An
+    /// iteration of a loop that locks and unlocks makes no progress, unless another thread tests
+    /// the mutex without waiting (trylock).
     pub fn try_lock_mutex(&mut self, t: &mut Thread, site: SiteId, at: u64) -> Done<(bool, Dep)> {
         let state = spot(at, mutex::SIZE, site);
         let now = self.take(t, state, mutex::LOCK, false)?;

@@ -1,4 +1,4 @@
-//! Property an explored thread has beside its frames.
+//! The state of an explored thread besides its call stack and registers.
 use program::ir::SiteId;
 use program::memory::Dep;
 use program::memory::Memory;
@@ -7,27 +7,27 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct LocalState {
     pub memory: Arc<Memory>,
-    /// Answers to the events of the instruction that is under way.
+    /// Answers to the events of the current instruction.
     pub answers: Vec<u64>,
     /// Threads created so far.
     pub created: u32,
     /// Threads joined so far.
     pub joined: u64,
-    /// Weak compare-exchanges that have failed for no reason.
+    /// Sites of weak compare-exchanges that have failed spuriously.
     pub spurious: Vec<SiteId>,
-    /// When the last of them did: the epoch, and how many reads there were in it.
+    /// When the last of them failed: the epoch, and the number of reads in it.
     pub failed: Option<(u64, usize)>,
-    /// No other thread has been started.
+    /// No other thread was started yet.
     pub alone: bool,
-    /// The write that is label leaves what the thread has just read there.
+    /// The next write stores the value that the thread has just read there.
     pub unchanged: bool,
-    /// A write is to leave no trace: it is being found out whether it does.
+    /// Writes do not count as progress: a copy of the thread is checking whether its loop waits.
     pub quiet: bool,
-    /// Events of the instructions that are over.
+    /// The number of events of completed instructions.
     pub events_before: usize,
-    /// The event whose answer is marked.
+    /// The event whose answer is marked, to find what depends on it.
     pub mark: Option<usize>,
-    /// Property the instruction under way depends on.
+    /// The dependencies of the current instruction.
     pub uses: Dep,
 }
 

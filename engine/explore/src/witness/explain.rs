@@ -1,4 +1,4 @@
-//! A witness from a violation: its events are chosen, then written down.
+//! Makes a witness of a violation: selects its events, then renders them.
 use crate::exploration::Violation;
 use crate::source::FaultKind;
 use crate::threads::ProgramSource;

@@ -1,44 +1,46 @@
-//! Whether something is so of a thread of an execution whatever some of its reads read: that an
-//! event comes, or that it writes nothing more to a location.
+//! Whether a property of a thread in an execution is independent of what some of its reads read:
+//! that an event occurs, or that the thread does not write to a location again.
 //!
-//! The thread is run again: reads that count are answered as in the execution, each other with
-//! every value that its location has there, and with values that it may have in another: what is
-//! written may depend on what is read. An event that comes as it is on all of these ways does not
-//! depend on those reads, be there a branch on them or not. Reads and the event are label
-//! again by their place in the source and how often the thread has been there.
+//! The thread is run again. The other reads are answered as in the execution; the reads in question
+//! with every value that their location has in the execution, and with some that it may have in
+//! another, as what is written may depend on what is read. An event that occurs unchanged in all
+//! these runs does not depend on these reads, whether or not a branch does. Reads and the event are
+//! identified by their site and by how often the thread has been there.
 use crate::graph::execution_graph::{EventId, Graph};
 use crate::source::{Action, EventLabel, Initial, Location, Next, Source};
 use crate::threads::source::{ProgramSource, ProgramThread};
 use program::ir::SiteId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// ReadMode many steps of threads are made for one execution; then what may matter counts.
+/// How many steps threads may run per execution; when they are used up, everything counts as a
+/// dependency.
 pub const STEPS: usize = 20_000;
 
-/// A thread of an execution, and what is asked about it.
+/// A thread of an execution, and the property in question.
 pub struct Query<'a> {
     source: &'a ProgramSource<'a>,
     graph: &'a Graph,
     thread_events: &'a [EventId],
     what: &'a Property<'a>,
     beginning: ProgramThread,
-    /// The thread's events by their site and how often it was there before.
+    /// The thread's events, by their site and how often the thread was there before.
     events: BTreeMap<(SiteId, usize), EventId>,
 }
 
-/// Property is asked.
+/// A property of a thread.
 pub enum Property<'a> {
-    /// Whether an event comes, or the end where the thread does this, by its number.
+    /// The event of this number occurs; or, if the number is that of the end, the thread ends like
+    /// this.
     Comes(usize, &'a Next),
-    /// Whether nothing is written there but what is in the execution.
+    /// Nothing is written to the location except what is written in the execution.
     Leaves(Location),
 }
 
-/// ReadMode often a thread has been at its sites.
+/// How often a thread has been at each site.
 type Visits = BTreeMap<SiteId, usize>;
 
 impl<'a> Query<'a> {
-    /// `thread_events` are the thread's events, `beginning` is the thread before them.
+    /// `thread_events` are the thread's events, `beginning` its state before them.
     pub fn new(
         source: &'a ProgramSource<'a>,
         graph: &'a Graph,
@@ -61,8 +63,8 @@ impl<'a> Query<'a> {
         }
     }
 
-    /// Whether it is so on all ways from the thread's beginning when only the answers of events
-    /// that are `kept` count; false where `steps` end first.
+    /// Whether the property holds in all runs in which only the answers of the events in `kept` are
+    /// fixed; false if `steps` are used up first.
     pub fn holds(&self, kept: &BTreeSet<EventId>, steps: &mut usize) -> bool {
         let mut ways = vec![(self.beginning.clone(), Visits::new())];
         while let Some((mut now, mut visits)) = ways.pop() {
@@ -126,13 +128,13 @@ impl<'a> Query<'a> {
         true
     }
 
-    /// Whether what the thread tells is an event of the execution as it is there.
+    /// Whether an event is the same in the execution.
     fn is_it(&self, id: EventId, label: EventLabel) -> bool {
         self.graph.event(id).action == label.action
     }
 
-    /// Property a thread may be label where it does what it does not in the execution, or does not
-    /// matter; none where nobody can say.
+    /// Possible answers to an event that is not in the execution, or whose answer is in question;
+    /// none if they are unknown.
     fn answers(&self, action: Action) -> Option<Vec<u64>> {
         match action {
             Action::Read { at, .. } => Some(self.values(at)),
@@ -142,8 +144,8 @@ impl<'a> Query<'a> {
         }
     }
 
-    /// The values that a location has in the execution, and some that it may have in another:
-    /// false, true and one beyond every bound.
+    /// The values that a location has in the execution, and some that it may have in another: 0, 1
+    /// and the greatest.
     fn values(&self, at: Location) -> Vec<u64> {
         let graph = self.graph;
         let place = graph.locations.iter().position(|place| place.at == at);
@@ -163,7 +165,7 @@ impl<'a> Query<'a> {
     }
 }
 
-/// ReadMode often the thread was at the site before.
+/// How often the thread was at the site before; counts this visit.
 fn visit(visits: &mut Visits, site: SiteId) -> usize {
     let count = visits.entry(site).or_default();
     *count += 1;

@@ -1,10 +1,9 @@
-//! An execution that violates something, in words of the source and without what it does not
-//! need.
+//! Reduces an execution that violates something to the events that explain it.
 //!
-//! Selection are the events that the violation depends on, those of a shortest cycle that shows that
-//! the threads do not take turns, and the fences between these. Of a race: its two accesses, and
-//! how one might have come before the other. Of a hang: why nobody writes what would end it. The
-//! order in which locks are taken only takes executions away, so that a lock is left out where
+//! These are the events that the violation depends on, those of a shortest cycle that shows that
+//! the execution is not an interleaving, and the fences between them. For a race: its two accesses,
+//! and a path by which one might precede the other. For a hang: why no thread writes what would end
+//! it. The order in which locks are taken only excludes executions, so a lock is left out if
 //! nothing depends on its value.
 use crate::graph::execution_graph::EventId;
 use crate::graph::interleaving::node;
@@ -16,7 +15,7 @@ use relation::cycle::Edge;
 use relation::Relation;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Property is kept of an execution, and why.
+/// The events selected, and why.
 pub struct Selection {
     pub ids: BTreeSet<EventId>,
     pub cycle: Vec<Edge>,
@@ -24,7 +23,7 @@ pub struct Selection {
     pub waits: Vec<WaitingThread>,
 }
 
-/// Everything but a race: what it depends on, and the cycle.
+/// The events for any violation except a race: its dependencies, and the cycle.
 pub fn depended(slice: &mut Slice, nodes: &Nodes, fault: &Fault) -> Selection {
     let graph = slice.graph;
     let mut waits = Vec::new();
@@ -63,7 +62,7 @@ pub fn depended(slice: &mut Slice, nodes: &Nodes, fault: &Fault) -> Selection {
                 slice.explain(thread, number);
                 seeded = true;
             }
-            // the explorer has found no memory where the event would be
+            // the explorer stopped the thread since the memory is not allocated
             Next::Event(label)
                 if fault.kind == FaultKind::Memory && Some(label.site) == fault.site =>
             {
@@ -72,14 +71,14 @@ pub fn depended(slice: &mut Slice, nodes: &Nodes, fault: &Fault) -> Selection {
             }
             Next::Event(label) if fault.kind == FaultKind::Hang => waits.push(WaitingThread {
                 thread,
-                what: "the end of a thread".to_owned(),
+                what: "another thread to end".to_owned(),
                 site: label.site,
             }),
             _ => {}
         }
     }
     if !seeded {
-        // what the explorer finds by itself has the place of an event
+        // errors that the explorer finds itself have the site of an event
         for id in all.clone() {
             let event = graph.event(id);
             let ends =
@@ -91,7 +90,7 @@ pub fn depended(slice: &mut Slice, nodes: &Nodes, fault: &Fault) -> Selection {
         }
     }
     if !seeded {
-        // nothing is proven unneeded
+        // no dependency found: keep everything
         slice.needed.extend(all);
     }
     let mut ids = slice.needed.clone();
@@ -114,7 +113,7 @@ pub fn depended(slice: &mut Slice, nodes: &Nodes, fault: &Fault) -> Selection {
     }
 }
 
-/// The accesses of a race, and a shortest way from one to the other, which does not order them.
+/// The accesses of a race, and a shortest path between them, which does not order them.
 pub fn race(slice: &Slice, nodes: &Nodes, conflict: Option<(EventId, EventId)>) -> Selection {
     let graph = slice.graph;
     let Some((a, b)) = conflict.map(|(a, b)| (node(graph, a), node(graph, b))) else {
@@ -143,7 +142,7 @@ pub fn race(slice: &Slice, nodes: &Nodes, conflict: Option<(EventId, EventId)>) 
     }
 }
 
-/// From a thread's creation to its first event, from its last to who joins it.
+/// From creating a thread to its events, from its events to joining it.
 fn starts(slice: &Slice) -> Relation {
     let graph = slice.graph;
     let mut all = Relation::new(graph.len());
@@ -174,7 +173,7 @@ fn starts(slice: &Slice) -> Relation {
     all
 }
 
-/// A shortest way from one event to another.
+/// A shortest path from one event to another.
 fn way(ways: &Relation, from: usize, to: usize) -> Option<Vec<usize>> {
     let mut back: BTreeMap<usize, usize> = BTreeMap::new();
     let mut waiting = std::collections::VecDeque::from([from]);

@@ -1,5 +1,5 @@
-//! A [`Violation`](crate::Violation) → a [`Witness`]: the events that explain it, without what it
-//! does not need, with the names of the source.
+//! A [`Violation`](crate::Violation) enters, a [`Witness`] leaves: the events that explain it and
+//! no others, with the names of the source.
 
 mod explain;
 mod independence;

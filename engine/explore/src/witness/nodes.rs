@@ -6,7 +6,7 @@ use program::ir::Order;
 use relation::cycle::{cycle, Edge};
 use relation::Relation;
 
-/// A read-modify-write is one node: that of its read. Nodes have the numbers of their events.
+/// A read-modify-write is one node, that of its read. Nodes are numbered as their events.
 pub struct Nodes<'g> {
     graph: &'g Graph,
     pub po: Relation,

@@ -1,4 +1,4 @@
-//! Property is kept of an execution, in words of the source.
+//! Renders the selected events with the names of the source.
 use crate::graph::execution_graph::{Event, EventId, NONE};
 use crate::graph::interleaving::node;
 use crate::source::{Action, Initial, Location};
@@ -55,7 +55,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// A number as a signed one, or the name of what it points to.
+    /// A number, as a signed one, or the name of the object that it points to.
     fn value(&self, bits: u64, size: u32) -> String {
         let pointed = match size {
             8 => self.source.sharing.extent(bits),
@@ -74,7 +74,7 @@ impl<'a> Renderer<'a> {
         let event: &Event = graph.event(id);
         let site = self.source.program.sites.get(event.site as usize);
         let kind = match (site.map(|s| s.kind), event.action) {
-            // the place of a wait for a condition is also that of its relaxed accesses
+            // the site of a wait for a condition variable is also that of its relaxed accesses
             (Some("lock"), Action::Read { .. })
                 if event.pair != NONE && order(graph, id) == Order::Acq =>
             {
@@ -129,7 +129,7 @@ impl<'a> Renderer<'a> {
         let mut events: Vec<WitnessEvent> = Vec::new();
         let mut locations: BTreeMap<EventId, usize> = BTreeMap::new();
         let ids: BTreeSet<EventId> = self.kept.ids.iter().map(|s| node(graph, *s)).collect();
-        // initial values that some kept read reads
+        // initial values that a selected read reads
         let mut initial: BTreeMap<u32, usize> = BTreeMap::new();
         for id in &ids {
             let event = graph.event(*id);
@@ -185,7 +185,7 @@ impl<'a> Renderer<'a> {
                     .map(|write| (write, *number)),
                 );
             }
-            // the first of the writes after it that are kept
+            // the first selected write that follows it
             let first = |relation: &Relation| {
                 let later: Vec<usize> = relation.successors(*id as usize).collect();
                 let least = later
@@ -210,7 +210,7 @@ impl<'a> Renderer<'a> {
             .collect();
         let around = |(a, b, kind): &Edge| Some((place(*a)?, place(*b)?, *kind));
         let mut round: Vec<Edge> = self.kept.cycle.iter().filter_map(around).collect();
-        // it begins with its first event
+        // the cycle starts at its first event
         let first = (0..round.len()).min_by_key(|k| round[*k].0);
         round.rotate_left(first.unwrap_or(0));
         let pair = |(a, b): (EventId, EventId)| {

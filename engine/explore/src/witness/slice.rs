@@ -1,9 +1,9 @@
 //! Which events of an execution another event, or the end of a thread, depends on.
 //!
-//! Threads are run again with the answers of the execution, one of them marked at a time: what
-//! the mark reaches through registers, memory of the thread's own and branches may depend on it. A
-//! branch counts for all that comes after it. Of the reads found that way, those are left out
-//! without which the event comes all the same, whatever they read.
+//! Threads run again with the answers of the execution, with one of them marked at a time: what the
+//! mark reaches through registers, thread-local memory and branches may depend on it; a branch
+//! affects everything after it. Of the reads found this way, those are left out that the event is
+//! independent of, whatever they read.
 use crate::graph::execution_graph::{EventId, Graph, NONE};
 use crate::source::{Action, Location, Next, Source, ThreadId};
 use crate::threads::environment::MARKED;
@@ -18,14 +18,14 @@ pub struct Slice<'a> {
     pub graph: &'a Graph,
     /// The events of each thread in program order.
     pub by_thread: Vec<Vec<EventId>>,
-    /// Property the threads do after their last event.
+    /// What each thread does after its last event.
     pub ends: Vec<Next>,
-    /// For each event that was marked, which events of its thread, and its end, depend on it.
+    /// For each marked event, which events of its thread, and its end, depend on it.
     reach: FxHashMap<EventId, Vec<bool>>,
     pub needed: BTreeSet<EventId>,
-    /// Events, or ends, all of whose reasons are needed.
+    /// Events, or ends, whose dependencies are all in `needed`.
     met: BTreeSet<(ThreadId, usize)>,
-    /// ReadMode many steps may still be made to find out what does not matter.
+    /// How many steps may still be spent on finding independent reads.
     steps: usize,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Slice<'a> {
         thread == 0 || self.graph.threads[thread].creator != NONE
     }
 
-    /// A thread before its first event.
+    /// The state of a thread before its first event.
     fn beginning(&self, thread: ThreadId) -> ProgramThread {
         if thread == 0 {
             return self.source.main();
@@ -71,8 +71,8 @@ impl<'a> Slice<'a> {
         self.source.created(&creator, thread)
     }
 
-    /// Runs a thread up to its event number `stop`; which events the mark reaches, and what the
-    /// thread would do then.
+    /// Runs a thread up to its event number `stop`. Returns which events the mark reaches, and what
+    /// the thread does next.
     fn run(
         &self,
         thread: ThreadId,
@@ -98,7 +98,7 @@ impl<'a> Slice<'a> {
         }
     }
 
-    /// The function that a thread starts with.
+    /// The start function of a thread.
     pub fn start(&self, thread: ThreadId) -> String {
         if !self.is_there(thread) {
             return String::new();
@@ -115,11 +115,11 @@ impl<'a> Slice<'a> {
             let (_, reached, _) = self.run(event.thread, stop, Some(event.index as usize));
             self.reach.insert(id, reached);
         }
-        // where a thread went another way, everything may depend on it
+        // if the thread took another path, everything may depend on it
         self.reach[&id].get(to).copied().unwrap_or(true)
     }
 
-    /// Keeps what the event of that number, or the end, depends on.
+    /// Adds what an event of that number, or the end, depends on.
     pub fn explain(&mut self, thread: ThreadId, number: usize) {
         if !self.met.insert((thread, number)) {
             return;
@@ -145,8 +145,8 @@ impl<'a> Slice<'a> {
         kept.into_iter().for_each(|id| self.need(id));
     }
 
-    /// Keeps what keeps a thread from writing anything more to a location, as far as that is
-    /// found out.
+    /// Adds what prevents a thread from writing to a location again, as far as it can be
+    /// determined.
     pub fn explain_missing_write(&mut self, thread: ThreadId, location: Location) {
         if !self.is_there(thread) || matches!(self.ends[thread], Next::Unsupported { .. }) {
             return;
@@ -163,8 +163,8 @@ impl<'a> Slice<'a> {
         }
     }
 
-    /// Leaves out reads without which it is so all the same. The last are tried first: they often
-    /// matter only after others.
+    /// Removes reads that the property is independent of. The last reads are tried first: they
+    /// often matter only after others.
     fn leave_out(&mut self, thread: ThreadId, what: &Property, kept: &mut BTreeSet<EventId>) {
         let thread_events = self.by_thread[thread].clone();
         let read = |id: &EventId| kept.contains(id) && self.graph.event(*id).is_read();
@@ -183,7 +183,7 @@ impl<'a> Slice<'a> {
         }
     }
 
-    /// Keeps an event and what it depends on.
+    /// Adds an event and what it depends on.
     pub fn need(&mut self, id: EventId) {
         if !self.needed.insert(id) {
             return;

@@ -1,4 +1,4 @@
-//! An execution that violates something, as it is reported.
+//! A witness: an execution that violates something, as it is reported.
 use crate::source::ThreadId;
 use program::ir::SiteId;
 use relation::cycle::Edge;
@@ -16,7 +16,7 @@ pub struct WitnessEvent {
     pub site: Option<SiteId>,
 }
 
-/// A thread that waits for ever.
+/// A thread that waits forever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingThread {
     pub thread: ThreadId,
@@ -24,15 +24,15 @@ pub struct WaitingThread {
     pub site: SiteId,
 }
 
-/// Pairs are of locations in `events`.
+/// Pairs are of indices in `events`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Witness {
     /// The start function of each thread.
     pub functions: Vec<String>,
     pub events: Vec<WitnessEvent>,
     pub rf: Vec<(usize, usize)>,
-    /// From each write to the next of its location, from each read to the first write that it
-    /// comes too early for.
+    /// From each write to the next of its location; from each read to the first write that
+    /// overwrites what it reads.
     pub co: Vec<(usize, usize)>,
     pub fr: Vec<(usize, usize)>,
     pub cycle: Vec<Edge>,

@@ -74,7 +74,7 @@ impl<'p, S: Source> Naive<'p, S> {
         naive.found
     }
 
-    /// Property a thread does next, run from its beginning.
+    /// What a thread does next, run from its beginning.
     fn next(&self, state: &State, thread: ThreadId) -> Next {
         self.run(state, thread, state.threads[&thread].len()).1
     }

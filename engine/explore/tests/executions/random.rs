@@ -24,14 +24,14 @@ impl Dice {
     }
 }
 
-/// Property a thread does; a location is its number.
+/// What a thread does; a location is its number.
 #[derive(Clone, Copy, Debug)]
 pub enum Do {
     Load(u64, Order),
     /// Of a location whose number the thread read last.
     Follow(Order),
     Store(u64, u64, Order),
-    /// Property was read last, and one.
+    /// What was read last, and one.
     StoreNext(u64, Order),
     Add(u64, Order),
     /// From, to; weak ones may fail for no reason.
@@ -63,7 +63,7 @@ pub struct Program {
 pub struct SuspendedThread {
     thread: ThreadId,
     at: usize,
-    /// ReadMode far it is with a step of several events.
+    /// How far it is with a step of several events.
     part: u8,
     read: u64,
     rounds: u8,

@@ -1,4 +1,4 @@
-//! Property executions show: errors, hangs, races, memory misused; and what ends an exploration.
+//! What executions show: errors, hangs, races, memory misused; and what ends an exploration.
 use crate::models::{model, options};
 use crate::random::{Do, Program, HEAP};
 use cat::Model;
@@ -321,7 +321,7 @@ fn memory_that_is_handed_back_without_an_order_may_end_too_early() {
         assert_eq!(kinds(&found), [FaultKind::Memory], "{write:?} {read:?}");
         assert_eq!(
             found.violations[0].fault.message,
-            "use unordered with a free"
+            "use not ordered with a free"
         );
         for name in ["sc", "tso"] {
             assert_eq!(kinds(&under(name, &handed(write, read))), []);

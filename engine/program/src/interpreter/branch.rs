@@ -1,4 +1,4 @@
-//! Branches and loops: what a branch depends on, which loops wait, which are bounded.
+//! Branches and loops: control dependencies, loops that wait, loops that are bounded.
 use super::environment::Environment;
 use super::outcome::{Limits, Outcome, RunEnd};
 use crate::interpreter::thread::{Round, State, Thread};
@@ -7,7 +7,7 @@ use crate::ir::program::Program;
 use crate::memory::hash::scatter;
 use crate::memory::value::{Dep, Val};
 
-/// A branch depends on `dep`; says to the loops that it may leave whether anything shared does.
+/// Records a branch that depends on `dep`, in the loops that it may leave.
 pub fn decide<W: Environment>(thread: &mut Thread, environment: &mut W, dep: Dep, exits: &[u32]) {
     if dep != 0 {
         thread.ctrl = environment.union(thread.ctrl, dep);
@@ -22,9 +22,9 @@ pub fn decide<W: Environment>(thread: &mut Thread, environment: &mut W, dep: Dep
     }
 }
 
-/// Goes along an edge; where it enters a loop's header, tells apart three kinds of loop. One that
-/// comes back in the same state without having changed anything waits for another thread. One
-/// whose end no shared value decides is left to end by itself. Any other is bounded.
+/// Takes an edge. At a loop's header, three kinds of loop are distinguished. A loop that returns to
+/// its header in the same state, without progress, waits for another thread. A loop whose end does
+/// not depend on shared values ends by itself. Any other loop is bounded.
 pub fn take(
     program: &Program,
     limits: &Limits,
@@ -83,7 +83,7 @@ pub fn take(
     if !counted {
         round.count += 1;
         if round.count > limits.loops {
-            let message = format!("a loop goes round more than {} times", limits.loops);
+            let message = format!("a loop iterates more than {} times", limits.loops);
             return Err(RunEnd::new(Outcome::Bound, message, Some(info.site)));
         }
     }

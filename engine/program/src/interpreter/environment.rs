@@ -1,4 +1,4 @@
-//! Memory, the library and the other threads, as one thread uses them.
+//! The environment of a thread: memory, the library, the other threads.
 use super::outcome::RunEnd;
 use super::thread::Thread;
 use crate::ir::instruction::{Access, Extern, FuncId, Order, RmwOp, SiteId};
@@ -24,19 +24,19 @@ pub struct ExternCall<'c> {
 /// What a library call does to its caller's control flow.
 pub enum Flow {
     Value(Val),
-    /// Stay: the call is not over.
+    /// The call is not complete: run it again.
     Wait,
     ExitThread(Val),
-    /// Call this, then set the `call_once` flag.
+    /// Call the function, then set the once flag.
     Once(FuncId, u64),
 }
 
-/// Memory, the library and the other threads, as one thread meets them.
+/// Memory, the library and the other threads, as one thread uses them.
 ///
-/// An instruction that a environment stops is run again from its beginning, so a environment changes nothing
-/// of the thread before the last point at which it may stop.
+/// An interrupted instruction runs again from its beginning, so an environment does not modify the
+/// thread before the last point at which it may interrupt the instruction.
 pub trait Environment {
-    /// Why an instruction is not over.
+    /// Why an instruction is interrupted.
     type Interruption: From<RunEnd>;
     fn union(&mut self, a: Dep, b: Dep) -> Dep;
     fn load(
@@ -60,7 +60,7 @@ pub trait Environment {
         operand: Val,
         access: &Access,
     ) -> Result<Val, Self::Interruption>;
-    /// The value read, and whether it was exchanged.
+    /// Returns the value read, and whether it was exchanged.
     fn cas(
         &mut self,
         t: &mut Thread,
@@ -82,7 +82,7 @@ pub trait Environment {
         site: SiteId,
     ) -> Result<(), Self::Interruption>;
     fn alloca(&mut self, t: &mut Thread, local: &NewLocal) -> Result<u64, Self::Interruption>;
-    /// How many locals the thread has; leaving a frame drops those from a mark on.
+    /// How many locals the thread has; leaving a frame drops those from `mark` on.
     fn locals(&self, t: &Thread) -> usize;
     fn leave(&mut self, t: &mut Thread, mark: usize) -> Result<(), Self::Interruption>;
     fn thread_local(&mut self, t: &Thread, global: u32) -> u64;

@@ -1,4 +1,4 @@
-//! Events: what a thread did to shared memory, in program order.
+//! Events: the accesses of shared memory by a thread, in program order.
 use crate::ir::instruction::{FuncId, Order, RmwOp, SiteId};
 use crate::memory::object::Named;
 use crate::memory::value::Dep;
@@ -56,10 +56,10 @@ impl Update {
     }
 }
 
-/// The top-level call that an event belongs to.
+/// The operation, a call from the start function, that an event belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// Straight in the thread's start function.
+    /// None: in the start function itself.
     Start,
     /// Inlined into it: index into `Program::calls`.
     Inlined(u32),
@@ -75,7 +75,7 @@ pub struct Event {
     pub volatile: bool,
     pub size: u32,
     pub address: u64,
-    /// Where the object begins: its identity.
+    /// The base address of the object, which identifies it.
     pub object: u64,
     pub named: Named,
     pub read: Option<u64>,
@@ -86,8 +86,8 @@ pub struct Event {
     pub addr: Dep,
     pub data: Dep,
     pub ctrl: Dep,
-    /// For a read: what the bytes read depend on in the thread that wrote them. It takes the
-    /// read's place in later dependencies when the object turns out to be this thread's alone.
+    /// For a read: the dependencies, in the writing thread, of the bytes read. They replace the
+    /// read in later dependencies if only this thread uses the object.
     pub via: Dep,
     pub other: Option<u32>,
 }
@@ -97,7 +97,7 @@ pub struct Event {
 pub struct Log {
     full: Vec<Arc<Vec<Event>>>,
     tail: Vec<Event>,
-    /// Hash of all that the thread has done and seen: with it goes the thread's whole state.
+    /// Hash of everything that the thread has done and read: equal histories imply equal states.
     pub history: u64,
 }
 
@@ -114,7 +114,7 @@ impl Log {
         }
     }
 
-    /// Adds to the history what leaves no event.
+    /// Adds something to the history that is not an event.
     pub fn note(&mut self, what: impl Hash) {
         let mut hasher = FxHasher::default();
         (self.history, what).hash(&mut hasher);

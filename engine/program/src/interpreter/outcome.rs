@@ -1,4 +1,4 @@
-//! How the run of a thread or of a program ends, and the limits that end it.
+//! How a run ends, and the limits that end it.
 use crate::ir::instruction::SiteId;
 
 /// How a run ends.
@@ -28,7 +28,7 @@ pub struct RunEnd {
     pub outcome: Outcome,
     pub message: String,
     pub site: Option<SiteId>,
-    /// For faults without a site of their own: the `DILocation` of the instruction.
+    /// For errors without a site of their own: the `DILocation` of the instruction.
     pub dbg: u32,
 }
 
@@ -45,7 +45,7 @@ impl RunEnd {
 
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Rounds of a loop that only a shared value can end.
+    /// Iterations of a loop that only a shared value can end.
     pub loops: u32,
     pub frames: usize,
 }

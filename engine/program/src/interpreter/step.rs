@@ -1,5 +1,5 @@
-//! Runs one instruction of one thread: control flow, arithmetic and dependencies are done here, all else
-//! is the environment's.
+//! Runs one instruction of one thread: control flow, arithmetic and dependencies are handled here,
+//! the rest by the environment.
 use super::branch::{decide, take};
 use super::environment::{Cas, Environment, ExternCall, Flow};
 use super::event::Operation;
@@ -12,7 +12,7 @@ use crate::llvm::types::MAX_SIZE;
 use crate::memory::object::NewLocal;
 use crate::memory::value::Val;
 
-/// Runs the instruction that `thread` stands before. On an error the run has ended.
+/// Runs the thread's next instruction. On an error the run has ended.
 pub fn step<W: Environment>(
     program: &Program,
     limits: &Limits,
@@ -64,7 +64,7 @@ fn run<W: Environment>(
             let Some(result) = arithmetic::binary(*op, *bits, a.bits, b.bits) else {
                 return Err(RunEnd::new(Outcome::Memory, "division by zero", None).into());
             };
-            // r ^ r keeps its dependency: herd and the hardware see registers, not values
+            // r ^ r keeps its dependency: herd and the hardware track registers, not values
             let dep = environment.union(a.dep, b.dep);
             set!(*dst, Val { bits: result, dep });
         }
@@ -159,7 +159,7 @@ fn run<W: Environment>(
             let count = count.map_or(1, |c| val!(c).bits);
             let size = size.saturating_mul(count);
             if size > MAX_SIZE {
-                return Err(RunEnd::new(Outcome::Memory, "a local array too large", None).into());
+                return Err(RunEnd::new(Outcome::Memory, "local array too large", None).into());
             }
             let local = NewLocal {
                 size,
@@ -214,7 +214,7 @@ fn run<W: Environment>(
             };
             let (value, success) = environment.cas(thread, &cas, access)?;
             set!(*dst, value);
-            // the outcome is decided by the value read against the one expected
+            // success depends on the value read and on the one expected
             let dep = environment.union(value.dep, cas.expected.dep);
             let bits = u64::from(success);
             set!(*flag, Val { bits, dep });
@@ -276,14 +276,15 @@ fn run<W: Environment>(
                     match program.function_at(target.bits) {
                         Some(id) if !program.functions[id as usize].code.is_empty() => id,
                         _ => {
-                            let message = "a call through a pointer to no function of the program";
+                            let message =
+                                "call through a pointer that points to no function of the program";
                             return Err(RunEnd::new(Outcome::Memory, message, None).into());
                         }
                     }
                 }
             };
             if thread.frames.len() >= limits.frames {
-                let message = format!("more than {} calls inside one another", limits.frames);
+                let message = format!("more than {} nested calls", limits.frames);
                 return Err(RunEnd::new(Outcome::Bound, message, None).into());
             }
             if top == 0 && thread.operation == Operation::Start {
@@ -341,7 +342,7 @@ fn run<W: Environment>(
             return leave(thread, environment, &values);
         }
         Op::Unreachable => {
-            let message = "a point that the compiler holds to be unreachable is reached";
+            let message = "execution reaches code that the compiler assumes to be unreachable";
             return Err(RunEnd::new(Outcome::Memory, message, None).into());
         }
     }

@@ -1,4 +1,5 @@
-//! A thread: its frames, its log, and what tells a spinning loop from one that gets somewhere.
+//! A thread: its call stack, its log, and what distinguishes a loop that waits from one that makes
+//! progress.
 use crate::interpreter::event::{Log, Operation};
 use crate::ir::instruction::{FuncId, Inst, Operand, Register, SiteId, NO_CALL, SAME_CALL};
 use crate::ir::program::Program;
@@ -9,28 +10,29 @@ use crate::memory::value::{Dep, Val};
 pub struct Frame {
     pub function: FuncId,
     pub pc: u32,
-    /// Where the frame's registers and loops begin in the thread's.
+    /// Where the frame's registers and loops start in the thread's.
     pub registers: usize,
     pub rounds: usize,
-    /// Where the caller wants the results.
+    /// The caller's registers for the results.
     pub dst: Register,
     pub results: u32,
-    /// Locals of the thread when the frame was entered.
+    /// The number of the thread's locals when the frame was entered.
     pub mark: usize,
     /// A `call_once` flag to be set when the frame returns.
     pub once: Option<(u64, SiteId)>,
 }
 
-/// What was so when a loop's header was last reached.
+/// The state when a loop's header was last reached.
 #[derive(Debug, Clone, Copy)]
 pub struct Round {
     pub epoch: u64,
     pub private: u64,
-    /// Hash of the registers that live across the header.
+    /// Hash of the registers that are live at the header.
     pub live: u64,
     pub reads: usize,
     pub count: u32,
-    /// In this round a branch could have left the loop on a value that no shared read decides.
+    /// In this iteration a branch could have left the loop, on a value that depends on no shared
+    /// read.
     pub counted: bool,
 }
 
@@ -44,12 +46,13 @@ pub struct ReadValue {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
     Running,
-    /// In a loop that would read the same again: goes on when one of `reads[from..]` differs.
+    /// In a loop that would read the same values again; resumes when one of `reads[from..]`
+    /// changes.
     Spinning {
         site: SiteId,
         from: usize,
     },
-    /// In a condition variable's queue, or out of it and waiting for the mutex.
+    /// Waits for a condition variable, or was woken and waits for the mutex.
     Waiting {
         condition: u64,
         mutex: u64,
@@ -58,7 +61,7 @@ pub enum State {
         address: u64,
         round: u64,
     },
-    /// Stopped at a bound; the others go on.
+    /// Stopped by a limit; the other threads continue.
     Truncated,
     Done,
 }
@@ -69,7 +72,7 @@ pub struct Held {
     pub mutex: u64,
     /// How often the thread has locked it; at least 1.
     pub count: u32,
-    /// Its state when it is free.
+    /// The mutex's state when it is free.
     pub free: u64,
 }
 
@@ -78,30 +81,30 @@ pub struct Thread {
     pub id: usize,
     pub start: FuncId,
     pub frames: Vec<Frame>,
-    /// Registers and loops of all frames, so that a copy of the thread is a few copies of bytes.
+    /// Registers and loops of all frames, in one vector each so that a thread is copied quickly.
     pub registers: Vec<Val>,
     pub rounds: Vec<Option<Round>>,
     pub log: Log,
-    /// Reads that decided a branch so far.
+    /// The reads that branches depend on so far.
     pub ctrl: Dep,
     pub state: State,
     pub result: u64,
-    /// Counts what changes the environment: writes of new values, allocations, thread creation.
+    /// Counts progress: writes of new values, allocations, creation of threads.
     pub epoch: u64,
     /// Hash of the thread's private memory and of the locks that it holds.
     pub private: u64,
     pub held: Vec<Held>,
-    /// Values seen in shared memory since the epoch began.
+    /// Values read from shared memory in this epoch.
     pub reads: Vec<ReadValue>,
     pub operation: Operation,
-    /// The operation's ordinal; 0 in the start function.
+    /// The number of the operation; 0 in the start function.
     pub call: u32,
     pub calls: u32,
-    /// The ordinal at the last scheduling point.
+    /// The number of the operation at the last scheduling point.
     pub last_call: u32,
 }
 
-/// More values than this make a round too long to be taken for a wait.
+/// An iteration with more reads than this is not considered a wait.
 const MAX_READS: usize = 512;
 
 impl Thread {
@@ -171,7 +174,7 @@ impl Thread {
         self.state = State::Done;
     }
 
-    /// What an operand is in the last frame.
+    /// The value of an operand in the last frame.
     pub fn get(&self, operand: Operand) -> Val {
         match (operand, self.frames.last()) {
             (Operand::Const(bits), _) => Val::constant(bits),
@@ -195,7 +198,7 @@ impl Thread {
             .get(frame.pc as usize)
     }
 
-    /// Something in the environment changed: no loop of this thread waits on what was seen before.
+    /// The thread made progress: none of its loops waits for a change of what it has read so far.
     pub fn progress(&mut self) {
         self.epoch += 1;
         self.reads.clear();
@@ -215,7 +218,7 @@ impl Thread {
         });
     }
 
-    /// Mixes a byte of private memory, or a lock, into or out of the hash.
+    /// Adds a byte of private memory, or a mutex held, to the hash, or removes it.
     pub fn mix(&mut self, address: u64, byte: u8) {
         self.private ^= mixed(address, byte);
     }
@@ -232,7 +235,7 @@ impl Thread {
         held.map_or(0, |h| h.free)
     }
 
-    /// From now on the thread holds a mutex so many times.
+    /// Sets how often the thread holds a mutex.
     pub fn hold(&mut self, mutex: u64, count: u32, free: u64) {
         let before = self.holds(mutex);
         self.mix(mutex, before as u8);
@@ -243,7 +246,7 @@ impl Thread {
         }
     }
 
-    /// The ordinal that an instruction's events would have.
+    /// The number of the operation that an instruction's events belong to.
     pub fn call_of(&self, inst: &Inst) -> u32 {
         if self.frames.len() > 1 || inst.call == SAME_CALL {
             return self.call;
@@ -255,9 +258,8 @@ impl Thread {
         }
     }
 
-    /// Follows the text from operation to operation. Calls count in the start function only; a
-    /// call that follows itself without a step of the start function between them is taken for
-    /// the same one.
+    /// Keeps track of the operation that the thread is in. Only calls from the start function
+    /// count; a call directly followed by the same call is taken for one.
     pub fn follow(&mut self, inst: &Inst) {
         if self.frames.len() > 1 || inst.call == SAME_CALL {
             return;

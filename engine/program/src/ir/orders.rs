@@ -133,14 +133,15 @@ impl Program {
             };
             let known = &mut program.sites[site as usize];
             known.order = set(&mut inst.op, text).map_err(|allowed| {
-                Error::invalid(format!("no order {text:?} {allowed}")).at(|| known.place())
+                Error::invalid(format!("memory order {text:?} is not one {allowed}"))
+                    .at(|| known.place())
             })?;
         }
         match left.keys().min() {
             None => Ok(program),
             Some(site) => {
                 let place = program.sites.get(*site as usize).map(|s| s.place());
-                let message = format!("site {site} has no memory order to choose");
+                let message = format!("site {site} has no memory order");
                 Err(Error::invalid(message).at(|| place.unwrap_or_default()))
             }
         }
@@ -153,7 +154,10 @@ impl Program {
         let mut asked: FxHashMap<(SiteId, bool), Order> = FxHashMap::default();
         for fence in fences {
             let order = parse(fence.order, &ALL[1..]).ok_or_else(|| {
-                let message = format!("no order {:?} {}", fence.order, OF_A_NEW_FENCE);
+                let message = format!(
+                    "memory order {:?} is not one {}",
+                    fence.order, OF_A_NEW_FENCE
+                );
                 Error::invalid(message)
             })?;
             asked.insert((fence.at, fence.after), order);
@@ -193,7 +197,7 @@ impl Program {
         match asked.keys().min() {
             None => Ok(program),
             Some((site, _)) => Err(Error::invalid(format!(
-                "site {site} is no operation that a fence can stand beside"
+                "a fence cannot be placed beside site {site}"
             ))),
         }
     }

@@ -46,7 +46,7 @@ pub enum Arrival {
 
 pub fn arrive(state: u64) -> Result<Arrival, Misuse> {
     if threads(state) == 0 {
-        return Err(Misuse("a barrier for no threads"));
+        return Err(Misuse("barrier initialised for 0 threads"));
     }
     if arrived(state) + 1 < threads(state) {
         return Ok(Arrival::Waits(state + (1 << 32)));

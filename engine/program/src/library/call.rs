@@ -1,5 +1,4 @@
-//! Which call does what: decoding, arguments and errors of a library call, and the operations that an
-//! environment carries out for it.
+//! Library calls: decoding, arguments, errors, and the operations that an environment performs.
 use super::threads::{thread_handle, thread_of_handle};
 use super::{barrier, mutex};
 use crate::interpreter::environment::{Environment, ExternCall, Flow};
@@ -10,12 +9,11 @@ use crate::ir::program::Program;
 use crate::llvm::types::MAX_SIZE;
 use crate::memory::value::Val;
 
-/// What library calls need of an environment.
+/// The operations that library calls consist of.
 ///
-/// As with every operation of [`Environment`], a call that an environment interrupts is carried out
-/// again from its beginning.
+/// As with all operations of [`Environment`], an interrupted call runs again from its beginning.
 pub trait Library: Environment {
-    /// Reads a field of one of the library's own objects, as the caller's plain access.
+    /// Reads a field of a library object, as a plain access of the caller.
     fn field(
         &mut self,
         t: &mut Thread,
@@ -31,12 +29,12 @@ pub trait Library: Environment {
         size: u32,
         value: u64,
     ) -> Result<(), Self::Interruption>;
-    /// The text at an address.
+    /// The zero-terminated text at an address.
     fn text(&self, address: u64) -> String;
 
     fn create(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
     fn join(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
-    /// Whether the mutex was locked; what decided it is in the value.
+    /// Returns whether the mutex was locked, and a value with the dependencies of that.
     fn try_lock(
         &mut self,
         t: &mut Thread,
@@ -54,7 +52,7 @@ pub trait Library: Environment {
     ) -> Result<Flow, Self::Interruption>;
     fn once(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
 
-    /// The address of a new object.
+    /// Returns the address of a new object.
     fn allocate(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, Self::Interruption>;
     fn posix_memalign(
         &mut self,
@@ -84,7 +82,7 @@ pub trait Library: Environment {
     ) -> Result<(), Self::Interruption>;
 }
 
-/// Carries out a call.
+/// Performs a call.
 pub fn call<L: Library>(
     l: &mut L,
     t: &mut Thread,
@@ -97,7 +95,7 @@ pub fn call<L: Library>(
         Extern::ThreadCreate => l.create(t, call),
         Extern::ThreadJoin => l.join(t, call),
         Extern::MutexInit => {
-            // a mutex's type: 0 normal, 1 recursive; given here, or kept in an attribute object
+            // the type of a mutex: 0 normal, 1 recursive; given here or in an attribute object
             let kind = match arg(1).bits {
                 0 => arg(2).bits & 1,
                 attributes => l.field(t, call, attributes, 4)?,
@@ -166,10 +164,10 @@ pub fn call<L: Library>(
     }
 }
 
-/// Longer copies are no concurrent test's business, and each byte carries its dependencies.
+/// Longer copies are refused: each byte has its dependencies.
 const MAX_COPY: u64 = 1 << 20;
 
-/// An object that a call asks for.
+/// The object that a call allocates.
 pub struct Wanted {
     pub size: u64,
     pub align: u64,
@@ -177,7 +175,7 @@ pub struct Wanted {
 }
 
 impl ExternCall<'_> {
-    /// An argument; nothing where the call has fewer.
+    /// An argument; 0 if the call has fewer.
     pub fn arg(&self, k: usize) -> Val {
         self.args.get(k).copied().unwrap_or_default()
     }
@@ -186,7 +184,8 @@ impl ExternCall<'_> {
         Err(RunEnd::new(outcome, message, Some(self.site)))
     }
 
-    /// What a call comes to that needs to know only who makes it; `text` reads a text at an address.
+    /// The effect of a call that accesses neither memory nor other threads; `text` reads a text at
+    /// an address.
     pub fn alone(&self, thread: usize, text: impl FnOnce(u64) -> String) -> Result<Flow, RunEnd> {
         let number = |bits: u64| Ok(Flow::Value(Val::constant(bits)));
         match self.function {
@@ -204,15 +203,17 @@ impl ExternCall<'_> {
                 code => self.error(Outcome::Assertion, format!("exit({code})")),
             },
             Extern::Ignored(value) => number(value),
-            other => self.error(Outcome::Memory, format!("{other:?} has no meaning here")),
+            other => self.error(Outcome::Memory, format!("{other:?} is not supported here")),
         }
     }
 
-    /// The function that a thread is to start with, or that is to be called once.
+    /// The start function of a thread, or the function of a once call.
     pub fn started(&self, program: &Program) -> Result<FuncId, RunEnd> {
         let message = match self.function {
-            Extern::ThreadCreate => "a thread that starts at no function of the program",
-            _ => "a call through a pointer to no function of the program",
+            Extern::ThreadCreate => {
+                "thread started at an address that is no function of the program"
+            }
+            _ => "call through a pointer that points to no function of the program",
         };
         match program.function_at(self.arg(1).bits) {
             Some(id) => Ok(id),
@@ -220,19 +221,19 @@ impl ExternCall<'_> {
         }
     }
 
-    /// The thread that a thread joins, of so many that there are and those that it has joined.
+    /// The thread to join, of `threads` threads, of which `joined` were joined before.
     pub fn joined(&self, thread: usize, threads: usize, joined: u64) -> Result<usize, RunEnd> {
         let other = thread_of_handle(self.arg(0).bits);
         match other.filter(|other| *other != thread && *other < threads) {
-            None => self.error(Outcome::Memory, "a join of something that is no thread"),
+            None => self.error(Outcome::Memory, "join of something that is not a thread"),
             Some(other) if joined >> other & 1 == 1 => {
-                self.error(Outcome::Memory, "a thread is joined twice")
+                self.error(Outcome::Memory, "thread joined twice")
             }
             Some(other) => Ok(other),
         }
     }
 
-    /// What a call that allocates asks for.
+    /// The object that a call allocates.
     pub fn wanted(&self) -> Result<Wanted, RunEnd> {
         let arg = |k: usize| self.arg(k).bits;
         let (size, align, zeroed) = match self.function {
@@ -243,7 +244,7 @@ impl ExternCall<'_> {
             _ => (arg(0), 16, false),
         };
         if size > MAX_SIZE || !align.is_power_of_two() || align > MAX_SIZE {
-            let message = format!("an allocation of {size} bytes aligned to {align}");
+            let message = format!("allocation of {size} bytes aligned to {align}");
             return self.error(Outcome::Memory, message);
         }
         Ok(Wanted {
@@ -258,7 +259,7 @@ impl ExternCall<'_> {
         match self.arg(2).bits {
             size if size <= MAX_COPY => Ok(size),
             size => {
-                let message = format!("a copy of {size} bytes");
+                let message = format!("a copy of {size} bytes, more than {MAX_COPY}");
                 Err(RunEnd::new(Outcome::Bound, message, Some(self.write_site)))
             }
         }

@@ -8,7 +8,7 @@ pub const SIZE: u32 = 8;
 /// Every access of the state: a condition variable orders nothing, its mutex does.
 pub const ORDER: Order = Order::Rlx;
 /// What a waiting thread waits for.
-pub const AWAITED: &str = "a condition";
+pub const AWAITED: &str = "a condition variable";
 
 fn bit(thread: usize) -> u64 {
     1 << thread
@@ -17,7 +17,9 @@ fn bit(thread: usize) -> u64 {
 /// Whether a thread that holds the mutex `held` times may wait.
 pub fn check_wait(held: u32) -> Result<(), Misuse> {
     match held {
-        0 => Err(Misuse("a wait for a condition without its mutex")),
+        0 => Err(Misuse(
+            "wait for a condition variable without holding its mutex",
+        )),
         _ => Ok(()),
     }
 }

@@ -8,7 +8,7 @@ pub const BEGIN: Order = Order::Acq;
 /// The write when the function has returned.
 pub const FINISH: Order = Order::Rel;
 /// What a caller waits for while the function runs.
-pub const AWAITED: &str = "a call that is made once";
+pub const AWAITED: &str = "a once call to return";
 
 const RUNNING: u64 = 1;
 /// The state when the function has returned.

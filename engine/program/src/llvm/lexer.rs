@@ -72,7 +72,7 @@ impl<'a> Lexer<'a> {
         let from = self.at;
         loop {
             match self.text.as_bytes().get(self.at) {
-                None => return Err(self.error("a string that does not end")),
+                None => return Err(self.error("unterminated string")),
                 Some(b'"') => break,
                 Some(b'\n') => self.line += 1,
                 Some(_) => {}
@@ -127,7 +127,7 @@ impl<'a> Lexer<'a> {
         }
         match self.slice(from, self.at).parse() {
             Ok(value) => Ok(Token::Int(value)),
-            Err(_) => Err(self.error("an integer of more than 128 bits")),
+            Err(_) => Err(self.error("integer of more than 128 bits")),
         }
     }
 
@@ -171,7 +171,7 @@ impl<'a> Lexer<'a> {
                 self.at += 1;
                 Token::Punct(c)
             }
-            _ => return Err(self.error(&format!("the character {:?} is not expected", c as char))),
+            _ => return Err(self.error(&format!("unexpected character {:?}", c as char))),
         })
     }
 }

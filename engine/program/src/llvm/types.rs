@@ -102,7 +102,7 @@ impl Types {
                 ty => return Ok(ty),
             }
         }
-        Err(Error::invalid("a type that is defined by itself"))
+        Err(Error::invalid("type is defined by itself"))
     }
 
     pub fn describe(&self, id: TypeId) -> String {
@@ -135,7 +135,7 @@ impl Types {
 
     fn layout(&self, id: TypeId, depth: u32) -> Result<(u64, u64)> {
         if depth > MAX_DEPTH {
-            return Err(Error::invalid("a type nested too deeply"));
+            return Err(Error::invalid("type is nested too deeply"));
         }
         if let Some(known) = self.layouts.borrow().get(&id) {
             return Ok(*known);
@@ -175,7 +175,7 @@ impl Types {
                 }
                 (round_up(at, most), most)
             }
-            Type::Named(_) => return Err(Error::invalid("a type that is defined by itself")),
+            Type::Named(_) => return Err(Error::invalid("type is defined by itself")),
         };
         if size > MAX_SIZE {
             return Err(Error::unsupported(format!(
@@ -204,7 +204,7 @@ impl Types {
                     }
                     at += round_up(size, align);
                 }
-                Err(Error::invalid(format!("a structure has no field {index}")))
+                Err(Error::invalid(format!("structure has no field {index}")))
             }
             _ => Err(Error::invalid(format!(
                 "{} has no elements",

@@ -108,7 +108,7 @@ impl<'a> Lower<'_, '_, 'a> {
     ) -> Result<()> {
         if byval {
             return Err(Error::unsupported(
-                "a structure passed by value to a function that is not inlined",
+                "passing a structure by value to a function that is not inlined",
             ));
         }
         let mut operands = Vec::new();
@@ -302,8 +302,8 @@ impl<'a> Lower<'_, '_, 'a> {
             name if IGNORED.contains(&name) => (Ignored(0), "", Order::Na, vec![]),
             _ => cxx::meaning(name, &given).ok_or_else(|| {
                 let name = cxx::demangled(name);
-                let message = format!("the function {name}, which is called and not defined");
-                Error::unsupported(message)
+                let message = format!("the function {name} is called but not defined");
+                Error::undefined(message)
             })?,
         };
         if let Ignored(value) = function {
@@ -319,7 +319,7 @@ impl<'a> Lower<'_, '_, 'a> {
         };
         if args.len() < needed {
             return Err(Error::invalid(format!(
-                "a call of {name} without arguments"
+                "too few arguments in a call of {name}"
             )));
         }
         self.external(inst, function, kind, order, args);
@@ -341,7 +341,7 @@ impl<'a> Lower<'_, '_, 'a> {
         given: Vec<Operand>,
     ) -> Result<()> {
         if given.len() < 3 {
-            return Err(Error::invalid("a memory copy without arguments"));
+            return Err(Error::invalid("too few arguments in a memory copy"));
         }
         let private = (self.private(&args[0].1), self.private(&args[1].1));
         let write_site = self.site(inst, "W", Order::Na);
@@ -369,7 +369,7 @@ impl<'a> Lower<'_, '_, 'a> {
         if name.starts_with("llvm.threadlocal.address") {
             let global = args.first().and_then(|a| self.l.global(&a.1));
             let Some(global) = global else {
-                return Err(Error::invalid("a thread-local that is not defined"));
+                return Err(Error::invalid("undefined thread-local variable"));
             };
             let dst = self.dst(inst);
             self.emit(inst, Op::ThreadLocal { dst, global });

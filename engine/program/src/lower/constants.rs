@@ -35,7 +35,7 @@ impl<'m, 'a> Folded<'m, 'a> {
             reached: BitSet::default(),
         };
         if function.blocks.is_empty() {
-            return Err(Error::invalid("a function without blocks"));
+            return Err(Error::invalid("function without basic blocks"));
         }
         for (_, name) in &function.params {
             folded.values.insert(name, None);
@@ -57,7 +57,7 @@ impl<'m, 'a> Folded<'m, 'a> {
                 }
                 for target in block.insts.last().map_or(Vec::new(), |i| folded.targets(i)) {
                     let Some(to) = blocks.get(target) else {
-                        return Err(Error::invalid(format!("there is no block %{target}")));
+                        return Err(Error::invalid(format!("undefined block %{target}")));
                     };
                     changed |= edges.insert((&block.name, &function.blocks[*to].name));
                     changed |= folded.reached.insert(*to as u32);

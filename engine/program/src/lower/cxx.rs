@@ -21,13 +21,13 @@ pub fn meaning(name: &str, given: &[Operand]) -> Option<Meaning> {
     let arg = |k: usize| given.get(k).copied().unwrap_or(Operand::Const(0));
     let ends = |message| (Extern::Abort(message), "assert", Order::Na, vec![]);
     Some(match name {
-        "__cxa_throw" => ends("an exception is thrown, and nothing catches it"),
-        "_ZSt9terminatev" => ends("std::terminate"),
-        "__cxa_pure_virtual" => ends("a call of a pure virtual function"),
-        "__cxa_throw_bad_array_new_length" => ends("a bad length of a new array"),
+        "__cxa_throw" => ends("uncaught exception"),
+        "_ZSt9terminatev" => ends("call of std::terminate"),
+        "__cxa_pure_virtual" => ends("call of a pure virtual function"),
+        "__cxa_throw_bad_array_new_length" => ends("invalid length of a new array"),
         "__cxa_allocate_exception" => (Extern::Malloc, "call", Order::Na, vec![arg(0)]),
         name if name.starts_with("_ZNSt3__122__libcpp_verbose_abort") => {
-            ends("a check of the C++ library failed")
+            ends("a check in the C++ library failed")
         }
         // operator new, new[], delete, delete[] in all their forms
         name if name.starts_with("_Znwm") || name.starts_with("_Znam") => {

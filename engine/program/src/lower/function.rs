@@ -73,7 +73,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         let reached: Vec<usize> = self.folded.reached.iter().map(|b| b as usize).collect();
         for (ty, name) in &function.params {
             if self.l.module.types.scalars(*ty)?.len() != 1 {
-                return Err(Error::unsupported("a structure as a parameter"));
+                return Err(Error::unsupported("a structure as a function parameter"));
             }
             self.define(name, *ty)?;
         }
@@ -138,7 +138,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                 )
             });
             if !ended {
-                return Err(Error::invalid("a block without an end"));
+                return Err(Error::invalid("basic block without a terminator"));
             }
             ranges[*index] = (start, self.code.len());
         }
@@ -148,7 +148,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
     fn block(&self, name: &str) -> Result<usize> {
         match self.blocks.get(name) {
             Some(index) => Ok(*index),
-            None => Err(Error::invalid(format!("there is no block %{name}"))),
+            None => Err(Error::invalid(format!("undefined block %{name}"))),
         }
     }
 
@@ -232,7 +232,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         self.operands(ty, value)?
             .first()
             .copied()
-            .ok_or_else(|| Error::invalid("a value without parts"))
+            .ok_or_else(|| Error::invalid("value without parts"))
     }
 
     pub fn pointer(&mut self, value: &Value<'a>) -> Result<Operand> {
@@ -319,7 +319,9 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                 break;
             };
             let Some((value, _)) = incoming.iter().find(|i| i.1 == from) else {
-                return Err(Error::invalid(format!("a phi of %{name} without %{from}")));
+                return Err(Error::invalid(format!(
+                    "phi in block %{name} has no value for its predecessor %{from}"
+                )));
             };
             if inst
                 .result
@@ -355,7 +357,9 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                 }
                 _ => {
                     let Operand::Const(index) = operand else {
-                        return Err(Error::unsupported("an index into a structure or vector"));
+                        return Err(Error::unsupported(
+                            "a variable index into a structure or vector",
+                        ));
                     };
                     let (at, item) = self.l.step(ty, index)?;
                     offset = offset.wrapping_add(at);

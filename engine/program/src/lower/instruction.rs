@@ -156,7 +156,7 @@ impl<'a> Lower<'_, '_, 'a> {
         match &inst.kind {
             InstKind::Select { condition, a, b } => {
                 if matches!(self.l.module.types.get(condition.0)?, Type::Vector(..)) {
-                    return Err(Error::unsupported("a vector"));
+                    return Err(Error::unsupported("a vector operation"));
                 }
                 let condition = self.operand(condition.0, &condition.1)?;
                 let x = self.operands(a.0, &a.1)?;
@@ -192,7 +192,7 @@ impl<'a> Lower<'_, '_, 'a> {
                 for k in 0..count {
                     let a = *parts
                         .get((start + k) as usize)
-                        .ok_or_else(|| Error::invalid("a part that is not there"))?;
+                        .ok_or_else(|| Error::invalid("index of a part that does not exist"))?;
                     self.copy(inst, dst + k, a);
                 }
             }
@@ -203,7 +203,7 @@ impl<'a> Lower<'_, '_, 'a> {
                 for k in 0..count as usize {
                     match (parts.get_mut(start as usize + k), new.get(k)) {
                         (Some(part), Some(value)) => *part = *value,
-                        _ => return Err(Error::invalid("a part that is not there")),
+                        _ => return Err(Error::invalid("index of a part that does not exist")),
                     }
                 }
                 for (k, a) in parts.into_iter().enumerate() {
@@ -213,7 +213,7 @@ impl<'a> Lower<'_, '_, 'a> {
             InstKind::Icmp { predicate, a, b } => {
                 let op = Op::Icmp {
                     predicate: predicate_of(predicate)
-                        .ok_or_else(|| Error::invalid(format!("the predicate {predicate}")))?,
+                        .ok_or_else(|| Error::invalid(format!("unknown predicate {predicate}")))?,
                     bits: self.l.module.types.bits(a.0)?,
                     dst,
                     a: self.operand(a.0, &a.1)?,
@@ -224,7 +224,7 @@ impl<'a> Lower<'_, '_, 'a> {
             InstKind::Bin { op, a, b } => {
                 self.integer(a.0, op)?;
                 let op = Op::Bin {
-                    op: binary_op(op).ok_or_else(|| Error::invalid("an operation"))?,
+                    op: binary_op(op).ok_or_else(|| Error::invalid("unknown operation"))?,
                     bits: self.l.module.types.bits(a.0)?,
                     dst,
                     a: self.operand(a.0, &a.1)?,
@@ -252,7 +252,7 @@ impl<'a> Lower<'_, '_, 'a> {
                     self.copy(inst, dst + k as Register, a);
                 }
             }
-            _ => return Err(Error::invalid("an instruction")),
+            _ => return Err(Error::invalid("unexpected instruction")),
         }
         Ok(())
     }
@@ -266,7 +266,7 @@ impl<'a> Lower<'_, '_, 'a> {
             .module
             .types
             .find(&Type::Int(1))
-            .ok_or_else(|| Error::invalid("a condition"))
+            .ok_or_else(|| Error::invalid("condition of the wrong type"))
     }
 
     fn integer(&self, ty: TypeId, what: &str) -> Result<()> {
@@ -389,7 +389,7 @@ impl<'a> Lower<'_, '_, 'a> {
         let own = self.l.module.types.align(ty)?;
         let align = align.max(own).max(1);
         if !align.is_power_of_two() || align > MAX_SIZE {
-            return Err(Error::invalid("an alignment"));
+            return Err(Error::invalid("alignment is not a power of two"));
         }
         let private = self.private(&Value::Local(name));
         // where it begins and ends matters only to those who see it

@@ -58,7 +58,10 @@ impl<'m, 'a> Lowering<'m, 'a> {
             };
             let align = global.align.max(16);
             if !align.is_power_of_two() || align > 1 << 20 {
-                return Err(Error::invalid(format!("the alignment of @{}", global.name)));
+                return Err(Error::invalid(format!(
+                    "invalid alignment of @{}",
+                    global.name
+                )));
             }
             at = at.div_ceil(align) * align;
             let address = at;
@@ -68,7 +71,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
             }
             if at > FUNCTION_BASE {
                 return Err(Error::unsupported(format!(
-                    "more than {} MiB of globals",
+                    "having more than {} MiB of global variables",
                     FUNCTION_BASE >> 20
                 )));
             }
@@ -188,7 +191,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
             Value::Global(name) => self.address(name)?,
             Value::Float(text) => float_bits(text, bits)?,
             Value::Expr(expr) => arithmetic::mask(self.expression(expr)?, bits),
-            _ => return Err(Error::invalid("a constant of this type")),
+            _ => return Err(Error::invalid("constant does not fit its type")),
         })
     }
 
@@ -201,7 +204,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
         if let Some(k) = self.globals.get(name) {
             if self.module.globals[*k].thread_local {
                 return Err(Error::unsupported(format!(
-                    "the address of the thread-local @{name} as a constant"
+                    "a constant that holds the address of the thread-local variable @{name}"
                 )));
             }
             return Ok(self.program.globals[*k].address);
@@ -226,8 +229,8 @@ impl<'m, 'a> Lowering<'m, 'a> {
             if let Some(k) = self.globals.get(name) {
                 let known = ["stdin", "stdout", "stderr", "environ"].contains(name);
                 if self.module.globals[*k].init.is_none() && !known && !name.starts_with('_') {
-                    return Err(Error::unsupported(format!(
-                        "the variable {name}, which is declared and not defined"
+                    return Err(Error::undefined(format!(
+                        "the variable {name} is declared but not defined"
                     )));
                 }
             }
@@ -280,14 +283,14 @@ impl<'m, 'a> Lowering<'m, 'a> {
         let op = binary_op(op)
             .ok_or_else(|| Error::unsupported(format!("the constant expression {op}")))?;
         arithmetic::binary(op, bits, x, y)
-            .ok_or_else(|| Error::invalid("a constant division by zero"))
+            .ok_or_else(|| Error::invalid("division by zero in a constant"))
     }
 
     pub fn pointer_type(&self) -> Result<TypeId> {
         self.module
             .types
             .find(&Type::Ptr)
-            .ok_or_else(|| Error::invalid("a pointer in a text without pointers"))
+            .ok_or_else(|| Error::invalid("pointer in a module without pointer types"))
     }
 
     /// One index into an aggregate: array indices may be anything, fields must exist.
@@ -322,7 +325,7 @@ fn float_bits(text: &str, bits: u32) -> Result<u64> {
         },
         None => text
             .parse()
-            .map_err(|_| Error::invalid(format!("the constant {text}")))?,
+            .map_err(|_| Error::invalid(format!("malformed constant {text}")))?,
     };
     match bits {
         64 => Ok(wide.to_bits()),

@@ -1,8 +1,8 @@
-//! Memory: objects at fixed addresses, bytes with what they depend on.
+//! Memory: objects at fixed addresses.
 //!
-//! An address says which thread allocated the object and is the same in every run that allocates
-//! in the same order; heap addresses are never used twice, so a use after free is always found
-//! (and an ABA by reuse never happens). Cloning shares everything until it is written.
+//! An address includes the thread that allocated the object, and is the same in every run that
+//! allocates in the same order. Heap addresses are never reused, so every use after free is found
+//! (and ABA by reuse does not occur). Clones share everything until it is written.
 use crate::ir::program::Program;
 use crate::memory::hash::mixed;
 use crate::memory::object::{chunks, Named, NewLocal, Object, Visibility};
@@ -30,7 +30,7 @@ enum Area {
     ThreadLocal = 3,
 }
 
-/// Threads are part of an address.
+/// Addresses contain the thread's number.
 pub const MAX_THREADS: usize = 64;
 const SHIFT: u32 = 36;
 
@@ -101,7 +101,7 @@ impl Memory {
     ) -> u64 {
         let base = self.next(arena, align);
         let arena = Arc::make_mut(&mut self.arenas[arena]);
-        // no object begins where another ends
+        // a gap: one past the end of an object is in no object
         arena.next = base + size + 16;
         arena.objects.push(Arc::new(Object {
             base,
@@ -118,7 +118,7 @@ impl Memory {
         base
     }
 
-    /// Where the next object of an arena will begin.
+    /// The address of the next object of an arena.
     fn next(&self, arena: usize, align: u64) -> u64 {
         let align = align.max(16);
         self.arenas[arena].next.div_ceil(align) * align
@@ -150,7 +150,7 @@ impl Memory {
         locals[mark.min(locals.len())..].iter().map(|o| &**o)
     }
 
-    /// How many threads there is room for.
+    /// For how many threads there are arenas.
     pub fn threads(&self) -> usize {
         self.arenas.len() / 3
     }
@@ -169,12 +169,12 @@ impl Memory {
         base
     }
 
-    /// How many locals the thread's frames hold now.
+    /// The number of the thread's locals.
     pub fn locals(&self, thread: usize) -> usize {
         self.arenas[2 + 3 * thread].objects.len()
     }
 
-    /// Drops the locals from number `mark` on; `each` sees the bytes of the private ones.
+    /// Drops the locals from number `mark` on; calls `each` with the bytes of private ones.
     pub fn pop_locals(&mut self, thread: usize, mark: usize, mut each: impl FnMut(u64, u8)) {
         if self.locals(thread) <= mark {
             return;
@@ -182,7 +182,7 @@ impl Memory {
         let arena = Arc::make_mut(&mut self.arenas[2 + 3 * thread]);
         let mut known = false;
         for object in arena.objects.drain(mark..).rev() {
-            // addresses that others may still know of are not used again
+            // addresses that other threads may know are not reused
             known |= object.visibility == Visibility::Shared;
             if !known {
                 arena.next = object.base;
@@ -196,7 +196,7 @@ impl Memory {
         }
     }
 
-    /// Where a thread's own copy of a thread-local lies.
+    /// The address of a thread's copy of a thread-local variable.
     pub fn thread_local(&self, thread: usize, global: u32) -> u64 {
         let named = Named::ThreadLocal(global);
         let objects = self.arenas.get(3 + 3 * thread).map(|a| &a.objects[..]);
@@ -207,12 +207,12 @@ impl Memory {
         found.map_or(0, |o| o.base)
     }
 
-    /// Ends a heap object's life.
+    /// Frees a heap object.
     pub fn free(&mut self, address: u64) -> Result<(), Fault> {
         let place = self.locate(address)?;
         let object = self.object(place);
         if !matches!(object.named, Named::Heap) || object.base != address {
-            return Err("free of what malloc did not give".to_string());
+            return Err("free of a pointer that malloc did not return".to_string());
         }
         if object.freed {
             return Err("double free".to_string());
@@ -230,7 +230,7 @@ impl Memory {
         Arc::make_mut(&mut arena.objects[place.object])
     }
 
-    /// The object at an address, or just before it; also one that has ended.
+    /// The object that an address is in, or just past the end of; also if it was freed.
     pub fn object_at(&self, address: u64) -> Option<&Object> {
         Some(self.object(self.locate(address).ok()?))
     }
@@ -242,7 +242,7 @@ impl Memory {
         String::from_utf8_lossy(&text).into_owned()
     }
 
-    /// Whether an address is in some thread's heap, stack or thread-local variables, and whose.
+    /// Whether an address is in a thread's heap, stack or thread-local variables.
     pub fn is_of_thread(address: u64) -> bool {
         matches!(address >> SHIFT >> 8, 1..=3)
     }
@@ -268,7 +268,7 @@ impl Memory {
         if address < 4096 {
             return Err("access through a null pointer".to_string());
         }
-        let outside = || format!("access to {address:#x}, where no object is");
+        let outside = || format!("access to unallocated memory at {address:#x}");
         let Some(objects) = self.arenas.get(arena).map(|a| &a.objects) else {
             return Err(outside());
         };
@@ -300,7 +300,7 @@ impl Memory {
         Ok(place)
     }
 
-    /// Finds what the program accesses; what is wrong with it, in words.
+    /// The object that the program accesses, or an error message.
     pub fn access(
         &self,
         program: &Program,
@@ -309,7 +309,7 @@ impl Memory {
         write: bool,
     ) -> Result<ResolvedAddress, Fault> {
         let place = self.find(address, size).map_err(|message| {
-            // say whose object it is where that is known
+            // name the object if it is known
             match self.find(address, 0).map(|p| self.object(p).named) {
                 Ok(Named::Global(k)) => {
                     format!("{message}, {}", program.globals[k as usize].name)
@@ -323,7 +323,7 @@ impl Memory {
         Ok(place)
     }
 
-    /// Up to 8 bytes as a number. Bytes that were never written are zeros.
+    /// Reads up to 8 bytes as a number. Uninitialised bytes are zeros.
     pub fn read(
         &self,
         place: ResolvedAddress,
@@ -345,7 +345,7 @@ impl Memory {
         value
     }
 
-    /// The number at an address, 0 where there is none: for the library's own fields.
+    /// The number at an address, 0 if it is in no object: for objects of the library.
     pub fn word(&self, address: u64, size: u32) -> u64 {
         match self.find(address, u64::from(size)) {
             Ok(place) => {
@@ -358,8 +358,7 @@ impl Memory {
         }
     }
 
-    /// Whether some of the bytes were ever written: a structure that is read as one number may
-    /// have padding.
+    /// Whether some of the bytes are initialised: a structure read as one number may have padding.
     pub fn written(&self, place: ResolvedAddress, size: u32) -> bool {
         self.object(place).is_written(place.offset, size)
     }

@@ -1,6 +1,6 @@
-//! Hashes of memory and of what a loop depends on.
+//! Hash functions for memory and for the state of a loop.
 
-/// Zobrist hashing: a byte's part does not depend on the others, and a zero has none.
+/// Zobrist hashing: each byte contributes independently of the others; a zero contributes nothing.
 pub fn mixed(address: u64, byte: u8) -> u64 {
     if byte == 0 {
         return 0;

@@ -1,4 +1,4 @@
-//! Objects: bytes with what they depend on, in chunks that clones share until they are written.
+//! Objects: bytes with their dependencies, in chunks that clones share until they are written.
 use super::hash::mixed;
 use super::value::Dep;
 use crate::ir::instruction::SiteId;
@@ -13,7 +13,7 @@ pub struct Chunk {
     deps: Option<Box<[Dep; CHUNK]>>,
 }
 
-/// What an object is called.
+/// The kind of an object, and which variable it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Named {
     Nothing,
@@ -23,17 +23,17 @@ pub enum Named {
     ThreadLocal(u32),
 }
 
-/// Who else may use an object, as far as exploring needs to know.
+/// Which threads may use an object, as the explorer needs to know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visibility {
-    /// Nobody but the thread whose memory this is.
+    /// Only the thread that this memory belongs to.
     ThisThread,
-    /// At most one thread; the number says which object it is.
+    /// At most one thread; the number identifies the object.
     OneThread(u32),
     Shared,
 }
 
-/// A local variable that begins.
+/// A local variable that comes into scope.
 pub struct NewLocal {
     pub size: u64,
     pub align: u64,
@@ -50,18 +50,18 @@ pub struct Object {
     pub named: Named,
     pub freed: bool,
     pub constant: bool,
-    /// A local variable that no other code sees.
+    /// A local variable whose address does not escape.
     pub private: bool,
     pub visibility: Visibility,
-    /// Where a local variable begins.
+    /// The site of a local variable's declaration.
     pub site: SiteId,
-    /// Bytes that were never written count as written zeros.
+    /// Uninitialised bytes are initialised zeros.
     pub zeroed: bool,
     pub chunks: Vec<Option<Arc<Chunk>>>,
 }
 
 impl Object {
-    /// A byte, and what it depends on.
+    /// A byte, and its dependencies.
     pub fn byte(&self, offset: u64) -> (u8, Dep) {
         let (chunk, at) = (offset as usize / CHUNK, offset as usize % CHUNK);
         match self.chunks.get(chunk) {
@@ -73,7 +73,7 @@ impl Object {
         }
     }
 
-    /// Writes a byte; how the hash of memory changes.
+    /// Writes a byte; returns how the hash of memory changes.
     pub fn set_byte(&mut self, offset: u64, byte: u8, dep: Dep) -> u64 {
         let (chunk, at) = (offset as usize / CHUNK, offset as usize % CHUNK);
         if self.chunks.len() <= chunk {
@@ -99,7 +99,7 @@ impl Object {
         changed
     }
 
-    /// Whether one of the bytes was ever written.
+    /// Whether some of the bytes are initialised.
     pub fn is_written(&self, offset: u64, size: u32) -> bool {
         self.zeroed
             || (offset..offset + u64::from(size)).any(|offset| {
@@ -108,7 +108,7 @@ impl Object {
             })
     }
 
-    /// The bytes that have a place in memory, with their addresses.
+    /// The bytes in chunks, with their addresses.
     pub fn stored(&self) -> impl Iterator<Item = (u64, u8)> + '_ {
         let bytes = self.chunks.iter().enumerate().flat_map(|(k, chunk)| {
             let bytes = chunk.iter().flat_map(|c| c.bytes.iter().enumerate());
@@ -118,7 +118,7 @@ impl Object {
     }
 }
 
-/// An object's first bytes.
+/// The chunks of an object that starts with these bytes.
 pub fn chunks(image: &[u8]) -> Vec<Option<Arc<Chunk>>> {
     image
         .chunks(CHUNK)

@@ -18,7 +18,7 @@ impl Val {
     }
 }
 
-/// Sets of event numbers, each once, so that a set is a number and a union is mostly a look-up.
+/// Interned sets of event numbers: a set is a number, and a union is usually a table look-up.
 #[derive(Debug)]
 pub struct Deps {
     sets: Vec<BitSet>,
@@ -83,7 +83,7 @@ impl Deps {
         &self.sets[dep as usize]
     }
 
-    /// How many sets there are: a measure of the memory that they take.
+    /// The number of sets, a measure of the memory they take.
     pub fn count(&self) -> usize {
         self.sets.len()
     }

@@ -1,4 +1,4 @@
-//! Accesses on sequentially consistent memory, and the events that they leave.
+//! Accesses of sequentially consistent memory, and the events they record.
 use crate::interpreter::environment::{Cas, Environment, ExternCall, Flow};
 use crate::interpreter::event::{EventKind, Update};
 use crate::interpreter::outcome::{Outcome, RunEnd};
@@ -24,7 +24,8 @@ impl StepEnvironment<'_, '_> {
         found.map_err(|message| RunEnd::new(Outcome::Memory, message, Some(site)))
     }
 
-    /// Finds what an access is to; one that fails is noted here, as its order may be what is wrong.
+    /// Finds the object of an access; a failed access is recorded in the footprint, as its order
+    /// relative to others may be the error.
     pub fn access(
         &mut self,
         t: &Thread,
@@ -40,8 +41,8 @@ impl StepEnvironment<'_, '_> {
         found
     }
 
-    /// Notes an access that no join orders after all others: another thread that has ended could
-    /// have come later.
+    /// Records an access in the footprint, unless joins order it after all others: a thread that
+    /// has ended could have run later.
     pub fn touch(&mut self, thread: &Thread, address: u64, size: u32, write: bool) {
         let joined = self.shared.joined.count_ones() as usize;
         if self.shared.done.len() - joined.min(self.shared.done.len()) > 1 {
@@ -51,7 +52,7 @@ impl StepEnvironment<'_, '_> {
         }
     }
 
-    /// Writes, and says to the thread whether that changed anything.
+    /// Writes, and records whether the thread makes progress.
     fn put(&mut self, t: &mut Thread, place: ResolvedAddress, address: u64, size: u32, value: Val) {
         let old = self.shared.memory.word(address, size);
         if self.shared.memory.object(place).private {
@@ -60,7 +61,8 @@ impl StepEnvironment<'_, '_> {
                 t.mix(address + u64::from(k), (value.bits >> (8 * k)) as u8);
             }
         } else if old == arithmetic::mask(value.bits, 8 * size) {
-            // a write of the value that is there is no step forward, until another changes it
+            // writing the value that is already there is no progress, until another thread changes
+            // it
             t.saw(address, size, old);
         } else {
             t.progress();
@@ -68,7 +70,7 @@ impl StepEnvironment<'_, '_> {
         self.shared.memory.write(place, size, value);
     }
 
-    /// Whether accesses to this object leave events.
+    /// Whether accesses of this object are not events.
     fn silent(&self, place: ResolvedAddress, access: &Access) -> bool {
         let object = self.shared.memory.object(place);
         access.private || object.private || object.constant

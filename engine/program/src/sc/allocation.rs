@@ -1,5 +1,5 @@
-//! Library calls on sequentially consistent memory: those of [`Library`], allocation and copies of
-//! memory among them.
+//! Library calls on sequentially consistent memory ([`Library`]), with allocation and copies of
+//! memory.
 use crate::interpreter::environment::{ExternCall, Flow};
 use crate::interpreter::event::{Event, EventKind};
 use crate::interpreter::outcome::{Outcome, RunEnd};
@@ -166,7 +166,7 @@ impl Library for StepEnvironment<'_, '_> {
         freed.map_err(|message| RunEnd::new(Outcome::Memory, message, Some(site)))
     }
 
-    /// One read and one write event, however long.
+    /// One read event and one write event, whatever the size.
     fn copy(&mut self, t: &mut Thread, call: &ExternCall, size: u64) -> Result<(), RunEnd> {
         let (to, from) = (call.args[0], call.args[1]);
         let source = self.access(t, from.bits, size as u32, call.site, false)?;

@@ -1,16 +1,16 @@
-//! Where threads conflict: the only places where their order matters.
+//! Which locations threads conflict on: only there does their order matter.
 use crate::memory::address_space::MAX_THREADS;
 use rustc_hash::FxHashMap;
 
-/// Which threads touch what while others are not yet joined. A location is hot when two threads conflict on it:
-/// only there does the order of threads matter, so only there does the search branch. (Accesses
-/// that conflict with nothing commute with every step of other threads.)
+/// Which threads access what before they are joined. A location is hot when two threads conflict on
+/// it; the search only branches there, since other accesses commute with every step of other
+/// threads.
 #[derive(Default)]
 pub struct Footprint {
     touched: FxHashMap<(u64, u32), Touch>,
-    /// A location became hot since this was last reset.
+    /// Some location became hot since this was last reset.
     pub grown: bool,
-    /// Takes every location for hot: no reduction, to check the reduction by.
+    /// Treats every location as hot: no reduction, to test the reduction.
     #[cfg(test)]
     pub everything: bool,
 }

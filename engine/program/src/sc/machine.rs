@@ -1,4 +1,4 @@
-//! All threads on one sequentially consistent memory; cloneable, so that a search can branch.
+//! The machine: all threads on one sequentially consistent memory. A search clones it to branch.
 use crate::interpreter::event::{Event, EventKind, Operation, Update};
 use crate::interpreter::outcome::{Limits, Outcome, RunEnd};
 use crate::interpreter::step;
@@ -14,32 +14,33 @@ use crate::sc::footprint::Footprint;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-/// What all runs of one program share.
+/// Shared by all runs of one program.
 pub struct Context<'p> {
     pub program: &'p Program,
     pub limits: Limits,
     pub spurious: bool,
     pub deps: Deps,
     pub footprint: Footprint,
-    /// Which alternative the next step takes: a CAS that fails spuriously, the waiter to wake.
+    /// The alternative that the next step takes: a compare-exchange that fails spuriously, the
+    /// waiter to wake.
     pub variant: u32,
     pub steps: u64,
     pub events: u64,
 }
 
-/// Instructions of one run; a loop without shared accesses ends here.
+/// Limit of instructions per run, for loops without shared accesses.
 pub const MAX_STEPS: u64 = 2_000_000;
-/// Events of one run.
+/// Limit of events per run.
 pub const MAX_EVENTS: u64 = 20_000;
 
-/// Memory and what the library keeps beside it.
+/// Memory and the state of threads that other threads see.
 #[derive(Clone)]
 pub struct Shared {
     pub memory: Memory,
     /// Results of the threads that have ended.
     pub done: Vec<Option<u64>>,
     pub live: usize,
-    /// A bit for each thread that another has joined.
+    /// The threads that another one has joined, a bit each.
     pub joined: u64,
     /// Threads created by the current step.
     pub born: Vec<(FuncId, Val)>,
@@ -52,26 +53,26 @@ pub struct Machine {
     pub threads: Vec<Rc<Thread>>,
     pub shared: Shared,
     pub end: Option<RunEnd>,
-    /// Threads that a bound stopped.
+    /// Threads stopped by a limit.
     pub truncated: Vec<RunEnd>,
     pub steps: u64,
 }
 
-/// A thread that goes on, and how.
+/// A thread to run, and the alternative that its step takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice {
     pub thread: usize,
     pub variant: u32,
 }
 
-/// One thread's view of the shared state while it runs a step.
+/// The environment of a thread while it runs a step.
 pub struct StepEnvironment<'v, 'p> {
     pub shared: &'v mut Shared,
     pub context: &'v mut Context<'p>,
 }
 
 impl Machine {
-    /// Main before its first instruction, the global constructors above it.
+    /// Main before its first instruction.
     pub fn new(program: &Program) -> Machine {
         let mut shared = Shared {
             memory: Memory::new(program),
@@ -126,7 +127,7 @@ impl Machine {
         self.shared.done.get(t).is_some_and(|d| d.is_some())
     }
 
-    /// Whether the thread's next step can be taken now.
+    /// Whether the thread can take its next step now.
     pub fn enabled(&self, context: &Context, t: usize) -> bool {
         let thread = &self.threads[t];
         match &thread.state {
@@ -171,8 +172,8 @@ impl Machine {
         mutex::lock(state, t, held) != mutex::Lock::Busy
     }
 
-    /// How many ways the next step of an enabled thread has to be tried in at this point; 0 if it
-    /// commutes with the other threads and need not wait for a decision.
+    /// How many alternatives the next step of an enabled thread has at this point; 0 if it commutes
+    /// with the steps of other threads, so that it is no decision.
     pub fn alternatives(&self, context: &Context, t: usize) -> u32 {
         if self.shared.live < 2 {
             return 0;
@@ -242,7 +243,7 @@ impl Machine {
                         lock(0).max(condition::waiters(state))
                     }
                     Extern::CondBroadcast => lock(0),
-                    // the end of an object conflicts with every access to it
+                    // freeing an object conflicts with every access to it
                     Extern::Free | Extern::Realloc => {
                         let object = args.first().map(|a| self.value(t, *a));
                         let extent = object.and_then(|a| self.shared.memory.extent(a));
@@ -295,7 +296,7 @@ impl Machine {
                 self.end = Some(end);
             }
         } else if self.steps > MAX_STEPS || length > MAX_EVENTS {
-            let message = format!("a run of more than {MAX_STEPS} steps or {MAX_EVENTS} events");
+            let message = format!("more than {MAX_STEPS} steps or {MAX_EVENTS} events in one run");
             let dbg = thread.inst(program).map_or(0, |i| i.dbg);
             let mut end = RunEnd::new(Outcome::Bound, message, None);
             end.dbg = dbg;
@@ -308,8 +309,8 @@ impl Machine {
         }
     }
 
-    /// Says what the machine's future depends on, and what it has told so far: machines with equal
-    /// keys have equal threads, memory and logs, whatever order of independent steps led there.
+    /// A key of the machine's future and history: machines with equal keys have equal threads,
+    /// memory and logs, whatever order of independent steps led there.
     pub fn key(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         for thread in &self.threads {
@@ -324,7 +325,7 @@ impl Machine {
         hasher.finish()
     }
 
-    /// Runs every thread up to its next decision. Empty when none is left: the run has ended.
+    /// Runs every thread up to its next decision. Empty if the run has ended.
     pub fn settle(&mut self, context: &mut Context) -> Vec<Choice> {
         loop {
             let mut moved = false;
@@ -357,7 +358,7 @@ impl Machine {
         }
     }
 
-    /// The end of a run that has no choice left.
+    /// How a run without further choices ends.
     pub fn finish(&mut self, context: &Context) -> RunEnd {
         if let Some(end) = self.end.clone() {
             return end;
@@ -365,7 +366,7 @@ impl Machine {
         if let Some(cut) = self.truncated.first() {
             return cut.clone();
         }
-        // main's return ends the process, whoever still waits
+        // when main returns the process ends, even if other threads wait
         if self.is_done(0) {
             return RunEnd::new(Outcome::Complete, "", None);
         }
@@ -379,8 +380,8 @@ impl Machine {
                 _ => None,
             };
             let (rank, what, at) = match &thread.state {
-                State::Spinning { site, .. } => (3, "goes round a loop", Some(*site)),
-                State::Waiting { .. } => (2, "waits for a condition", own),
+                State::Spinning { site, .. } => (3, "waits in a loop", Some(*site)),
+                State::Waiting { .. } => (2, "waits for a condition variable", own),
                 State::AtBarrier { .. } => (2, "waits at a barrier", own),
                 _ => match inst.map(|i| &i.op) {
                     Some(Op::Extern {
@@ -405,10 +406,10 @@ impl Machine {
     }
 }
 
-/// Locks, condition variables and barriers are touched as wholes of this many bytes.
+/// The size of a synchronisation object in the footprint and in events, in bytes.
 pub const LOCK_SIZE: u32 = 4;
 
-/// An event of `thread` with the dependencies that stand for all kinds.
+/// An event of `thread`, with its control dependencies.
 pub fn event(thread: &Thread, site: SiteId, kind: EventKind, order: Order) -> Event {
     Event {
         site,
@@ -438,7 +439,7 @@ pub fn event(thread: &Thread, site: SiteId, kind: EventKind, order: Order) -> Ev
 }
 
 impl Machine {
-    /// Remembers which operation a thread is in when it is chosen.
+    /// Records which operation a thread is in when it is chosen.
     pub fn mark_call(&mut self, context: &Context, t: usize) {
         let call = match self.threads[t].inst(context.program) {
             Some(inst) => self.threads[t].call_of(inst),

@@ -1,5 +1,5 @@
-//! All threads of a program on one sequentially consistent memory: a machine that takes one step of
-//! one thread at a time, and the events that these steps leave.
+//! All threads of a program on one sequentially consistent memory: a machine that runs one step of
+//! one thread at a time, and records events.
 
 mod accesses;
 mod allocation;

@@ -1,7 +1,8 @@
-//! Threads, mutexes, condition variables, barriers and once flags on sequentially consistent memory.
+//! Threads, mutexes, condition variables, barriers and once flags on sequentially consistent
+//! memory.
 //!
-//! A step of the machine is a whole call, or the part of it up to where it waits. The events are those of
-//! a lock and an unlock, as litmus tests have them, and not the accesses of an object's state.
+//! A step of the machine is a call, or the part of it up to where it waits. It records the events
+//! of litmus tests, a lock and an unlock, instead of the accesses of an object's state.
 use crate::interpreter::environment::{ExternCall, Flow};
 use crate::interpreter::event::{Event, EventKind, Update};
 use crate::interpreter::outcome::{Outcome, RunEnd};
@@ -23,8 +24,8 @@ impl StepEnvironment<'_, '_> {
         self.shared.memory.word(address, size)
     }
 
-    /// Writes an object's state. That has no effect on what the thread is taken to have seen: the
-    /// mutexes that it holds are part of its own state.
+    /// Writes an object's state. This is not progress of the thread: the mutexes that it holds are
+    /// part of its own state.
     fn set_state(&mut self, site: SiteId, at: u64, size: u32, state: u64) -> Result<(), RunEnd> {
         let place = self.find(at, size.into(), site, true)?;
         self.shared.memory.write(place, size, Val::constant(state));
@@ -60,7 +61,7 @@ impl StepEnvironment<'_, '_> {
         self.shared.memory.add_thread(program);
         self.shared.done.push(None);
         self.shared.live += 1;
-        // the new thread's dependencies are on its own reads
+        // dependencies do not cross threads
         self.shared.born.push((id, Val::constant(argument.bits)));
         Ok(Flow::Value(Val::constant(0)))
     }
@@ -68,7 +69,7 @@ impl StepEnvironment<'_, '_> {
     pub fn join_thread(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, RunEnd> {
         let (out, size) = (call.args[1], call.args[2]);
         let other = call.joined(t.id, self.shared.done.len(), self.shared.joined)?;
-        // it has ended, or nobody would have run the call
+        // the thread has ended: otherwise the call is not enabled
         let result = self.shared.done[other].unwrap_or(0);
         self.shared.joined |= 1 << other;
         if out.bits != 0 {
@@ -102,7 +103,7 @@ impl StepEnvironment<'_, '_> {
         Ok(())
     }
 
-    /// Locks a mutex, which is free or held by the thread and recursive; whether it was.
+    /// Locks a mutex that is free, or recursive and held by the thread. Returns whether it did.
     pub fn lock_mutex(
         &mut self,
         t: &mut Thread,
@@ -124,7 +125,7 @@ impl StepEnvironment<'_, '_> {
         Ok(true)
     }
 
-    /// A failure synchronises with nothing and leaves no event.
+    /// Records a trylock that fails, which synchronises with nothing and is no event.
     pub fn note_busy(&mut self, t: &mut Thread, site: SiteId, mutex: u64) {
         let state = self.state(mutex, mutex::SIZE);
         self.touch(t, mutex, LOCK_SIZE, false);
@@ -146,7 +147,7 @@ impl StepEnvironment<'_, '_> {
         Ok(())
     }
 
-    /// Two steps: the thread begins to wait; the thread was woken, and finds the mutex free.
+    /// Takes two steps: the thread starts to wait; the thread was woken and finds the mutex free.
     pub fn wait_for_condition(
         &mut self,
         t: &mut Thread,
@@ -169,7 +170,7 @@ impl StepEnvironment<'_, '_> {
             };
             return Ok(Flow::Wait);
         }
-        // it holds the mutex as often as before
+        // the thread holds the mutex as often as before
         if self.lock_mutex(t, call.site, mutex, 0)? {
             t.hold(mutex.bits, held, t.free_state(mutex.bits));
             t.state = State::Running;
@@ -178,7 +179,7 @@ impl StepEnvironment<'_, '_> {
         Ok(Flow::Wait)
     }
 
-    /// Wakes the waiting thread that the step's variant says.
+    /// Wakes the waiting thread that the step's alternative selects.
     pub fn signal_condition(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), RunEnd> {
         let at = call.args[0].bits;
         self.touch(t, at, LOCK_SIZE, true);
@@ -203,7 +204,7 @@ impl StepEnvironment<'_, '_> {
         Ok(())
     }
 
-    /// Two steps, unless the thread is the last to arrive: it arrives; it leaves.
+    /// Takes two steps, unless the thread is the last to arrive: it arrives; it leaves.
     pub fn meet_at_barrier(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, RunEnd> {
         let barrier = call.args[0];
         let at = barrier.bits;
@@ -249,7 +250,7 @@ impl StepEnvironment<'_, '_> {
         t.log.push(e);
     }
 
-    /// The flag leaves the events of a mutex that the function runs under.
+    /// The flag has the events of a mutex that the function runs under.
     pub fn call_once(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, RunEnd> {
         let flag = call.args[0];
         let begin = once::begin(self.state(flag.bits, once::SIZE));

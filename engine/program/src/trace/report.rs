@@ -1,5 +1,5 @@
-//! How runs are told: what only one thread uses is left out, locations get names, dependencies
-//! become indices, and runs that look the same are merged again.
+//! Makes the trace of raw runs: accesses of objects that only one thread uses are removed,
+//! locations get names, dependencies become indices, and runs that have become equal are merged.
 use crate::interpreter::event::{Event, EventKind};
 use crate::ir::program::Program;
 use crate::memory::object::Named;
@@ -18,7 +18,7 @@ impl<'p> TraceBuilder<'p> {
         TraceBuilder {
             shared_only,
             shared: shared_objects(runs),
-            // by the thread that allocated them, then by order
+            // ordered by the allocating thread, then by allocation
             names: LocationNames::new(
                 program,
                 runs.iter()
@@ -78,7 +78,7 @@ fn shared_objects(runs: &[RawRun]) -> FxHashSet<u64> {
     users.into_iter().filter_map(shared).collect()
 }
 
-/// LocationNames of locations, as the source has them.
+/// Names of locations, as in the source.
 pub struct LocationNames<'p> {
     program: &'p Program,
     heap: FxHashMap<u64, usize>,
@@ -86,7 +86,7 @@ pub struct LocationNames<'p> {
 }
 
 impl<'p> LocationNames<'p> {
-    /// `heap`: the objects from the heap that are to be numbered, by where they begin.
+    /// `heap`: the base addresses of the heap objects to be numbered.
     pub fn new(program: &'p Program, heap: impl Iterator<Item = u64>) -> LocationNames<'p> {
         let mut objects: Vec<u64> = heap.collect();
         objects.sort_unstable();
@@ -107,7 +107,7 @@ impl<'p> LocationNames<'p> {
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
-        // a lock is its mutex: asked for as one byte it is named like any part
+        // a lock is named after its mutex: as one byte it is named like any member
         let size = match e.kind {
             EventKind::Lock | EventKind::Unlock => 1,
             _ => u64::from(e.size),
@@ -160,7 +160,7 @@ fn thread_events(
     deps: &Deps,
     names: &mut LocationNames,
 ) -> Vec<TracedEvent> {
-    // where each event ends up; a read that is left out is replaced by what it read through
+    // the new index of each event, or the dependencies that replace a removed read
     let mut through: Vec<Result<u32, Vec<u32>>> = Vec::with_capacity(events.len());
     let mut out: Vec<TracedEvent> = Vec::new();
     for e in events {

@@ -1,4 +1,4 @@
-//! Runs of a program: what a trace consists of.
+//! The runs that a trace consists of.
 use crate::interpreter::event::Event;
 use crate::interpreter::outcome::{Outcome, RunEnd};
 use crate::ir::instruction::SiteId;
@@ -25,7 +25,7 @@ impl Default for Options {
     }
 }
 
-/// An event as it is told: dependencies are indices in its thread's list.
+/// An event of a trace: dependencies are indices in its thread's list.
 #[derive(Debug, Clone)]
 pub struct TracedEvent {
     pub event: Event,
@@ -57,13 +57,13 @@ pub struct Trace {
 pub struct RawRun {
     pub threads: Vec<Vec<Event>>,
     pub end: RunEnd,
-    /// Loops that a bound truncated, and whether any bound did.
+    /// The loops that a limit truncated, and whether any limit was reached.
     pub truncated: Vec<SiteId>,
     pub bounded: bool,
     pub count: u64,
 }
 
-/// What makes two runs one: equal sequences of sites, kinds, locations and orders, equal ends.
+/// Identifies a run: sequences of sites, kinds, locations and orders, and how it ends.
 pub fn sequence_key<'e, L: Iterator<Item = &'e Event>>(
     logs: impl Iterator<Item = L>,
     end: &RunEnd,

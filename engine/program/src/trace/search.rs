@@ -1,9 +1,10 @@
-//! The interleavings of a program, and the event sequences that they give.
+//! The interleavings of a program, and the event sequences that they produce.
 //!
-//! Depth-first over the decisions of `machine`, which are only where threads conflict. When a run
-//! shows a conflict that earlier runs passed over, the search begins again with it; at the fixed
-//! point every interleaving is equivalent to one that was run. Too many interleavings are tried
-//! again state by state, then drawn.
+//! The search is depth first over the decisions of the machine, which are only where threads
+//! conflict. When a run shows a conflict that earlier runs did not branch on, the search starts
+//! again with it; at the fixed point every interleaving is equivalent to one that was run. If there
+//! are too many interleavings, the search visits states instead; if there are too many states,
+//! interleavings are sampled.
 use crate::interpreter::outcome::{Limits, Outcome};
 use crate::ir::instruction::SiteId;
 use crate::ir::program::Program;
@@ -14,7 +15,7 @@ use crate::trace::report::TraceBuilder;
 use crate::trace::run::{sequence_key, Options, RawRun, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Splitmix64: small, seeded, good enough to draw schedules.
+/// Splitmix64: a small seeded generator, good enough for sampling schedules.
 struct Random(u64);
 
 impl Random {
@@ -39,22 +40,22 @@ struct InterleavingSearch<'p> {
 /// Where the search branches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Branch {
-    /// At every decision, so that every interleaving is run.
+    /// At every decision: all interleavings.
     Each,
-    /// At every decision of a machine that was not met before: the same states by another order
-    /// of independent steps have the same runs before them.
+    /// At every decision of a machine that was not visited before: the same state, reached by
+    /// another order of independent steps, has the same runs before it.
     States,
     /// Only between whole operations.
     Operations,
 }
 
-/// States that a search may meet for each run that it may make.
+/// Limit of states per run of the budget.
 const STATES_PER_RUN: u64 = 25;
 
-/// Steps after which a search gives up, and as many again after which drawing ends: seconds.
+/// Limit of steps of a search, and again of sampling: seconds.
 const MAX_TOTAL_STEPS: u64 = 100_000_000;
 
-/// Sets of dependencies that one trace may hold before it ends early.
+/// Limit of dependency sets per trace.
 const MAX_SETS: usize = 4_000_000;
 
 impl Program {
@@ -96,7 +97,7 @@ impl InterleavingSearch<'_> {
         }
         if let Some(count) = self.every(budget, Branch::States) {
             let how = format!(
-                "{count} interleavings that lead through every state, of more than {budget} in all"
+                "{count} interleavings that reach every state, of more than {budget} in total"
             );
             return self.trace(count, true, how);
         }
@@ -112,7 +113,7 @@ impl InterleavingSearch<'_> {
         let more = self.sample(budget - orders, false, &mut random);
         let how = format!(
             "{drawn} {orders} orders of whole operations and {more} drawn interleavings, of more \
-             than {budget} in all"
+             than {budget} in total"
         );
         self.trace(orders + more, false, how)
     }
@@ -122,7 +123,7 @@ impl InterleavingSearch<'_> {
         self.index.clear();
     }
 
-    /// Depth-first over all decisions. None when there are more than `budget` runs.
+    /// Searches all decisions depth first. None if there are more than `budget` runs.
     fn every(&mut self, budget: u64, branch: Branch) -> Option<u64> {
         loop {
             self.context.footprint.grown = false;
@@ -148,7 +149,7 @@ impl InterleavingSearch<'_> {
                     for choice in rest.iter().rev() {
                         work.push((machine.clone(), Some(*choice)));
                     }
-                    // what is left over is at least one run each, unless it meets known states
+                    // each open branch is at least one run, unless it leads to known states
                     let least = match branch {
                         Branch::States => count + 1,
                         _ => count + 1 + work.len() as u64,
@@ -197,7 +198,7 @@ impl InterleavingSearch<'_> {
         }
     }
 
-    /// The decisions open now. Within an operation the thread that is in it goes on, if it can.
+    /// The open decisions. Within an operation the same thread continues if it can.
     fn choices(&mut self, machine: &mut Machine, whole: bool, last: Option<usize>) -> Vec<Choice> {
         if machine.end.is_some() {
             return Vec::new();
@@ -251,8 +252,8 @@ impl InterleavingSearch<'_> {
             interleavings: count,
             exhaustive: all && !truncated,
             how: match (how.is_empty(), truncated) {
-                (true, true) => format!("all {count} interleavings, some cut by a bound"),
-                (false, true) => format!("{how}; some cut by a bound"),
+                (true, true) => format!("all {count} interleavings, some truncated by a limit"),
+                (false, true) => format!("{how}; some truncated by a limit"),
                 _ => how,
             },
             bound_sites,
