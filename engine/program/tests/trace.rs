@@ -12,7 +12,7 @@ fn values(run: &Run, loc: &str) -> Vec<u64> {
     reads.iter().filter_map(|(_, e)| e.event.read).collect()
 }
 
-/// What tells runs apart: sequences of sites, kinds and locations, and the end.
+/// What distinguishes runs: sequences of sites, kinds and locations, and the end.
 fn sequences(trace: &Trace) -> BTreeSet<String> {
     let told = |run: &Run| {
         let threads = run.threads.iter().map(|events| {
@@ -161,7 +161,7 @@ fn dependencies_go_through_arithmetic_and_private_memory() {
 }
 
 #[test]
-fn unshared_events_are_told_when_asked_for() {
+fn unshared_events_are_in_the_trace_on_request() {
     let all = fixture("deps").trace(&Options {
         shared_only: false,
         ..Options::default()
@@ -277,7 +277,7 @@ fn conditions_barriers_and_once_order_what_they_should() {
 fn the_same_seed_draws_the_same_runs() {
     let program = fixture("queue");
     let drawn = |seed| {
-        // too few for every state, so that the rest is drawn
+        // too few for every state, so the rest is sampled
         program.trace(&Options {
             interleavings: 8,
             seed,
@@ -410,7 +410,7 @@ out:
     let whole = counted.trace(&Options::default());
     assert!(whole.exhaustive);
     assert_eq!(rounds(&whole), 20);
-    // the other thread goes on after the cut
+    // the other thread continues after the limit
     let after = |r: &Run| !find(&r.threads[0], EventKind::Write, "x").is_empty();
     assert!(cut.runs.iter().all(after));
     let endless = round("%c = icmp eq i32 0, 0", "%c");

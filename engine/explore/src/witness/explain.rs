@@ -17,6 +17,6 @@ impl Witness {
             FaultKind::Race => race(&slice, &nodes, violation.conflict),
             _ => depended(&mut slice, &nodes, &violation.fault),
         };
-        Renderer::new(source, &slice, &nodes, kept).tell()
+        Renderer::new(source, &slice, &nodes, kept).render()
     }
 }

@@ -124,7 +124,7 @@ impl<'a> Renderer<'a> {
         })
     }
 
-    pub fn tell(self) -> Witness {
+    pub fn render(self) -> Witness {
         let graph = self.slice.graph;
         let mut events: Vec<WitnessEvent> = Vec::new();
         let mut locations: BTreeMap<EventId, usize> = BTreeMap::new();

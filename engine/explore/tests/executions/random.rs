@@ -150,7 +150,7 @@ impl Program {
     }
 }
 
-/// A step that leads to the next: nobody gives back a lock that he has not taken.
+/// A step of a thread; a thread only releases a lock that it has taken.
 fn access(dice: &mut Dice) -> Do {
     match step(dice, 0) {
         Do::Skip => access(dice),

@@ -59,7 +59,7 @@ fn a_wait_for_what_nobody_writes_is_a_hang() {
 }
 
 #[test]
-fn a_lock_that_is_kept_hangs_who_asks_for_it() {
+fn a_lock_that_is_never_released_hangs_a_thread_that_waits_for_it() {
     let keeps = [Do::Lock(8)];
     let gives_back = [Do::Lock(8), Do::Unlock(8)];
     for name in ALL {
@@ -362,7 +362,7 @@ fn each_order_of_additions_is_one_execution() {
 }
 
 #[test]
-fn a_limit_ends_the_exploration_and_is_told() {
+fn a_limit_ends_the_exploration_and_is_reported() {
     let limited = |change: &dyn Fn(&mut Options)| {
         let mut options = options(2);
         change(&mut options);
@@ -395,6 +395,6 @@ fn a_model_that_exploration_does_not_cover_is_refused() {
         };
     refused(&model("c11"), &unasked, "po | rf");
     refused(&model("power"), &options(1), "dependencies");
-    // the axiom that says so is enough
+    // the axiom that states it suffices
     explore(&program, &model("rc11"), &unasked).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Integer arithmetic at any width up to 64 bits; values are kept zero-extended.
+//! Integer arithmetic at any width up to 64 bits; values are zero-extended.
 use crate::ir::instruction::{BinOp, Predicate, RmwOp, Unary};
 
 pub fn mask(value: u64, bits: u32) -> u64 {
@@ -17,8 +17,8 @@ pub fn sext(value: u64, bits: u32) -> u64 {
     (((value << shift) as i64) >> shift) as u64
 }
 
-/// None for a division that has no result. Shifts by the width or more give 0, the value that
-/// poison has here.
+/// None for a division without a result. Shifts by the width or more give 0, which stands for
+/// poison.
 pub fn binary(op: BinOp, bits: u32, a: u64, b: u64) -> Option<u64> {
     let (sa, sb) = (sext(a, bits) as i64, sext(b, bits) as i64);
     let shift = u32::try_from(b).ok().filter(|s| *s < bits);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn overflow_is_told_from_the_exact_result() {
+    fn overflow_is_decided_by_the_exact_result() {
         assert!(overflows(BinOp::Add, false, 64, u64::MAX, 1));
         assert!(!overflows(BinOp::Add, true, 64, u64::MAX, 1));
         assert!(overflows(BinOp::Mul, true, 8, 16, 8));

@@ -111,7 +111,7 @@ pub enum Unary {
     Abs,
 }
 
-/// What a memory instruction does apart from its operands.
+/// The attributes of a memory instruction, besides its operands.
 #[derive(Debug, Clone, Copy)]
 pub struct Access {
     pub site: SiteId,
@@ -120,20 +120,20 @@ pub struct Access {
     pub size: u32,
     pub bits: u32,
     pub volatile: bool,
-    /// The object is a local variable whose address never leaves the function.
+    /// The object is a local variable whose address does not escape the function.
     pub private: bool,
 }
 
 #[derive(Debug, Clone)]
 pub struct Edge {
     pub to: u32,
-    /// Where the target block's code starts.
+    /// The start of the target block's code.
     pub pc: u32,
     /// The phis of the target, all read before any is written.
     pub moves: Vec<(Register, Operand)>,
     /// The target is a loop's header: index into `Function::loops`.
     pub header: Option<u32>,
-    /// This edge goes back to the header from inside the loop.
+    /// A back edge of the loop.
     pub back: bool,
 }
 
@@ -143,14 +143,14 @@ pub struct Inst {
     /// The `DILocation`, 0 if none.
     pub dbg: u32,
     /// Index into `Program::calls`: the outermost inlined call around the instruction; `NO_CALL`
-    /// for text of the function itself, `SAME_CALL` where the text does not say.
+    /// for code of the function itself, `SAME_CALL` if the debug information does not tell.
     pub call: u32,
 }
 
 pub const NO_CALL: u32 = u32::MAX;
 pub const SAME_CALL: u32 = u32::MAX - 1;
 
-/// An index, its width, the stride.
+/// An index, its width in bits, its stride.
 pub type Scaled = (Operand, u32, u64);
 
 #[derive(Debug, Clone)]
@@ -175,7 +175,7 @@ pub enum Op {
         dst: Register,
         a: Operand,
     },
-    /// `llvm.uadd.with.overflow` and its kind: the value and the flag.
+    /// `llvm.uadd.with.overflow` and its like: the value and the flag.
     Overflow {
         op: BinOp,
         signed: bool,
@@ -191,7 +191,7 @@ pub enum Op {
         dst: Register,
         a: Operand,
     },
-    /// Truncates to `bits`; with 64 bits a plain copy.
+    /// Truncates to `bits`; with 64 bits a copy.
     Copy {
         bits: u32,
         dst: Register,
@@ -247,7 +247,7 @@ pub enum Op {
         failure: Order,
     },
     Fence {
-        /// `Na`: the fence is not there.
+        /// `Na`: there is no fence.
         order: Order,
         signal: bool,
         site: SiteId,
@@ -261,7 +261,7 @@ pub enum Op {
         condition: Operand,
         then: Edge,
         otherwise: Edge,
-        /// Loops that one of the edges leaves for code that goes on.
+        /// Loops that one of the edges leaves for code that does not end in `unreachable`.
         exits: Vec<u32>,
     },
     Switch {
@@ -281,7 +281,7 @@ pub enum Op {
         args: Vec<Operand>,
         dst: Option<Register>,
         site: SiteId,
-        /// memcpy and its like have a read and a write; private as in `Access`
+        /// `memcpy` has a read and a write; `private` is as in `Access`
         write_site: SiteId,
         private: (bool, bool),
     },
@@ -290,7 +290,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// Where the operation may go on but after itself.
+    /// The edges of a terminator.
     pub fn edges_mut(&mut self) -> Vec<&mut Edge> {
         match self {
             Op::Br(edge) => vec![edge],
@@ -313,7 +313,7 @@ pub enum Callee {
     Through(Operand),
 }
 
-/// Functions that the program does not define and the engine gives a meaning.
+/// Functions of the library that the engine models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extern {
     ThreadCreate,
@@ -341,10 +341,10 @@ pub enum Extern {
     Memcpy,
     Memset,
     AssertFail,
-    /// Ends the program; the words say what did.
+    /// Ends the program; the text says why.
     Abort(&'static str),
     Trap,
     Exit,
-    /// Does nothing and gives the constant.
+    /// Has no effect, and returns the constant.
     Ignored(u64),
 }

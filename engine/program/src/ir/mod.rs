@@ -1,5 +1,5 @@
 //! The [`Program`] that is interpreted: flat code over numbered registers, the sites of its memory
-//! operations, their memory orders, the names of what is in memory.
+//! operations, their memory orders, the names of variables and their members.
 
 pub mod arithmetic;
 pub mod instruction;

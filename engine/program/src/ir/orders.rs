@@ -1,8 +1,8 @@
-//! The memory orders of a program's operations, and the program with others.
+//! Reads and replaces the memory orders of a program's operations.
 //!
-//! An order is written `rlx acq rel acq_rel sc`; that of a compare-exchange as those of its success
-//! and of its failure, `acq_rel/rlx` (C11, 7.17.7.4); that of a fence that is not there `none`. What
-//! C allows where: 7.17.7.1 for stores, 7.17.7.2 for loads.
+//! An order is written `rlx acq rel acq_rel sc`; the orders of a compare-exchange are those of
+//! success and failure, `acq_rel/rlx` (C11, 7.17.7.4); the order of a fence that is removed is
+//! `none`. C11 restricts the orders of stores in 7.17.7.1 and those of loads in 7.17.7.2.
 use crate::error::{Error, Result};
 use crate::ir::instruction::{Inst, Op, Order, SiteId};
 use crate::ir::program::Program;
@@ -19,7 +19,7 @@ fn parse(text: &str, allowed: &[Order]) -> Option<Order> {
     allowed.iter().copied().find(|order| order.name() == text)
 }
 
-/// The site of an operation that has an order to choose.
+/// The site of an operation that has a memory order.
 fn site(op: &Op) -> Option<SiteId> {
     match op {
         Op::Load { access, .. }
@@ -35,7 +35,7 @@ fn site(op: &Op) -> Option<SiteId> {
     }
 }
 
-/// The order of an operation, as it is written here.
+/// The order of an operation, in this notation.
 fn written(op: &Op) -> String {
     match op {
         Op::Cas {
@@ -52,7 +52,7 @@ fn written(op: &Op) -> String {
     }
 }
 
-/// Gives the operation another order; else says which there are.
+/// Sets the order of an operation, or returns the allowed ones.
 fn set(op: &mut Op, text: &str) -> std::result::Result<Order, &'static str> {
     match op {
         Op::Load { access, .. } => {
@@ -102,7 +102,7 @@ pub struct NewFence<'a> {
 }
 
 impl Program {
-    /// Equal for programs that do the same, with the same orders, at the same places.
+    /// A hash of the code, variables and sites of the program.
     pub fn fingerprint(&self) -> u64 {
         let code = (&self.functions, &self.constructors, self.main);
         let memory = (&self.globals, &self.locals);
@@ -111,7 +111,7 @@ impl Program {
         hasher.finish()
     }
 
-    /// The order of each site as `with_orders` takes it; empty for a site that has none to choose.
+    /// The order of each site, in the notation of `with_orders`; empty for a site without one.
     pub fn orders(&self) -> Vec<String> {
         let mut orders = vec![String::new(); self.sites.len()];
         for inst in self.functions.iter().flat_map(|f| &f.code) {
@@ -122,7 +122,8 @@ impl Program {
         orders
     }
 
-    /// This program with other orders at some sites. Its other sites, and their numbers, stay.
+    /// This program with other orders at some sites. Other sites, and all site numbers, stay the
+    /// same.
     pub fn with_orders(&self, orders: &FxHashMap<SiteId, &str>) -> Result<Program> {
         let mut program = self.clone();
         let mut left = orders.clone();
@@ -147,8 +148,8 @@ impl Program {
         }
     }
 
-    /// This program with more fences. Each is a new site, at the end, at the place of the operation
-    /// that it is put beside.
+    /// This program with additional fences. Each gets a new site after all others, at the position
+    /// of the operation it is placed beside.
     pub fn with_fences(&self, fences: &[NewFence]) -> Result<Program> {
         let mut program = self.clone();
         let mut asked: FxHashMap<(SiteId, bool), Order> = FxHashMap::default();
@@ -164,7 +165,7 @@ impl Program {
         }
         for function in &mut program.functions {
             let code = std::mem::take(&mut function.code);
-            // where what stood at each place stands now, with the fence before it
+            // the new index of each instruction, or of the fence before it
             let mut moved: Vec<u32> = Vec::with_capacity(code.len());
             for inst in code {
                 moved.push(function.code.len() as u32);

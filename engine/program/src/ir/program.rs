@@ -9,15 +9,15 @@ use super::sites::Site;
 #[derive(Debug, Clone)]
 pub struct Loop {
     pub site: SiteId,
-    /// Registers that live across the header: with memory, the loop's whole state.
+    /// Registers live at the header: with memory, the state of the loop.
     pub live: Vec<Register>,
 }
 
-/// An inlined call: what it calls, and where it stands.
+/// An inlined call: the function, and the call's location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
     pub function: String,
-    /// The `inlinedAt` node, one a call.
+    /// The `inlinedAt` node; there is one per call.
     pub location: u32,
 }
 
@@ -34,12 +34,12 @@ pub struct Function {
 #[derive(Debug, Clone)]
 pub struct Global {
     pub name: String,
-    /// Its type in the source, a metadata node of `Program::shapes`.
+    /// Its type in the source, an index into `Program::shapes`.
     pub shape: Option<usize>,
     pub address: u64,
     pub size: u64,
     pub align: u64,
-    /// The bytes it starts with; zeros after their end.
+    /// The initial bytes, without trailing zeros.
     pub image: Vec<u8>,
     pub constant: bool,
     pub thread_local: bool,
@@ -63,7 +63,7 @@ pub struct Program {
     pub main: FuncId,
     /// Global constructors, in the order in which they run.
     pub constructors: Vec<FuncId>,
-    /// trylock makes an unlock something that others can tell apart.
+    /// Some call is a trylock, which tests a mutex without waiting: an unlock is then observable.
     pub has_trylock: bool,
     /// `file:line:column` of a `DILocation`, for messages.
     pub places: rustc_hash::FxHashMap<u32, String>,

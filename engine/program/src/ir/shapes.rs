@@ -1,12 +1,12 @@
-//! Names of locations: `q.register[1].turn` from the debug information of `q`.
+//! Names of locations, `q.slot[1].turn`, from the debug information of `q`.
 use crate::llvm::metadata::Metadata;
 use rustc_hash::FxHashMap;
 
-/// A type of the source, as far as naming its parts goes.
+/// A type of the source, as needed to name its parts.
 #[derive(Debug, Clone)]
 enum Shape {
     Leaf,
-    /// Named as a whole: locks, unions.
+    /// Not divided further: locks, unions.
     Whole,
     Struct(Vec<Member>),
     Array {
@@ -31,7 +31,7 @@ pub struct Shapes {
     ids: FxHashMap<u32, usize>,
 }
 
-/// Types whose inside is the library's own.
+/// Types whose members are internal to the library.
 const OPAQUE: [&str; 13] = [
     "pthread_mutex_t",
     "pthread_cond_t",
@@ -57,7 +57,8 @@ impl Shapes {
             return *known;
         }
         let index = self.list.len();
-        // pointers are leaves, so only broken metadata comes back here; it then finds a leaf
+        // only malformed metadata is cyclic here, since pointers are leaves; a leaf ends the
+        // recursion
         self.list.push(Shape::Leaf);
         self.ids.insert(id, index);
         let shape = self.shape(metadata, id);
@@ -148,8 +149,8 @@ impl Shapes {
         }
     }
 
-    /// The name of the part of `root` at `offset` that holds an access of `size` bytes; what has
-    /// no name of its own (unions, bit-fields, padding) is `+offset` from the last named part.
+    /// The name of the part of `root` at `offset` that contains an access of `size` bytes; a part
+    /// without a name (in a union, a bit-field or padding) is `+offset` from the last named part.
     pub fn name(&self, root: &str, shape: Option<usize>, offset: u64, size: u64) -> String {
         let mut name = root.to_string();
         let mut rest = offset;
@@ -163,7 +164,7 @@ impl Shapes {
                     let Some(member) = member.filter(|m| rest - m.offset + size <= m.size) else {
                         break;
                     };
-                    // a reserved name is the C++ library's way to the one value inside
+                    // the C++ library wraps a value in a member with a reserved name
                     let passed = member.name.starts_with("__") && members.len() == 1;
                     if !member.name.is_empty() && !passed {
                         if !name.is_empty() {

@@ -1,4 +1,4 @@
-//! Sites: where in the source a memory operation stands.
+//! Sites: the source positions of memory operations.
 use super::instruction::Order;
 use crate::llvm::metadata::{is_system, Metadata, Position};
 
@@ -8,8 +8,8 @@ pub struct Site {
     pub line: u32,
     pub column: u32,
     pub function: String,
-    /// The user's calls, innermost first: `function@file:line:column`, the function that contains
-    /// the call.
+    /// The calls in the user's code, innermost first: `function@file:line:column`, where the
+    /// function is the caller.
     pub chain: Vec<String>,
     /// R W RMW CAS F SF lock unlock create join loop assert …
     pub kind: &'static str,
@@ -22,8 +22,8 @@ impl Site {
     }
 }
 
-/// The site of an instruction. Text of system headers is passed over: the site is where the
-/// user's code calls them.
+/// The site of an instruction. Code of system headers is skipped: its site is where the user's code
+/// calls it.
 pub fn site(
     metadata: &Metadata,
     dbg: Option<u32>,

@@ -1,4 +1,4 @@
-//! The IR as parsed: names not yet resolved, nothing judged.
+//! The syntax tree of a module. Names are not resolved.
 use crate::llvm::metadata::Metadata;
 use crate::llvm::types::{TypeId, Types};
 
@@ -66,7 +66,7 @@ pub enum Value<'a> {
         template: &'a str,
         constraints: &'a str,
     },
-    /// Metadata operands and what else has no value here.
+    /// Metadata operands, and others without a value here.
     Opaque,
 }
 
@@ -189,6 +189,6 @@ pub enum InstKind<'a> {
         to: TypeId,
     },
     Freeze(Typed<'a>),
-    /// An instruction that is only refused when something reaches it.
+    /// An instruction that is only refused if it is reachable.
     Unsupported(&'a str),
 }

@@ -16,7 +16,7 @@ pub enum Token<'a> {
     /// A bare word: keywords, types, metadata field names.
     Word(&'a str),
     Int(i128),
-    /// A floating constant as spelt.
+    /// A floating-point constant as written.
     Float(&'a str),
     /// `"…"`, escapes kept.
     Str(&'a str),
@@ -32,7 +32,7 @@ pub enum Token<'a> {
 pub struct Lexeme<'a> {
     pub token: Token<'a>,
     pub line: u32,
-    /// First on its line: instructions end where lines do.
+    /// First on its line: an instruction ends with its line.
     pub first: bool,
 }
 
@@ -214,7 +214,7 @@ pub fn lex(text: &str) -> Result<Vec<Lexeme<'_>>> {
     Ok(out)
 }
 
-/// The bytes that a quoted text stands for: `\XX` is a byte, `\\` a backslash.
+/// The bytes of a quoted string: `\XX` is a byte, `\\` a backslash.
 pub fn unescape(text: &str) -> Vec<u8> {
     let raw = text.as_bytes();
     let mut out = Vec::with_capacity(raw.len());

@@ -1,4 +1,4 @@
-//! Metadata as far as places, variables and types of the source need it.
+//! Debug information: source positions, variables, types.
 use rustc_hash::FxHashMap;
 
 #[derive(Debug, Clone)]
@@ -87,7 +87,7 @@ impl<'a> Metadata<'a> {
         None
     }
 
-    /// A function's name as its author would say it: `push`, `Queue::push`, `main::lambda`.
+    /// A function's qualified name: `push`, `Queue::push`, `main::lambda`.
     pub fn name(&self, subprogram: &Node<'a>) -> String {
         self.name_within(subprogram, 0)
     }
@@ -116,7 +116,7 @@ impl<'a> Metadata<'a> {
             .unwrap_or_default()
     }
 
-    /// Whether a function's text comes with the compiler.
+    /// Whether a function is defined in a header of the compiler.
     pub fn is_library(&self, subprogram: Option<u32>) -> bool {
         let node = subprogram.and_then(|id| self.get(id));
         node.is_some_and(|node| is_system(&self.file(node)))
@@ -152,7 +152,8 @@ impl<'a> Metadata<'a> {
         out
     }
 
-    /// `file:line:column` of a location, as near to the user's text as the chain allows.
+    /// `file:line:column` of a location: the innermost position in the user's code, if there is
+    /// one.
     pub fn place(&self, location: Option<u32>) -> String {
         let chain = location.map(|id| self.chain(id)).unwrap_or_default();
         let user = chain.iter().find(|p| !is_system(&p.file));
@@ -163,8 +164,8 @@ impl<'a> Metadata<'a> {
     }
 }
 
-/// Whether a file comes with the compiler: the front end names such files `<stdatomic.h>`. The
-/// user's line is the first outside them.
+/// Whether a file belongs to the compiler: the front end names such files `<stdatomic.h>`. The
+/// user's position is the first outside them.
 pub fn is_system(file: &str) -> bool {
     file.starts_with('<')
 }

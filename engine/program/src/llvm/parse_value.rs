@@ -57,7 +57,7 @@ impl<'a> Parser<'a> {
         Ok((ty, value))
     }
 
-    /// An argument: a type, attributes, a value. Says whether it is passed `byval`.
+    /// An argument: a type, attributes, a value. Returns whether it is passed `byval`.
     pub fn argument(&mut self) -> Result<(Typed<'a>, bool)> {
         let ty = self.ty()?;
         if *self.module.types.get(ty).unwrap_or(&Type::Other) == Type::Other {

@@ -1,4 +1,4 @@
-//! Types and their layout under the x86-64 data layout, which all front ends are asked for.
+//! Types and their layout under the x86-64 data layout, which all front ends are told to use.
 use crate::error::{Error, Result};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -11,7 +11,7 @@ pub enum Type {
     Void,
     Int(u32),
     Ptr,
-    /// A floating-point type by its name; moved, never computed with.
+    /// A floating-point type by its name; values are moved but not computed with.
     Float(&'static str),
     Array(u64, TypeId),
     Struct {
@@ -25,7 +25,7 @@ pub enum Type {
     Other,
 }
 
-/// All types of a module, each once.
+/// All types of a module, interned.
 #[derive(Debug, Default)]
 pub struct Types {
     list: Vec<Type>,
@@ -33,11 +33,11 @@ pub struct Types {
     names: Vec<String>,
     name_ids: FxHashMap<String, u32>,
     bodies: Vec<Option<TypeId>>,
-    // asked for only once all bodies are known
+    // computed once all bodies are known
     layouts: RefCell<FxHashMap<TypeId, (u64, u64)>>,
 }
 
-/// Larger objects are refused: no concurrent test needs them, and sizes stay far from overflow.
+/// Larger objects are refused: no concurrent test needs them, and sizes cannot overflow.
 pub const MAX_SIZE: u64 = 1 << 26;
 const MAX_DEPTH: u32 = 64;
 
@@ -56,7 +56,7 @@ impl Types {
         id
     }
 
-    /// A type that has been met.
+    /// A type that was interned.
     pub fn find(&self, ty: &Type) -> Option<TypeId> {
         self.ids.get(ty).copied()
     }

@@ -1,4 +1,4 @@
-//! Calls: to the program's own functions, to the library, to LLVM's intrinsics.
+//! Lowers calls: of the program's functions, of the library, of LLVM's intrinsics.
 use crate::error::{Error, Result};
 use crate::ir::instruction::*;
 use crate::llvm::ast::{Inst, Typed, Value};
@@ -6,7 +6,7 @@ use crate::llvm::types::{Type, TypeId};
 use crate::lower::cxx;
 use crate::lower::function::Lower;
 
-/// Library calls without effect on what is checked: they give 0.
+/// Library calls that have no effect on what is checked; they return 0.
 const IGNORED: &[&str] = &[
     "sched_yield",
     "thrd_yield",
@@ -87,7 +87,7 @@ impl<'a> Lower<'_, '_, 'a> {
                 if name.starts_with("llvm.") {
                     return self.intrinsic(inst, name, args);
                 }
-                // an alias of a function is a global
+                // an alias of a function is a global variable of the module
                 if self.l.global(callee).is_none() {
                     return self.library(inst, name, args);
                 }
@@ -154,7 +154,7 @@ impl<'a> Lower<'_, '_, 'a> {
             return Err(Error::unsupported("inline assembly with results"));
         }
         if constraints.contains("~{memory}") {
-            // what the compiler may not move accesses across: a signal fence
+            // a compiler barrier: a signal fence
             let site = self.site(inst, "SF", Order::Sc);
             let op = Op::Fence {
                 order: Order::Sc,
@@ -166,7 +166,7 @@ impl<'a> Lower<'_, '_, 'a> {
         Ok(())
     }
 
-    /// Arguments by position; what an argument list leaves out is 0.
+    /// The arguments by position; a missing one is 0.
     fn values(&mut self, args: &[Typed<'a>]) -> Result<Vec<Operand>> {
         let mut out = Vec::new();
         for (ty, value) in args {
@@ -242,7 +242,7 @@ impl<'a> Lower<'_, '_, 'a> {
             "pthread_mutex_lock" | "mtx_lock" | "pthread_spin_lock" => {
                 (MutexLock, "lock", Order::Acq, given)
             }
-            // a failure that is tried again tells nobody that the lock was held
+            // a trylock that is repeated until it succeeds does not reveal that the lock was held
             "pthread_mutex_trylock"
             | "pthread_spin_trylock"
             | "mtx_trylock"

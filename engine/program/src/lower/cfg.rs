@@ -1,10 +1,10 @@
-//! Control flow of a function: loops, what is live at their headers, which branches leave them.
+//! The control flow graph of a function: its loops, and the registers live at their headers.
 use crate::bitset::BitSet;
 
-/// A function's blocks as numbers; `edges[b]` are the targets of block `b`'s terminator.
+/// Blocks are numbered; `edges[b]` are the targets of block `b`'s terminator.
 pub struct Graph {
     pub edges: Vec<Vec<usize>>,
-    /// Blocks from which every path ends in `unreachable`: a failed assertion's, say.
+    /// Blocks from which every path ends in `unreachable`, as after a failed assertion.
     pub cold: Vec<bool>,
 }
 
@@ -13,18 +13,18 @@ pub struct LoopInfo {
     pub body: BitSet,
 }
 
-/// What a block does to registers, for liveness.
+/// How a block uses registers, for liveness.
 #[derive(Default, Clone)]
 pub struct Usage {
     /// Read before any write in the block.
     pub uses: BitSet,
     pub defs: BitSet,
-    /// For each edge: registers that its phi moves write, then those that they read.
+    /// For each edge, the registers that its phi moves write, and those they read.
     pub moves: Vec<(Vec<u32>, Vec<u32>)>,
 }
 
 impl Graph {
-    /// Loops by their headers: the targets of edges that close a cycle in depth-first order.
+    /// The natural loops: a header is the target of a back edge of the depth-first search.
     pub fn loops(&self) -> Vec<LoopInfo> {
         let n = self.edges.len();
         // 0 new, 1 on the path, 2 done

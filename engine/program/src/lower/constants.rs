@@ -1,9 +1,9 @@
-//! What a function computes from constants alone, and the blocks that control then gets to.
+//! Constant propagation, and the blocks that are reachable given the constants.
 //!
-//! A memory order given as an argument becomes, once its callee is inlined, a switch over a
-//! constant with one access for each order. Only the access that is meant may stay: sparse
-//! conditional constant propagation (Wegman and Zadeck, TOPLAS 1991) finds it. A value is folded
-//! only where *all* its operands are constants, so `r & 0` keeps its dependency on r.
+//! A memory order passed as an argument becomes, once its callee is inlined, a switch over a
+//! constant with one access per order. Only the access with that order may remain: sparse
+//! conditional constant propagation (Wegman and Zadeck, TOPLAS 1991). A value is folded only if
+//! *all* its operands are constants, so `r & 0` keeps its dependency on r.
 use crate::bitset::BitSet;
 use crate::error::{Error, Result};
 use crate::ir::arithmetic;
@@ -12,18 +12,18 @@ use crate::llvm::types::{TypeId, Types};
 use crate::lower::opcodes::{binary_op, predicate_of};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// None stands for a value that is not known before the program runs.
+/// None: the value is not known before the program runs.
 type Known = Option<u64>;
 
 pub struct Folded<'m, 'a> {
     types: &'m Types,
     values: FxHashMap<&'a str, Known>,
-    /// Blocks that control can get to.
+    /// The reachable blocks.
     pub reached: BitSet,
 }
 
 impl<'m, 'a> Folded<'m, 'a> {
-    /// `blocks` are the numbers of the function's blocks by name.
+    /// `blocks` are the indices of the function's blocks by name.
     pub fn new(
         types: &'m Types,
         function: &Function<'a>,
@@ -67,12 +67,12 @@ impl<'m, 'a> Folded<'m, 'a> {
         Ok(folded)
     }
 
-    /// The bits of a local value that is always the same.
+    /// The value of a local that is constant.
     pub fn constant(&self, name: &str) -> Known {
         self.values.get(name).copied().flatten()
     }
 
-    /// The blocks that a terminator leads to.
+    /// The possible targets of a terminator.
     pub fn targets<'x>(&self, inst: &'x Inst<'a>) -> Vec<&'x str> {
         match &inst.kind {
             InstKind::Br(to) => vec![to],
@@ -106,8 +106,8 @@ impl<'m, 'a> Folded<'m, 'a> {
         }
     }
 
-    /// Notes what is known now about a result; whether that is news. `taken` tells from which
-    /// blocks control can come.
+    /// Records what is now known about a result; returns whether that is new. `taken` says from
+    /// which blocks control can come.
     fn learn(&mut self, inst: &Inst<'a>, name: &'a str, taken: impl Fn(&str) -> bool) -> bool {
         if self.values.get(name) == Some(&None) {
             return false;
@@ -117,7 +117,7 @@ impl<'m, 'a> Folded<'m, 'a> {
         };
         match self.values.insert(name, known) {
             Some(before) if before == known => false,
-            // what was one constant and is now another varies
+            // two different constants: the value varies
             Some(Some(_)) => {
                 self.values.insert(name, None);
                 true

@@ -1,15 +1,15 @@
-//! What C++ calls without saying so, or through headers whose library is not there to be read:
-//! allocation, the ways to end, exceptions.
+//! Functions that C++ code calls implicitly, or through headers whose library has no IR:
+//! allocation, termination, exceptions.
 //!
-//! An exception that is thrown ends the program: who compiles the text refuses handlers, so
-//! nothing catches it ([except.terminate] in the C++ standard).
+//! An exception that is thrown ends the program: handlers are refused when the source is compiled,
+//! so nothing catches it ([except.terminate] in the C++ standard).
 use crate::ir::instruction::{Extern, Operand, Order};
 use cpp_demangle::{DemangleOptions, Symbol};
 
 /// What a library function does, the kind and order of its site, and its arguments.
 pub type Meaning = (Extern, &'static str, Order, Vec<Operand>);
 
-/// Constructors of exceptions, which nobody will look at.
+/// Constructors of exceptions, whose contents are not used.
 const EXCEPTIONS: [&str; 4] = [
     "_ZNSt11logic_errorC",
     "_ZNSt13runtime_errorC",
@@ -45,7 +45,7 @@ pub fn meaning(name: &str, given: &[Operand]) -> Option<Meaning> {
         name if name.starts_with("_ZdlPv") || name.starts_with("_ZdaPv") => {
             (Extern::Free, "call", Order::Na, vec![arg(0)])
         }
-        // waiting is reading until the value is another one: nobody need be woken
+        // waiting is modelled as reading until the value changes: no notification is needed
         name if name.starts_with("_ZNSt3__1") && name.contains("atomic_notify_") => {
             (Extern::Ignored(0), "", Order::Na, vec![])
         }
@@ -56,10 +56,10 @@ pub fn meaning(name: &str, given: &[Operand]) -> Option<Meaning> {
     })
 }
 
-/// A symbol's name as it stands in the source, without parameters.
+/// A symbol's name in the source, without parameters.
 pub fn demangled(symbol: &str) -> String {
     let options = DemangleOptions::new().no_params().no_return_type();
-    // the reader takes what is no symbol for a type: "x" is long long
+    // the demangler takes other names for types: "x" is long long
     let name = Some(symbol).filter(|s| s.starts_with("_Z"));
     let name = name.and_then(|name| Symbol::new(name).ok());
     let name = name.and_then(|name| name.demangle_with_options(&options).ok());

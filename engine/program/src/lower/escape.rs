@@ -1,10 +1,10 @@
-//! Which local variables other code can see.
+//! Escape analysis: which local variables other code can access.
 use crate::llvm::ast::{Block, InstKind, Value};
 use crate::lower::function::Lower;
 
 impl<'m, 'a> Lower<'_, 'm, 'a> {
-    /// Allocas whose address is only loaded from, stored to, indexed, compared or copied through
-    /// belong to the function alone: no event, no scheduling point.
+    /// An alloca whose address is only loaded from, stored to, indexed, compared or copied through
+    /// is private to the function: its accesses are no events and no scheduling points.
     pub fn escapes(&mut self, blocks: &[&'m Block<'a>]) {
         let insts = || blocks.iter().flat_map(|b| &b.insts);
         for inst in insts() {
@@ -12,7 +12,7 @@ impl<'m, 'a> Lower<'_, 'm, 'a> {
                 self.roots.insert(name, name);
             }
         }
-        // an index may come before its base in the text's order of blocks
+        // an index may precede its base in the order of blocks
         let mut changed = true;
         while changed {
             changed = false;
@@ -38,7 +38,7 @@ impl<'m, 'a> Lower<'_, 'm, 'a> {
                         if name.starts_with("llvm.mem") || name.starts_with("llvm.lifetime")
                             || name.starts_with("llvm.dbg")
                             || ["memcpy", "memmove", "memset"].contains(name));
-                    // the library's memcpy gives its first argument back
+                    // memcpy returns its first argument
                     if !harmless || inst.result.is_some() {
                         leaks.extend(args.iter().map(|a| &a.1));
                     }

@@ -1,4 +1,4 @@
-//! One function: names become registers, blocks become flat code, allocas learn who sees them.
+//! Lowers one function: SSA names become registers, blocks become flat code.
 use crate::error::{Error, Result};
 use crate::ir::instruction::*;
 use crate::ir::program::*;
@@ -12,7 +12,7 @@ use crate::lower::liveness::usage;
 use crate::lower::module::Lowering;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The registers of an SSA value: one a scalar.
+/// The registers of an SSA value: one per scalar.
 #[derive(Clone, Copy)]
 struct Registers {
     register: Register,
@@ -24,14 +24,14 @@ pub struct Lower<'l, 'm, 'a> {
     function: &'m Function<'a>,
     values: FxHashMap<&'a str, Registers>,
     pub registers: u32,
-    /// Names that hold addresses inside an alloca, and whether that alloca is private.
+    /// Names that hold addresses inside an alloca, with the name of the alloca.
     pub roots: FxHashMap<&'a str, &'a str>,
     pub escaped: FxHashSet<&'a str>,
     blocks: FxHashMap<&'m str, usize>,
     pub folded: Folded<'m, 'a>,
     current: usize,
     code: Vec<crate::ir::instruction::Inst>,
-    /// Positions of this function's text where an inlined call stands.
+    /// Source positions of this function at which an inlined call is.
     call_places: FxHashSet<(u32, u32)>,
 }
 
@@ -88,14 +88,14 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                     self.define(name, ty).map_err(|e| e.at(at))?;
                 }
                 if let (Some(name), InstKind::Cas { .. }) = (inst.result, &inst.kind) {
-                    // the type {T, i1} of the pair need not occur in the text
+                    // the type {T, i1} of the result need not occur in the module
                     let register = self.temporary(2);
                     self.values.insert(name, Registers { register, count: 2 });
                 }
                 for p in inst.dbg.map(|d| self.l.module.metadata.chain(d)).iter() {
                     if let Some((outer, inner)) = outermost(p) {
                         if library && !is_system(&outer.file) {
-                            // what the library calls for the user goes by the user's name
+                            // a library function that calls user code is named after that code
                             library = false;
                             self.l.program.functions[id as usize]
                                 .name
@@ -270,7 +270,8 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         });
     }
 
-    /// The outermost inlined call around a position: the operation that its events belong to.
+    /// The outermost inlined call around a source position: the operation that its events belong
+    /// to.
     fn call(&mut self, dbg: u32) -> u32 {
         let chain = self.l.module.metadata.chain(dbg);
         let Some((outer, inner)) = outermost(&chain) else {
@@ -290,7 +291,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                 index
             }
             None if !inner.is_empty() => NO_CALL,
-            // the inliner gives the call's own position to what had none
+            // the inliner gives instructions without a position that of the call
             None if self.call_places.contains(&(outer.line, outer.column)) => SAME_CALL,
             None if outer.line == 0 => SAME_CALL,
             None => NO_CALL,
@@ -378,7 +379,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         Ok((offset, scaled))
     }
 
-    /// Where the scalars that a path leads to start among those of the whole, and how many.
+    /// The index of the first scalar of a part within the whole, and the number of its scalars.
     pub fn part(&self, ty: TypeId, path: &[u64]) -> Result<(u32, u32)> {
         let types = &self.l.module.types;
         let (mut start, mut ty) = (0, ty);
@@ -391,7 +392,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         Ok((start, types.scalars(ty)?.len() as u32))
     }
 
-    /// Resolves the edges, finds the loops.
+    /// Resolves edges and finds loops.
     fn finish(
         &mut self,
         id: FuncId,
@@ -436,7 +437,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         let mut found = Vec::new();
         for info in &loops {
             let (start, end) = ranges[info.header];
-            // the branch that leaves or goes round is what the reader sees as the loop
+            // the position of a loop is that of the branch that leaves it or returns to its header
             let dbg = self.code[start..end]
                 .iter()
                 .rev()
@@ -480,8 +481,8 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
     }
 }
 
-/// The outermost of the user's positions, and those inside it. A thread's function may be inlined
-/// into the library's that starts it.
+/// The outermost position in the user's code, and the positions inside it. A thread's start
+/// function may be inlined into the library function that starts it.
 fn outermost(chain: &[Position]) -> Option<(&Position, &[Position])> {
     let users = chain.iter().rposition(|p| !is_system(&p.file));
     chain[..users.map_or(chain.len(), |k| k + 1)].split_last()

@@ -1,4 +1,4 @@
-//! Instructions to operations.
+//! Lowers instructions to operations.
 use crate::error::{Error, Result};
 use crate::ir::instruction::*;
 use crate::ir::program::*;
@@ -150,7 +150,7 @@ impl<'a> Lower<'_, '_, 'a> {
         }
     }
 
-    /// Instructions that only compute.
+    /// Instructions that do not access memory.
     fn value_inst(&mut self, inst: &Inst<'a>) -> Result<()> {
         let dst = self.dst(inst);
         match &inst.kind {
@@ -272,7 +272,7 @@ impl<'a> Lower<'_, '_, 'a> {
     fn integer(&self, ty: TypeId, what: &str) -> Result<()> {
         match self.l.module.types.get(ty)? {
             Type::Int(1..=64) | Type::Ptr => Ok(()),
-            // an exchange of a float moves bits only
+            // exchanging a float only moves bits
             Type::Float(_) if what == "atomicrmw" => Ok(()),
             _ => Err(Error::unsupported(format!(
                 "the instruction {what} on {}",
@@ -303,7 +303,7 @@ impl<'a> Lower<'_, '_, 'a> {
         })
     }
 
-    /// `address + offset`, in a register of its own where there is an offset.
+    /// `address + offset`, in a register of its own if the offset is not 0.
     fn offset(&mut self, inst: &Inst<'a>, base: Operand, offset: u64) -> Operand {
         if offset == 0 {
             return base;
@@ -392,7 +392,7 @@ impl<'a> Lower<'_, '_, 'a> {
             return Err(Error::invalid("alignment is not a power of two"));
         }
         let private = self.private(&Value::Local(name));
-        // where it begins and ends matters only to those who see it
+        // the scope of a private variable is not observable
         let site = match private {
             true => 0,
             false => self.site(inst, "call", Order::Na),

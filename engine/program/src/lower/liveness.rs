@@ -1,8 +1,8 @@
-//! Which registers an instruction reads and writes.
+//! Which registers a block reads and writes.
 use crate::ir::instruction::{Callee, Edge, Inst, Op, Operand, Register};
 use crate::lower::cfg::Usage;
 
-/// Reads and writes of a block, for liveness.
+/// The registers that a block reads and writes, for liveness.
 pub fn usage(code: &[Inst]) -> Usage {
     let mut out = Usage::default();
     for inst in code {
@@ -43,7 +43,7 @@ fn register(operand: Operand) -> Option<Register> {
     }
 }
 
-/// Calls `f` with each register read (false), then each written (true); phi moves left out.
+/// Calls `f` with each register read (false), then each written (true), without phi moves.
 fn visit(op: &Op, f: &mut impl FnMut(Register, bool)) {
     let mut reads: Vec<Operand> = Vec::new();
     let mut writes: Vec<Register> = Vec::new();

@@ -1,6 +1,4 @@
-//! [`ast::Module`](crate::llvm::ast::Module) → [`Program`](crate::ir::Program): addresses are
-//! assigned, constants folded, SSA names become registers, calls of known library functions become
-//! operations. What the interpreter cannot run is refused here, with its place in the source.
+//! [`ast::Module`](crate::llvm::ast::Module) → [`Program`](crate::ir::Program): addresses are assigned, constants folded, SSA names become registers, calls of known library functions become operations. What the interpreter does not support is refused here, with its source position.
 
 mod call;
 mod cfg;

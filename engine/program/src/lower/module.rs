@@ -1,4 +1,5 @@
-//! `ast::Module` → `ir::Program`: addresses, constants, what is reachable.
+//! Module-level lowering: addresses of functions and globals, initial values, constants, the set of
+//! reachable functions.
 use crate::error::{Error, Result};
 use crate::ir::arithmetic;
 use crate::ir::instruction::FuncId;
@@ -13,21 +14,21 @@ use rustc_hash::FxHashMap;
 const GLOBAL_BASE: u64 = 0x1_0000;
 pub const EXTERNAL_BASE: u64 = 0x5000_0000;
 
-/// What lowering knows while it goes through the functions.
+/// The state of lowering a module.
 pub struct Lowering<'m, 'a> {
     pub module: &'m Module<'a>,
     pub program: Program,
     pub functions: FxHashMap<&'a str, FuncId>,
     pub externals: FxHashMap<&'a str, u64>,
     pub globals: FxHashMap<&'a str, usize>,
-    /// Functions met so far; their code is still to be lowered from `done` on.
+    /// Reachable functions that are not lowered yet.
     pub work: Vec<FuncId>,
     pub met: Vec<bool>,
     pub calls: FxHashMap<u32, u32>,
 }
 
 impl<'m, 'a> Lowering<'m, 'a> {
-    /// Puts a function on the list of those to lower.
+    /// Marks a function as reachable.
     pub fn reach(&mut self, id: FuncId) {
         if !std::mem::replace(&mut self.met[id as usize], true) {
             self.work.push(id);
@@ -52,7 +53,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
                 .map(|t| shapes.read(metadata, t));
             let size = match self.module.types.size(global.ty) {
                 Ok(size) => size,
-                // an opaque or huge thing that only a declaration mentions
+                // an opaque or huge type that only a declaration uses
                 Err(_) if global.init.is_none() => 0,
                 Err(error) => return Err(error),
             };
@@ -66,7 +67,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
             at = at.div_ceil(align) * align;
             let address = at;
             if !global.thread_local && !global.alias {
-                // the gap makes one past the end no object
+                // a gap: one past the end of an object is in no object
                 at += size + 16;
             }
             if at > FUNCTION_BASE {
@@ -145,7 +146,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
         Ok(())
     }
 
-    /// Writes a constant into an image that grows as far as it is not zero.
+    /// Writes a constant into an image, without trailing zeros.
     fn write(&mut self, ty: TypeId, value: &Value<'a>, at: u64, image: &mut Vec<u8>) -> Result<()> {
         match value {
             Value::Zero | Value::Undef | Value::Null => Ok(()),
@@ -182,7 +183,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
         }
     }
 
-    /// The bits of a scalar constant.
+    /// The value of a scalar constant.
     pub fn constant(&mut self, ty: TypeId, value: &Value<'a>) -> Result<u64> {
         let bits = self.module.types.bits(ty)?;
         Ok(match value {
@@ -215,7 +216,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
         Err(Error::invalid(format!("@{name} is not defined")))
     }
 
-    /// The global that a value names.
+    /// The global variable that a value refers to.
     pub fn global(&self, value: &Value<'a>) -> Option<u32> {
         match value {
             Value::Global(name) => self.globals.get(name).map(|k| *k as u32),
@@ -223,7 +224,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
         }
     }
 
-    /// Refuses a variable that no initialiser gives a value, but for the library's own.
+    /// Refuses a variable that is declared but not defined, except those of the library.
     pub fn check_defined(&self, value: &Value<'a>) -> Result<()> {
         if let Value::Global(name) = value {
             if let Some(k) = self.globals.get(name) {
@@ -293,7 +294,8 @@ impl<'m, 'a> Lowering<'m, 'a> {
             .ok_or_else(|| Error::invalid("pointer in a module without pointer types"))
     }
 
-    /// One index into an aggregate: array indices may be anything, fields must exist.
+    /// The offset and type that one index leads to; array indices need not be in bounds, fields
+    /// must exist.
     pub fn step(&self, ty: TypeId, index: u64) -> Result<(u64, TypeId)> {
         let types = &self.module.types;
         match types.get(ty)? {

@@ -16,7 +16,7 @@ pub fn trace(program: &Program) -> Trace {
     program.trace(&Options::default())
 }
 
-/// A program of one main, with every global event told.
+/// A program of one main, whose trace has every event on globals.
 pub fn run(text: &str) -> Run {
     let program = Program::from_ir(text).unwrap_or_else(|e| panic!("{e}"));
     let options = Options {

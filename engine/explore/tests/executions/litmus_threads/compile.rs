@@ -7,7 +7,7 @@ use litmus::value::{Address, Op, Value};
 use litmus::Test;
 use program::ir::Order;
 
-/// How often `while` goes round before it is cut, as in `enumerate`.
+/// Iterations of a `while` loop before it is truncated, as in `enumerate`.
 const UNROLL: u32 = 2;
 
 /// Addresses are numbers that integers of litmus tests are far from.
