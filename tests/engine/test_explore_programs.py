@@ -705,8 +705,8 @@ def test_the_witness_of_a_lost_signal_shows_it_before_the_wait(tmp_path: Path) -
     labels = [event["label"] for event in witness["events"]]
     assert [(labels[a], labels[b]) for a, b in witness["fr"]] == [("c", "a")]
     assert [(wait["thread"], wait["what"]) for wait in witness["waits"]] == [
-        (0, "the end of a thread"),
-        (1, "a condition"),
+        (0, "another thread to end"),
+        (1, "a condition variable"),
     ]
 
 

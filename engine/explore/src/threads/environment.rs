@@ -4,8 +4,8 @@
 //! An instruction is interrupted at each event without an answer, and runs again from its beginning
 //! when there is one, with all answers so far.
 use crate::source::{Action, EventLabel, FaultKind, Location, Wait};
+use crate::threads::local_state::LocalState;
 use crate::threads::sharing::{LearnedSharing, SharingChanged};
-use crate::threads::thread_state::LocalState;
 use program::interpreter::thread::Thread;
 use program::interpreter::RunEnd;
 use program::ir::arithmetic::mask;

@@ -4,9 +4,9 @@
 mod allocation;
 pub mod environment;
 mod instructions;
+mod local_state;
 pub mod sharing;
 pub mod source;
 mod synchronisation;
-mod thread_state;
 
 pub use source::ProgramSource;

@@ -2,7 +2,7 @@
 use crate::bitset::BitSet;
 
 /// Blocks are numbered; `edges[b]` are the targets of block `b`'s terminator.
-pub struct Graph {
+pub struct ControlFlowGraph {
     pub edges: Vec<Vec<usize>>,
     /// Blocks from which every path ends in `unreachable`, as after a failed assertion.
     pub cold: Vec<bool>,
@@ -23,7 +23,7 @@ pub struct Usage {
     pub moves: Vec<(Vec<u32>, Vec<u32>)>,
 }
 
-impl Graph {
+impl ControlFlowGraph {
     /// The natural loops: a header is the target of a back edge of the depth-first search.
     pub fn loops(&self) -> Vec<LoopInfo> {
         let n = self.edges.len();

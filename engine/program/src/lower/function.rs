@@ -6,7 +6,7 @@ use crate::ir::sites;
 use crate::llvm::ast::{Block, Function, Inst, InstKind, Typed, Value};
 use crate::llvm::metadata::{is_system, Position};
 use crate::llvm::types::{Type, TypeId};
-use crate::lower::cfg::{Graph, Usage};
+use crate::lower::cfg::{ControlFlowGraph, Usage};
 use crate::lower::constants::Folded;
 use crate::lower::liveness::usage;
 use crate::lower::module::Lowering;
@@ -401,7 +401,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         ranges: &[(usize, usize)],
     ) -> Result<()> {
         let n = self.function.blocks.len();
-        let mut graph = Graph {
+        let mut graph = ControlFlowGraph {
             edges: vec![Vec::new(); n],
             cold: vec![false; n],
         };
