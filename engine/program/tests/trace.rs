@@ -439,14 +439,20 @@ fn faults_of_memory_are_found() {
             "  call void @free(ptr %p)\n  call void @free(ptr %p)",
             "double free",
         ),
-        ("  call void @free(ptr %e)", "free of what malloc"),
-        ("  call void @free(ptr @x)", "free of what malloc"),
+        (
+            "  call void @free(ptr %e)",
+            "free of a pointer that malloc did not",
+        ),
+        (
+            "  call void @free(ptr @x)",
+            "free of a pointer that malloc did not",
+        ),
         ("  store i8 1, ptr @.s", "constant"),
         ("  %v = load i64, ptr @x", "of 4 bytes, x"),
         ("  %v = udiv i32 1, 0", "division by zero"),
         (
             "  %v = load i32, ptr inttoptr (i64 1234567 to ptr)",
-            "no object",
+            "unallocated memory",
         ),
         ("  call void @x()", "no function"),
     ] {
