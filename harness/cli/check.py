@@ -94,9 +94,10 @@ def check(
     was reached. For a litmus test, the answer says whether its condition's proposition holds in
     no, some or all executions: Never, Sometimes or Always. It is Undefined if the model sees a
     data race."""
-    from weakspot import api
+    from weakspot import questions
     from weakspot.generators.emit.merge import merge
     from weakspot.harness.campaign.tools import choose_checkers
+    from weakspot.harness.checkers.explorer import Bounds
     from weakspot.harness.corpus import golden
     from weakspot.harness.values.herdlog import format_verdicts
 
@@ -109,13 +110,13 @@ def check(
     if code != "tests":
         raise click.UsageError("--code requires --compiled.")
     with watched() as progress:
-        answers = api.check(
+        answers = questions.check(
             what,
             models=models,
             checker=checker,
             witnesses=witnesses,
             seconds=timeout,
-            bounds=api.Bounds(loops, executions, explore_seconds),
+            bounds=Bounds(loops, executions, explore_seconds),
             defines=defines,
             include=include,
             progress=progress,
@@ -165,7 +166,7 @@ def _compiled(
     form: str | None,
 ) -> int:
     """`check --compiled`: compare compiled tests and operations with their sources."""
-    from weakspot import api
+    from weakspot import questions
     from weakspot.harness.codegen.check import weaker
     from weakspot.harness.corpus import golden
 
@@ -178,7 +179,7 @@ def _compiled(
             tables.codegen(record, terminal.console())
 
     with watched() as progress:
-        answers = api.compare_code(
+        answers = questions.compare_code(
             what,
             configs,
             code=code,

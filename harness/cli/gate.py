@@ -75,14 +75,14 @@ def gate(
     Explores the project's scenarios. Where a memory order is too weak, it fails and shows the line,
     an execution that goes wrong, and the order needed. Findings that the baseline accepts do not
     fail."""
-    from weakspot import api
+    from weakspot import projects
     from weakspot.harness.values.numbers import amount
 
     with (
         keeping("the answers so far are cached in .weakspot; run the same command to resume"),
         watched() as progress,
     ):
-        outcome = api.gate(
+        outcome = projects.gate(
             paths,
             config=file,
             cached=not no_cache,

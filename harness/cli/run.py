@@ -87,7 +87,7 @@ def run(
     """Run programs and litmus tests on hardware.
 
     Counts how often each outcome is observed, and which assertions fail."""
-    from weakspot import api
+    from weakspot import questions
     from weakspot.harness.machines import Lost
     from weakspot.harness.values.herdlog import format_histograms
 
@@ -104,7 +104,7 @@ def run(
                 tables.histograms(record, terminal.console())
 
     with watched() as progress:
-        counts = api.run(
+        counts = questions.run(
             what,
             on=machine,
             runner=runner,

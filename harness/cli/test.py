@@ -100,8 +100,9 @@ def test(
     Does everything that gen, check and run do, compares the answers with one another and with the
     claims, and writes a report. Prints the most important results first. Without WHAT, tests every
     structure."""
-    from weakspot import api
+    from weakspot import projects
     from weakspot.harness.campaign.folder import chosen_folder
+    from weakspot.harness.checkers.explorer import Bounds
     from weakspot.harness.judge import findings
     from weakspot.harness.report import campaign as text
     from weakspot.harness.report import progress as bars
@@ -110,14 +111,14 @@ def test(
 
     root = results_folder()
     with bars.progress() as progress:
-        folder, record = api.campaign(
+        folder, record = projects.campaign(
             what or "all",
             models=models,
             checkers=checkers,
             on=machines,
             seconds_run=seconds,
             seconds=timeout,
-            bounds=api.Bounds(loops, executions, explore_seconds),
+            bounds=Bounds(loops, executions, explore_seconds),
             compiled=configs,
             folder=chosen_folder(output, fresh=fresh, root=root),
             root=root,

@@ -396,7 +396,7 @@ def test_what_orders_cost_is_told_beside_its_noise(run, need, folder: Path) -> N
     (structure,) = json.loads((folder / "campaign" / "structures.json").read_text())
     assert {each["at"] for each in structure["prices"]} >= {"mp.c:8", "mp.c:9"}, "remembered"
     table = run("cost", "mp.c", "--for", "50ms")
-    assert "more than with the weakest order" in table.out
+    assert "over the weakest order" in table.out
     refused = run("cost", "SB.litmus")
     assert refused.code == 2
     assert "litmus test" in refused.err

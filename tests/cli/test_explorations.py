@@ -176,7 +176,7 @@ def test_claims_are_listed_with_who_decided_them(run) -> None:
     none = run("structures", "store_buffering", "--claims")
     assert none.code == 0
     assert "not decided" in none.out
-    assert "there is no campaign yet; `weakspot test all` makes one" in none.out
+    assert "there is no campaign yet; run `weakspot test all`" in none.out
     decide = ("test", "store_buffering", "--for", "0", "-c", "engine", "-o", "results/one")
     assert run(*decide).code == 0
     told = run("structures", "store_buffering", "--claims").out

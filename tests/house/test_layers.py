@@ -18,6 +18,8 @@ LAYERS = (
     "harness.pytest_plugin",
     "harness.cli",
     "api",
+    "projects",
+    "questions",
     "harness.report",
     "harness.gate",
     "harness.orders",

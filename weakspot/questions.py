@@ -1,0 +1,302 @@
+"""Questions about programs and tests: generate, check, compare_code, explore, run.
+
+In: what to ask about, models, checkers, machines, limits. Out: Answers, which yield each answer as
+soon as it is known. `weakspot.api` describes what all of these functions have in common.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeVar, cast
+
+import msgspec
+
+from weakspot.errors import BadInput
+from weakspot.generators.litmus import Test
+from weakspot.harness.campaign import plan as planning
+from weakspot.harness.campaign.campaign import Campaign
+from weakspot.harness.campaign.folder import new_manifest
+from weakspot.harness.campaign.iteration import IterableStore
+from weakspot.harness.campaign.progress import Progress, Quiet
+from weakspot.harness.campaign.tools import choose_checkers, choose_runners, installed
+from weakspot.harness.checkers.explorer import Bounds
+from weakspot.harness.corpus import models as corpus_models
+from weakspot.harness.corpus.material import Material, gather, generator
+from weakspot.harness.corpus.models import Model
+from weakspot.harness.values.codegen import Codes
+from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.finding import Finding
+from weakspot.harness.values.histogram import Histogram
+from weakspot.harness.values.program_run import ProgramRun
+from weakspot.harness.values.record import Plan, Record
+from weakspot.harness.values.verdict import Verdict
+
+What = str | os.PathLike[str] | Test
+"""What a function is about; see weakspot.api."""
+
+A = TypeVar("A", covariant=True)
+
+
+class Answers(Generic[A]):
+    """The answers to what a function was asked.
+
+    Iterating performs the work in a thread of its own and yields each answer as soon as it is
+    known; leaving the loop ends the work after the answer in progress. `wait` performs the work in
+    the calling thread. Answers that are known are yielded again by a later iteration, and work
+    that was left is resumed by it. `record` and `findings` hold what is known so far.
+    """
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        store: IterableStore,
+        kinds: tuple[type, ...],
+        work: Callable[[], None],
+    ) -> None:
+        self._campaign, self._store, self._kinds, self._work = campaign, store, kinds, work
+
+    def __iter__(self) -> Iterator[A]:
+        for answer in self._store.iterate(self._work):
+            if isinstance(answer, self._kinds):
+                yield cast("A", answer)
+
+    def wait(self, progress: Progress | None = None) -> Record:
+        """Perform the work and return the record. Raises Stopped on Ctrl-C: `record` then has the
+        answers until then."""
+        self._store.resume()
+        self._campaign.progress = progress or Quiet()
+        self._work()
+        return self.record
+
+    @property
+    def material(self) -> Material:
+        """The programs and tests in question."""
+        return self._campaign.material
+
+    @property
+    def record(self) -> Record:
+        """All answers so far with their tests, sources and findings."""
+        return self._campaign.record()
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the answers so far mean together, the gravest first."""
+        return self.record.findings
+
+
+def generate(
+    what: What | Iterable[What],
+    *,
+    models: Sequence[str] = (),
+    defines: Sequence[str] = (),
+    include: Sequence[Path] = (),
+    progress: Progress | None = None,
+) -> tuple[Test, ...]:
+    """The litmus tests of programs: one per critical cycle of their access patterns."""
+    material = _gathered(what, models, defines, include, progress)
+    return tuple(entry.test for entry in material.entries)
+
+
+def check(
+    what: What | Iterable[What],
+    *,
+    models: Sequence[str] = (),
+    checker: str | None = None,
+    witnesses: bool = False,
+    seconds: float = 20.0,
+    bounds: Bounds | None = None,
+    defines: Sequence[str] = (),
+    include: Sequence[Path] = (),
+    progress: Progress | None = None,
+) -> Answers[Exploration | Verdict]:
+    """Explore programs, and decide tests, under memory models.
+
+    Without `models` a structure has its own, and anything else has defaults. `checker` names one
+    that decides tests, "all" for each that is installed; `witnesses` asks for one that shows
+    executions. `seconds` limits the time for one test under one model, `bounds` the exploration of
+    one program under one model. What a limit leaves open is Unknown.
+    """
+    asked = _asked(what, models, seconds, bounds, defines, include, progress)
+    checkers = choose_checkers(checker, witnesses=witnesses)
+
+    def work(campaign: Campaign) -> None:
+        campaign.explore()
+        campaign.check(checkers)
+
+    return asked.answers((Exploration, Verdict), work)
+
+
+def compare_code(
+    what: What | Iterable[What],
+    configurations: Sequence[str],
+    *,
+    code: Literal["tests", "operations", "all"] = "tests",
+    models: Sequence[str] = (),
+    checker: str | None = None,
+    seconds: float = 20.0,
+    defines: Sequence[str] = (),
+    include: Sequence[Path] = (),
+    progress: Progress | None = None,
+) -> Answers[Codes]:
+    """Compile tests, or the operations of the programs that they come from, and compare the
+    outcomes that the machine code allows with those that the language allows.
+
+    `configurations` are compilers, their options and targets, such as "gcc", "O2", "aarch64", or
+    "all"; `models` are those of the language. Raises BadInput if `code` asks for operations and
+    there is no program.
+    """
+    from weakspot.harness.codegen import operations
+    from weakspot.harness.codegen.check import LANGUAGE
+    from weakspot.harness.codegen.configurations import configurations as configured
+
+    builds = configured(configurations)
+    language = planning.models(models) or [model(LANGUAGE)]
+    chosen = choose_checkers(checker)[0]
+    if code != "tests":
+        operations.require(builds)
+    asked = _asked(what, (), seconds, None, defines, include, progress)
+    programs = [
+        operations.Subject(each.name, each.generated.program, each.generated.tests)
+        for each in asked.campaign.material.programs
+        if code != "tests"
+    ]
+    if code != "tests" and not programs:
+        raise BadInput(
+            "there is no program whose operations could be compiled",
+            advice="name a structure, or a C or C++ file",
+        )
+
+    def work(campaign: Campaign) -> None:
+        campaign.compare(
+            [entry.name for entry in campaign.material.entries],
+            language,
+            chosen,
+            builds,
+            of_tests=code != "operations",
+            programs=programs,
+        )
+
+    return asked.answers((Codes,), work)
+
+
+def explore(
+    what: What | Iterable[What],
+    *,
+    models: Sequence[str] = (),
+    bounds: Bounds | None = None,
+    defines: Sequence[str] = (),
+    include: Sequence[Path] = (),
+    progress: Progress | None = None,
+) -> Answers[Exploration]:
+    """Explore every execution of programs under memory models; see `check`."""
+    asked = _asked(what, models, 20.0, bounds, defines, include, progress)
+    return asked.answers((Exploration,), Campaign.explore)
+
+
+def run(
+    what: What | Iterable[What],
+    *,
+    on: str = "local",
+    runner: str | None = None,
+    seconds: float = 1.0,
+    programs: bool = True,
+    tests: bool = True,
+    defines: Sequence[str] = (),
+    include: Sequence[Path] = (),
+    progress: Progress | None = None,
+) -> Answers[Histogram | ProgramRun]:
+    """Run programs and tests on a machine and count the outcomes.
+
+    `on` is "local", "ssh:HOST" or "qemu:ARCH"; `runner` names one, "all" each that is installed.
+    Each test and each program runs for `seconds`.
+    """
+    from weakspot.harness import machines
+
+    machine = machines.resolve(on)
+    asked = _asked(what, (), 20.0, None, defines, include, progress, seconds_run=seconds)
+    runners = choose_runners(runner, machine)
+
+    def work(campaign: Campaign) -> None:
+        campaign.run_on(machine, runners, programs=programs, tests=tests)
+
+    return asked.answers((Histogram, ProgramRun), work)
+
+
+def model(name: str | os.PathLike[str]) -> Model:
+    """The memory model of that name, or in that cat file."""
+    return corpus_models.resolve(os.fspath(name))
+
+
+# --- questions ----------------------------------------------------------------------------------
+
+
+class _Asked(msgspec.Struct):
+    """A campaign and the store of its answers."""
+
+    campaign: Campaign
+    store: IterableStore
+
+    def answers(self, kinds: tuple[type, ...], work: Callable[[Campaign], None]) -> Answers[Any]:
+        return Answers(self.campaign, self.store, kinds, lambda: work(self.campaign))
+
+
+def _asked(
+    what: What | Iterable[What],
+    models: Sequence[str],
+    seconds: float,
+    bounds: Bounds | None,
+    defines: Sequence[str],
+    include: Sequence[Path],
+    progress: Progress | None,
+    *,
+    seconds_run: float = 1.0,
+) -> _Asked:
+    limits = bounds or Bounds()
+    plan = Plan(
+        what=tuple(map(_name, _listed(what))),
+        seconds_check=seconds,
+        seconds_run=seconds_run,
+        loops=limits.loops,
+        executions=limits.executions,
+        seconds_explore=limits.seconds,
+    )
+    material = _gathered(what, models, defines, include, progress)
+    store = IterableStore(new_manifest(plan))
+    found = Campaign(plan, store, installed(), printed=True)
+    found.take(material, planning.models(models or material.models))
+    return _Asked(found, store)
+
+
+def _gathered(
+    what: What | Iterable[What],
+    models: Sequence[str],
+    defines: Sequence[str],
+    include: Sequence[Path],
+    progress: Progress | None,
+) -> Material:
+    progress = progress or Quiet()
+    progress.start(0, "generating")
+    return gather(
+        [each if isinstance(each, Test) else os.fspath(each) for each in _listed(what)],
+        under=[each.name for each in planning.models(models)],
+        generator=generator(defines, include),
+        report=lambda _: progress.advance(),
+    )
+
+
+def _listed(what: What | Iterable[What]) -> list[What]:
+    return [what] if isinstance(what, str | os.PathLike | Test) else list(what)
+
+
+def _name(each: What) -> str:
+    return each.name if isinstance(each, Test) else os.fspath(each)
+
+
+def paths(what: What | Iterable[What]) -> list[str]:
+    """The names and paths of sources. Raises BadInput for a Test, which has none."""
+    for each in (listed := _listed(what)):
+        if isinstance(each, Test):
+            raise BadInput(f"{each.name} is a litmus test; name a program instead")
+    return list(map(_name, listed))
