@@ -83,7 +83,7 @@ def last_zero(n: int) -> str:
 
 
 def indexer(n: int) -> str:
-    """Threads put their numbers into a table: two begin at each place, and go on to a free one."""
+    """Threads put their numbers into a table: two begin at each index and proceed to a free one."""
     bodies = [
         f"int at = {w // 2}; int free = 0;\n"
         f"    while (!atomic_compare_exchange_strong(&table[at], &free, {w + 1})) "

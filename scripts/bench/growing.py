@@ -67,13 +67,13 @@ def ring(n: int) -> str:
 
 
 def chain(n: int) -> str:
-    """MP through n threads: the first tells, each passes on, the last looks."""
+    """MP through n threads: the first sends, each forwards, the last reads."""
     places = ["x", *(f"y{i}" for i in range(1, n))]
     threads = [[store("x", 1), store("y1", 1)]]
     threads += [[load("r0", f"y{i}"), store(f"y{i + 1}", 1)] for i in range(1, n - 1)]
     threads += [[load("r0", f"y{n - 1}"), load("r1", "x")]]
-    told = " /\\ ".join(f"{i}:r0=1" for i in range(1, n))
-    return c(f"chain{n}", threads, places, f"{told} /\\ {n - 1}:r1=0")
+    received = " /\\ ".join(f"{i}:r0=1" for i in range(1, n))
+    return c(f"chain{n}", threads, places, f"{received} /\\ {n - 1}:r1=0")
 
 
 def readers(n: int) -> str:
@@ -108,7 +108,7 @@ SERIES = (
     ),
     Series("store, then read, AArch64", "aarch64.cat", range(2, 7), stored_then_read),
     Series(
-        "3 stores a thread",
+        "3 stores per thread",
         "rc11.cat",
         range(1, 6),
         lambda n: each(n, lambda i: [store("x", 3 * i + k) for k in (1, 2, 3)], "x=1", "stores"),
