@@ -3,7 +3,7 @@
 In: a Plan, the tools that its names stand for, a store. Out: a Record. `run` is the main job, whose
 answers are in a folder; the commands that print their answers use a Campaign with a store in
 memory. A job whose answer is stored is not performed again, so that a campaign that was
-interrupted, in whatever way, is finished by the same command.
+interrupted, for whatever reason, is finished by the same command.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Executors perform the jobs whose answers a store does not hold yet.
 
 In: jobs, in the order of the plan. Out: their answers, one by one, in the caller's thread. `ask` is
-the only way to an executor: it leaves out what the store holds, stores every answer at once, and
+the only access to an executor: it leaves out what the store holds, stores every answer at once, and
 turns Ctrl-C into Stopped. So an interrupted command loses at most the jobs in progress, however it
 ends.
 

@@ -110,7 +110,7 @@ class Engine(msgspec.Struct, frozen=True):
 
     def _unread(self, test: Test, model: Model, problem: Problem) -> Verdict:
         """The verdict on a test that the engine cannot read. Raises BadInput for a malformed test
-        from a file; a test that is well-formed as far as the engine can tell may be left to another
+        from a file; a test in which the engine finds nothing malformed may be left to another
         checker."""
         if test.path and problem["kind"] == "invalid":
             message = f"the engine cannot read the test: {problem['message']}"

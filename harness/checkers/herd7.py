@@ -170,14 +170,14 @@ class _Batch:
         """Run one process; returns how many of the tests are finished."""
         current: int | None = None
         finished: set[int] = set()
-        said: list[str] = []
+        printed: list[str] = []
         self.begin = time.monotonic()
         self.limit = max(_LOADING, self.seconds)
 
         def finish(message: str) -> None:
             if current is not None and current not in finished:
                 finished.add(current)
-                emit(self._no_answer(current, said, message, time.monotonic() - self.begin))
+                emit(self._no_answer(current, printed, message, time.monotonic() - self.begin))
 
         with process.start(
             self._command(numbers), cwd=self.folder, merged=True, crew=crew
@@ -192,28 +192,28 @@ class _Batch:
                 opened = _OPENED.match(line)
                 if opened is None:
                     # OCaml quotes the message of an exception
-                    said.append(line.replace('\\"', '"'))
+                    printed.append(line.replace('\\"', '"'))
                     if line.startswith("Hash=") and current is not None:
                         finished.add(current)
-                        emit(self._answer(current, said, time.monotonic() - self.begin))
+                        emit(self._answer(current, printed, time.monotonic() - self.begin))
                 elif number := _TEST_FILE.match(opened["file"]):
                     finish("")
-                    current, said, self.begin = int(number[1]), [], time.monotonic()
+                    current, printed, self.begin = int(number[1]), [], time.monotonic()
                     # herd7's own clock counts processor time, which may be scarce
                     self.limit = 1.1 * self.seconds + 2.0
             else:
                 code = child.wait()
                 if code != 0 and current is None and not crew.ended:
-                    raise self._broken(said, code)
+                    raise self._broken(printed, code)
                 finish(f"herd7 ended with code {code}" if code else "")
         # a process that ended by itself has finished every test, or crashed at the current one
         if current is None or child.returncode == 0:
             return len(numbers)
         return list(numbers).index(current) + 1
 
-    def _answer(self, number: int, said: Sequence[str], seconds: float) -> Verdict | _ModelError:
+    def _answer(self, number: int, printed: Sequence[str], seconds: float) -> Verdict | _ModelError:
         test = self.tests[number]
-        found = parse_verdicts("\n".join(said), model=self.model.name)
+        found = parse_verdicts("\n".join(printed), model=self.model.name)
         if len(found) != 1:
             return unknown(test, self.model, "herd7", "herd7's answer is not understood", seconds)
         verdict = msgspec.structs.replace(
@@ -230,14 +230,14 @@ class _Batch:
         return verdict
 
     def _no_answer(
-        self, number: int, said: Sequence[str], message: str, seconds: float
+        self, number: int, printed: Sequence[str], message: str, seconds: float
     ) -> Verdict | _ModelError:
         """The answer for a test for which herd7 printed no block.
 
         Raises BadInput if herd7 cannot read the test and it came from a file.
         """
         test = self.tests[number]
-        text = [*said, message]
+        text = [*printed, message]
         if any(line.startswith(_OUT_OF_TIME) for line in text):
             reason = f"time limit of {self.seconds:g} s"
             return unknown(test, self.model, "herd7", reason, seconds)
@@ -255,9 +255,9 @@ class _Batch:
         problem = " ".join(filter(None, (_clean(line) for line in text if "Adios" not in line)))
         return unknown(test, self.model, "herd7", f"herd7: {problem or 'no answer'}", seconds)
 
-    def _broken(self, said: Sequence[str], code: int) -> BadInput | ToolFailed:
+    def _broken(self, printed: Sequence[str], code: int) -> BadInput | ToolFailed:
         """The error if herd7 ended before the first test: the model, or herd7 itself."""
-        text = "\n".join(said)
+        text = "\n".join(printed)
         place = _PLACE.search(text)
         if place is not None:
             return _model_error(next(iter(self.tests.values())), place).as_bad_input()

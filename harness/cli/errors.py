@@ -55,7 +55,7 @@ def _failed(error: Exception) -> int:
         traceback.print_exception(error)
     if isinstance(error, BrokenPipeError):
         return _reader_gone()
-    text, code = _told(error)
+    text, code = _text_and_code(error)
     with contextlib.suppress(OSError):
         print(text, file=sys.stderr, flush=True)
     with contextlib.suppress(OSError):
@@ -65,7 +65,7 @@ def _failed(error: Exception) -> int:
     return code
 
 
-def _told(error: Exception) -> tuple[str, int]:
+def _text_and_code(error: Exception) -> tuple[str, int]:
     """An error as one screen, and the exit code."""
     match error:
         case Interrupted():
@@ -95,8 +95,8 @@ def _usage(error: click.UsageError) -> str:
     asked = context.command_path if context is not None else "weakspot"
     message = error.format_message()
     # click already names what was probably meant; it goes where our errors give advice
-    said, _, meant = message.partition(" Did you mean ")
-    lines = [f"error: {said[:1].lower()}{said[1:].rstrip('.')}"]
+    problem, _, meant = message.partition(" Did you mean ")
+    lines = [f"error: {problem[:1].lower()}{problem[1:].rstrip('.')}"]
     if meant:
         lines.append(f"help: did you mean {meant}")
     lines.append(f"{'      ' if meant else 'help: '}see {asked} --help")

@@ -23,7 +23,7 @@ def say(lines: Iterable[str], end: str = "\n") -> None:
 
 
 def json_lines(values: Iterable[msgspec.Struct]) -> Iterator[str]:
-    """Verdicts, explorations, histograms or findings, one JSON object a line."""
+    """Verdicts, explorations, histograms or findings, one JSON object per line."""
     import msgspec
 
     for value in values:

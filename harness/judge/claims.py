@@ -133,7 +133,7 @@ def _verdicts(
 
 
 def is_consistent(verdict: Verdict, expected: Observation) -> bool:
-    """Whether the verdict agrees with the expected one, as far as its checker can tell."""
+    """Whether the verdict agrees with the expected one, as far as its checker can determine."""
     if verdict.observation == expected:
         return True
     if verdict.states:

@@ -87,9 +87,9 @@ def profile(machine: Machine, at: Session | None = None) -> Profile:
 
 def _facts(at: Session) -> dict[str, str]:
     """The contents of the files by path, without those that are empty or cannot be read."""
-    said = at.shell(f'grep -sH "" {" ".join(_FILES)}').out
+    printed = at.shell(f'grep -sH "" {" ".join(_FILES)}').out
     found: dict[str, list[str]] = {}
-    for line in said.splitlines():
+    for line in printed.splitlines():
         path, _, text = line.partition(":")
         found.setdefault(path, []).append(text)
     return {path: text for path, lines in found.items() if (text := "\n".join(lines).strip())}

@@ -178,12 +178,12 @@ class There:
             code, out, err = map(int, head.split())
         except ValueError:
             raise Lost(f"ssh:{self._host} answers with {head[:60]!r}") from None
-        said, complained = (self._text(size, deadline) for size in (out, err))
+        output, errors = (self._text(size, deadline) for size in (out, err))
         spent = time.monotonic() - begin
         # a shell adds 128 to the number of a signal; 137 is also what timeout's own kill gives
         killed = code == 137 and spent >= seconds
         return process.Ended(
-            code if code <= 128 else 128 - code, said, complained, spent, timed_out=killed
+            code if code <= 128 else 128 - code, output, errors, spent, timed_out=killed
         )
 
     def _line(self, deadline: float) -> str:
@@ -215,8 +215,8 @@ class There:
             self._child.wait(2.0)
         process.kill(self._child)
         assert self._child.stderr is not None
-        said = [line.strip() for line in self._child.stderr.read().splitlines() if line.strip()]
-        why = said[-1] if said else "the connection ended"
+        printed = [line.strip() for line in self._child.stderr.read().splitlines() if line.strip()]
+        why = printed[-1] if printed else "the connection ended"
         advice = next((how for what, how in _ADVICE.items() if what in why), "")
         advice = advice or f"see whether `ssh {self._host} true` works by itself"
         what = "is lost" if self._greeted else "cannot be reached"

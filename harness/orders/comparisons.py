@@ -87,20 +87,20 @@ def next_of(comparisons: Sequence[C], turn: int) -> C:
 def timing(differences: Sequence[float], times: float) -> Timing | None:
     """The median and its confidence interval for an operation that each run executes `times`
     times; None with too few differences."""
-    cut = _cut(len(differences))
-    if cut is None:
+    outside = _outside(len(differences))
+    if outside is None:
         return None
     found = sorted(differences)
     run = statistics.median(found)
-    ns, low, high = (round(each / times, 2) for each in (run, found[cut], found[-1 - cut]))
+    ns, low, high = (round(each / times, 2) for each in (run, found[outside], found[-1 - outside]))
     return Timing(ns, low, high, round(run, 2), len(found))
 
 
 @functools.cache
-def _cut(count: int) -> int | None:
+def _outside(count: int) -> int | None:
     """How many of `count` sorted differences lie outside the interval on each side."""
-    outside, ways = -1, 1  # out of 2 ** count, with at most `outside` on one side of the median
-    while 40 * ways <= 2**count:  # 2.5 %
+    outside, outcomes = -1, 1  # out of 2 ** count, with at most `outside` on one side of the median
+    while 40 * outcomes <= 2**count:  # 2.5 %
         outside += 1
-        ways += math.comb(count, outside + 1)
+        outcomes += math.comb(count, outside + 1)
     return None if outside < 0 else outside

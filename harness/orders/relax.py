@@ -86,7 +86,7 @@ class Relaxing:
     def run(self) -> None:
         """Run the whole search."""
         strong = self._strongest()
-        scenes, cut = self._scenes(strong)
+        scenes, limited = self._scenes(strong)
         used = sorted({number for scene in scenes for number in scene.used})
         at = {number: place for place, number in enumerate(used)}
         self._used = [self._all[number] for number in used]
@@ -96,7 +96,7 @@ class Relaxing:
             self._questions,
             report=self._report,
         )
-        self._trials.tolerated.update(cut)
+        self._trials.tolerated.update(limited)
         if scenes:
             written = tuple(each.order for each in self._used)
             self._suffices = self._trials.failing(written) is None
@@ -173,7 +173,7 @@ class Relaxing:
         """The programs included, each once, and the numbers of those for which a limit was
         reached."""
         scenes: list[Scene] = []
-        cut: list[int] = []
+        limited: list[int] = []
         known: set[str] = set()
         some_good = len(self._violated) < len(self._names)
         for name, each in zip(self._names, self._annotated, strict=True):
@@ -198,9 +198,9 @@ class Relaxing:
                         LeftOut(name, "a limit was reached before it was decided")
                     )
                     continue
-                cut.append(len(scenes))
+                limited.append(len(scenes))
             scenes.append(Scene(name, each))
-        return scenes, cut
+        return scenes, limited
 
     def _leave_out(self, name: str, kinds: Iterable[str]) -> None:
         why = f"it is violated: {', '.join(dict.fromkeys(kinds))}"
@@ -283,8 +283,9 @@ class Relaxing:
         executions = 0
         for number, scene in enumerate(self._trials.scenes):
             found = self._asked(scene.name, scene.annotated.under(orders), stop_at_first=False)
-            cut = found["reasons"] and not (number in self._trials.tolerated and within(found))
-            if found["violations"] or cut:
+            tolerated = number in self._trials.tolerated and within(found)
+            incomplete = found["reasons"] and not tolerated
+            if found["violations"] or incomplete:
                 return f"{scene.name}: not confirmed with {', '.join(orders)}: {found['result']}"
             executions += sum(found[end] for end in ("complete", "blocked", "cut", "faulty"))
         return executions

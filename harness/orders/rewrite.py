@@ -1,11 +1,11 @@
 """Writes other memory orders into source files.
 
 The compiler reports where an operation stands: the name of the function that is called, or the
-operator. The syntax tree (`syntax`) tells what is written there. A memory order that is written is
+operator. The syntax tree (`syntax`) shows what is written there. A memory order that is written is
 replaced. Where none is written, which means seq_cst, it is added to a call, or to a statement that
-is nothing but an assignment, which becomes a call. A macro that holds the order is changed where it
-is defined, if all annotations that use it are to have the same order. A fence is put before or
-after the statement. Everything else is left to the user and reported as `ByHand`.
+is nothing but an assignment, which becomes a call. A macro that holds the memory order is changed
+where it is defined, if all annotations that use it are to have the same memory order. A fence is
+put before or after the statement. Everything else is left to the user and reported as `ByHand`.
 """
 
 from __future__ import annotations

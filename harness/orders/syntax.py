@@ -129,7 +129,7 @@ def statement(node: tree_sitter.Node) -> tree_sitter.Node:
 def after(node: tree_sitter.Node) -> int:
     """Where the first statement that runs after a node begins: after its statement; after a loop
     whose condition holds the node; for the condition of an `if`, where control stays when one of
-    its two ways leaves. Raises Unclear."""
+    its two branches leaves. Raises Unclear."""
     whole = statement(node)
     if whole.type not in ("if_statement", "while_statement") or not _in_condition(node, whole):
         if whole.type in _LEAVES:
@@ -152,13 +152,13 @@ def after(node: tree_sitter.Node) -> int:
 
 def starts_line(node: tree_sitter.Node) -> bool:
     """Whether a statement is the first on its line, comments aside."""
-    before = _sibling(node, -1)
+    before = _adjacent(node, -1)
     return before is None or before.end_point.row < node.start_point.row
 
 
 def ends_line(node: tree_sitter.Node) -> bool:
     """Whether a statement is the last on its line, comments aside."""
-    behind = _sibling(node, +1)
+    behind = _adjacent(node, +1)
     return behind is None or behind.start_point.row > node.end_point.row
 
 
@@ -217,7 +217,7 @@ def _in_condition(node: tree_sitter.Node, whole: tree_sitter.Node) -> bool:
     return condition is not None and node.end_byte <= condition.end_byte
 
 
-def _sibling(node: tree_sitter.Node, step: int) -> tree_sitter.Node | None:
+def _adjacent(node: tree_sitter.Node, step: int) -> tree_sitter.Node | None:
     """The next or the previous node beside, or around, that is no comment."""
     other = node.next_sibling if step > 0 else node.prev_sibling
     while other is not None and other.type == "comment":

@@ -47,7 +47,7 @@ class Runner(Protocol):
     ) -> None:
         """Run each test for about `seconds`, without the time of compiling.
 
-        `done` is called once a test, in the caller's thread, as soon as it has run. A test that
+        `done` is called once per test, in the caller's thread, as soon as it has run. A test that
         could not be run has an empty Histogram whose reason says why. Raises MissingTool,
         ToolFailed, and Lost for a machine that is gone: what it was running was handed to `done` as
         lost then, what comes after it was not.

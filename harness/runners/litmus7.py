@@ -173,8 +173,8 @@ def _compile(
     )
     for line in (made.out + made.err).splitlines():
         if match := _GCC_ERROR.match(line):
-            said = f"{compiler.name} does not compile it: {match['message']}"
-            problems.setdefault(int(match["number"]), said)
+            problem = f"{compiler.name} does not compile it: {match['message']}"
+            problems.setdefault(int(match["number"]), problem)
     for number in numbers:
         if made.timed_out:
             problems.setdefault(number, "compiling takes too long")
@@ -198,12 +198,12 @@ def _translate(
         cwd=folder,
         seconds=20.0 + 2.0 * len(numbers),
     )
-    said = (ended.out + ended.err).replace('\\"', '"')
-    for line in said.splitlines():
+    printed = (ended.out + ended.err).replace('\\"', '"')
+    for line in printed.splitlines():
         if (match := _REFUSED.search(line)) and match["message"]:
             problems.setdefault(int(match["number"]), f"litmus7 cannot read it: {match['message']}")
     if ended.code != 0 and len(numbers) == 1:
-        why = said.strip().splitlines()[-1:] or [f"code {ended.code}"]
+        why = printed.strip().splitlines()[-1:] or [f"code {ended.code}"]
         problems.setdefault(numbers[0], f"litmus7: {why[0]}")
     return ended.code == 0
 

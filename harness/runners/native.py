@@ -40,7 +40,7 @@ from weakspot.harness.machines.local import cores
 from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners import not_run
 from weakspot.harness.runners.programs import Failed, Program, compiled, sliced, workshop
-from weakspot.harness.runners.tuning import Choice, Memory, Tried, settings, told
+from weakspot.harness.runners.tuning import Choice, Memory, Tried, setting_text, settings
 from weakspot.harness.values.condition import proposition
 from weakspot.harness.values.herdhash import herd_hash
 from weakspot.harness.values.histogram import ControlTest, Count, Histogram
@@ -315,8 +315,8 @@ class _Bench:
         it.measure(max(seconds - (time.monotonic() - begin), _REST * seconds))
         if it.hits:
             seen = []  # an observation needs no further evidence
-        told = [_control("weaker", change, other, it.missed(other)) for change, other in seen]
-        return self._told(it, (control, *told))
+        evidence = [_control("weaker", change, other, it.missed(other)) for change, other in seen]
+        return self._histogram(it, (control, *evidence))
 
     def _variant(
         self,
@@ -347,13 +347,13 @@ class _Bench:
                 f"skipped: the interleavings of its fenced control test are not known: {why}"
             )
         wrong = [each for each in measured.states if not within(each.state, verdict.states)]
-        said = f"{state_text(wrong[0].state)} {times(wrong[0].count)}" if wrong else ""
-        return _control("fenced", variant.change, measured, None, said)
+        shown = f"{state_text(wrong[0].state)} {times(wrong[0].count)}" if wrong else ""
+        return _control("fenced", variant.change, measured, None, shown)
 
-    def _told(self, it: _Measured, controls: tuple[ControlTest, ...]) -> Histogram:
+    def _histogram(self, it: _Measured, controls: tuple[ControlTest, ...]) -> Histogram:
         tried = it.choice.tried
         parameters = {
-            "setting": told(it.choice.best.setting),
+            "setting": setting_text(it.choice.best.setting),
             "settings": str(sum(each.slices > 0 for each in tried)),
             "slices": str(it.choice.slices),
             # less than 100 %: a hypervisor or other programs used the processors meanwhile

@@ -139,15 +139,15 @@ def _object(
 ) -> str:
     """An object file, from C or assembly, that many programs are linked with: compiled once,
     cached."""
-    kept_at = folder / f"{_name(machine, text, language=language)}.o"
-    if not kept_at.exists():
+    cached = folder / f"{_name(machine, text, language=language)}.o"
+    if not cached.exists():
         source = scratch / f"around{suffix}"
         source.write_text(text, encoding="utf-8")
         kind = {".c": ("-x", "c")}.get(suffix, ())
-        how = (*kind, "-c", source.name, "-o", kept_at.name)
+        how = (*kind, "-c", source.name, "-o", cached.name)
         _compiler(machine, scratch, *how, language=language)
-        (scratch / kept_at.name).replace(kept_at)
-    return str(kept_at.resolve())
+        (scratch / cached.name).replace(cached)
+    return str(cached.resolve())
 
 
 def _name(machine: Machine, *texts: str, language: str = "c") -> str:
@@ -176,8 +176,8 @@ def _compiler(
         raise Failed("compiling takes too long")
     if ended.code != 0:
         found = re.search(r"^(?:(\S+:\d+)\S* )?.*?[Ee]rror: (.*)", ended.err, re.M)
-        told = filter(None, found.groups()) if found else ended.err.splitlines()[-1:]
-        what = "".join(f": {each}" for each in told)
+        problem = filter(None, found.groups()) if found else ended.err.splitlines()[-1:]
+        what = "".join(f": {each}" for each in problem)
         raise Failed(f"{compiler.name} does not compile it{what}")
     return ended
 
@@ -217,15 +217,16 @@ def _printed(program: Program, at: Session, arguments: Sequence[str], seconds: f
     if ended.timed_out:
         raise Failed(f"its program does not end within {seconds + _GRACE:.0f} s")
     if ended.code != 0:
-        said = (ended.err or ended.out).strip().splitlines()[-1:]
-        raise Failed(f"its program ended with code {ended.code}{f': {said[0]}' if said else ''}")
+        printed = (ended.err or ended.out).strip().splitlines()[-1:]
+        why = f": {printed[0]}" if printed else ""
+        raise Failed(f"its program ended with code {ended.code}{why}")
     return ended.out
 
 
-def _read(said: Sequence[str], places: int) -> Slice:
-    """The slice that a program's lines describe. Raises Failed for anything else than a complete
-    program prints."""
-    *lines, last = said or [""]
+def _read(printed: Sequence[str], places: int) -> Slice:
+    """The slice that a program's lines describe. Raises Failed for anything other than the output
+    of a complete program."""
+    *lines, last = printed or [""]
     total = _TOTAL.fullmatch(last)
     if total is None:
         raise Failed(f"its program ended with {last[:60]!r}")

@@ -19,7 +19,7 @@ from weakspot.errors import WeakspotError
 from weakspot.harness.machines import Machine, Session, opened
 from weakspot.harness.runners.programs import Failed, compiled, workshop
 
-_SAID = re.compile(r"work (?P<work>\d+)\n(?:stat +(?P<stat>\d+(?: \d+)*)\n?)?")
+_PRINTED = re.compile(r"work (?P<work>\d+)\n(?:stat +(?P<stat>\d+(?: \d+)*)\n?)?")
 _EVERY = 1.0  # seconds: an emulator takes as long to start it as a short test
 _STEAL, _GUEST = 7, 8  # columns of /proc/stat; guests' time is in that of users already
 
@@ -52,15 +52,15 @@ class SteadinessProbe:
         if len(self._work) > 1 and time.monotonic() - self._last < self._every:
             return
         self._last = time.monotonic()
-        said = None
+        printed = None
         with contextlib.suppress(WeakspotError):
-            said = _SAID.fullmatch(self._session.run(self._program, seconds=10.0).out)
-        if said is None:
+            printed = _PRINTED.fullmatch(self._session.run(self._program, seconds=10.0).out)
+        if printed is None:
             self._session = None
             return
-        self._work.append(int(said["work"]))
-        if said["stat"]:
-            self._stat.append([int(ticks) for ticks in said["stat"].split()])
+        self._work.append(int(printed["work"]))
+        if printed["stat"]:
+            self._stat.append([int(ticks) for ticks in printed["stat"].split()])
 
     @property
     def found(self) -> Steadiness:

@@ -89,7 +89,7 @@ def settings(threads: int, processors: int, *, perpetual: bool) -> tuple[Setting
     return (*SETTINGS[:3], *on, *SETTINGS[3:], *others)
 
 
-def told(setting: Setting) -> str:
+def setting_text(setting: Setting) -> str:
     return " ".join(f"{name}={value}" for name, value in setting.items()) or "default"
 
 

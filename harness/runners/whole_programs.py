@@ -26,7 +26,7 @@ from weakspot.harness.machines import Machine, Session, compilers
 from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners import programs
 from weakspot.harness.runners.programs import Failed, compiled, preprocessed, printed, workshop
-from weakspot.harness.runners.tuning import WHOLE, Choice, Memory, Setting, told
+from weakspot.harness.runners.tuning import WHOLE, Choice, Memory, Setting, setting_text
 from weakspot.harness.values.histogram import Count
 from weakspot.harness.values.program_run import Failure, ProgramRun
 
@@ -133,8 +133,8 @@ def _run(
     choice = Choice(WHOLE, memory.best.get(program.path.stem))
     failures: dict[Failure, Counter[str]] = {}
     instances = overlapped = 0
-    spent, cut, begin = 0.0, "", time.monotonic()
-    while not cut and (left := seconds - (time.monotonic() - begin)) > 0:
+    spent, ended, begin = 0.0, "", time.monotonic()
+    while not ended and (left := seconds - (time.monotonic() - begin)) > 0:
         tried = choice.next()
         length = min(_LONGEST, max(_SHORTEST, seconds / (2 * len(WHOLE))), max(0.01, left))
         try:
@@ -142,13 +142,13 @@ def _run(
         except Failed as error:
             if not instances:
                 raise
-            cut = str(error)
+            ended = str(error)
             break
         failed = sum(values.total() for values in found.failures.values())
         for failure, values in found.failures.items():
             failures.setdefault(failure, Counter()).update(values)
             if failure.kind == "hang":
-                cut = "an instance hangs"
+                ended = "an instance hangs"
         instances, overlapped = instances + found.instances, overlapped + found.overlapped
         spent += found.seconds
         tried.slices += 1
@@ -165,21 +165,21 @@ def _run(
         failures=tuple(_counted(each, values) for each, values in failures.items()),
         seconds=round(spent, 4),
         parameters={
-            "setting": told(choice.best.setting),
+            "setting": setting_text(choice.best.setting),
             "slices": str(choice.slices),
             "assembly": str(program.assembly),
         },
-        cut=cut,
+        cut=ended,
     )
 
 
 def _counted(failure: Failure, values: Counter[str]) -> Failure:
-    told = tuple(
+    counted = tuple(
         Count(dict(pair.split("=", 1) for pair in text.split()), count)
         for text, count in values.most_common()
         if text
     )
-    return msgspec.structs.replace(failure, count=values.total(), values=told)
+    return msgspec.structs.replace(failure, count=values.total(), values=counted)
 
 
 def _read(text: str) -> Slice:

@@ -42,8 +42,8 @@ class Histogram(msgspec.Struct, frozen=True, kw_only=True):
 
     `target` counts the iterations whose state satisfies the condition's proposition;
     `target_independent` counts how many of these come from different episodes, None if the runner
-    cannot tell. `emulated` marks a machine that is not real hardware. `controls` are the control
-    tests that say what the counts, or their absence, prove.
+    does not distinguish them. `emulated` marks a machine that is not real hardware. `controls` are
+    the control tests that show what the counts, or their absence, prove.
     """
 
     test: str

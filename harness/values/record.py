@@ -36,8 +36,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     `what` is as the user gave it: structures, C files, litmus files, folders. Without `models`
     each structure has its own. `seconds_check` limits the check of one test under one model,
     `seconds_run` is how long one test runs on one machine; `loops`, `executions` and
-    `seconds_explore` are where exploring one program under one model ends. `compiled` are the ways
-    to compile the tests, whose code is compared with them.
+    `seconds_explore` limit the exploration of one program under one model. `compiled` are the
+    compiler configurations whose code for the tests is compared with them.
     """
 
     what: tuple[str, ...]

@@ -127,7 +127,7 @@ def test_a_full_disk_keeps_what_was_done(tmp_path: Path, monkeypatch: pytest.Mon
         with pytest.raises(WeakspotError, match="disk is full") as caught:
             store.put(key("t", "m", "b"), verdict("b"))
         monkeypatch.undo()
-        assert "what is done is kept" in str(caught.value.advice)
+        assert "completed work is preserved" in str(caught.value.advice)
     with FolderStore.open(folder) as store:
         assert (store.count, store.has("t:m:a")) == (1, True)
 

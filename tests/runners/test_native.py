@@ -24,7 +24,7 @@ from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners import native
 from weakspot.harness.runners.native import Native
 from weakspot.harness.runners.programs import compiled, sliced
-from weakspot.harness.runners.tuning import SETTINGS, Choice, Memory, settings, told
+from weakspot.harness.runners.tuning import SETTINGS, Choice, Memory, setting_text, settings
 from weakspot.harness.values.descriptions import has_no_observed_variant, negative_result_strength
 from weakspot.harness.values.herdlog import format_histogram, parse_histograms
 from weakspot.harness.values.histogram import Histogram
@@ -437,7 +437,7 @@ def test_the_best_setting_is_remembered_for_the_machine(here: Machine, cache: Pa
         pytest.skip("one processor shows no store buffering")
     histogram = tried([sb()], here, lambda found: found["SB"].target > 0)["SB"]
     (remembered,) = Memory(profile(here)).best.values()
-    assert told(remembered) == histogram.parameters["setting"]
+    assert setting_text(remembered) == histogram.parameters["setting"]
     assert next(cache.rglob("settings/*.json")).exists()
     assert Choice(SETTINGS, remembered).next().setting == remembered
 

@@ -1,7 +1,7 @@
 """Files that survive what happens to processes and disks.
 
-A Journal only grows, a line a job: whatever kills the writer leaves at most one torn line, the
-last, which the next writer cuts away. Other files are replaced whole, or not at all.
+A Journal only grows, one line per job: whatever kills the writer leaves at most one torn line, the
+last, which the next writer removes. Other files are replaced whole, or not at all.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import msgspec
 from weakspot.errors import BadInput, WeakspotError, quoted
 
 SYNC_SECONDS = 1.0
-"""How much work a power cut may cost. A killed process costs none: each line is handed to the
+"""How much work a power failure may cost. A killed process costs none: each line is handed to the
 kernel at once, but waiting for the disk after each would take longer than most checks."""
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -33,7 +33,7 @@ class _Keyed(msgspec.Struct):
 
 
 class Journal(Generic[T]):
-    """A file of answers, one a line, each with the key of its job."""
+    """A file of answers, one per line, each with the key of its job."""
 
     def __init__(self, path: Path, type_: type[T]) -> None:
         self.path = path
@@ -73,7 +73,7 @@ class Journal(Generic[T]):
         return answers, good, note
 
     def open(self) -> str:
-        """Open for appending, after the last whole line; the note says what was cut away."""
+        """Open for appending, after the last whole line; the note says what was removed."""
         answers, good, note = self.read()
         self.keys = {key for key, _ in answers}
         with disk(self.path):
@@ -128,7 +128,7 @@ def replace(path: Path, content: bytes) -> None:
 
 
 def rows(path: Path, type_: type[T]) -> tuple[T, ...]:
-    """A file of values, one a line; none when there is no such file yet."""
+    """A file of values, one per line; none when there is no such file yet."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -152,7 +152,7 @@ def disk(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             message = "the disk is full"
-            advice = "free some space and give the same command again; what is done is kept"
+            advice = "free some space and give the same command again; completed work is preserved"
         else:
             message = f"cannot write: {error.strerror or error}"
             advice = "check the folder's permissions, or name another folder"

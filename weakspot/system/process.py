@@ -25,7 +25,7 @@ import msgspec
 
 from weakspot.errors import ToolFailed
 
-#: what a program may use unless told otherwise, in bytes of address space
+#: what a program may use unless specified otherwise, in bytes of address space
 MEMORY = 6 << 30
 
 

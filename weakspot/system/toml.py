@@ -1,7 +1,7 @@
 """TOML files as values, and the line of what does not fit.
 
-tomllib tells no places, so the line of a key is looked for in the text: the table that it stands
-in, then the key itself.
+tomllib reports no positions, so the line of a key is looked for in the text: the table that it
+stands in, then the key itself.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import msgspec
 from weakspot.errors import BadInput, excerpt
 
 Steps = tuple[str | int, ...]
-"""The way to a value: names of tables and keys, numbers in arrays."""
+"""The path to a value: names of tables and keys, numbers in arrays."""
 
 T = TypeVar("T")
 
@@ -40,7 +40,7 @@ class Text(msgspec.Struct, frozen=True):
         )
 
     def line(self, steps: Steps) -> int:
-        """The number of the line, 0 when nothing on the way has one."""
+        """The number of the line, 0 when nothing on the path has one."""
         best, found = 0, 0
         for place, number in _places(self.lines):
             common = min(len(place), len(steps))
