@@ -193,7 +193,7 @@ def straight() -> list[Test]:
     return [test for test in tests if test.statements is not None]
 
 
-def test_what_is_not_understood_is_unknown_and_says_where() -> None:
+def test_unsupported_code_is_unknown_and_located() -> None:
     """A dmb that became the reading of a system register, another that became no instruction."""
     test = read_test(LITMUS / "SB+fence.scs.litmus")
     for code, said in ((0xD53BE040, "mrs"), (0x00000000, "instruction")):
@@ -248,7 +248,7 @@ def test_memory_of_the_threads_own_is_not_shared() -> None:
     assert len(accesses) == 4
 
 
-def test_a_configuration_that_is_none_says_which_there_are() -> None:
+def test_an_unknown_configuration_lists_the_known_ones() -> None:
     with pytest.raises(BadInput, match="'icc' is no compiler, level or target"):
         configurations(["icc"])
     assert {config.level for config in configurations(["zig", "O1", "x86"])} == {"O1"}

@@ -106,7 +106,7 @@ def test_however_it_is_spelt(
     assert herd_hash(read_test(path)) in ("", theirs)
 
 
-def test_a_hash_in_the_metadata_is_kept_and_a_doubtful_one_not_told() -> None:
+def test_a_hash_in_the_metadata_is_used_and_a_doubtful_one_omitted() -> None:
     def hash_of(text: str, arch: str = "C") -> str:
         return herd_hash(Test(name="made", arch=arch, text=text))
 

@@ -161,7 +161,7 @@ def test_a_locked_instruction_reads_before_it_writes(
     assert (ours.observation, theirs.observation) == ("Never", "Sometimes")
 
 
-def test_sfence_is_no_mfence_whatever_x86tso_mixed_says(herd7: Tool) -> None:
+def test_sfence_is_no_mfence_contrary_to_x86tso_mixed(herd7: Tool) -> None:
     test = LITMUS / "X86_64" / "SB+sfences.litmus"
     (ours,) = ask(herd7, models.load()["x86"].path, [test]).values()
     (mixed,) = ask(herd7, "x86tso-mixed.cat", [test]).values()

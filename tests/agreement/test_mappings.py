@@ -207,7 +207,7 @@ def test_rcpc_loads_are_ldapr_and_seq_cst_ones_ldar() -> None:
     assert "LDAR" in assembly(Load("r0", "x", "sc"), "aarch64-rcpc")
 
 
-def test_what_has_no_mapping_says_why() -> None:
+def test_a_missing_mapping_is_explained() -> None:
     locks = read_test(LITMUS / "Dekker+one-lock.litmus")
     with pytest.raises(Unsupported, match="straight lines"):
         mapped(locks, target("x86"))

@@ -232,7 +232,9 @@ static int second(void)
         assert each.result == "Kept" or (known and each.result == "Weaker"), each
 
 
-def test_what_was_not_executed_is_unknown_and_says_which_line(tmp_path: Path, need: Needed) -> None:
+def test_code_that_was_not_executed_is_unknown_and_its_line_reported(
+    tmp_path: Path, need: Needed
+) -> None:
     """Where it takes a thread interrupted twice."""
     text = """
 static int first(void)
@@ -262,7 +264,7 @@ static int second(void)
         assert f"operations.c:{line} was not executed" in each.reason
 
 
-def test_a_missing_emulator_is_an_error_that_says_how_to_get_it(
+def test_a_missing_emulator_is_an_error_with_installation_advice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     configs = configurations(["zig", "O2", "x86"])

@@ -239,7 +239,7 @@ def test_what_only_an_emulator_shows_changes_no_exit_code_and_blames_it_first(
         (("Unknown", "herd7"), ("Never", "cbmc"), False),
     ],
 )
-def test_two_answers_contradict_each_other_only_when_both_speak_of_the_same(
+def test_two_answers_contradict_each_other_only_about_the_same_question(
     one: tuple[str, str], other: tuple[str, str], expected: bool
 ) -> None:
     first, second = verdict(one[0], "sc", one[1]), verdict(other[0], "sc", other[1])
@@ -394,7 +394,7 @@ def messages(*values: Any, **more: Any) -> list[str]:
     return [f"{each.severity}: {each.message}" for each in judge(record(*values, **more))]
 
 
-def test_a_claim_that_is_met_is_silent() -> None:
+def test_a_confirmed_claim_is_not_reported() -> None:
     known = claim(test="SB", verdict={"tso": "Sometimes"})
     assert messages(verdict("Sometimes", "tso"), claims=(known,)) == []
 
@@ -405,7 +405,7 @@ def test_a_false_claim_reports_expected_found_and_where(snapshot: SnapshotAssert
     assert (finding.message, finding.evidence) == snapshot
 
 
-def test_a_checker_that_says_less_does_not_contradict_a_claim() -> None:
+def test_a_less_precise_answer_does_not_contradict_a_claim() -> None:
     for recorded, answer in (("Always", "Sometimes"), ("Undefined", "Never")):
         known = claim(test="SB", verdict={"tso": recorded})
         assert messages(verdict(answer, "tso", "cbmc"), claims=(known,)) == []
@@ -553,7 +553,7 @@ def test_a_negative_result_is_as_strong_as_the_variant_most_likely_missed(
     assert negative_result_strength(histogram(0)) == ""
 
 
-def test_a_control_that_failed_is_an_error(snapshot: SnapshotAssertion) -> None:
+def test_a_failed_control_test_is_an_error(snapshot: SnapshotAssertion) -> None:
     failed = histogram(
         0, iterations=0, histogram=(), controls=(control(kind="fenced", wrong="x=3"),)
     )

@@ -79,7 +79,7 @@ def test_a_line_more_in_the_source_makes_no_other_test() -> None:
     assert content(make_test("SB", value=0)) != content(make_test("SB", value=1))
 
 
-def test_golden_files_tell_what_is_missing_added_and_changed() -> None:
+def test_golden_files_distinguish_missing_added_and_changed_tests() -> None:
     old = [make_test("A"), make_test("B"), make_test("C")]
     new = [make_test("B"), make_test("C", value=1), make_test("D")]
     found = drift(old, new)

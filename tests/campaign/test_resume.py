@@ -117,7 +117,7 @@ def test_a_way_to_compile_that_nobody_knows_begins_no_campaign(tmp_path: Path) -
     assert not (tmp_path / "campaign").exists()
 
 
-def test_ctrl_c_keeps_what_was_done_and_says_how_to_resume(corpus: Path, tmp_path: Path) -> None:
+def test_ctrl_c_preserves_results_and_prints_how_to_resume(corpus: Path, tmp_path: Path) -> None:
     root = tmp_path / "results"
     with pytest.raises(Stopped, match="same command") as stopped:
         run(PLAN, root=root, tools=make_tools(corpus, FakeChecker(stop_after=3)))
@@ -186,7 +186,7 @@ def test_a_checker_that_fails_is_noted_and_asked_again(corpus: Path, tmp_path: P
     assert sorted(again.asked) == [("SB", "tso"), ("SB+b", "tso")]
 
 
-def test_a_checker_that_is_not_installed_is_said(corpus: Path, tmp_path: Path) -> None:
+def test_a_checker_that_is_not_installed_is_reported(corpus: Path, tmp_path: Path) -> None:
     checker = FakeChecker()
     checker.installed = False
     _, record = run(PLAN, root=tmp_path, tools=make_tools(corpus, checker))
@@ -213,7 +213,7 @@ def test_two_processes_do_not_write_one_campaign(corpus: Path, tmp_path: Path) -
         assert latest_unfinished(root, PLAN) is None
 
 
-def test_the_newest_cut_campaign_goes_on(corpus: Path, tmp_path: Path) -> None:
+def test_the_newest_interrupted_campaign_resumes(corpus: Path, tmp_path: Path) -> None:
     for name in ("a", "b"):
         tools = make_tools(corpus, FakeChecker(stop_after=1))
         with pytest.raises(Stopped):
@@ -262,7 +262,7 @@ def test_ctrl_c_keeps_the_programs_that_were_explored(corpus: Path, tmp_path: Pa
     assert len(record.explorations) == 2
 
 
-def test_the_test_of_a_violation_is_kept_checked_and_run(corpus: Path, tmp_path: Path) -> None:
+def test_the_test_of_a_violation_is_stored_checked_and_run(corpus: Path, tmp_path: Path) -> None:
     explorer, checker, runner = FakeExplorer(), FakeChecker(), FakeRunner()
     explorer.answers["tso"] = WRONG
     tools = make_tools(corpus, checker, runner, explorer=explorer)
@@ -275,9 +275,7 @@ def test_the_test_of_a_violation_is_kept_checked_and_run(corpus: Path, tmp_path:
     assert finding.message == "flags/both: `x` fails"
 
 
-def test_a_campaign_that_goes_on_knows_the_tests_of_its_violations(
-    corpus: Path, tmp_path: Path
-) -> None:
+def test_a_resumed_campaign_has_the_tests_of_its_violations(corpus: Path, tmp_path: Path) -> None:
     root = tmp_path / "results"
     explorer = FakeExplorer()
     explorer.answers["tso"] = WRONG
@@ -294,7 +292,9 @@ def test_a_campaign_that_goes_on_knows_the_tests_of_its_violations(
     assert "MP" in record.entry
 
 
-def test_a_model_that_no_program_is_explored_under_is_said(corpus: Path, tmp_path: Path) -> None:
+def test_a_model_that_no_program_is_explored_under_is_reported(
+    corpus: Path, tmp_path: Path
+) -> None:
     explorer = FakeExplorer()
     explorer.refused["tso"] = "tso allows cycles of po and rf"
     _, record = run(PLAN, root=tmp_path, tools=make_tools(corpus, FakeChecker(), explorer=explorer))

@@ -45,7 +45,7 @@ def campaign(folder: Path, *checkers: str) -> Path:
 
 @settings(max_examples=40, deadline=None)  # each waits for the disk
 @given(cut=st.integers(min_value=0, max_value=10_000))
-def test_a_file_cut_at_any_byte_loses_one_job_at_most(
+def test_a_file_truncated_at_any_byte_loses_one_job_at_most(
     tmp_path_factory: pytest.TempPathFactory, cut: int
 ) -> None:
     folder = campaign(tmp_path_factory.mktemp("cut") / "campaign", "a", "b", "c")
@@ -138,7 +138,7 @@ def test_a_folder_with_other_files_is_not_touched(tmp_path: Path) -> None:
         FolderStore.create(tmp_path, MANIFEST)
 
 
-def test_a_campaign_that_was_cut_while_it_was_created_begins_again(tmp_path: Path) -> None:
+def test_a_campaign_interrupted_during_creation_begins_again(tmp_path: Path) -> None:
     (tmp_path / ".lock").write_text("")
     (tmp_path / "campaign.json.new").write_text('{"form')
     with FolderStore.create(tmp_path, MANIFEST) as store:
@@ -177,5 +177,5 @@ def test_a_usual_name_is_the_name_of_its_file() -> None:
     assert list(file_names(["SB+rel-acqs", "2+2W"])) == ["SB+rel-acqs.litmus", "2+2W.litmus"]
 
 
-def test_a_digest_tells_texts_apart() -> None:
+def test_a_digest_distinguishes_texts() -> None:
     assert digest("a", "b") != digest("ab")

@@ -140,7 +140,7 @@ def test_full_fences_forbid_every_shape(model: str) -> None:
     assert {v.observation for v in verdicts.values()} == {"Never"}
 
 
-def test_always_is_told_from_sometimes() -> None:
+def test_always_is_distinguished_from_sometimes() -> None:
     test = made("once", [(w("x"), r("r0", "x"))], at(0, "r0", 1))
     assert checked(Cbmc(), [test], "tso")["once"].observation == "Always"
 

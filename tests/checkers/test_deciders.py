@@ -68,7 +68,7 @@ def test_two_tests_of_one_name_both_get_their_verdict(checker: Checker) -> None:
     assert sorted(v.observation for v in verdicts) == ["Never", "Sometimes", "Sometimes"]
 
 
-def test_a_loop_cut_short_is_no_answer_for_the_whole_test(checker: Checker) -> None:
+def test_a_truncated_loop_gives_no_answer_for_the_whole_test(checker: Checker) -> None:
     (verdict,) = asked(checker, [made(LOOP)], "rc11")
     assert verdict.observation == "Unknown"
     assert "unrolled" in verdict.reason

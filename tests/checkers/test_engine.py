@@ -307,7 +307,7 @@ def test_what_the_callback_raises_ends_the_batch() -> None:
 # --- what is wrong ----------------------------------------------------------------------------
 
 
-def test_what_the_engine_cannot_read_it_says_all_about() -> None:
+def test_a_test_that_the_engine_cannot_read_is_reported_with_its_position() -> None:
     (answer,) = answers([("mine.litmus", "C broken\n{")], models.resolve("sc").path)
     assert answer["malformed"]
     problem = answer["malformed"]

@@ -160,7 +160,7 @@ def test_the_bounds_and_the_models_promise_reach_the_engine() -> None:
         ({"limit": "executions"}, "too many", "--executions 18 explores further"),
     ],
 )
-def test_a_limit_that_was_reached_says_how_to_explore_further(
+def test_a_limit_that_was_reached_comes_with_advice(
     what: dict[str, Any], reason: str, advice: str
 ) -> None:
     lowered = Lowered(result="Unknown", reasons=[reason, reason], **what)
@@ -214,7 +214,7 @@ def test_a_hang_names_where_everybody_waits_and_makes_no_test() -> None:
         ("aarch64", "model aarch64 applies to AArch64 tests, not to programs"),
     ],
 )
-def test_a_model_that_cannot_be_explored_says_why(model: str, why: str) -> None:
+def test_a_model_that_cannot_be_explored_is_explained(model: str, why: str) -> None:
     said = EngineExplorer().applicable(models.resolve(model))
     assert said.startswith(why)
     assert bool(said) == bool(why)

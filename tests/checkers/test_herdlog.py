@@ -141,7 +141,7 @@ Time nothing 0.00
 """
 
 
-def test_what_herd7_says_is_read() -> None:
+def test_the_log_of_herd7_is_read() -> None:
     sb, race, n_sb, none, loop = parse_verdicts(HERD7, model="m")
     assert (sb.test, sb.model, sb.checker) == ("SB", "m", "herd7")
     assert sb.observation == "Sometimes"
@@ -161,7 +161,7 @@ def test_what_herd7_says_is_read() -> None:
     assert loop.reason == LOOP
 
 
-def test_what_litmus7_says_is_read() -> None:
+def test_the_log_of_litmus7_is_read() -> None:
     sb, fa, nothing = parse_histograms(LITMUS7, machine="local")
     assert (sb.test, sb.machine, sb.runner) == ("SB", "local", "litmus7")
     assert sb.iterations == 1_000_000
@@ -182,7 +182,7 @@ def test_logs_of_checkers_and_runners_do_not_mix() -> None:
 
 
 @pytest.mark.parametrize("kept", [1, 3, 5])
-def test_a_log_cut_short_says_nothing_of_the_last_test(kept: int) -> None:
+def test_a_truncated_log_gives_no_answer_for_the_last_test(kept: int) -> None:
     cut = "\n".join(HERD7.splitlines()[1:][:kept])
     assert parse_verdicts(cut) == []
 

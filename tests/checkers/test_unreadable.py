@@ -46,7 +46,7 @@ def mine(text: str) -> Test:
 
 
 @pytest.mark.parametrize("what", UNSUPPORTED)
-def test_what_the_engine_does_not_know_is_told_and_ends_nothing(what: str) -> None:
+def test_what_the_engine_does_not_know_is_reported_and_ends_nothing(what: str) -> None:
     text, place = UNSUPPORTED[what]
     test = mine(text)
     other = {"AArch64": "AArch64 o\n{}\n P0 ;\n NOP ;\nexists (x=0)\n", "C": SB}[test.arch]
@@ -89,7 +89,7 @@ def test_herd7_refuses_what_is_mixed_in_aarch64_too(
     assert (verdict.observation == "Unknown") == (test.arch == "AArch64" or "part" in path.stem)
 
 
-def test_accesses_of_one_size_are_decided_whatever_the_declaration_says() -> None:
+def test_accesses_of_one_size_are_decided_whatever_the_declaration() -> None:
     text = (
         "AArch64 narrow\n{ uint64_t x; 0:X1=x; 1:X1=x; }\n P0 | P1 ;\n"
         " MOV W0,#1 | LDR W2,[X1] ;\n STR W0,[X1] | ;\nexists (1:X2=1)\n"

@@ -36,7 +36,7 @@ exists (x=1)
 """
 
 
-def test_an_answer_that_a_limit_cut_is_inconclusive(run, folder: Path) -> None:
+def test_an_answer_after_a_limit_was_reached_is_inconclusive(run, folder: Path) -> None:
     stores = "\n".join(
         f"  atomic_store_explicit({place}, {value}, memory_order_relaxed);"
         for value in range(1, 9)
@@ -216,7 +216,7 @@ def test_a_campaign_ends_with_its_report(run, folder: Path) -> None:
     assert (folder / "site" / "index.html").is_file()
 
 
-def test_results_go_where_they_are_told(run, folder: Path) -> None:
+def test_results_are_written_to_the_folder_given(run, folder: Path) -> None:
     assert run("test", "SB.litmus", "--for", "0", WEAKSPOT_RESULTS="there").code == 0
     assert len(list((folder / "there").iterdir())) == 1
     assert not (folder / "results").exists()
@@ -277,7 +277,7 @@ def test_a_reader_that_has_enough_is_no_error(folder: Path, arguments: list[str]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_output_that_cannot_be_written_is_said() -> None:
+def test_output_that_cannot_be_written_is_reported() -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [WEAKSPOT, "models"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
@@ -349,7 +349,7 @@ def test_gen_compiles_tests_for_an_instruction_set(run, folder: Path) -> None:
     assert json.loads(checked.out)["observation"] == "Sometimes"
 
 
-def test_gen_says_what_no_mapping_takes(run, folder: Path) -> None:
+def test_gen_reports_tests_without_a_mapping(run, folder: Path) -> None:
     (folder / "lock.litmus").write_text(
         "C lock\n{}\nP0 (atomic_int* x, spinlock_t* l) {\n  lock(l);\n  int r0 = atomic_load(x);\n"
         "  unlock(l);\n}\nexists (0:r0=0)\n"
@@ -383,7 +383,7 @@ def test_a_program_is_run_as_a_whole_beside_its_tests(run, need, folder: Path) -
     assert all("histogram" in json.loads(line) for line in alone.out.splitlines())
 
 
-def test_what_orders_cost_is_told_beside_its_noise(run, need, folder: Path) -> None:
+def test_the_cost_of_memory_orders_is_printed_with_its_noise(run, need, folder: Path) -> None:
     need("gcc")
     cache = str(folder / "cache")
     ended = run("cost", "mp.c", "--for", "50ms", "--json", XDG_CACHE_HOME=cache)

@@ -87,7 +87,7 @@ def test_the_test_of_a_violation_is_written_and_allowed(run, folder: Path) -> No
     assert said == {"sc": "Never", "rc11": "Sometimes"}
 
 
-def test_a_loop_that_a_bound_cut_is_inconclusive_and_says_how_to_go_on(run, folder: Path) -> None:
+def test_a_loop_that_reaches_its_bound_is_inconclusive_with_advice(run, folder: Path) -> None:
     (folder / "endless.c").write_text(ENDLESS)
     ended = run("check", "endless.c", "-m", "sc")
     assert ended.code == 3
@@ -111,7 +111,7 @@ def test_a_loop_that_a_bound_cut_is_inconclusive_and_says_how_to_go_on(run, fold
         ("count(unused);", "more than 200 nested calls at busy.c:8"),
     ],
 )
-def test_a_limit_that_no_option_moves_says_where_and_what_else_to_do(
+def test_a_limit_without_an_option_is_located_and_comes_with_advice(
     run, folder: Path, work: str, said: str
 ) -> None:
     loop = ENDLESS[ENDLESS.index("  while") : ENDLESS.index("  return unused")]
@@ -151,7 +151,7 @@ def test_threads_that_wait_for_one_another_are_a_hang(run, folder: Path) -> None
     assert "deadlock.c:15" in ended.out
 
 
-def test_a_model_that_nobody_explores_under_is_said(run) -> None:
+def test_a_model_that_no_checker_explores_under_is_reported(run) -> None:
     ended = run("check", "mp.c", "-m", "c20")
     assert "skipped 1 exploration: programs are not explored under c20" in ended.out
     assert "MP+porlxrlx+poacqrlx" in ended.out

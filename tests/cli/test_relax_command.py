@@ -46,7 +46,7 @@ def test_json_is_an_object_a_line(run: Run) -> None:
     assert {each["id"] for each in findings} == {"WS301"}
 
 
-def test_a_loop_that_is_cut_is_inconclusive(run: Run, folder: Path) -> None:
+def test_a_loop_that_reaches_its_bound_is_inconclusive(run: Run, folder: Path) -> None:
     relaxed = ENDLESS.replace("atomic_load(", "load(").replace("atomic_store(", "store(")
     (folder / "endless.c").write_text(
         relaxed.replace(

@@ -184,7 +184,7 @@ def test_golden_tests_of_what_is_no_structure(run: Run, snapshot: SnapshotAssert
     assert error(ended) == snapshot
 
 
-def test_a_fault_of_our_own_is_said_to_be_one(run: Run) -> None:
+def test_an_internal_error_is_reported_as_one(run: Run) -> None:
     """A broken environment, as it were: an import that fails inside a command."""
     ended = run("models", PYTHONPATH=str(Path(__file__).parent / "broken"))
     assert ended.code == 2

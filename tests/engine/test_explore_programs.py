@@ -398,7 +398,7 @@ def test_recursion_and_function_pointers_are_followed(tmp_path: Path) -> None:
     assert (found["result"], found["complete"]) == ("Safe", 2)
 
 
-def test_a_loop_that_the_bound_cuts_leaves_the_answer_open(tmp_path: Path) -> None:
+def test_a_loop_that_reaches_its_bound_leaves_the_answer_open(tmp_path: Path) -> None:
     text = """
     atomic_int x, y;
     void *one(void *p) { while (LOAD(x) < 100) { atomic_fetch_add(&y, 1); } return 0; }
@@ -746,7 +746,7 @@ def test_what_done_raises_ends_the_work(tmp_path: Path) -> None:
         found.explore(str(MODELS / "sc.cat"), folders=[str(MODELS)], porf_acyclic=True, done=done)
 
 
-def test_what_cannot_be_explored_says_where(tmp_path: Path) -> None:
+def test_a_program_that_cannot_be_explored_is_located(tmp_path: Path) -> None:
     text = """
     union { atomic_int whole; atomic_char part; } u;
     void *one(void *p) { atomic_store(&u.whole, 1); return 0; }

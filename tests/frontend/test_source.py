@@ -357,7 +357,7 @@ def test_a_missing_compiler_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyP
         compiled(tmp_path, "int main(void) { return 0; }")
 
 
-def test_without_ziglang_the_advice_says_what_to_install(
+def test_without_ziglang_the_advice_names_the_package_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "ziglang", None)

@@ -87,7 +87,7 @@ def test_a_litmus_file_that_expects_otherwise_fails(
         ("(* Result: Never under sc\n   Result: Sometimes under rc11 *)", 0),
     ],
 )
-def test_a_comment_says_what_is_expected(project: Project, comment: str, code: int) -> None:
+def test_a_comment_states_the_expected_verdict(project: Project, comment: str, code: int) -> None:
     text = WEAK_SB.replace("~exists", "exists").replace("C SB\n", f"C SB\n{comment}\n")
     project.write("tests/SB.litmus", text)
     assert project.gate("tests/SB.litmus").code == code

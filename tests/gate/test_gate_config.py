@@ -54,7 +54,7 @@ def test_in_pyproject_the_line_is_that_of_the_table(project: Project) -> None:
     assert f"unknown key model\n  --> {path}:5" in ended.err
 
 
-def test_without_a_configuration_the_error_says_how_to_write_one(
+def test_without_a_configuration_the_error_explains_how_to_write_one(
     project: Project, snapshot: SnapshotAssertion
 ) -> None:
     (project.folder / "weakspot.toml").unlink()

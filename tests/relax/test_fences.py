@@ -191,7 +191,7 @@ def test_fences_are_looked_for_only_when_asked(tmp_path: Path) -> None:
     assert assignments(path, fences=False) == [("rel", "acq")]
 
 
-def test_a_search_for_fences_that_takes_too_long_says_so(
+def test_a_search_for_fences_that_reaches_its_limit_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("weakspot.harness.orders.relax._FENCED", 3)

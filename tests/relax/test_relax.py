@@ -217,13 +217,15 @@ def cut(path: str, before: str) -> Relaxed:
     return work.result()
 
 
-def test_an_interrupted_search_says_so(passing: str) -> None:
+def test_an_interrupted_search_is_marked_as_such(passing: str) -> None:
     found = cut(passing, "why")
     assert not found.decided
     assert any("the search was interrupted" in note for note in found.notes)
 
 
-def test_a_search_that_is_cut_before_its_first_answer_tells_what_is_too_weak(passing: str) -> None:
+def test_a_search_interrupted_before_its_first_answer_reports_what_is_too_weak(
+    passing: str,
+) -> None:
     work = ran(passing)
     whole, found = work.result(), cut(passing, "why")
     assert found.weakest == ()
@@ -248,7 +250,7 @@ class Dear:
         return {order: 50.0 * (dear and order != "rlx") for order in allowed(annotation.kind)}
 
 
-def test_the_cheapest_is_what_the_machine_says_is_cheapest(passing: str) -> None:
+def test_with_measured_costs_the_cheapest_assignment_comes_first(passing: str) -> None:
     """An acquiring load and no fence, or a relaxed one and an acquire fence: both are minimal."""
     orders = {}
     for prices in (None, Dear()):

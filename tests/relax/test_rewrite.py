@@ -169,7 +169,7 @@ def test_a_macro_is_changed_where_it_is_defined_if_all_its_users_agree(tmp_path:
     assert "other accesses take their memory order from ORDER" in refused.by_hand[0].why
 
 
-def test_a_patch_says_the_same_as_the_change(tmp_path: Path) -> None:
+def test_a_patch_equals_the_change(tmp_path: Path) -> None:
     _, change, _ = weakened(tmp_path, "a.c", "atomic_store(&x, 2);")
     path = tmp_path / "a.c"
     patch = "".join(f"{line}\n" for line in change.diff())

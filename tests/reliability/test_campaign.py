@@ -78,7 +78,7 @@ def test_a_campaign_killed_before_its_first_answer_is_finished_too(tmp_path: Pat
     assert len(load(folder).verdicts) == JOBS
 
 
-def test_ctrl_c_keeps_what_was_done_and_says_how_to_go_on(tmp_path: Path) -> None:
+def test_ctrl_c_preserves_results_and_prints_how_to_resume(tmp_path: Path) -> None:
     folder, log = tmp_path / "campaign", tmp_path / "log"
     output = kill_after(10, folder, log, signal.SIGINT).decode()
     assert "run the same command again to resume" in output

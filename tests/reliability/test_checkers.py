@@ -121,7 +121,9 @@ def test_a_test_too_large_is_unknown_within_its_limit(need: Callable[[str], Tool
         assert verdicts[name].reason == "time limit of 1 s"
 
 
-def test_without_the_tool_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_tool_the_error_explains_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(tools, "find", lambda _: None)
     for checker in (Herd7(), Cbmc()):
         assert checker.available() is None

@@ -263,7 +263,7 @@ def test_killed_while_unpacking_leaves_nothing_half_done(machine: Machine, name:
     assert not list((machine.prefix / "opt").glob(".*"))
 
 
-def test_interrupt_stops_at_once_and_says_so(machine: Machine) -> None:
+def test_interrupt_stops_at_once_and_is_reported(machine: Machine) -> None:
     process = subprocess.Popen(
         [str(BASH), str(SCRIPT)],
         env=machine.environment(SLOW="30"),
@@ -307,14 +307,14 @@ def test_package_with_a_wrong_checksum_is_never_unpacked(machine: Machine) -> No
     assert machine.run().code == 0
 
 
-def test_garbled_leftover_of_a_cut_download_is_fetched_again(machine: Machine) -> None:
+def test_garbled_remains_of_an_interrupted_download_are_fetched_again(machine: Machine) -> None:
     debs = machine.prefix / ".work" / "herdtools7" / "debs"
     debs.mkdir(parents=True)
     (debs / "libc6_1.0_fake.deb").write_text("half a file")
     assert machine.run().code == 0
 
 
-def test_too_little_space_is_said_before_anything_is_fetched(machine: Machine) -> None:
+def test_too_little_space_is_reported_before_anything_is_fetched(machine: Machine) -> None:
     result = machine.run(FREE="20000")
     assert result.code == 2
     assert "needs" in result.err
@@ -398,7 +398,7 @@ def test_wrong_arguments_are_refused(machine: Machine, arguments: list[str]) -> 
     assert result.err.startswith("error: ")
 
 
-def test_help_tells_of_every_option(machine: Machine) -> None:
+def test_help_lists_every_option(machine: Machine) -> None:
     result = machine.run("--help")
     assert result.code == 0
     for option in ("--check", "--force", "--with-emulation", "WEAKSPOT_TOOLS"):

@@ -73,7 +73,7 @@ def test_a_file_that_cannot_be_executed_is_not_a_tool(places: Path) -> None:
 
 
 @pytest.mark.parametrize("program", [herdtools.HERD7, cbmc.PROGRAM])
-def test_missing_tool_says_how_to_get_it(
+def test_missing_tool_comes_with_installation_advice(
     places: Path, monkeypatch: pytest.MonkeyPatch, program: tools.Program
 ) -> None:
     monkeypatch.setenv("PATH", str(places / "path"))
@@ -139,7 +139,7 @@ def test_installed_herd7_has_its_rc11() -> None:
     assert (library / "rc11.cat").is_file()
 
 
-def test_doctor_says_what_the_absence_of_each_tool_costs(
+def test_doctor_explains_what_each_missing_tool_is_needed_for(
     places: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(places / "path"))
@@ -166,7 +166,7 @@ def test_any_one_compiler_is_enough() -> None:
         assert doctor.missing_required([*required, line(compiler, True)]) == []
 
 
-def test_module_that_fails_to_load_counts_as_missing_and_says_why(
+def test_module_that_fails_to_load_counts_as_missing_with_its_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "llvmlite.py").write_text("raise OSError('no LLVM library')\n")

@@ -41,7 +41,7 @@ MODELS = (
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_an_id_has_a_page_that_says_what_why_and_what_to_do(name: str) -> None:
+def test_an_id_has_a_page_that_explains_what_why_and_what_to_do(name: str) -> None:
     text = KINDS[name].text
     assert text == (PAGES.parents[1] / KINDS[name].page).read_text(encoding="utf-8")
     assert text.startswith(f"# {name} {KINDS[name].title}\n")

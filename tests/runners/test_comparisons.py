@@ -73,7 +73,7 @@ def test_an_operation_has_its_part_of_the_difference() -> None:
     assert comparison.timing(1, 0) is None, "an operation that is not executed costs nothing"
 
 
-def test_a_turn_that_is_cut_short_counts_nothing() -> None:
+def test_an_interrupted_turn_counts_nothing() -> None:
     comparison = measured([0.0, 9.0], 6, lambda more: 100 + more)
     before = found(comparison)
 

@@ -97,7 +97,7 @@ def test_orders_that_compile_alike_are_one_and_the_others_are_measured(
     assert source.read_text() == SOURCE, "the user's files are never touched"
 
 
-def test_what_was_measured_until_ctrl_c_is_told(source: Path, here: Machine) -> None:
+def test_what_was_measured_until_ctrl_c_is_reported(source: Path, here: Machine) -> None:
     program = read_program(source, include=(source.parents[1] / "include",))
 
     def report(text: str) -> None:
@@ -149,7 +149,7 @@ def test_what_takes_too_long_to_be_timed_is_not_timed(tmp_path: Path, here: Mach
     assert not any(order.alone or order.together for site in found.sites for order in site.orders)
 
 
-def test_what_cannot_be_written_or_run_says_why(tmp_path: Path, here: Machine) -> None:
+def test_what_cannot_be_written_or_run_is_explained(tmp_path: Path, here: Machine) -> None:
     path = tmp_path / "it.c"
     path.write_text(
         SOURCE.replace('#include "orders.h"', "#define ORDER memory_order_release").replace(
@@ -304,7 +304,7 @@ def test_prices_are_remembered_until_the_file_changes(tmp_path: Path, cache: Pat
     assert Prices().of(mine) == {}
 
 
-def test_every_order_has_a_place_to_be_told(source: Path, here: Machine) -> None:
+def test_a_memory_order_without_a_measurement_has_a_reason(source: Path, here: Machine) -> None:
     """Without a turn, and without a compiler's answer, nothing is invented."""
     found = costing(source, here).result()
     told = list(itertools.chain(*(site.orders for site in found.sites)))

@@ -120,7 +120,7 @@ def test_a_program_runs_there_as_it_would_here(sshd: Sshd, tmp_path: Path) -> No
     assert len(sshd.folders()) == 0
 
 
-def test_what_a_users_shell_says_first_is_passed_over(
+def test_output_of_a_users_shell_at_login_is_ignored(
     sshd: Sshd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrapper = sshd.folder / "chatty"
@@ -152,7 +152,7 @@ def test_the_folder_over_there_goes_when_weakspot_is_killed(sshd: Sshd) -> None:
         (("Port ", "Port 1\n  #"), "Connection refused", f"ssh {HOST} true"),
     ],
 )
-def test_a_host_that_cannot_be_reached_is_an_error_that_says_what_to_do(
+def test_an_unreachable_host_is_an_error_with_advice(
     sshd: Sshd, change: tuple[str, str], said: str, advice: str
 ) -> None:
     """Nothing waits for a person to answer a question."""
@@ -181,7 +181,7 @@ def test_a_host_of_another_kind_is_refused(sshd: Sshd, tmp_path: Path) -> None:
         machines.resolve(f"ssh:{HOST}")
 
 
-def test_a_machine_that_dies_is_lost_and_what_it_ran_is_said(sshd: Sshd, need: Need) -> None:
+def test_a_machine_that_dies_is_lost_and_what_it_ran_is_reported(sshd: Sshd, need: Need) -> None:
     need("gcc")
     machine = machines.resolve(f"ssh:{HOST}")
     found: list[Histogram] = []
@@ -279,7 +279,7 @@ def test_a_machine_that_miscounts_is_not_believed(
 
 
 @pytest.mark.parametrize("lie", ["its counts are wrong throughout", "its fences do nothing"])
-def test_a_lying_machine_fails_its_controls_and_the_campaign(
+def test_a_lying_machine_fails_its_control_tests_and_the_campaign(
     here: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lie: str
 ) -> None:
     if lie == "its fences do nothing":
@@ -304,7 +304,7 @@ def test_a_lying_machine_fails_its_controls_and_the_campaign(
 # --- profiles ---------------------------------------------------------------------------------
 
 
-def test_a_profile_says_what_can_be_read() -> None:
+def test_a_profile_contains_what_can_be_read() -> None:
     machine = local.machine()
     known = profile(machine)
     assert known.arch == machine.arch
@@ -361,7 +361,7 @@ def test_a_host_that_dies_costs_a_campaign_only_the_job_it_ran(
     assert sshd.folders() == []
 
 
-def test_a_campaign_goes_on_at_once_where_only_the_connection_broke(
+def test_a_campaign_resumes_at_once_where_only_the_connection_broke(
     sshd: Sshd, need: Need, tmp_path: Path
 ) -> None:
     need("gcc")

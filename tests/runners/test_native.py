@@ -297,7 +297,7 @@ def test_a_program_that_hangs_is_killed(here: Machine) -> None:
     assert "does not end within" in histogram.reason
 
 
-def test_more_threads_than_processors_run_too_and_it_is_said(here: Machine) -> None:
+def test_more_threads_than_processors_run_too_and_are_reported(here: Machine) -> None:
     threads = local.cores() + 2
     histogram = ran([adders(threads)], here, 0.5)["many"]
     assert histogram.iterations > 0
@@ -308,7 +308,7 @@ def test_more_threads_than_processors_run_too_and_it_is_said(here: Machine) -> N
 # --- controls ---------------------------------------------------------------------------------
 
 
-def test_every_run_has_its_fenced_control(here: Machine) -> None:
+def test_every_run_has_its_fenced_control_test(here: Machine) -> None:
     for histogram in ran([sb(), sb("SB+fences", FENCE)], here).values():
         control = histogram.controls[0]
         assert control.kind == "fenced"
@@ -332,7 +332,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_lying_runner_is_caught_by_its_control(here: Machine, fault: str) -> None:
+def test_a_lying_runner_is_detected_by_its_control_test(here: Machine, fault: str) -> None:
     if local.cores() < 2:
         pytest.skip("one processor interleaves threads anyhow")
     runner = planted(*FAULTS[fault])
@@ -416,7 +416,7 @@ def test_where_processors_are_few_each_thread_has_one_to_itself_in_turn() -> Non
     assert alone(2, 2) == alone(3, 1) == set()
 
 
-def test_a_test_that_can_goes_on_perpetually_and_threads_that_take_turns_for_longer() -> None:
+def test_a_test_runs_perpetually_if_it_can_and_threads_that_take_turns_run_longer() -> None:
     def rounds(threads: int, *, perpetual: bool) -> list[int]:
         every = settings(threads, 2, perpetual=perpetual)
         return [each["instances"] for each in every if each.get("perpetual")]

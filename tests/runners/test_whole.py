@@ -217,7 +217,7 @@ def test_main_may_wait_for_a_thread_before_it_creates_the_next(
     assert not run.cut
 
 
-def test_a_crash_is_told_and_what_was_counted_before_stays(written: Written) -> None:
+def test_a_crash_is_reported_and_earlier_counts_remain(written: Written) -> None:
     run = written("*(volatile int *)given = 1;")
     (failure,) = run.failures
     assert (failure.kind, failure.message) == ("crash", "SIGSEGV")
@@ -267,7 +267,7 @@ def test_a_program_that_is_too_large_is_not_run_in_part(written: Written) -> Non
     assert not run.instances
 
 
-def test_a_program_that_the_compiler_refuses_says_why(here: Machine, tmp_path: Path) -> None:
+def test_a_program_that_the_compiler_rejects_is_explained(here: Machine, tmp_path: Path) -> None:
     source = tmp_path / "it.c"
     source.write_text(
         "#ifndef __clang__\n#error only clang\n#endif\nint main(void) { return 0; }\n"

@@ -218,7 +218,7 @@ def test_without_gcc_zig_makes_objects_anew_too(
     test_each_instance_makes_its_objects_anew(tmp_path, here)
 
 
-def test_what_the_compiler_refuses_is_told_with_its_line(tmp_path: Path, here: Machine) -> None:
+def test_a_compiler_error_is_reported_with_its_line(tmp_path: Path, here: Machine) -> None:
     text = "#include <thread>\n#ifndef __clang__\nint main() { return x; }\n"
     run = ran(tmp_path, f"{text}#else\nint main() {{}}\n#endif\n", here)
     assert run.reason.startswith("g++ does not compile it: it.cpp:3:21: ")
