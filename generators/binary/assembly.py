@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from weakspot.generators.binary.image import Place
+from weakspot.generators.binary.image import SourceLocation
 from weakspot.generators.binary.semantics import Access, Barrier, Copy, NotUnderstood, Semantics
 from weakspot.generators.binary.trace import ExecutedInstruction
 from weakspot.generators.emit.c11 import UNREACHED
@@ -71,7 +71,9 @@ class Thread:
             elif isinstance(each, Cas):
                 self.taken.append(Atom(number, each.reg, 1))
 
-    def write(self, match: Match, own: frozenset[Place], others: frozenset[Place]) -> None:
+    def write(
+        self, match: Match, own: frozenset[SourceLocation], others: frozenset[SourceLocation]
+    ) -> None:
         """Write the code for a match; `own` are the thread's lines, `others` those of other
         accesses. Raises NotUnderstood."""
         accesses = [each for each in self.statements if not isinstance(each, Fence | Guard)]
@@ -92,7 +94,9 @@ class Thread:
                     self._access(number, statement, step, address, deps.of(_data(each)))
                 else:
                     self._conditional(number, statement, step, deps.of(_data(each)))
-            elif isinstance(each.step, Barrier) and (each.place in own or each.place not in others):
+            elif isinstance(each.step, Barrier) and (
+                each.source in own or each.source not in others
+            ):
                 self.lines.append(each.step.code)
             elif each.flow.branch:
                 self._branch(deps.branch(each))

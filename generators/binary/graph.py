@@ -92,9 +92,9 @@ class Graph:
         try:
             return self._performed(instruction, dict(facts), state)
         except NotUnderstood as why:
-            place = instruction.at - self.function.start
+            relative = instruction.at - self.function.start
             what = f": {why}" if str(why) else ""
-            raise Unsupported(f"instruction at {place:#x}, {instruction}{what}") from None
+            raise Unsupported(f"instruction at {relative:#x}, {instruction}{what}") from None
 
     def _performed(self, instruction: Instruction, facts: dict[str, str], state: State) -> Node:
         following = instruction.at + instruction.length

@@ -28,7 +28,7 @@ _ADDRESS = 0x03  # DW_OP_addr: a fixed address
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]|\+(\d+)")
 
 
-class Place(msgspec.Struct, frozen=True):
+class SourceLocation(msgspec.Struct, frozen=True):
     """A line of a source file."""
 
     file: Path
@@ -45,7 +45,7 @@ class Image:
 
         self.ranges: dict[str, list[tuple[int, int]]] = {each: [] for each in sources}
         self.symbols: dict[str, tuple[int, int]] = {}
-        self._rows: list[tuple[int, Place | None]] = []
+        self._rows: list[tuple[int, SourceLocation | None]] = []
         self._variables: dict[str, tuple[int, DIE]] = {}
         self._ambiguous: set[str] = set()  # static in several functions
         try:
@@ -68,7 +68,7 @@ class Image:
                 return decoder.at(address)
         return None
 
-    def place(self, address: int) -> Place | None:
+    def source_location(self, address: int) -> SourceLocation | None:
         """The source line of an instruction; None if it is not in one of the source files."""
         at = bisect_right(self._starts, address) - 1
         return self._rows[at][1] if at >= 0 else None
@@ -127,8 +127,8 @@ class Image:
                 self._rows.append((state.address, None))
                 start = None
                 continue
-            place = Place(files[state.file - first].resolve(), state.line)
-            self._rows.append((state.address, place))
+            location = SourceLocation(files[state.file - first].resolve(), state.line)
+            self._rows.append((state.address, location))
 
     def _read_variable(self, die: DIE, unit: Any) -> None:
         where = die.attributes.get("DW_AT_location")
@@ -182,8 +182,8 @@ def _plain(die: DIE | None) -> DIE | None:
 def _member(of: DIE, name: str) -> tuple[int, DIE] | None:
     for each in of.iter_children():
         if each.tag == "DW_TAG_member":
-            place = each.attributes.get("DW_AT_data_member_location")
-            offset = place.value if place is not None else 0
+            member = each.attributes.get("DW_AT_data_member_location")
+            offset = member.value if member is not None else 0
             if _text(each, "DW_AT_name") == name:
                 return offset, each
             inner = _plain(each)

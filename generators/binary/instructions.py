@@ -103,7 +103,7 @@ class Decoder:
             self.code[offset - self.start : offset - self.start + 16], offset, 1
         ):
             symbol, target = next(
-                (found for place, found in self.relocations.items() if at <= place < at + length),
+                (found for each, found in self.relocations.items() if at <= each < at + length),
                 ("", None),
             )
             return Instruction(at, length, name, text, operands(text), symbol, target)

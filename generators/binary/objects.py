@@ -26,7 +26,7 @@ from weakspot.generators.binary.simulation import APART
 from weakspot.generators.binary.slicing import Code, sliced
 from weakspot.generators.emit.c11 import UNREACHED
 from weakspot.generators.emit.isa import Mapped, assembled
-from weakspot.generators.emit.threads import places, statements, thread_text
+from weakspot.generators.emit.threads import observables, statements, thread_text
 from weakspot.generators.litmus import Test
 
 
@@ -77,7 +77,7 @@ def source(tests: Iterable[Test]) -> Source:
 
 def _parts(test: Test, known: dict[tuple[str, str], str]) -> Iterable[Part]:
     read = statements(test)
-    asked = places(read)
+    asked = observables(read)
     for number in range(len(read.threads)):
         kept = tuple(name for thread, name in asked if thread == number)
         made = thread_text(number, read, kept, keep="*out[{at}] = {reg};")

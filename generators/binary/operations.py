@@ -20,7 +20,7 @@ import msgspec
 
 from weakspot.errors import Unsupported
 from weakspot.generators.binary.assembly import Match, MatchedAccess, Thread
-from weakspot.generators.binary.image import Image, Place
+from weakspot.generators.binary.image import Image, SourceLocation
 from weakspot.generators.binary.semantics import Access, Copy, NotUnderstood, Semantics
 from weakspot.generators.binary.trace import ExecutedInstruction
 from weakspot.generators.emit.isa import Mapped, assembled
@@ -36,9 +36,9 @@ class WantedAccess(msgspec.Struct, frozen=True):
     lines of the fences before it."""
 
     statement: Load | Store | Rmw | Cas
-    place: Place
+    source: SourceLocation
     location: str
-    fences: tuple[Place, ...] = ()
+    fences: tuple[SourceLocation, ...] = ()
 
 
 class _Trace:
@@ -46,10 +46,10 @@ class _Trace:
 
     def __init__(self, trace: tuple[ExecutedInstruction, ...]) -> None:
         self.all = trace
-        self.lines: dict[Place, list[tuple[int, ExecutedInstruction]]] = {}
+        self.lines: dict[SourceLocation, list[tuple[int, ExecutedInstruction]]] = {}
         for at, each in enumerate(trace):
-            if each.place is not None:
-                self.lines.setdefault(each.place, []).append((at, each))
+            if each.source is not None:
+                self.lines.setdefault(each.source, []).append((at, each))
 
 
 class Code(msgspec.Struct, frozen=True):
@@ -70,8 +70,8 @@ class Program:
         self,
         image: Image,
         semantics: Semantics,
-        others: frozenset[Place],
-        before: Callable[[Place, Place], bool],
+        others: frozenset[SourceLocation],
+        before: Callable[[SourceLocation, SourceLocation], bool],
     ) -> None:
         self.image, self.semantics, self.others, self.before = image, semantics, others, before
         self.traces: list[_Trace] = []
@@ -91,7 +91,7 @@ class Program:
             dict.fromkeys(
                 each.instruction.at
                 for each in trace
-                if each.at is not None and each.place in self.others
+                if each.at is not None and each.source in self.others
             )
         )
 
@@ -130,8 +130,8 @@ class Program:
     def _missing(self, sought: Sequence[WantedAccess]) -> str:
         for each in sought:
             if not any(list(self._accesses(trace, each)) for trace in self.traces):
-                line = f"{each.place.file.name}:{each.place.line}"
-                if not any(each.place in trace.lines for trace in self.traces):
+                line = f"{each.source.file.name}:{each.source.line}"
+                if not any(each.source in trace.lines for trace in self.traces):
                     return f"{line} was not executed"
                 return f"no access of {each.location} is seen in the code of {line}"
         return "its accesses were not executed together"
@@ -139,7 +139,7 @@ class Program:
     def _accesses(self, trace: _Trace, sought: WantedAccess) -> Iterator[MatchedAccess]:
         address = self.image.address(sought.location)
         reserved: dict[int, int] = {}
-        for at, each in trace.lines.get(sought.place, ()):
+        for at, each in trace.lines.get(sought.source, ()):
             if each.at is None or address not in (None, each.at):
                 continue
             match each.step, sought.statement:
@@ -189,7 +189,7 @@ class Program:
                 turned = other.last < one.first
                 if not turned and other.first <= one.last:
                     return []
-                if turned and self.before(later.place, sought[at].place):
+                if turned and self.before(later.source, sought[at].source):
                     return []
         return [tuple(once)]
 
@@ -199,7 +199,7 @@ class Program:
         threads: list[Thread] = []
         for number, match in enumerate(matches):
             thread = Thread(self.semantics, number, body.threads[number])
-            own = frozenset(each.place for each in sought[number])
+            own = frozenset(each.source for each in sought[number])
             try:
                 thread.write(match, own, self.others)
             except NotUnderstood as why:
@@ -242,13 +242,13 @@ def sought(test: Test, origin: Origin, file: Callable[[str], Path]) -> list[list
     for statements, sites in zip(body.threads, origin.sites, strict=True):
         placed = [each for each in statements if not isinstance(each, Guard)]
         thread: list[WantedAccess] = []
-        fences: list[Place] = []
+        fences: list[SourceLocation] = []
         for each, site in zip(placed, sites, strict=True):
-            place = Place(file(site.file), site.line)
+            source = SourceLocation(file(site.file), site.line)
             if isinstance(each, Fence):
-                fences.append(place)
+                fences.append(source)
             else:
-                thread.append(WantedAccess(each, place, origin.locations[each.loc], tuple(fences)))
+                thread.append(WantedAccess(each, source, origin.locations[each.loc], tuple(fences)))
                 fences.clear()
         found.append(thread)
     return found
@@ -262,9 +262,9 @@ def _fenced(
     first = min(each.first for each in accesses)
     last = max(each.last for each in accesses)
     return all(
-        any(first < at < last for at, _ in trace.lines.get(place, ()))
+        any(first < at < last for at, _ in trace.lines.get(source, ()))
         for each in sought
-        for place in each.fences
+        for source in each.fences
     )
 
 
@@ -292,6 +292,6 @@ def _fitting(
 def _listing(number: int, match: Match) -> str:
     lines = []
     for each in match.window:
-        where = f"{each.place.file.name}:{each.place.line}" if each.place else ""
+        where = f"{each.source.file.name}:{each.source.line}" if each.source else ""
         lines.append(f"{each.instruction.at:8x}: {each.instruction!s:<44} ; {where}".rstrip(" ;"))
     return "\n".join([f"P{number}:", *lines])

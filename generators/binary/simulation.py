@@ -139,7 +139,7 @@ class Simulator:
     def _copy(self, step: Copy, state: State) -> list[Line]:
         to, of, size = step.to, step.of, step.size
         if isinstance(of, Memory):
-            private, name = self._place(of, size, state)
+            private, name = self._own_register(of, size, state)
             if not private:
                 if isinstance(to, Memory) or not step.code or size != 4:
                     raise NotUnderstood(f"reads {size} bytes of a location in an unsupported way")
@@ -148,7 +148,7 @@ class Simulator:
             of = name
         value = of if isinstance(of, int) else state.get(of)
         if isinstance(to, Memory):
-            private, name = self._place(to, size, state)
+            private, name = self._own_register(to, size, state)
             if not private:
                 if not step.code or size != 4 or isinstance(value, Address):
                     raise NotUnderstood(f"writes {size} bytes to a location in an unsupported way")
@@ -257,7 +257,7 @@ class Simulator:
         return [*before, Line(code, sources, {"f": (step.flags, 4)}, words)]
 
     def _access(self, step: Access, state: State) -> list[Line]:
-        private, name = self._place(step.at, step.size, state)
+        private, name = self._own_register(step.at, step.size, state)
         if private or step.size != 4:
             raise NotUnderstood("an atomic access that is not of a location, or not of an int")
         words, sources, before = self._operands(step.reads, state)
@@ -320,12 +320,12 @@ class Simulator:
     def _private(self, of: str | int | Memory, size: int, state: State) -> str | int:
         if not isinstance(of, Memory):
             return of
-        private, name = self._place(of, size, state)
+        private, name = self._own_register(of, size, state)
         if not private:
             raise NotUnderstood("computes with a location in memory")
         return name
 
-    def _place(self, at: Memory, size: int, state: State) -> tuple[bool, str]:
+    def _own_register(self, at: Memory, size: int, state: State) -> tuple[bool, str]:
         """Whether the memory is the thread's own, with the register that stands for it; else the
         location."""
         base = state.get(at.base)

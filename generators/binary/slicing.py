@@ -154,18 +154,18 @@ class _Writer:
     def _registers(self) -> dict[str, str]:
         """The register for each name: its own, or a free one for what was in memory."""
         used: dict[str, None] = {}
-        places: dict[str, None] = {}
+        cells: dict[str, None] = {}
         for node in self.nodes.values():
             for line in node.lines:
                 used.update(dict.fromkeys(name for name, _ in line.reads.values()))
                 used.update(dict.fromkeys(name for name, _ in line.writes.values()))
                 if line.at and not self.semantics.named:
-                    places[f"[{line.at}]"] = None
+                    cells[f"[{line.at}]"] = None
         used.update(dict.fromkeys(self.results))
         known = set(self.semantics.fresh)
         found = {name: name for name in used if name in known}
         free = [name for name in self.semantics.fresh if name not in found]
-        for name in (*places, *used):
+        for name in (*cells, *used):
             if name in found or name == FLAGS or _is_field(name):
                 continue
             if not free:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from weakspot.generators.binary.image import Image, Place
+from weakspot.generators.binary.image import Image, SourceLocation
 from weakspot.generators.binary.instructions import Instruction, Memory
 from weakspot.generators.binary.isa import InstructionSet
 from weakspot.generators.binary.semantics import Flow, NotUnderstood, Step
@@ -30,12 +30,12 @@ _GROUP = re.compile(r"GPR(\d\d)((?: [0-9a-f]{16})+)")
 
 class ExecutedInstruction(msgspec.Struct, frozen=True):
     """An instruction that was executed. `at` is the address that it accessed, None for none or an
-    unknown one; `place` is its source line, for a lock's own code the line of the call. `step` is
+    unknown one; `source` is its source line, for a lock's own code the line of the call. `step` is
     what it does to shared memory, or the order that it imposes; None where it does neither or is
     not understood."""
 
     instruction: Instruction
-    place: Place | None
+    source: SourceLocation | None
     at: int | None
     memory: Memory | None
     step: Step | None
@@ -70,7 +70,7 @@ class TraceReader:
             elif at == end and len(running) > 1:
                 running.pop()
             thread = threads[running[-1]]
-            found = self._read(at, state, thread[-1].place if thread else None)
+            found = self._read(at, state, thread[-1].source if thread else None)
             if found is not None:
                 thread.append(found)
         return [tuple(thread) for thread in threads]
@@ -84,29 +84,31 @@ class TraceReader:
             lines.append(line)
         yield "".join(lines)
 
-    def _read(self, counter: int, state: str, before: Place | None) -> ExecutedInstruction | None:
+    def _read(
+        self, counter: int, state: str, before: SourceLocation | None
+    ) -> ExecutedInstruction | None:
         if counter not in self._known:
             self._known[counter] = self._understood(counter)
         found = self._known[counter]
         if found is None:
             return None
-        if found.memory is None and found.place is not None:
+        if found.memory is None and found.source is not None:
             return found
         at = None
         if found.memory is not None:
             after = counter + found.instruction.length
             at = _address(found.memory, {**_registers(state), "rip": after})
-        return msgspec.structs.replace(found, place=found.place or before, at=at)
+        return msgspec.structs.replace(found, source=found.source or before, at=at)
 
     def _understood(self, counter: int) -> ExecutedInstruction | None:
         instruction = self.image.at(counter)
-        place = self.image.place(counter)
-        if instruction is None or place is None:
+        source = self.image.source_location(counter)
+        if instruction is None or source is None:
             return None
         if any(start <= counter < end for start, end in self._frame):
             if not any(start <= counter < end for start, end in self._locks):
                 return None
-            place = None
+            source = None
         semantics = self.semantics
         step: Step | None = None
         try:
@@ -117,7 +119,7 @@ class TraceReader:
             step = steps[0]
         return ExecutedInstruction(
             instruction,
-            place,
+            source,
             None,
             semantics.touched(instruction),
             step,

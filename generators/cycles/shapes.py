@@ -74,8 +74,8 @@ class Part(msgspec.Struct, frozen=True):
         for number, step in enumerate(self.steps):
             # the direction is part of the name where neither the family nor the words imply it
             after = self.steps[number + 1] if number + 1 < len(self.steps) else None
-            told = after is None or {step.word[:3], after.word[:3]} & {"rfi", "coi"}
-            letter = "" if told else step.directions[1]
+            implied = after is None or {step.word[:3], after.word[:3]} & {"rfi", "coi"}
+            letter = "" if implied else step.directions[1]
             texts.append(f"{step.word}{letter}{step.source}{step.target}")
         return "-".join(texts)
 

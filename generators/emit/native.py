@@ -25,7 +25,13 @@ import msgspec
 
 from weakspot.errors import Unsupported
 from weakspot.generators.emit.c11 import UNREACHED
-from weakspot.generators.emit.threads import Place, ThreadText, places, statements, thread_text
+from weakspot.generators.emit.threads import (
+    Observable,
+    ThreadText,
+    observables,
+    statements,
+    thread_text,
+)
 from weakspot.generators.litmus import Body, Cas, Fence, Load, Rmw, Store, Test
 
 if TYPE_CHECKING:
@@ -58,12 +64,12 @@ class Followed(msgspec.Struct, frozen=True):
 
 
 def perpetual(read: Body) -> tuple[Followed, ...] | None:
-    """The observed registers of a test that can run perpetually, in the order of `places`; None for
-    one that cannot. It can if nothing depends on values, each location is written at one place, by
+    """The observed registers of a test that can run perpetually, in the order of `observables`; None
+    for one that cannot. It can if nothing depends on values, each location is written at one place, by
     a store, an exchange or a sum, and the condition is about registers only, into which written
     locations are read."""
     writers: dict[str, tuple[int, int]] = {}
-    readers: dict[Place, str] = {}
+    readers: dict[Observable, str] = {}
     for thread, line in enumerate(read.threads):
         for statement in line:
             match statement:
@@ -92,7 +98,7 @@ def perpetual(read: Body) -> tuple[Followed, ...] | None:
         index, kept[atom.thread] = kept[atom.thread], kept[atom.thread] + 1
         wanted = atom.value == value
         found.append(Followed(atom.thread, index, writer, value, init, wanted))
-    together = len(read.threads) > 1 and len(places(read)) == len(found) > 0
+    together = len(read.threads) > 1 and len(observables(read)) == len(found) > 0
     return tuple(found) if together else None
 
 
@@ -113,7 +119,7 @@ def native_source(test: Test, *variants: Test) -> str:
     Raises Unsupported for a test whose statements are not known.
     """
     read = statements(test)
-    asked = places(read)
+    asked = observables(read)
     stamped = {loc for loc in read.locations if _can_be_stamped(loc, read)}
     index = {loc: number for number, loc in enumerate(read.locations)}
     kept = [
@@ -210,7 +216,7 @@ def _can_be_stamped(loc: str, read: Body) -> bool:
 
 def _observed(
     read: Body,
-    asked: Sequence[Place],
+    asked: Sequence[Observable],
     stamped: set[str],
     index: dict[str, int],
     kept: Sequence[Sequence[str]],

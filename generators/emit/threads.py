@@ -10,7 +10,7 @@ from weakspot.errors import Unsupported
 from weakspot.generators.emit.c11 import expression, guarded_registers
 from weakspot.generators.litmus import Body, Cas, Fence, Guard, Load, Rmw, Test
 
-Place = tuple[int | None, str]
+Observable = tuple[int | None, str]
 """A register of a thread, or a location (thread None): part of a state."""
 
 
@@ -35,8 +35,8 @@ def statements(test: Test) -> Body:
     return test.statements
 
 
-def places(read: Body) -> tuple[Place, ...]:
-    """The places that the test's condition is about: their values are a state."""
+def observables(read: Body) -> tuple[Observable, ...]:
+    """The registers and locations in the test's condition: their values are a state."""
     return tuple(dict.fromkeys((atom.thread, atom.name) for atom in read.atoms))
 
 
@@ -56,17 +56,17 @@ def thread_text(
     guarded = set(guarded_registers(statements))
     source = {
         s.reg: s.loc for s in statements if isinstance(s, Load | Rmw)
-    }  # a compare-exchange tells whether it succeeded, no value
+    }  # a compare-exchange returns whether it succeeded, not a value
     lines = [f"int {reg} = UNREACHED;" for reg in sorted(guarded)]
     used: dict[str, None] = {}
     depth = 0
     for at, statement in enumerate(statements):
         if isinstance(statement, Guard):
             loc = source.get(statement.reg, "")
-            told = statement.reg
+            compared = statement.reg
             if loc in stamped:
-                told = f"meant({told}, base, {read.init.get(loc, 0)})"
-            lines.append("  " * depth + f"if ({told} == {statement.value}) {{")
+                compared = f"meant({compared}, base, {read.init.get(loc, 0)})"
+            lines.append("  " * depth + f"if ({compared} == {statement.value}) {{")
             depth += 1
             continue
         if not isinstance(statement, Fence):

@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import MissingTool, Unsupported
-from weakspot.generators.binary.image import Image, Place
+from weakspot.generators.binary.image import Image, SourceLocation
 from weakspot.generators.binary.isa import ISAS, semantics
 from weakspot.generators.binary.operations import Code, sought
 from weakspot.generators.binary.operations import Program as Observed
@@ -171,7 +171,7 @@ class _Observer:
         self.image = Image(self.path.read_bytes(), self.machine.capstone, sources)
         self.reader = TraceReader(self.image, ISAS.get(config.platform.arch), str(frame))
         others = frozenset(
-            Place(_file(program, site.file), site.line)
+            SourceLocation(_file(program, site.file), site.line)
             for site in program.sites
             if site.kind != "F"
         )
@@ -185,21 +185,23 @@ class _Observer:
                 self.first[order] = threads[1]
         self._interrupted = False
 
-    def _before(self, one: Place, other: Place) -> bool:
+    def _before(self, one: SourceLocation, other: SourceLocation) -> bool:
         """Whether an interleaving of the source has an access of the first line before one of the
         second."""
         return (one, other) in self._pairs
 
     @cached_property
-    def _pairs(self) -> frozenset[tuple[Place, Place]]:
-        sites = [Place(_file(self.program, each.file), each.line) for each in self.program.sites]
-        found: set[tuple[Place, Place]] = set()
+    def _pairs(self) -> frozenset[tuple[SourceLocation, SourceLocation]]:
+        sites = [
+            SourceLocation(_file(self.program, each.file), each.line) for each in self.program.sites
+        ]
+        found: set[tuple[SourceLocation, SourceLocation]] = set()
         for run in self.program.trace(loops=4, interleavings=4000, seed=0)["runs"]:
             for events in run["threads"]:
-                seen: dict[Place, None] = {}
-                for place in (sites[event["site"]] for event in events if event["site"] >= 0):
-                    found.update((earlier, place) for earlier in seen)
-                    seen[place] = None
+                seen: dict[SourceLocation, None] = {}
+                for source in (sites[event["site"]] for event in events if event["site"] >= 0):
+                    found.update((earlier, source) for earlier in seen)
+                    seen[source] = None
         return frozenset(found)
 
     def interrupt(self) -> bool:

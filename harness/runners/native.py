@@ -30,7 +30,7 @@ import msgspec
 from weakspot.errors import Unsupported
 from weakspot.generators.cycles.variants import Variant, fenced, weaker
 from weakspot.generators.emit.native import native_source, perpetual
-from weakspot.generators.emit.threads import places, statements
+from weakspot.generators.emit.threads import observables, statements
 from weakspot.generators.litmus import Test
 from weakspot.harness import machines
 from weakspot.harness.checkers.engine import Engine
@@ -278,7 +278,7 @@ class _Bench:
             def work(crew: process.Crew, _: Callable[[None], None]) -> None:
                 members = list(family.members.values())
                 try:
-                    asked = places(statements(members[0]))
+                    asked = observables(statements(members[0]))
                     source = self.emit(*members)
                     family.program = compiled(source, asked, self.machine, self.folder, crew)
                 except (Failed, Unsupported) as error:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from weakspot.generators.emit.threads import Place
+from weakspot.generators.emit.threads import Observable
 from weakspot.generators.emit.whole import Frame, named
 from weakspot.generators.source.clang import SUFFIXES
 from weakspot.harness.machines import Machine, Session, compilers
@@ -36,19 +36,19 @@ class Program(msgspec.Struct, frozen=True):
     """A compiled test: the program, with its C source and its assembly beside it."""
 
     path: Path
-    places: tuple[Place, ...]
+    observables: tuple[Observable, ...]
 
     @property
     def assembly(self) -> Path:
         return self.path.with_suffix(".s")
 
     def state(self, values: Sequence[int]) -> State:
-        names = (f"[{name}]" if t is None else f"{t}:{name}" for t, name in self.places)
+        names = (f"[{name}]" if t is None else f"{t}:{name}" for t, name in self.observables)
         return {name: str(value) for name, value in zip(names, values, strict=True)}
 
 
 class Slice(msgspec.Struct, frozen=True):
-    """The counts of one slice, by the values of the observed places; its duration, and how long its
+    """The counts of one slice, by the values of the observables; its duration, and how long its
     threads had a processor, added up."""
 
     counts: dict[tuple[int, ...], int]
@@ -93,19 +93,19 @@ def preprocessed(program: Source, machine: Machine) -> str:
 
 def compiled(
     source: str,
-    places: tuple[Place, ...],
+    observables: tuple[Observable, ...],
     machine: Machine,
     folder: Path,
     crew: process.Crew | None = None,
     frame: Frame | None = None,
     language: str = "c",
 ) -> Program:
-    """The program for a source, cached or compiled now, which prints the values of the places. It
+    """The program for a source, cached or compiled now, which prints the observed values. It
     is made from the assembly beside it, linked with what the `frame` adds. Raises Failed,
     Unsupported."""
     around = frame or Frame()
     name = _name(machine, source, repr(frame) if frame else "", language=language)
-    program = Program(folder / f"{name}.exe", places)
+    program = Program(folder / f"{name}.exe", observables)
     if program.path.exists():
         program.path.touch()
         return program
@@ -196,7 +196,7 @@ def sliced(
         parts[-1].append(line)
         if _TOTAL.fullmatch(line):
             parts.append([])
-    found = [_read(part, len(program.places)) for part in parts if part or len(parts) == 1]
+    found = [_read(part, len(program.observables)) for part in parts if part or len(parts) == 1]
     if len(found) != len(slices):
         raise Failed(f"its program ran {len(found)} slices of {len(slices)}")
     return found
@@ -223,7 +223,7 @@ def _printed(program: Program, at: Session, arguments: Sequence[str], seconds: f
     return ended.out
 
 
-def _read(printed: Sequence[str], places: int) -> Slice:
+def _read(printed: Sequence[str], observables: int) -> Slice:
     """The slice that a program's lines describe. Raises Failed for anything other than the output
     of a complete program."""
     *lines, last = printed or [""]
@@ -233,7 +233,7 @@ def _read(printed: Sequence[str], places: int) -> Slice:
     counts: Counter[tuple[int, ...]] = Counter()
     for line in lines:
         state = _STATE.fullmatch(line)
-        if state is None or len(values := tuple(map(int, state[2].split()))) != places:
+        if state is None or len(values := tuple(map(int, state[2].split()))) != observables:
             raise Failed(f"its program printed {line[:60]!r}")
         counts[values] += int(state[1])
     iterations, hits, independent, spent, used = map(int, total.groups())

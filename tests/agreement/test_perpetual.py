@@ -206,7 +206,7 @@ void count_log(int rounds, int loads, const int *thread, const int *index, const
 }
 void begin(int rounds) {
   for (int n = 0; n < THREADS; n++) {
-    all[n].results[0] = room(KEPT * (size_t)rounds * sizeof(int));
+    all[n].results[0] = room(RESULTS * (size_t)rounds * sizeof(int));
     all[n].states = room(STATES * sizeof(struct state));
   }
 }

@@ -75,9 +75,9 @@ class AArch64:
 
     def flow(self, instruction: Instruction) -> Flow:
         name, given = instruction.name, instruction.operands
-        places = [each for each in given if isinstance(each, Memory)]
+        operands = [each for each in given if isinstance(each, Memory)]
         named = [f"x{each[1:]}" for each in given if isinstance(each, str) and _GENERAL(each)]
-        inside = [f"x{r[1:]}" for at in places for r in (at.base, at.index) if _GENERAL(r)]
+        inside = [f"x{r[1:]}" for at in operands for r in (at.base, at.index) if _GENERAL(r)]
         if name.startswith(("cb", "tb")):
             return Flow(tuple(named), branch=True)
         if name.startswith("b."):
@@ -89,7 +89,7 @@ class AArch64:
             return Flow((*named, *flags), (FLAGS,))
         if name.startswith("st") and "x" not in name:
             return Flow((*named, *inside))
-        if name.startswith(("stx", "stlx")):  # its status tells of no value
+        if name.startswith(("stx", "stlx")):  # its status depends on no value
             return Flow((), tuple(named[:1]))
         if _EXCHANGE.match(name):
             return Flow((*named[:1], *inside), tuple(named[1:]))
@@ -186,13 +186,13 @@ class AArch64:
             case (("ldp" | "stp"), (str(one), str(other), Memory() as at, *after)):
                 steps: list[Step] = []
                 for register, by in ((one, 0), (other, _size(one))):
-                    place = Memory(at.base, (0 if after else at.displacement) + by)
+                    memory = Memory(at.base, (0 if after else at.displacement) + by)
                     if at.ahead:
-                        place = Memory(at.base, by)
+                        memory = Memory(at.base, by)
                     if name == "ldp":
-                        steps.append(Copy(_whole(register), place, _size(one)))
+                        steps.append(Copy(_whole(register), memory, _size(one)))
                     else:
-                        steps.append(Copy(place, _value(register), _size(one)))
+                        steps.append(Copy(memory, _value(register), _size(one)))
                 return _moved(at, after, steps)
             case (("ldxr" | "ldaxr"), (str(to), Memory() as at)):
                 if to in _ZERO:
@@ -244,7 +244,7 @@ def _value(of: Operand) -> str | int:
 
 
 def _apart(at: Memory) -> Memory:
-    """The place as it is once the address is written back."""
+    """The operand after the address is written back."""
     return Memory(at.base) if at.ahead else at
 
 

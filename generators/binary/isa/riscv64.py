@@ -90,7 +90,7 @@ class RISCV:
             return Flow(tuple(named), branch=True)
         if name in _STORES or name in ("sh", "fsw", "fsd"):
             return Flow((*named, *inside))
-        if name.startswith("sc."):  # its status tells of no value
+        if name.startswith("sc."):  # its status depends on no value
             return Flow((), tuple(named[:1]))
         both = short and len(given) == 2 and not inside and name not in ("mv", "li", "lui")
         return Flow((*(named if both else named[1:]), *inside), tuple(named[:1]))

@@ -137,24 +137,26 @@ class X86:
             case "lea", (str(to), Memory(base=base, displacement=by, index="")):
                 return [Compute("add", _register(to), base, by, 8)]
             case "cmp", (a, b):
-                return [Compare(FLAGS, _place(a), _value(b), _size(a) or _size(b))]
+                return [Compare(FLAGS, _destination(a), _value(b), _size(a) or _size(b))]
             case "test", (a, b):
-                return [Compare(FLAGS, _place(a), _value(b), _size(a) or _size(b), bits=True)]
+                return [Compare(FLAGS, _destination(a), _value(b), _size(a) or _size(b), bits=True)]
             case (("xor" | "sub"), (str(to), str(of))) if to == of:
                 return [
                     Compute("and", _register(to), 0, 0, _size(to), FLAGS),
                 ]
             case _, (to, of) if name in _ARITHMETIC:
-                place = _place(to)
+                destination = _destination(to)
                 size = _size(to) or _size(of)
-                return [Compute(_ARITHMETIC[name], place, place, _value(of), size, FLAGS)]
+                return [
+                    Compute(_ARITHMETIC[name], destination, destination, _value(of), size, FLAGS)
+                ]
             case "neg", (to,):
-                return [Compute("sub", _place(to), 0, _place(to), _size(to), FLAGS)]
+                return [Compute("sub", _destination(to), 0, _destination(to), _size(to), FLAGS)]
             case "not", (to,):
-                return [Compute("xor", _place(to), _place(to), -1, _size(to))]
+                return [Compute("xor", _destination(to), _destination(to), -1, _size(to))]
             case (("inc" | "dec"), (to,)):
                 op: Arithmetic = "add" if name == "inc" else "sub"
-                return [Compute(op, _place(to), _place(to), 1, _size(to), FLAGS)]
+                return [Compute(op, _destination(to), _destination(to), 1, _size(to), FLAGS)]
             case _, (str(to),) if name.startswith("set") and name[3:] in _NOT:
                 # what depends on a jump and what depends on flags is the same to x86-TSO
                 code = f"movl $0,{{t}}\nj{_NOT[name[3:]]} {{own}}\nmovl $1,{{t}}\n{{own}}:"
@@ -165,7 +167,7 @@ class X86:
         size = _size(to) or _size(of)
         if isinstance(to, Memory):
             return Copy(to, _value(of), size, "movl {r},({at})")
-        return Copy(_place(to), _value(of), size, "movl ({at}),{r}")
+        return Copy(_destination(to), _value(of), size, "movl ({at}),{r}")
 
     def _locked(self, name: str, given: tuple[Operand, ...]) -> list[Step]:
         flags = {"f": FLAGS}
@@ -205,14 +207,14 @@ def _size(of: Operand) -> int:
     return _WHOLE[of][1] if isinstance(of, str) and of in _WHOLE else 0
 
 
-def _place(of: Operand) -> str | Memory:
+def _destination(of: Operand) -> str | Memory:
     if isinstance(of, int):
         raise NotUnderstood
     return of if isinstance(of, Memory) else _register(of)
 
 
 def _value(of: Operand) -> str | int | Memory:
-    return of if isinstance(of, int) else _place(of)
+    return of if isinstance(of, int) else _destination(of)
 
 
 ISA = InstructionSet(
