@@ -1,6 +1,6 @@
 """The figures of agreement: how many answers of the engine were compared with herd7's, and how
 many are equal, a row for each dialect and cat file. Printed at the end of a test run; with
---figures FILE written there as JSON too, one object a row.
+--figures FILE written there as JSON too, one object per row.
 """
 
 from __future__ import annotations

@@ -196,11 +196,11 @@ def straight() -> list[Test]:
 def test_unsupported_code_is_unknown_and_located() -> None:
     """A dmb that became the reading of a system register, another that became no instruction."""
     test = read_test(LITMUS / "SB+fence.scs.litmus")
-    for code, said in ((0xD53BE040, "mrs"), (0x00000000, "instruction")):
+    for code, reason in ((0xD53BE040, "mrs"), (0x00000000, "instruction")):
         edit = words(0xD5033BBF, 0xFFFFFFFF, lambda _, code=code: code)
         (answer,) = inspected([test], ["zig", "O2", "aarch64"], edit=edit)
         assert answer.result == "Unknown"
-        assert said in answer.reason
+        assert reason in answer.reason
         assert "thread 0" in answer.reason
 
 

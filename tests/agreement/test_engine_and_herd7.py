@@ -1,6 +1,6 @@
 """The engine answers as herd7 does: states, observation and flags, on the suites that diy7 makes
 and on the hand-written tests, under herd7's own cat files and ours. The quick tier takes a
-sample of each suite. What was compared is told at the end of the run (tests/figures.py).
+sample of each suite. The comparisons are reported at the end of the run (tests/figures.py).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ each = pytest.mark.parametrize("pair", PAIRS, ids=[f"{p.dialect}-{p.model}" for 
 
 @pytest.fixture
 def cat(herd7: Tool, tmp_path: Path) -> Callable[[Pair], Path]:
-    """The file of a pair's model; herd7 lets x86tso.cat speak of X86 only, by its first line."""
+    """The file of a pair's model; herd7 applies x86tso.cat to X86 only, by its first line."""
     library = herdtools.libdir()
     assert library is not None, herd7
 

@@ -1,5 +1,5 @@
 """Our hash of a test is that of herdtools7, or there is none: a wrong one would keep mcompare7 and
-msum7 from taking our log and that of herd7 to speak of the same test."""
+msum7 from taking our log and that of herd7 to be about the same test."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def hashes(need: Callable[[str], Tool]) -> Hashes:
         need("mshowhashes7")
 
     def shown(paths: Sequence[Path]) -> dict[Path, str]:
-        told = subprocess.run([tool, *paths], capture_output=True, text=True, check=True)
-        found = dict(line.split() for line in told.stdout.splitlines())
+        printed = subprocess.run([tool, *paths], capture_output=True, text=True, check=True)
+        found = dict(line.split() for line in printed.stdout.splitlines())
         return {path: found.get(read_test(path).name, "") for path in paths}
 
     return shown
@@ -78,8 +78,8 @@ def test_every_test_of_a_suite_has_herds_hash(
 ) -> None:
     paths = tests_of(dialect, limit)
     assert wrong(paths, hashes) == []
-    told = [path for path in paths if herd_hash(read_test(path))]
-    assert len(told) > len(paths) * 9 // 10
+    hashed = [path for path in paths if herd_hash(read_test(path))]
+    assert len(hashed) > len(paths) * 9 // 10
 
 
 def test_every_golden_test_has_herds_hash(hashes: Hashes) -> None:

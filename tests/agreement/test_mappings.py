@@ -1,6 +1,6 @@
 """A mapping is right when the machine does nothing with the mapped test that C11 forbids: every
 final state that the model of the instruction set allows, the language allows, register for
-register. Where that is known not to hold is told here, with why.
+register. Where that is known not to hold is recorded here, with the reason.
 """
 
 from __future__ import annotations

@@ -196,7 +196,7 @@ def generated(tests: Sequence[Test], name: str = "both") -> Generated:
 
 
 class FakeExplorer:
-    """Finds every program safe but under the models it is told otherwise of; counts what it is
+    """Finds every program safe but under the models configured otherwise; counts what it is
     asked."""
 
     version = "1.0"

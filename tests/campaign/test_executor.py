@@ -175,11 +175,11 @@ def fail(*_: object) -> None:
 
 class Tolerant(Events):
     def __init__(self) -> None:
-        self.said: list[str] = []
+        self.reported: list[str] = []
         self.met: list[str] = []
 
     def failed(self, label: str, error: MissingTool | ToolFailed) -> None:
-        self.said.append(f"{label}: {error.message}")
+        self.reported.append(f"{label}: {error.message}")
 
     def measured(self, machine: Machine, facts: dict[str, Any]) -> None:
         assert "probes" in facts
@@ -195,7 +195,7 @@ def test_a_tool_that_fails_is_reported_where_the_others_can_be_asked() -> None:
     store, events = MemoryStore(), Tolerant()
     jobs = [Note(key="a", group="x", performed=[], act=fail), Note(key="b", performed=[])]
     ask(jobs, store, executor(), events=events)
-    assert events.said == ["noting x: it fell over"]
+    assert events.reported == ["noting x: it fell over"]
     assert (store.has("a"), store.has("b")) == (False, True)
 
 
@@ -226,7 +226,7 @@ def test_a_lost_machine_is_tried_again_and_the_lost_job_next_time() -> None:
     store, events = MemoryStore(), Tolerant()
     ask(jobs, store, executor(), events=events)
     assert performed == [["a", "b"], ["b"]]
-    assert events.said == ["noting all: the connection broke"]
+    assert events.reported == ["noting all: the connection broke"]
     assert (store.has("a"), store.get("a"), store.has("b")) == (False, "lost", True)
 
 

@@ -269,7 +269,7 @@ def test_states_are_compared_by_value_and_on_what_both_name() -> None:
     assert not within({"x": "2"}, [{"[x]": "1"}])
 
 
-# --- silence ----------------------------------------------------------------------------------
+# --- outcomes not observed --------------------------------------------------------------------
 
 
 def test_an_allowed_outcome_that_was_not_seen_is_a_note_that_counts(
@@ -513,7 +513,7 @@ def test_large_counts_are_rounded_not_misread(count: int, text: str) -> None:
     assert rounded(count) == text
 
 
-# --- controls ---------------------------------------------------------------------------------
+# --- control tests ----------------------------------------------------------------------------
 
 
 def control(**more: Any) -> ControlTest:
@@ -577,8 +577,10 @@ def test_a_negative_result_of_an_emulated_machine_is_marked() -> None:
     quiet = histogram(0, "aarch64", machine="qemu:aarch64", emulated=True, controls=(seen,))
     assert negative_result_strength(quiet).endswith(f"with probability 0.1 ({EMULATED})")
     assert EMULATED not in negative_result_strength(msgspec.structs.replace(quiet, emulated=False))
-    mute = msgspec.structs.replace(quiet, controls=(msgspec.structs.replace(seen, missed=None),))
-    for answer, given in (("Sometimes", quiet), ("Never", mute)):
+    unobserved = msgspec.structs.replace(
+        quiet, controls=(msgspec.structs.replace(seen, missed=None),)
+    )
+    for answer, given in (("Sometimes", quiet), ("Never", unobserved)):
         (finding,) = judge(record(verdict(answer, "rc11"), given))
         assert finding.id == "WS402"
         assert finding.message.endswith(f"({EMULATED})")
@@ -593,7 +595,7 @@ def test_states_that_only_one_runner_observed_are_no_finding() -> None:
     assert not judge(record(ours, theirs))
 
 
-# --- programs on a machine ----------------------------------------------------------------------
+# --- programs on a machine --------------------------------------------------------------------
 
 
 def program_run(count: int = 3, kind: str = "assertion", site: str = "both.c:7") -> ProgramRun:
@@ -657,7 +659,7 @@ def test_a_failure_that_no_exploration_found_is_a_finding_of_its_own() -> None:
     found = judge(record(program_run(site="both.c:9"), explored("Violated", "rc11")))
     assert [each.id for each in found] == ["WS101", "WS101"]
     found = judge(record(program_run(), explored("Violated", "rc11"), explored("Safe", "tso")))
-    assert sorted(each.id for each in found) == ["WS101", "WS201"], "tso speaks for this machine"
+    assert sorted(each.id for each in found) == ["WS101", "WS201"], "tso applies to this machine"
 
 
 @pytest.mark.parametrize(
@@ -665,7 +667,7 @@ def test_a_failure_that_no_exploration_found_is_a_finding_of_its_own() -> None:
     [
         ({"rc11": "Violated: assertion", "clr2": "Safe"}, True),
         ({"arm": "Violated: assertion", "clr2": "Safe"}, False),  # no model of this machine
-        ({"rc11": "Violated: assertion"}, False),  # nobody has said that clr2 is wrong
+        ({"rc11": "Violated: assertion"}, False),  # no finding claims that clr2 is wrong
         ({"rc11": "Safe", "clr2": "Safe"}, False),
     ],
 )

@@ -1,4 +1,4 @@
-"""A campaign does each job once, whatever cut it."""
+"""A campaign does each job once, however it is interrupted."""
 
 from __future__ import annotations
 
@@ -101,13 +101,15 @@ def test_what_compilers_make_of_each_test_is_looked_at_once(
     assert {each.source for each in record.compiled} == {"SB", "other"}
     assert {each.result for each in record.compiled} == {"Kept"}
     assert all(each.assembly and each.test is not None for each in record.compiled)
-    kept = (folder / "compiled.jsonl").read_bytes()
+    compiled = (folder / "compiled.jsonl").read_bytes()
     assert run(plan, folder=folder)[1].compiled == record.compiled
-    assert (folder / "compiled.jsonl").read_bytes() == kept, "nothing is compiled again"
-    first = kept.split(b"\n")[0] + b"\n"
+    assert (folder / "compiled.jsonl").read_bytes() == compiled, "nothing is compiled again"
+    first = compiled.split(b"\n")[0] + b"\n"
     (folder / "compiled.jsonl").write_bytes(first)
     assert run(plan, folder=folder)[1].compiled == record.compiled
-    assert (folder / "compiled.jsonl").read_bytes() == kept, "what was cut is, and nothing else"
+    assert (folder / "compiled.jsonl").read_bytes() == compiled, (
+        "only the truncated line is compiled again"
+    )
 
 
 def test_a_way_to_compile_that_nobody_knows_begins_no_campaign(tmp_path: Path) -> None:
@@ -253,9 +255,9 @@ def test_every_program_is_explored_once_under_each_model(corpus: Path, tmp_path:
 
 def test_ctrl_c_keeps_the_programs_that_were_explored(corpus: Path, tmp_path: Path) -> None:
     root = tmp_path / "results"
-    cut = FakeExplorer(stop_after=1)
+    interrupted = FakeExplorer(stop_after=1)
     with pytest.raises(Stopped):
-        run(PLAN, root=root, tools=make_tools(corpus, FakeChecker(), explorer=cut))
+        run(PLAN, root=root, tools=make_tools(corpus, FakeChecker(), explorer=interrupted))
     again = FakeExplorer()
     _, record = run(PLAN, root=root, tools=make_tools(corpus, FakeChecker(), explorer=again))
     assert again.asked == [("flags/both", "tso")]

@@ -44,14 +44,14 @@ def campaign(folder: Path, *checkers: str) -> Path:
 
 
 @settings(max_examples=40, deadline=None)  # each waits for the disk
-@given(cut=st.integers(min_value=0, max_value=10_000))
+@given(length=st.integers(min_value=0, max_value=10_000))
 def test_a_file_truncated_at_any_byte_loses_one_job_at_most(
-    tmp_path_factory: pytest.TempPathFactory, cut: int
+    tmp_path_factory: pytest.TempPathFactory, length: int
 ) -> None:
-    folder = campaign(tmp_path_factory.mktemp("cut") / "campaign", "a", "b", "c")
+    folder = campaign(tmp_path_factory.mktemp("truncated") / "campaign", "a", "b", "c")
     path = folder / "verdicts.jsonl"
     content = path.read_bytes()
-    path.write_bytes(content[: cut % (len(content) + 1)])
+    path.write_bytes(content[: length % (len(content) + 1)])
     whole = path.read_bytes().count(b"\n")
     assert len(load(folder).verdicts) == whole
     with FolderStore.open(folder) as store:

@@ -28,7 +28,7 @@ SITES = tuple(
 
 
 class Lowered:
-    """A program whose exploration gives what it is told to."""
+    """A program whose exploration gives a configured result."""
 
     def __init__(self, **given: Any) -> None:
         self.given = {
@@ -215,9 +215,9 @@ def test_a_hang_names_where_everybody_waits_and_makes_no_test() -> None:
     ],
 )
 def test_a_model_that_cannot_be_explored_is_explained(model: str, why: str) -> None:
-    said = EngineExplorer().applicable(models.resolve(model))
-    assert said.startswith(why)
-    assert bool(said) == bool(why)
+    reason = EngineExplorer().applicable(models.resolve(model))
+    assert reason.startswith(why)
+    assert bool(reason) == bool(why)
 
 
 @pytest.mark.parametrize(
@@ -229,6 +229,6 @@ def test_a_model_of_the_users_is_explored_if_it_shows_that_it_can_be(
 ) -> None:
     path = tmp_path / "mine.cat"
     path.write_text(f'"mine"\ninclude "cos.cat"\n{axiom}\n', encoding="utf-8")
-    said = EngineExplorer().applicable(models.resolve(path))
-    assert bool(said) == bool(why)
-    assert why in said
+    reason = EngineExplorer().applicable(models.resolve(path))
+    assert bool(reason) == bool(why)
+    assert why in reason

@@ -181,10 +181,10 @@ def test_logs_of_checkers_and_runners_do_not_mix() -> None:
     assert [h.test for h in parse_histograms(HERD7 + LITMUS7)] == ["SB", "fa", "nothing"]
 
 
-@pytest.mark.parametrize("kept", [1, 3, 5])
-def test_a_truncated_log_gives_no_answer_for_the_last_test(kept: int) -> None:
-    cut = "\n".join(HERD7.splitlines()[1:][:kept])
-    assert parse_verdicts(cut) == []
+@pytest.mark.parametrize("lines", [1, 3, 5])
+def test_a_truncated_log_gives_no_answer_for_the_last_test(lines: int) -> None:
+    truncated = "\n".join(HERD7.splitlines()[1:][:lines])
+    assert parse_verdicts(truncated) == []
 
 
 def test_a_verdict_without_an_answer_is_no_block() -> None:
@@ -343,9 +343,9 @@ def test_herdtools_read_what_is_written(
         check=False,
     )
     assert answer.returncode == 0, answer.stderr
-    said = answer.stdout + answer.stderr
-    assert "error" not in said.lower().replace("stderr", "")
-    assert "!!!" not in said, "the mark of a difference"
+    printed = answer.stdout + answer.stderr
+    assert "error" not in printed.lower().replace("stderr", "")
+    assert "!!!" not in printed, "the mark of a difference"
     for verdict in parse_verdicts(log):
         assert verdict.test in answer.stdout
 

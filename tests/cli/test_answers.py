@@ -66,11 +66,11 @@ exists (0:r0=1 /\\ 1:r0=1)
 def test_compiled_code_is_compared_with_its_source(run, folder: Path) -> None:
     """rc11 forbids load buffering, which Armv8 does and no compiler prevents; c11 allows it."""
     (folder / "LB.litmus").write_text(LB)
-    kept = run("check", "LB.litmus", "--compiled", "zig,O2,aarch64,x86")
-    assert kept.code == 0
-    assert kept.err == ""
-    assert "compared with c11" in kept.out
-    assert "WS202" not in kept.out
+    ended = run("check", "LB.litmus", "--compiled", "zig,O2,aarch64,x86")
+    assert ended.code == 0
+    assert ended.err == ""
+    assert "compared with c11" in ended.out
+    assert "WS202" not in ended.out
     wrong = run("check", "LB.litmus", "--compiled", "zig,O2,aarch64", "-m", "rc11", "-o", "found")
     assert wrong.code == 1
     for part in ("WS202", "0:r0=1 1:r0=1", "which rc11 forbids", "LDR W", "ldr w"):

@@ -29,7 +29,7 @@ def program(page: str) -> str:
 
 @pytest.fixture
 def programs(folder: Path) -> Path:
-    """The programs that the pages speak of."""
+    """The programs that the pages refer to."""
     flags = program("docs/tutorial.md")
     (folder / "flags.c").write_text(flags)
     fixed = re.sub("memory_order_(release|acquire)", "memory_order_seq_cst", flags)

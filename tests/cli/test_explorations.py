@@ -83,8 +83,8 @@ def test_the_test_of_a_violation_is_written_and_allowed(run, folder: Path) -> No
     assert path.name == "MP+porlxrlx+poacqrlx.litmus"
     ended = run("check", f"tests/{path.name}", "-m", "sc,rc11", "--json")
     values = [json.loads(line) for line in ended.out.splitlines()]
-    said = {value["model"]: value["observation"] for value in values}
-    assert said == {"sc": "Never", "rc11": "Sometimes"}
+    observations = {value["model"]: value["observation"] for value in values}
+    assert observations == {"sc": "Never", "rc11": "Sometimes"}
 
 
 def test_a_loop_that_reaches_its_bound_is_inconclusive_with_advice(run, folder: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_loop_that_reaches_its_bound_is_inconclusive_with_advice(run, folder: 
 
 
 @pytest.mark.parametrize(
-    ("work", "said"),
+    ("work", "message"),
     [
         (
             "for (int i = 0; i < 5000; i++) atomic_store(&stop, i);",
@@ -112,25 +112,25 @@ def test_a_loop_that_reaches_its_bound_is_inconclusive_with_advice(run, folder: 
     ],
 )
 def test_a_limit_without_an_option_is_located_and_comes_with_advice(
-    run, folder: Path, work: str, said: str
+    run, folder: Path, work: str, message: str
 ) -> None:
     loop = ENDLESS[ENDLESS.index("  while") : ENDLESS.index("  return unused")]
     (folder / "busy.c").write_text(ENDLESS.replace(loop, f"  {work}\n"))
     ended = run("check", "busy.c", "-m", "sc")
     assert ended.code == 3, ended.out
-    assert said in ended.out
+    assert message in ended.out
     assert "have the threads of the program do less" in ended.out
     assert "--loops" not in ended.out
 
 
 @pytest.mark.parametrize(
-    ("option", "said"),
+    ("option", "message"),
     [
         ("--executions=1", "limit of 1 executions; --executions 2 explores further"),
         ("--seconds=10ms", "time limit of 0.01 s; --seconds 0.02 explores further"),
     ],
 )
-def test_a_limit_is_inconclusive_and_named(run, folder: Path, option: str, said: str) -> None:
+def test_a_limit_is_inconclusive_and_named(run, folder: Path, option: str, message: str) -> None:
     (folder / "many.c").write_text(
         ENDLESS.replace("while (!atomic_load(&stop))", "for (int i = 0; i < 9; i++)").replace(
             "atomic_store(&stop, 1)", "for (int i = 0; i < 9; i++) atomic_fetch_add(&turns, 1)"
@@ -139,7 +139,7 @@ def test_a_limit_is_inconclusive_and_named(run, folder: Path, option: str, said:
     ended = run("check", "many.c", "-m", "sc", option)
     assert ended.code == 3
     assert "Unknown" in ended.out
-    assert said in ended.out
+    assert message in ended.out
 
 
 def test_threads_that_wait_for_one_another_are_a_hang(run, folder: Path) -> None:
@@ -179,10 +179,10 @@ def test_claims_are_listed_with_who_decided_them(run) -> None:
     assert "there is no campaign yet; run `weakspot test all`" in none.out
     decide = ("test", "store_buffering", "--for", "0", "-c", "engine", "-o", "results/one")
     assert run(*decide).code == 0
-    told = run("structures", "store_buffering", "--claims").out
-    assert "exploration" in told
-    assert "engine" in told
-    assert "in results/one" in told
+    printed = run("structures", "store_buffering", "--claims").out
+    assert "exploration" in printed
+    assert "engine" in printed
+    assert "in results/one" in printed
     lines = run("structures", "store_buffering", "--claims", "--json").out.splitlines()
     values = [json.loads(line) for line in lines]
     assert {"structure", "under", "recorded", "found", "fits", "by"} <= set(values[0])

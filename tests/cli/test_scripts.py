@@ -52,7 +52,7 @@ class Machine:
         self.has("rustc", f'echo "rustc {version} (0123456 2026-01-01)"')
         self.has("cargo", f'echo "cargo {version}"')
 
-    def says(self, script: str = "run", *arguments: str) -> tuple[int, str]:
+    def output(self, script: str = "run", *arguments: str) -> tuple[int, str]:
         done = subprocess.run(
             [self.clone / "scripts" / script, *arguments],
             env={"PATH": str(self.programs), "HOME": str(self.home), "TMPDIR": str(self.home)},
@@ -73,32 +73,32 @@ def machine(tmp_path: Path) -> Machine:
 
 @pytest.mark.parametrize("script", ["run", "test"])
 def test_help_needs_nothing(machine: Machine, script: str) -> None:
-    code, said = machine.says(script, "--help")
+    code, printed = machine.output(script, "--help")
     assert code == 0
-    assert f"usage: scripts/{script}" in said
+    assert f"usage: scripts/{script}" in printed
     assert not (machine.clone / ".venv").exists()
 
 
 def test_without_python(machine: Machine) -> None:
-    code, said = machine.says()
+    code, printed = machine.output()
     assert code == 2
-    assert "error: weakspot needs Python 3.11 or newer" in said
-    assert "python3-venv" in said
+    assert "error: weakspot needs Python 3.11 or newer" in printed
+    assert "python3-venv" in printed
 
 
 def test_with_a_python_that_is_too_old(machine: Machine) -> None:
     machine.has("python3", "echo 3.9")
-    code, said = machine.says()
+    code, printed = machine.output()
     assert code == 2
-    assert "python3 is 3.9" in said
+    assert "python3 is 3.9" in printed
 
 
 def test_without_rust(machine: Machine) -> None:
     machine.has_python()
-    code, said = machine.says()
+    code, printed = machine.output()
     assert code == 2
-    assert "cargo is not on PATH" in said
-    assert "rustup.rs" in said
+    assert "cargo is not on PATH" in printed
+    assert "rustup.rs" in printed
 
 
 def test_with_a_rust_that_does_not_start(machine: Machine) -> None:
@@ -106,26 +106,26 @@ def test_with_a_rust_that_does_not_start(machine: Machine) -> None:
     machine.has_python()
     for name in ("cargo", "rustc"):
         machine.has(name, "echo 'error: no default toolchain' >&2; exit 1")
-    code, said = machine.says()
+    code, printed = machine.output()
     assert code == 2
-    assert "no default toolchain" in said
-    assert "RUSTUP_HOME" in said
+    assert "no default toolchain" in printed
+    assert "RUSTUP_HOME" in printed
 
 
 def test_with_a_rust_that_is_too_old(machine: Machine) -> None:
     machine.has_python()
     machine.has_rust("1.50.0")
-    code, said = machine.says()
+    code, printed = machine.output()
     assert code == 2
-    assert "rustc is 1.50.0" in said
+    assert "rustc is 1.50.0" in printed
 
 
 def test_without_a_linker(machine: Machine) -> None:
     machine.has_python()
     machine.has_rust()
-    code, said = machine.says()
+    code, printed = machine.output()
     assert code == 2
-    assert "apt-get install gcc" in said
+    assert "apt-get install gcc" in printed
 
 
 def test_with_a_python_that_cannot_make_environments(machine: Machine) -> None:
@@ -135,10 +135,10 @@ def test_with_a_python_that_cannot_make_environments(machine: Machine) -> None:
         "python3",
         f'case "$*" in *ensurepip*) exit 1 ;; esac\nexec "{sys.executable}" "$@"',
     )
-    code, said = machine.says()
+    code, printed = machine.output()
     assert code == 2
-    assert "ensurepip is missing" in said
-    assert "python3-venv" in said
+    assert "ensurepip is missing" in printed
+    assert "python3-venv" in printed
 
 
 def test_what_stands_in_the_way_is_not_removed(machine: Machine) -> None:
@@ -147,9 +147,9 @@ def test_what_stands_in_the_way_is_not_removed(machine: Machine) -> None:
     machine.has("gcc", "")
     (machine.clone / ".venv").mkdir()
     (machine.clone / ".venv" / "notes.txt").write_text("mine")
-    code, said = machine.says()
+    code, printed = machine.output()
     assert code == 2
-    assert "is not a Python environment" in said
+    assert "is not a Python environment" in printed
     assert (machine.clone / ".venv" / "notes.txt").read_text() == "mine"
 
 
@@ -159,9 +159,9 @@ def test_in_a_clone_that_belongs_to_somebody_else(machine: Machine) -> None:
     machine.has_rust()
     machine.has("gcc", "")
     machine.clone.chmod(0o555)
-    code, said = machine.says()
+    code, printed = machine.output()
     assert code == 2
-    assert "cannot write to" in said
+    assert "cannot write to" in printed
 
 
 def test_a_step_that_fails_shows_its_last_lines(machine: Machine) -> None:
@@ -172,12 +172,12 @@ def test_a_step_that_fails_shows_its_last_lines(machine: Machine) -> None:
         'case "$*" in *"-m venv"*) echo "No space left on device"; exit 1 ;; esac\n'
         f'exec "{sys.executable}" "$@"',
     )
-    code, said = machine.says()
+    code, printed = machine.output()
     assert code == 2
-    assert "No space left on device" in said
-    assert "error: the disk is full" in said
+    assert "No space left on device" in printed
+    assert "error: the disk is full" in printed
 
 
 def test_nothing_is_left_in_the_folder_for_temporary_files(machine: Machine) -> None:
-    machine.says()
+    machine.output()
     assert not list(machine.home.iterdir())

@@ -190,5 +190,5 @@ def test_an_internal_error_is_reported_as_one(run: Run) -> None:
     assert ended.code == 2
     assert "Traceback" not in ended.err
     assert "WEAKSPOT_DEBUG=1" in ended.err
-    told = run("models", PYTHONPATH=str(Path(__file__).parent / "broken"), WEAKSPOT_DEBUG="1")
-    assert "Traceback" in told.err
+    ended = run("models", PYTHONPATH=str(Path(__file__).parent / "broken"), WEAKSPOT_DEBUG="1")
+    assert "Traceback" in ended.err

@@ -103,14 +103,17 @@ def of_violations(structure: Structure) -> Iterator[tuple[str, dict[str, Test]]]
 @by_name
 def test_the_test_of_a_violation_is_allowed_where_the_violation_is(structure: Structure) -> None:
     for model, tests in of_violations(structure):
-        said: dict[str, Observation] = {}
+        observations: dict[str, Observation] = {}
 
-        def done(verdict: Verdict, said: dict[str, Observation] = said) -> None:
-            said[verdict.test] = verdict.observation
+        def done(verdict: Verdict, observations: dict[str, Observation] = observations) -> None:
+            observations[verdict.test] = verdict.observation
 
         Engine().check(list(tests.values()), models.resolve(model), seconds=60, done=done)
-        assert said.keys() == tests.keys()
-        assert set(said.values()) <= {"Sometimes", "Always", "Undefined"}, (model, said)
+        assert observations.keys() == tests.keys()
+        assert set(observations.values()) <= {"Sometimes", "Always", "Undefined"}, (
+            model,
+            observations,
+        )
 
 
 @by_name
@@ -128,14 +131,14 @@ def test_no_access_of_the_test_of_a_violation_can_be_left_out(structure: Structu
 
 def answered(tests: tuple[Test, ...], names: tuple[str, ...]) -> list[tuple[Observation, ...]]:
     """What the engine says of each test under each model."""
-    said: dict[tuple[str, str], Observation] = {}
+    observations: dict[tuple[str, str], Observation] = {}
 
     def done(verdict: Verdict) -> None:
-        said[verdict.test, verdict.model] = verdict.observation
+        observations[verdict.test, verdict.model] = verdict.observation
 
     for name in set(names):
         Engine().check(list(tests), models.resolve(name), seconds=60, done=done)
-    return [tuple(said[test.name, name] for name in names) for test in tests]
+    return [tuple(observations[test.name, name] for name in names) for test in tests]
 
 
 def with_one_less(test: Test) -> Iterator[Test]:
@@ -147,10 +150,12 @@ def with_one_less(test: Test) -> Iterator[Test]:
                 continue
             reg = "" if isinstance(access, Store) else access.reg
             rest = (*thread[:at], *thread[at + 1 :])
-            kept = tuple(each for each in rest if not (isinstance(each, Guard) and each.reg == reg))
+            remaining = tuple(
+                each for each in rest if not (isinstance(each, Guard) and each.reg == reg)
+            )
             body = msgspec.structs.replace(
                 test.body,
-                threads=(*test.body.threads[:number], kept, *test.body.threads[number + 1 :]),
+                threads=(*test.body.threads[:number], remaining, *test.body.threads[number + 1 :]),
                 atoms=tuple(
                     atom for atom in test.body.atoms if (atom.thread, atom.name) != (number, reg)
                 ),
@@ -165,7 +170,7 @@ def test_what_only_a_weak_model_violates_has_a_test(structure: Structure) -> Non
     """But for races of threads that never communicate and for memory freed too early, which need
     no cycle."""
     for claim in structure.claims:
-        weak = {model for model, said in claim.explored.items() if said.startswith("Violated")}
+        weak = {model for model, result in claim.explored.items() if result.startswith("Violated")}
         if claim.explored.get("sc") != "Safe":
             continue
         for model in weak:

@@ -551,7 +551,7 @@ def test_a_linked_queue_as_a_stranger_writes_it_goes_through(tmp_path: Path) -> 
     violated(explored(program(tmp_path, unlocked), "sc"), "hang", "a lock")
 
 
-def told(witness: ExecutionDict) -> dict[int, list[str]]:
+def accesses_by_thread(witness: ExecutionDict) -> dict[int, list[str]]:
     """The events of each thread, as "W x 1"; initial values are left out."""
     columns: dict[int, list[str]] = {}
     for event in witness["events"]:
@@ -574,7 +574,7 @@ def test_a_witness_is_the_cycle_and_what_the_assertion_reads(tmp_path: Path) -> 
     found = explored(noisy, "tso")
     (violation,) = found["violations"]
     witness = violation["witness"]
-    assert told(witness) == {
+    assert accesses_by_thread(witness) == {
         0: ["R a 0", "R b 0"],
         1: ["W x 1", "R y 0", "W a 0"],
         2: ["W y 1", "R x 0", "W b 0"],
@@ -608,7 +608,7 @@ def test_what_a_violation_does_not_need_is_not_shown(tmp_path: Path, noise: str)
     threads = ("three", "one", "two")
     found = explored(program(tmp_path, text, *threads, after="LOAD(w); assert(a || b);"), "tso")
     (violation,) = found["violations"]
-    assert told(violation["witness"]) == {
+    assert accesses_by_thread(violation["witness"]) == {
         0: ["R a 0", "R b 0"],
         2: ["W x 1", "R y 0", "W a 0"],
         3: ["W y 1", "R x 0", "W b 0"],
@@ -625,7 +625,7 @@ def test_of_threads_that_go_wrong_alike_one_is_shown(tmp_path: Path) -> None:
     """
     found = explored(program(tmp_path, text, "one", "two", "two", "three"), "rc11")
     (violation,) = found["violations"]
-    assert sorted(told(violation["witness"]).values()) == [["R x 1"], ["W x 1"]]
+    assert sorted(accesses_by_thread(violation["witness"]).values()) == [["R x 1"], ["W x 1"]]
 
 
 def test_what_can_only_be_read_as_it_is_is_not_shown(tmp_path: Path) -> None:
@@ -635,7 +635,7 @@ def test_what_can_only_be_read_as_it_is_is_not_shown(tmp_path: Path) -> None:
     text = text.replace("a = LOAD(y);", "if (atomic_fetch_add(&take, 1)) return 0; a = LOAD(y);")
     found = explored(program(tmp_path, text, "one", "two", after="assert(!a || b);"), "rc11")
     (violation,) = found["violations"]
-    assert told(violation["witness"]) == {
+    assert accesses_by_thread(violation["witness"]) == {
         0: ["R a 1", "R b 0"],
         1: ["W x 1", "W y 1"],
         2: ["R y 1", "W a 1", "R x 0", "W b 0"],
@@ -653,7 +653,7 @@ def test_a_hang_shows_why_nobody_ends_it_and_nothing_else(tmp_path: Path) -> Non
     found = explored(program(tmp_path, text, "one", "two", "three", "four"), "sc")
     (violation,) = found["violations"]
     witness = violation["witness"]
-    assert told(witness) == {1: ["R flag 0"], 2: ["R asked 0"]}
+    assert accesses_by_thread(witness) == {1: ["R flag 0"], 2: ["R asked 0"]}
     assert [wait["thread"] for wait in witness["waits"]] == [0, 1]
 
 
@@ -662,7 +662,10 @@ def test_the_witness_of_a_race_is_how_the_two_accesses_are_not_ordered(tmp_path:
     text = text.replace("LOAD(x)", "LOAD(z) + (a ? x : 0)")
     (violation,) = explored(program(tmp_path, text, "one", "two"), "rc11")["violations"]
     witness = violation["witness"]
-    assert told(witness) == {1: ["W x 1", "W y 1"], 2: ["R y 1", f"R x {violated_read(witness)}"]}
+    assert accesses_by_thread(witness) == {
+        1: ["W x 1", "W y 1"],
+        2: ["R y 1", f"R x {violated_read(witness)}"],
+    }
     assert witness["conflict"] is not None
     first, second = witness["conflict"]
     assert {witness["events"][end]["location"] for end in (first, second)} == {"x"}
@@ -688,7 +691,7 @@ def test_the_witness_of_a_wild_pointer_is_where_it_came_from(tmp_path: Path) -> 
     """
     (violation,) = explored(program(tmp_path, text, "one", "two"), "sc")["violations"]
     assert violation["kind"] == "memory"
-    (column, other) = told(violation["witness"]).values()
+    (column, other) = accesses_by_thread(violation["witness"]).values()
     assert [line.split()[:2] for line in (*column, *other)] == [["W", "box"], ["R", "box"]]
 
 
@@ -701,7 +704,7 @@ def test_the_witness_of_a_lost_signal_shows_it_before_the_wait(tmp_path: Path) -
     bad = program(tmp_path, COND.replace("WAIT", ""), "one", "two")
     (violation,) = explored(bad, "sc")["violations"]
     witness = violation["witness"]
-    assert told(witness) == {1: ["RMW c 2", "R c 2"], 2: ["R c 0"]}
+    assert accesses_by_thread(witness) == {1: ["RMW c 2", "R c 2"], 2: ["R c 0"]}
     labels = [event["label"] for event in witness["events"]]
     assert [(labels[a], labels[b]) for a, b in witness["fr"]] == [("c", "a")]
     assert [(wait["thread"], wait["what"]) for wait in witness["waits"]] == [

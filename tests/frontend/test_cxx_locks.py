@@ -15,7 +15,7 @@ RC11 = models.resolve("rc11")
 
 
 def kinds(folder: Path, body: str) -> set[str]:
-    """The kinds of violations of a program with two threads; exploring it is cut by no limit."""
+    """The kinds of violations of a program with two threads; exploring it reaches no limit."""
     path = folder / "program.cpp"
     path.write_text(
         "#include <cassert>\n#include <chrono>\n#include <condition_variable>\n#include <mutex>\n"

@@ -32,8 +32,8 @@ def project(
     def run(*arguments: str) -> Ended:
         capsys.readouterr()
         code = guarded(weakspot, arguments)
-        said = capsys.readouterr()
-        return Ended(code, said.out, said.err)
+        captured = capsys.readouterr()
+        return Ended(code, captured.out, captured.err)
 
     made = Project(folder, run)
     made.write("include/queue.hpp", QUEUE)

@@ -54,14 +54,14 @@ def test_a_weaker_variant_lacks_one_order_or_one_fence() -> None:
 
 
 def decided(tests: list[Test], model: str) -> dict[str, Verdict]:
-    said: dict[str, Verdict] = {}
+    verdicts: dict[str, Verdict] = {}
     Engine(witnesses=False).check(
         tests,
         models.resolve(model),
         seconds=20.0,
-        done=lambda verdict: said.update({verdict.test: verdict}),
+        done=lambda verdict: verdicts.update({verdict.test: verdict}),
     )
-    return said
+    return verdicts
 
 
 def test_fences_leave_of_every_golden_test_its_interleavings_alone() -> None:

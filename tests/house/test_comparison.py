@@ -62,7 +62,7 @@ def test_answers_are_paired_by_what_they_are_about() -> None:
 
 
 def test_lines_are_translated_where_only_comments_of_a_source_changed() -> None:
-    old = "/* told */\nint x; // a\n\nint y;\n"
+    old = "/* text */\nint x; // a\n\nint y;\n"
     new = "/* reported\n   here */\nint x;\nint y; /* b */\n"
     same, numbers = differences.line_numbers(old, new)
     assert (same, numbers) == (True, {3: 2, 4: 4})

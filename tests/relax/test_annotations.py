@@ -49,8 +49,8 @@ def program(tmp_path: Path) -> Program:
 
 def test_calls_of_one_place_are_one_annotation(program: Program) -> None:
     annotations, (annotated,) = annotate([program])
-    told = [(str(each), each.kind, each.order) for each in annotations]
-    assert told == [
+    described = [(str(each), each.kind, each.order) for each in annotations]
+    assert described == [
         ("flag.h:4", "R", "acq"),
         ("main.c:2", "W", "sc"),
         ("main.c:8", "CAS", "acq_rel/rlx"),
@@ -80,10 +80,10 @@ def test_an_order_that_c_does_not_allow_is_an_error_at_its_line(program: Program
     site = next(n for n, site in enumerate(program.sites) if site.kind == "W" and program.orders[n])
     with pytest.raises(BadInput) as refused:
         program.with_orders({site: "acq"})
-    told = str(refused.value)
-    assert "main.c:2:" in told
-    assert "of a store: rlx, rel or sc" in told
-    assert "atomic_store(&flag, 1)" in told
+    message = str(refused.value)
+    assert "main.c:2:" in message
+    assert "of a store: rlx, rel or sc" in message
+    assert "atomic_store(&flag, 1)" in message
 
 
 def test_a_failed_exchange_is_never_ordered_more_than_one_that_succeeds() -> None:

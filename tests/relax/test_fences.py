@@ -1,4 +1,4 @@
-"""Where fences can take the place of orders: what is said is true of a source with these fences."""
+"""Where fences can replace memory orders: the result holds for a source with these fences."""
 
 from __future__ import annotations
 

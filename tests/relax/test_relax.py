@@ -204,7 +204,7 @@ def test_programs_that_share_a_header_are_relaxed_together(tmp_path: Path) -> No
     assert [str(each) for each in found.annotations].count("flag.h:3") == 1
 
 
-def cut(path: str, before: str) -> Relaxed:
+def interrupted(path: str, before: str) -> Relaxed:
     """What is known when the search is interrupted at the first report of this."""
 
     def stop(text: str) -> None:
@@ -218,7 +218,7 @@ def cut(path: str, before: str) -> Relaxed:
 
 
 def test_an_interrupted_search_is_marked_as_such(passing: str) -> None:
-    found = cut(passing, "why")
+    found = interrupted(passing, "why")
     assert not found.decided
     assert any("the search was interrupted" in note for note in found.notes)
 
@@ -227,7 +227,7 @@ def test_a_search_interrupted_before_its_first_answer_reports_what_is_too_weak(
     passing: str,
 ) -> None:
     work = ran(passing)
-    whole, found = work.result(), cut(passing, "why")
+    whole, found = work.result(), interrupted(passing, "why")
     assert found.weakest == ()
     assert whole.failing == ()
     assert {0: "rlx"} in [each.orders for each in found.failing]

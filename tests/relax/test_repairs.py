@@ -22,12 +22,14 @@ def scenarios(structure: str, *names: str) -> list[tuple[str, Program]]:
     ]
 
 
-def told(structure: str, violated: str, *others: str) -> tuple[Repair, ...]:
+def proposed(structure: str, violated: str, *others: str) -> tuple[Repair, ...]:
     return repairs(scenarios(structure, violated, *others), violated, Explorations(RC11, Bounds()))
 
 
 def test_one_annotation_that_is_enough_is_named_with_the_scenarios_it_is_enough_for() -> None:
-    (repair,) = told("dice_ptlqueue", "v2_handover_put_relaxed", "v2_handover", "v2_two_producers")
+    (repair,) = proposed(
+        "dice_ptlqueue", "v2_handover_put_relaxed", "v2_handover", "v2_two_producers"
+    )
     (change,) = repair.changes
     assert (change.before, change.after) == ("rlx", "rel")
     assert (
@@ -36,20 +38,20 @@ def test_one_annotation_that_is_enough_is_named_with_the_scenarios_it_is_enough_
 
 
 def test_two_annotations_that_are_only_enough_together_are_named_together() -> None:
-    (repair,) = told("store_buffering", "rel_acq")
+    (repair,) = proposed("store_buffering", "rel_acq")
     assert {change.after for change in repair.changes} == {"sc"}
     assert {change.annotation.kind for change in repair.changes} == {"W", "R"}
     assert "are enough together" in str(repair)
 
 
 def test_a_repair_is_no_stronger_than_needed() -> None:
-    (repair,) = told("pheet_centralk", "publish_put_relaxed")
+    (repair,) = proposed("pheet_centralk", "publish_put_relaxed")
     assert [change.after for change in repair.changes] == ["rel/rlx"]
 
 
 @pytest.mark.parametrize("violated", ["v2_one_slot", "v2_try_take_slow_producer"])
 def test_what_no_memory_order_repairs_has_no_repair(violated: str) -> None:
-    assert told("dice_ptlqueue", violated) == ()
+    assert proposed("dice_ptlqueue", violated) == ()
 
 
 def test_a_limit_that_leaves_it_open_gives_no_repair() -> None:

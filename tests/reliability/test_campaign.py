@@ -1,4 +1,4 @@
-"""A campaign that is cut, by whatever and wherever, is finished by the same command."""
+"""A campaign that is interrupted anywhere is finished by the same command."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ def test_ctrl_c_preserves_results_and_prints_how_to_resume(tmp_path: Path) -> No
     folder, log = tmp_path / "campaign", tmp_path / "log"
     output = kill_after(10, folder, log, signal.SIGINT).decode()
     assert "run the same command again to resume" in output
-    kept = len(load(folder).verdicts)
-    assert 10 <= kept < JOBS
-    assert str(kept) in output
+    stored = len(load(folder).verdicts)
+    assert 10 <= stored < JOBS
+    assert str(stored) in output
     process = start(folder, log)
     process.communicate(timeout=60)
     assert len(load(folder).verdicts) == JOBS

@@ -296,7 +296,7 @@ def test_failure_fits_one_screen_and_advises(machine: Machine, fails: str, words
     assert "help:" in result.err
     assert len(result.text.splitlines()) <= 24
     assert not list((machine.prefix / "opt").iterdir())
-    assert machine.run().code == 0, "it does not go on once the cause is gone"
+    assert machine.run().code == 0, "it does not resume once the cause is gone"
 
 
 def test_package_with_a_wrong_checksum_is_never_unpacked(machine: Machine) -> None:

@@ -62,9 +62,9 @@ class Sshd:
                 [_SSHD, "-D", "-e", "-f", self.folder / "sshd_config"], stderr=out
             )
         until = time.monotonic() + 20
-        while "Server listening" not in (said := log.read_text(errors="replace")):
+        while "Server listening" not in (logged := log.read_text(errors="replace")):
             if self._child.poll() is not None or time.monotonic() > until:
-                pytest.skip(f"sshd does not start here: {said.strip()[-200:]}")
+                pytest.skip(f"sshd does not start here: {logged.strip()[-200:]}")
             time.sleep(0.02)
 
     def stop(self) -> None:

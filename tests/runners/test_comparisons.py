@@ -54,9 +54,9 @@ def test_a_planted_cost_is_found_and_is_no_noise() -> None:
 
 
 def test_of_programs_that_are_alike_there_is_noise() -> None:
-    """As often as 19 times of 20, of 400; by chance fewer than 366 in one of a thousand tests."""
-    silent = sum(found(measured([0.0, 0.0], 40, machine(seed))).is_noise for seed in range(400))
-    assert silent >= 366
+    """In 19 of 20 cases, of 400; by chance fewer than 366 in one of a thousand tests."""
+    noisy = sum(found(measured([0.0, 0.0], 40, machine(seed))).is_noise for seed in range(400))
+    assert noisy >= 366
 
 
 def test_what_drifts_weighs_on_all_alike() -> None:
@@ -93,10 +93,10 @@ def test_the_interval_holds_the_median_with_95_percent() -> None:
     for count in (*range(FEWEST, 40), 2000):
         holds = timing([float(each) for each in range(1, count + 1)], 1)
         assert holds is not None
-        cut = int(holds.low)
-        assert holds.high == count + 1 - cut
-        missed = 2 * sum(comb(count, each) for each in range(cut))
-        narrower = 2 * sum(comb(count, each) for each in range(cut + 1))
+        first = int(holds.low)
+        assert holds.high == count + 1 - first
+        missed = 2 * sum(comb(count, each) for each in range(first))
+        narrower = 2 * sum(comb(count, each) for each in range(first + 1))
         assert 20 * missed <= 2**count < 20 * narrower
     whole = timing([3.0, -1.0, 2.0, 2.5, 1.0, 8.0], 1)
     assert whole == Timing(2.25, -1.0, 8.0, 2.25, 6)

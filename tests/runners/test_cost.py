@@ -1,4 +1,4 @@
-"""What orders cost: measured where there is a difference to measure, and no more is said."""
+"""The cost of memory orders: measured where there is a difference to measure, and only there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from weakspot.harness.runners.whole_programs import Times
 from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.strength import fenced
 
-x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="speaks of x86-64")
+x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="needs x86-64")
 
 #: two threads; an order that two stores share; a fence
 SOURCE = """\
@@ -307,6 +307,6 @@ def test_prices_are_remembered_until_the_file_changes(tmp_path: Path, cache: Pat
 def test_a_memory_order_without_a_measurement_has_a_reason(source: Path, here: Machine) -> None:
     """Without a turn, and without a compiler's answer, nothing is invented."""
     found = costing(source, here).result()
-    told = list(itertools.chain(*(site.orders for site in found.sites)))
-    assert told
-    assert all(each.why == "not compiled" for each in told)
+    costs = list(itertools.chain(*(site.orders for site in found.sites)))
+    assert costs
+    assert all(each.why == "not compiled" for each in costs)

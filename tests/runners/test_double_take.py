@@ -62,15 +62,15 @@ def test_checkers_allow_it_where_the_violation_is(
     if name == "herd7":
         need("herd7")
     checker = Engine() if name == "engine" else Herd7()
-    said: dict[str, Verdict] = {}
+    verdicts: dict[str, Verdict] = {}
     for model in ("sc", "tso", "rc11"):
         checker.check(
             [double_take],
             models.resolve(model),
             seconds=20.0,
-            done=lambda verdict: said.update({verdict.model: verdict}),
+            done=lambda verdict: verdicts.update({verdict.model: verdict}),
         )
-    found = {model: verdict.observation for model, verdict in said.items()}
+    found = {model: verdict.observation for model, verdict in verdicts.items()}
     assert found == {"sc": "Never", "tso": "Sometimes", "rc11": "Sometimes"}
 
 

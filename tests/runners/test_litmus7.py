@@ -80,8 +80,8 @@ def test_a_test_that_does_not_compile_costs_only_itself(here: Machine) -> None:
     wrong = sb("no-function", "int r9 = no_such_function(x); r9 = *r9;")
     text = sb("no-syntax").text.replace("P0 (atomic_int* x", "P0 (mutex* x")
     unread = Test(name="no-syntax", arch="C", text=text)
-    cut = Test(name="nothing", arch="C", text="C\n")
-    histograms = ran([sb("a"), wrong, unread, cut, sb("b")], here, seconds=0.2)
+    truncated = Test(name="nothing", arch="C", text="C\n")
+    histograms = ran([sb("a"), wrong, unread, truncated, sb("b")], here, seconds=0.2)
     for name in ("a", "b"):
         assert histograms[name].iterations > 0
         assert histograms[name].reason == ""

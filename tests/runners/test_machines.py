@@ -116,7 +116,7 @@ def test_a_program_runs_there_as_it_would_here(sshd: Sshd, tmp_path: Path) -> No
             assert at.run(made, ["abort"], seconds=5).code == -6
             late = at.run(made, ["sleep"], seconds=1)
             assert late.timed_out
-            assert at.run(made, ["still"], seconds=5).out == "[still]", "the machine goes on"
+            assert at.run(made, ["still"], seconds=5).out == "[still]", "the machine still works"
     assert len(sshd.folders()) == 0
 
 
@@ -144,7 +144,7 @@ def test_the_folder_over_there_goes_when_weakspot_is_killed(sshd: Sshd) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said", "advice"),
+    ("change", "message", "advice"),
     [
         (("user_key", "another_key"), "Permission denied", "ssh-add"),
         (("known_hosts", "nobody"), "Host key verification failed", "confirm the host's key"),
@@ -153,7 +153,7 @@ def test_the_folder_over_there_goes_when_weakspot_is_killed(sshd: Sshd) -> None:
     ],
 )
 def test_an_unreachable_host_is_an_error_with_advice(
-    sshd: Sshd, change: tuple[str, str], said: str, advice: str
+    sshd: Sshd, change: tuple[str, str], message: str, advice: str
 ) -> None:
     """Nothing waits for a person to answer a question."""
     made_key(sshd.folder / "another_key")
@@ -164,7 +164,7 @@ def test_an_unreachable_host_is_an_error_with_advice(
         machines.resolve(f"ssh:{HOST}")
     assert time.monotonic() - begin < 30
     assert f"ssh:{HOST} cannot be reached: " in caught.value.message
-    assert said in caught.value.message
+    assert message in caught.value.message
     assert advice in (caught.value.advice or "")
 
 
@@ -224,11 +224,11 @@ def test_zig_makes_programs_where_no_other_compiler_is(
     arch: str, need: Need, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     need("zig")
-    kept = tools.find
-    monkeypatch.setattr(tools, "find", lambda what: None if "gcc" in what.name else kept(what))
+    find = tools.find
+    monkeypatch.setattr(tools, "find", lambda what: None if "gcc" in what.name else find(what))
     machine = machines.resolve("local" if arch == local.arch() else f"qemu:{arch}")
     assert compilers.require(machine).stated.startswith("zig ")
-    if machine.emulator and kept(machine.emulator) is None:
+    if machine.emulator and find(machine.emulator) is None:
         pytest.skip(f"{machine.emulator.name} not installed")
     with machines.opened(machine) as at:
         assert at.run(program(machine, tmp_path), ["x"], seconds=10).out == "[x]"
@@ -329,7 +329,7 @@ def test_a_hosts_profile_is_read_there() -> None:
 def test_a_host_that_dies_costs_a_campaign_only_the_job_it_ran(
     sshd: Sshd, need: Need, tmp_path: Path
 ) -> None:
-    """sshd is killed while the second test runs there; the other machine goes on, and the same
+    """sshd is killed while the second test runs there; the other machine continues, and the same
     command does what is left when the host is back."""
     need("gcc")
     plan, tools = three_tests(tmp_path, f"ssh:{HOST}", "local"), with_runner(DyingHost(sshd))

@@ -32,13 +32,13 @@ from weakspot.harness.values.state import within
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system import tools
 
-x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="speaks of x86-64")
+x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="needs x86-64")
 
 
 pytestmark = pytest.mark.usefixtures("cache")
 
 AT_ONCE = ("3.SB", "RWC", "W+RWC")
-"""Three threads take part in one moment of a store buffer, of all others two."""
+"""In one test, three threads have to run while a store is buffered; in all others, two."""
 
 STORE_Y = "atomic_store_explicit(y, 1, memory_order_release)"
 LOAD_Y = "atomic_load_explicit(y, memory_order_acquire);"
@@ -114,14 +114,14 @@ def kinds() -> list[Test]:
 
 
 def allowed(tests: list[Test], model: str) -> dict[str, Verdict]:
-    said: dict[str, Verdict] = {}
+    verdicts: dict[str, Verdict] = {}
     Engine(witnesses=False).check(
         tests,
         models.resolve(model),
         seconds=20.0,
-        done=lambda verdict: said.update({verdict.test: verdict}),
+        done=lambda verdict: verdicts.update({verdict.test: verdict}),
     )
-    return said
+    return verdicts
 
 
 @x86
@@ -232,7 +232,7 @@ def test_a_test_that_does_not_compile_costs_only_itself(here: Machine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("state->count++;", "state->count += 2;", "do not add up"),
         ("me->hits += state->hit", "me->hits += !state->hit", "hits are not those"),
@@ -244,17 +244,17 @@ def test_a_test_that_does_not_compile_costs_only_itself(here: Machine) -> None:
     ],
 )
 def test_a_program_that_lies_or_dies_is_not_believed(
-    here: Machine, old: str, new: str, said: str
+    here: Machine, old: str, new: str, message: str
 ) -> None:
     histogram = ran([sb()], here, runner=planted((old, new)))["SB"]
-    assert said in histogram.reason
+    assert message in histogram.reason
     assert histogram.histogram == ()
 
 
 def test_tests_that_differ_in_orders_alone_are_compiled_together(
     here: Machine, cache: Path
 ) -> None:
-    """With all their controls; where one of them does not compile the others do."""
+    """With all their control tests; where one of them does not compile the others do."""
     tests = [sb("a"), sb("b", FENCE), sb("c", order="seq_cst"), adders(2, "d")]
     ran(tests, here)
     assert len(list(cache.rglob("*.exe"))) == 2, "a program a family"
@@ -271,7 +271,7 @@ def test_tests_that_differ_in_orders_alone_are_compiled_together(
 def test_a_large_family_is_several_programs(
     here: Machine, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each with the controls of its tests, though these are others' too, or tests themselves."""
+    """Each with its control tests, even if other tests share them or they are tests themselves."""
     monkeypatch.setattr(native, "_TOGETHER", 1)
     histograms = ran([sb("a"), sb("b", FENCE), sb("c", order="seq_cst")], here)
     assert len(list(cache.rglob("*.exe"))) == 3
@@ -305,7 +305,7 @@ def test_more_threads_than_processors_run_too_and_are_reported(here: Machine) ->
     assert f"{threads} threads on" in histogram.parameters["crowded"]
 
 
-# --- controls ---------------------------------------------------------------------------------
+# --- control tests ----------------------------------------------------------------------------
 
 
 def test_every_run_has_its_fenced_control_test(here: Machine) -> None:

@@ -15,7 +15,7 @@ from weakspot.system.process import Ended
 
 
 class Says(msgspec.Struct):
-    """A session whose program prints these texts, one a run."""
+    """A session whose program prints these texts, one per run."""
 
     texts: list[str]
 

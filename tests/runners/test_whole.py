@@ -1,5 +1,5 @@
 """Programs as a whole: what fails on the machine is counted, each instance is a fresh one, and what
-cannot be run so is said."""
+cannot be run so is reported."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from weakspot.harness.values.program_run import ProgramRun
 from weakspot.system.tools import find
 
 tso = pytest.mark.skipif(
-    platform.machine() != "x86_64" or local.cores() < 2, reason="speaks of two x86-64 processors"
+    platform.machine() != "x86_64" or local.cores() < 2, reason="needs two x86-64 processors"
 )
 
 
@@ -308,10 +308,10 @@ def test_names_are_those_of_the_source() -> None:
     text = "\t.local\tn\n\t.comm\tn,4,4\n\t.type\tn, @object\n\t.type\tf, @function\n\t.size f, 9\n"
     text += "\t.type\ttimes.0, @object\n\t.size\ttimes.0, 8\n\t.comm big,400,32\n"
     text += '\t.section\t.tbss,"awT",@nobits\n\t.type\town, @object\n\t.size\town, 4\nown:\n'
-    told = named(text)
-    assert told.startswith(text.rstrip("\n"))
-    assert re.findall(r"\.quad (\S+)", told)[::3] == ["n", "times.0", "f"]
-    assert re.findall(r'\.asciz "(.*)"', told) == ["n", "times", "f"]
+    named_text = named(text)
+    assert named_text.startswith(text.rstrip("\n"))
+    assert re.findall(r"\.quad (\S+)", named_text)[::3] == ["n", "times.0", "f"]
+    assert re.findall(r'\.asciz "(.*)"', named_text) == ["n", "times", "f"]
 
 
 def test_every_setting_is_one_that_the_program_knows() -> None:

@@ -19,7 +19,7 @@ from weakspot.harness.values.program_run import ProgramRun
 from weakspot.system.tools import Program, Tool, find
 
 tso = pytest.mark.skipif(
-    platform.machine() != "x86_64" or local.cores() < 2, reason="speaks of two x86-64 processors"
+    platform.machine() != "x86_64" or local.cores() < 2, reason="needs two x86-64 processors"
 )
 
 DEKKER = """\
