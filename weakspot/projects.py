@@ -26,9 +26,9 @@ from weakspot.harness.gate import config as gate_config
 from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.gate.run import run as run_gate
 from weakspot.harness.machines.prices import Prices
+from weakspot.harness.orders.program_groups import program_groups
 from weakspot.harness.orders.relax import searches
 from weakspot.harness.orders.relaxation import Relaxed
-from weakspot.harness.orders.subjects import subjects
 from weakspot.harness.runners import RUNNERS
 from weakspot.harness.values.record import Plan, Record
 from weakspot.questions import paths as paths_of
@@ -45,7 +45,7 @@ def relax(
 ) -> Iterator[Relaxed]:
     """The weakest memory orders with which programs are still safe: one result per structure, or
     version of its source, and model. With `fences`, fences beside weaker accesses too."""
-    named = subjects(paths_of(what), defines=defines, include=include)
+    named = program_groups(paths_of(what), defines=defines, include=include)
     under = planning.models(models)
     for search in searches(named, under, bounds or Bounds(), fences=fences, prices=Prices()):
         search.run()

@@ -158,7 +158,7 @@ def compare_code(
         operations.require(builds)
     asked = _asked(what, (), seconds, None, defines, include, progress)
     programs = [
-        operations.Subject(each.name, each.generated.program, each.generated.tests)
+        operations.ProgramWithTests(each.name, each.generated.program, each.generated.tests)
         for each in asked.campaign.material.programs
         if code != "tests"
     ]

@@ -56,7 +56,7 @@ from weakspot.harness.values.record import (
 
 if TYPE_CHECKING:
     from weakspot.harness.codegen.configurations import Configuration
-    from weakspot.harness.codegen.operations import Subject as Operations
+    from weakspot.harness.codegen.operations import ProgramWithTests
     from weakspot.harness.machines.prices import Prices
 
 
@@ -242,7 +242,7 @@ class Campaign(Events):
         builds: Sequence[Configuration],
         *,
         of_tests: bool = True,
-        programs: Sequence[Operations] = (),
+        programs: Sequence[ProgramWithTests] = (),
     ) -> None:
         """Compare compiled code with the tests of these names; see jobs.Compare."""
         wanted = set(tests)

@@ -19,7 +19,7 @@ import msgspec
 from weakspot.generators.litmus import Test
 from weakspot.harness.checkers import Checker
 from weakspot.harness.checkers.explorer import Bounds, Explorer
-from weakspot.harness.corpus.material import Subject
+from weakspot.harness.corpus.material import ScenarioProgram
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.machines import Machine
 from weakspot.harness.runners import Runner
@@ -32,7 +32,7 @@ from weakspot.harness.values.verdict import Verdict
 if TYPE_CHECKING:
     from weakspot.generators.source.program import Program
     from weakspot.harness.codegen.configurations import Configuration
-    from weakspot.harness.codegen.operations import Subject as Operations
+    from weakspot.harness.codegen.operations import ProgramWithTests
 
 TESTS_PER_COMPILATION = 40
 """How many tests are compiled together. An interruption loses the comparisons of that many."""
@@ -97,7 +97,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 class Explore(Job, frozen=True, kw_only=True):
     """Which violations of the program does the model allow? The answer is an Exploration."""
 
-    subject: Subject
+    program: ScenarioProgram
     model: Model
     bounds: Bounds
     explorer: Explorer
@@ -109,18 +109,18 @@ class Explore(Job, frozen=True, kw_only=True):
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
         for job in jobs:
-            what = f"{job.subject.name} under {job.model.name}"
+            what = f"{job.program.name} under {job.model.name}"
             sink.at(what)
 
             def executions(count: int, what: str = what) -> None:
                 sink.at(f"{what}: {count:,} executions")
 
             answer = job.explorer.explore(
-                job.subject.generated,
+                job.program.generated,
                 job.model,
                 job.bounds,
-                structure=job.subject.structure,
-                scenario=job.subject.scenario,
+                structure=job.program.structure,
+                scenario=job.program.scenario,
                 done=executions,
             )
             sink.answered(job, answer)
@@ -171,7 +171,7 @@ class Compare(Job, frozen=True, kw_only=True):
     builds: tuple[Configuration, ...]
     seconds: float
     of_test: bool = True
-    programs: tuple[Operations, ...] = ()
+    programs: tuple[ProgramWithTests, ...] = ()
 
     @property
     def phase(self) -> str:

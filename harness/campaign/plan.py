@@ -39,7 +39,7 @@ from weakspot.harness.values.record import Entry, Plan, digest, key, unique
 
 if TYPE_CHECKING:
     from weakspot.harness.codegen.configurations import Configuration
-    from weakspot.harness.codegen.operations import Subject as Operations
+    from weakspot.harness.codegen.operations import ProgramWithTests
 
 
 class Skipped(msgspec.Struct, frozen=True):
@@ -107,16 +107,16 @@ def explorations(
     reasons = {name: explorer.applicable(model) for name, model in asked.models.items()}
     jobs: list[Job] = []
     skipped = []
-    for subject in material.programs:
-        for name in subject.models:
+    for program in material.programs:
+        for name in program.models:
             if reasons[name]:
-                skipped.append(Skipped("exploration", subject.name, name, reasons[name]))
+                skipped.append(Skipped("exploration", program.name, name, reasons[name]))
                 continue
-            program = subject.generated.program.digest
+            digest = program.generated.program.digest
             jobs.append(
                 Explore(
-                    key=key(program, asked.digests[name], explorer.version, subject.name),
-                    subject=subject,
+                    key=key(digest, asked.digests[name], explorer.version, program.name),
+                    program=program,
                     model=asked.models[name],
                     bounds=limits,
                     explorer=explorer,
@@ -169,7 +169,7 @@ def comparisons(
     seconds: float,
     *,
     of_tests: bool = True,
-    programs: Sequence[Operations] = (),
+    programs: Sequence[ProgramWithTests] = (),
 ) -> Jobs:
     """Each test with its compiled code, under models of its language; see Compare."""
     configurations = digest(*(f"{each.platform.name} {each.name}" for each in builds))

@@ -73,7 +73,7 @@ def cost(
     from weakspot.harness.machines.prices import Prices
     from weakspot.harness.machines.profile import profile
     from weakspot.harness.orders.cost import Costs, MeasureCosts, prices
-    from weakspot.harness.orders.subjects import subjects
+    from weakspot.harness.orders.program_groups import program_groups
     from weakspot.harness.report import costs, terminal
 
     place = machines.resolve(machine)
@@ -88,10 +88,8 @@ def cost(
 
     with watched() as progress:
         progress.start(0, "reading")
-        for subject in subjects(what, defines=defines, include=include, report=progress.at):
-            job = MeasureCosts.of(
-                subject.name, subject.programs, place, fences=fences, seconds=seconds
-            )
+        for group in program_groups(what, defines=defines, include=include, report=progress.at):
+            job = MeasureCosts.of(group.name, group.programs, place, fences=fences, seconds=seconds)
             store = MemoryStore()
 
             def show_stored(store: MemoryStore = store, job: MeasureCosts = job) -> None:

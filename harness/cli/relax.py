@@ -17,10 +17,10 @@ from weakspot.harness.cli.output import json_lines, say, watched
 
 if TYPE_CHECKING:
     from weakspot.harness.orders.explorations import Explorations
+    from weakspot.harness.orders.program_groups import ProgramGroup
     from weakspot.harness.orders.relax import Relaxing
     from weakspot.harness.orders.relaxation import Relaxed
     from weakspot.harness.orders.rewrite import Rewritten
-    from weakspot.harness.orders.subjects import Subject
 
 
 @command(
@@ -104,9 +104,9 @@ def relax(
     from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
     from weakspot.harness.machines.prices import Prices
     from weakspot.harness.orders.explorations import Explorations
+    from weakspot.harness.orders.program_groups import program_groups
     from weakspot.harness.orders.relax import searches
     from weakspot.harness.orders.relaxation import findings
-    from weakspot.harness.orders.subjects import subjects
     from weakspot.harness.report import relaxed, terminal
 
     wanted = plan.models(models)
@@ -139,7 +139,7 @@ def relax(
 
     with watched() as progress:
         progress.start(0, "reading")
-        named = subjects(what, defines=defines, include=include, report=progress.at)
+        named = program_groups(what, defines=defines, include=include, report=progress.at)
         recorded = [each.name for each in named if each.structure]
         if apply and recorded:
             raise BadInput(
@@ -164,9 +164,9 @@ def relax(
     if compare or promote:
         return _recorded(named, found, promote=promote)
     if apply:
-        for each, subject in zip(found, named, strict=True):
-            reread = partial(subjects, what, defines=defines, include=include)
-            _apply(each, subject.name, take, Explorations(wanted[0], bounds), reread, aside=as_json)
+        for each, group in zip(found, named, strict=True):
+            reread = partial(program_groups, what, defines=defines, include=include)
+            _apply(each, group.name, take, Explorations(wanted[0], bounds), reread, aside=as_json)
     # the corpus holds mistakes on purpose
     mine = {each.name for each in named if each.structure is None}
     wrong = (
@@ -194,7 +194,7 @@ def _apply(
     name: str,
     take: int | None,
     explorations: Explorations,
-    reread: Callable[[], Sequence[Subject]],
+    reread: Callable[[], Sequence[ProgramGroup]],
     *,
     aside: bool,
 ) -> None:
@@ -229,24 +229,24 @@ def _by_hand(change: Rewritten) -> None:
         click.echo(f"by hand: {each.annotation}: {what} ({each.why})", err=True)
 
 
-def _recorded(named: Sequence[Subject], found: Sequence[Relaxed], *, promote: bool) -> int:
+def _recorded(named: Sequence[ProgramGroup], found: Sequence[Relaxed], *, promote: bool) -> int:
     """Compare with what the corpus records, or record it; never what a limit left open."""
     from weakspot.harness.orders import promotion
 
     code = NOTHING_FOUND
-    for subject in named:
-        assert subject.structure is not None
-        mine = [each for each in found if each.subject == subject.name]
+    for group in named:
+        assert group.structure is not None
+        mine = [each for each in found if each.subject == group.name]
         if open_ := [note for each in mine for note in each.notes]:
-            say([f"{subject.name}: undecided, {'; '.join(open_)}"])
+            say([f"{group.name}: undecided, {'; '.join(open_)}"])
             code = code or INCONCLUSIVE
             continue
         tables = [promotion.recorded(each) for each in mine]
-        lines = promotion.drift(subject.structure, tables)
+        lines = promotion.drift(group.structure, tables)
         same = "as recorded" if not lines else "promoted" if promote else "not as recorded"
-        say([f"{subject.name}: {same}", *(f"  {line}" for line in lines)])
+        say([f"{group.name}: {same}", *(f"  {line}" for line in lines)])
         if lines and promote:
-            promotion.promote(subject.structure, tables)
+            promotion.promote(group.structure, tables)
         elif lines:
             code = FINDINGS
     return code

@@ -22,7 +22,7 @@ from weakspot.generators.litmus import Atom, Test
 from weakspot.harness.checkers import Checker
 from weakspot.harness.codegen import operations
 from weakspot.harness.codegen.configurations import Configuration, ObjectFile, compile_each
-from weakspot.harness.codegen.operations import Subject
+from weakspot.harness.codegen.operations import ProgramWithTests
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.agreement import states_beyond
@@ -64,7 +64,7 @@ class CodegenCheck:
         checker: Checker,
         *,
         tests_too: bool = True,
-        programs: Sequence[Subject] = (),
+        programs: Sequence[ProgramWithTests] = (),
         compile: Compile = compile_each,
         edit: operations.Edit = operations.unchanged,
     ) -> None:

@@ -52,7 +52,7 @@ def unchanged(content: bytes) -> bytes:
     return content
 
 
-class Subject(msgspec.Struct, frozen=True):
+class ProgramWithTests(msgspec.Struct, frozen=True):
     """A program by its name, with the tests that come from it."""
 
     name: str
@@ -82,7 +82,7 @@ def require(configs: Sequence[Configuration]) -> None:
 
 
 def observed(
-    programs: Sequence[Subject],
+    programs: Sequence[ProgramWithTests],
     configs: Sequence[Configuration],
     done: Callable[[list[Answer]], None],
     *,
@@ -99,23 +99,23 @@ def observed(
 
 
 def _task(
-    programs: Sequence[Subject], config: Configuration, frame: Path, edit: Edit
+    programs: Sequence[ProgramWithTests], config: Configuration, frame: Path, edit: Edit
 ) -> Callable[[process.Crew, Callable[[list[Answer]], None]], None]:
     def work(crew: process.Crew, done: Callable[[list[Answer]], None]) -> None:
         answers: dict[str, Answer] = {}
         known: set[str] = set()
-        for subject in programs:
-            left = [test for test in subject.tests if test.name not in known]
+        for source in programs:
+            left = [test for test in source.tests if test.name not in known]
             if not left or crew.ended:
                 continue
             with tempfile.TemporaryDirectory(dir=frame.parent) as scratch:
                 try:
-                    seen = _Observer(subject.program, config, frame, Path(scratch), crew, edit)
+                    seen = _Observer(source.program, config, frame, Path(scratch), crew, edit)
                 except Unsupported as error:
                     why = error.message
-                    found = [Answer(test, subject.name, config, reason=why) for test in left]
+                    found = [Answer(test, source.name, config, reason=why) for test in left]
                 else:
-                    found = [_answer(test, subject, config, seen) for test in left]
+                    found = [_answer(test, source, config, seen) for test in left]
             for answer in found:
                 if answer.codes:
                     known.add(answer.test.name)
@@ -126,8 +126,8 @@ def _task(
     return work
 
 
-def _answer(test: Test, subject: Subject, config: Configuration, seen: _Observer) -> Answer:
-    name, program, to = subject.name, subject.program, config.platform
+def _answer(test: Test, source: ProgramWithTests, config: Configuration, seen: _Observer) -> Answer:
+    name, program, to = source.name, source.program, config.platform
     label = f"operations-{config.compiler.name}-{config.level}-{to.name}"
     title = f"{name}, operations, {config.name}, {to.name}"
     wanted = [sought(test, each, lambda file: _file(program, file)) for each in test.origins]

@@ -44,7 +44,7 @@ Generator: TypeAlias = "Callable[[Structure, Scenario], Generated]"
 Report = Callable[[str], None]
 
 
-class Subject(msgspec.Struct, frozen=True, kw_only=True):
+class ScenarioProgram(msgspec.Struct, frozen=True, kw_only=True):
     """A program to explore: a scenario, what was generated from it, and the models by name."""
 
     structure: str
@@ -62,7 +62,7 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
 
     structures: tuple[StructureInfo, ...]
     entries: tuple[Entry, ...]
-    programs: tuple[Subject, ...]
+    programs: tuple[ScenarioProgram, ...]
     sources: tuple[SourceFile, ...]
     compilers: tuple[str, ...] = ()
 
@@ -156,7 +156,7 @@ def gather(
     """
     named, files = resolve(what, root)
     notes: list[StructureInfo] = []
-    programs: list[Subject] = []
+    programs: list[ScenarioProgram] = []
     tests: list[_Placed] = []
     sources: dict[tuple[str, str], SourceFile] = {}
     for structure in named:
@@ -166,7 +166,7 @@ def gather(
             generated = generator(structure, scenario)
             made.extend(generated.tests)
             programs.append(
-                Subject(
+                ScenarioProgram(
                     structure=structure.name,
                     scenario=scenario.name,
                     generated=generated,
@@ -202,8 +202,8 @@ def joined(material: Material, explorations: Iterable[Exploration]) -> Material:
     found: list[_Placed] = [(each.test, each.structures, each.models) for each in material.entries]
     programs = {each.name: each for each in material.programs}
     for exploration in explorations:
-        subject = programs[exploration.program]
-        found += [(test, (subject.structure,), subject.models) for test in exploration.tests]
+        program = programs[exploration.program]
+        found += [(test, (program.structure,), program.models) for test in exploration.tests]
     return msgspec.structs.replace(material, entries=tuple(_entries(found)))
 
 

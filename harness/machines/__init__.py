@@ -1,7 +1,7 @@
 """Machines that Tests run on: this one, those that qemu emulates, others by ssh; their profiles.
 
 In: the name of a machine. Out: a Machine, and a Session on it. To add a kind of machine, add a file
-NAME.py that defines KIND, a value with what `Kind` asks for. Nothing else names it.
+NAME.py that defines KIND, a value with what `MachineKind` asks for. Nothing else names it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Lost(ToolFailed):
     """A machine that cannot be reached, or not any more. What it was doing is lost."""
 
 
-class Kind(Protocol):
+class MachineKind(Protocol):
     """What every kind of machine offers. A machine is named KIND or KIND:REST; `form` shows that to
     a person. `rank` orders lists; `requires` are the programs for `weakspot doctor`."""
 
@@ -92,13 +92,13 @@ class Kind(Protocol):
         ...
 
 
-KINDS: Registry[Kind] = Registry(
+KINDS: Registry[MachineKind] = Registry(
     "machine kind", __name__, "KIND", others=("compilers", "prices", "profile")
 )
 """The kinds of machines by name."""
 
 
-def check(name: str) -> tuple[Kind, str]:
+def check(name: str) -> tuple[MachineKind, str]:
     """The kind of the machine of that name, and the rest of the name.
 
     Asks no machine. Raises BadInput for what is no name of a machine.

@@ -64,7 +64,7 @@ def opened(machine: Machine) -> Iterator[Here]:
 
 
 class Local(msgspec.Struct, frozen=True):
-    """See machines.Kind."""
+    """See machines.MachineKind."""
 
     name: str = "local"
     rank: int = 0

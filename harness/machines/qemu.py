@@ -34,7 +34,7 @@ def emulator(arch: str) -> Program:
 
 
 class Qemu(msgspec.Struct, frozen=True):
-    """See machines.Kind."""
+    """See machines.MachineKind."""
 
     name: str = "qemu"
     rank: int = 1

@@ -102,7 +102,7 @@ def opened(host: str) -> Iterator[There]:
 
 
 class Ssh(msgspec.Struct, frozen=True):
-    """See machines.Kind."""
+    """See machines.MachineKind."""
 
     name: str = "ssh"
     rank: int = 2

@@ -1,4 +1,4 @@
-"""The weakest memory orders that suffice for all programs of a source (`subjects`) under one model.
+"""The weakest memory orders that suffice for all programs of a group under one model.
 
 The programs included are those that are safe as written, each under the strongest memory orders
 that any of them is written with. If none is safe as written, they are those that are safe under the
@@ -28,8 +28,8 @@ from weakspot.harness.corpus.models import Model
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.minimal import Values, minimal
+from weakspot.harness.orders.program_groups import ProgramGroup, Version, versions
 from weakspot.harness.orders.relaxation import LeftOut, Need, Relaxed, Weakest
-from weakspot.harness.orders.subjects import Subject, Version, versions
 from weakspot.harness.orders.trials import Report, Scene, Trials, within
 from weakspot.harness.values.annotations import Annotated, Annotation, annotate
 from weakspot.harness.values.exploration import Violation
@@ -68,7 +68,7 @@ class Relaxing:
         self._prices = prices
         self._questions, self._report = explorations, report
         self._fences = fences
-        self._subject, self._version = version.subject, version.alone
+        self._subject, self._version = version.name, version.alone
         self._violated = version.violated
         self._names = [name for name, _ in version.programs]
         self._all, self._annotated = annotate([program for _, program in version.programs])
@@ -335,7 +335,7 @@ class Relaxing:
 
 
 def searches(
-    subjects: Sequence[Subject],
+    groups: Sequence[ProgramGroup],
     models: Sequence[Model],
     bounds: Bounds,
     *,
@@ -343,11 +343,11 @@ def searches(
     prices: Prices | None = None,
     report: Report = lambda _: None,
 ) -> Iterator[Relaxing]:
-    """The searches to run, one after the other: one per model and version of a subject's source."""
-    for subject, model in itertools.product(subjects, models):
-        report(f"{subject.name} under {model.name}")
+    """The searches to run, one after the other: one per model and version of a group's source."""
+    for group, model in itertools.product(groups, models):
+        report(f"{group.name} under {model.name}")
         explorations = Explorations(model, bounds)
-        for version in versions(subject, explorations, report=report):
+        for version in versions(group, explorations, report=report):
             yield Relaxing(version, explorations, fences=fences, prices=prices, report=report)
 
 

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-Kind = Literal["answer", "wording", "new"]
+DifferenceKind = Literal["answer", "wording", "new"]
 
 UNCOMPARED = {"seconds", "path", "folder", "key"}
 """Times, places on the disk, and the keys of stored jobs, which contain versions."""
@@ -40,7 +40,7 @@ _TIME = re.compile(r"\bin \d+(\.\d+)? m?s\b")
 class Difference(NamedTuple):
     """`field` is the path within the answer: violations[0].sites."""
 
-    kind: Kind
+    kind: DifferenceKind
     field: str
     old: Any
     new: Any
@@ -75,7 +75,7 @@ def of_texts(old: str, new: str, field: str) -> Iterator[Difference]:
     """The difference between two litmus tests: only of wording where comments alone differ."""
     if old == new:
         return
-    kind: Kind = "answer" if _COMMENT.sub("", old) != _COMMENT.sub("", new) else "wording"
+    kind: DifferenceKind = "answer" if _COMMENT.sub("", old) != _COMMENT.sub("", new) else "wording"
     changed = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=0)
     lines = [line for line in changed if not line.startswith(("---", "+++", "@@"))]
     removed = [line[1:] for line in lines if line[0] == "-"]

@@ -107,7 +107,7 @@ def inspected(
     source.write_text(PROGRAM.format(operations=text))
     material = gather([str(source)])
     subjects = [
-        operations.Subject(each.name, each.generated.program, each.generated.tests)
+        operations.ProgramWithTests(each.name, each.generated.program, each.generated.tests)
         for each in material.programs
     ]
     inspection = CodegenCheck(

@@ -14,9 +14,9 @@ from weakspot.harness.corpus import models
 from weakspot.harness.corpus.structures import CLAIMS, Structure, read_structure, structures
 from weakspot.harness.orders import promotion
 from weakspot.harness.orders.explorations import Explorations
+from weakspot.harness.orders.program_groups import Version, program_groups, versions
 from weakspot.harness.orders.relax import Relaxing
 from weakspot.harness.orders.relaxation import Relaxed
-from weakspot.harness.orders.subjects import Version, subjects, versions
 from weakspot.harness.values.strength import at_most
 
 STRUCTURES = structures()
@@ -26,11 +26,11 @@ by_name = pytest.mark.parametrize("structure", STRUCTURES, ids=[each.name for ea
 @cache
 def relaxed(structure: str) -> tuple[list[Relaxed], float]:
     """What relax finds of each version, and the seconds of processor time that it takes."""
-    (subject,) = subjects([structure])
+    (group,) = program_groups([structure])
     model, results = models.resolve("rc11"), []
     begun = time.process_time()
     explorations = Explorations(model, Bounds())
-    for version in versions(subject, explorations):
+    for version in versions(group, explorations):
         work = Relaxing(version, explorations)
         work.run()
         results.append(work.result())
@@ -51,7 +51,7 @@ def test_a_structure_is_relaxed_within_ten_seconds(structure: Structure) -> None
 
 
 def test_two_producers_and_two_consumers_are_relaxed_within_a_second() -> None:
-    (whole,) = subjects(["dice_ptlqueue"])
+    (whole,) = program_groups(["dice_ptlqueue"])
     chosen = tuple(each for each in whole.programs if each[0] == "v2_two_by_two")
     begun = time.process_time()
     version = Version("two by two", chosen, {})

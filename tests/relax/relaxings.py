@@ -8,8 +8,8 @@ from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus import models
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders.explorations import Explorations
+from weakspot.harness.orders.program_groups import program_groups, versions
 from weakspot.harness.orders.relax import Relaxing
-from weakspot.harness.orders.subjects import subjects, versions
 from weakspot.harness.orders.trials import Report
 
 
@@ -22,11 +22,11 @@ def relaxings(
     report: Report = lambda _: None,
 ) -> list[Relaxing]:
     """One for each version of the one source that is named, not yet run."""
-    (subject,) = subjects([str(each) for each in what])
+    (group,) = program_groups([str(each) for each in what])
     explorations = Explorations(models.resolve(model), bounds or Bounds())
     return [
         Relaxing(version, explorations, fences=fences, prices=prices, report=report)
-        for version in versions(subject, explorations)
+        for version in versions(group, explorations)
     ]
 
 

@@ -12,9 +12,9 @@ from weakspot.errors import BadInput
 from weakspot.harness.checkers.explorer import Bounds, asked
 from weakspot.harness.corpus import models
 from weakspot.harness.orders.minimal import below
+from weakspot.harness.orders.program_groups import program_groups
 from weakspot.harness.orders.relax import Relaxing
 from weakspot.harness.orders.relaxation import Relaxed, findings
-from weakspot.harness.orders.subjects import subjects
 from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.strength import Assignment, allowed, just_less
 
@@ -239,7 +239,7 @@ def test_a_search_interrupted_before_its_first_answer_reports_what_is_too_weak(
 def test_a_litmus_test_has_nothing_to_relax() -> None:
     folder = Path(__file__).parents[2] / "litmus" / "store_buffering" / "tests"
     with pytest.raises(BadInput, match="no source whose memory orders could be changed"):
-        subjects([str(folder)])
+        program_groups([str(folder)])
 
 
 class Dear:

@@ -28,7 +28,7 @@ from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.trials import Report
 
 
-class Subject(msgspec.Struct, frozen=True):
+class ProgramGroup(msgspec.Struct, frozen=True):
     """Programs that are relaxed together, with their names."""
 
     name: str
@@ -36,14 +36,14 @@ class Subject(msgspec.Struct, frozen=True):
     structure: Structure | None = None  # of the corpus
 
 
-def subjects(
+def program_groups(
     what: Sequence[str],
     *,
     defines: Sequence[str] = (),
     include: Sequence[Path] = (),
     report: Report = lambda _: None,
-) -> tuple[Subject, ...]:
-    """One subject per named structure, and one for the user's own files, which are compiled with
+) -> tuple[ProgramGroup, ...]:
+    """One group per named structure, and one for the user's own files, which are compiled with
     the macros and include folders. Raises BadInput for a litmus test, which has no source, and what
     reading a program raises.
     """
@@ -69,10 +69,10 @@ def subjects(
                 ),
             )
 
-    found = [Subject(each.name, tuple(read(each)), each) for each in named if each.recorded]
+    found = [ProgramGroup(each.name, tuple(read(each)), each) for each in named if each.recorded]
     if mine := [each for each in named if not each.recorded]:
         programs = tuple(program for each in mine for program in read(each))
-        found.append(Subject(", ".join(each.name for each in mine), programs))
+        found.append(ProgramGroup(", ".join(each.name for each in mine), programs))
     return tuple(found)
 
 
@@ -81,42 +81,42 @@ class Version(msgspec.Struct, frozen=True):
     `violated` holds the kinds of violation of each program that is violated as written; `alone`
     names the programs of this version only, if there are several versions."""
 
-    subject: str
+    name: str
     programs: tuple[tuple[str, Program], ...]
     violated: Mapping[str, tuple[str, ...]]
     alone: tuple[str, ...] = ()
 
 
 def versions(
-    subject: Subject, explorations: Explorations, *, report: Report = lambda _: None
+    group: ProgramGroup, explorations: Explorations, *, report: Report = lambda _: None
 ) -> tuple[Version, ...]:
-    """The versions of a subject's source, in the order of their first programs."""
+    """The versions of a group's source, in the order of their first programs."""
     violated: dict[str, tuple[str, ...]] = {}
-    for name, program in subject.programs:
+    for name, program in group.programs:
         report(name)
         found = explorations.of(program)
         if kinds := dict.fromkeys(each["kind"] for each in found["violations"]):
             violated[name] = tuple(kinds)
-    good = [each for each in subject.programs if each[0] not in violated]
-    if not good or subject.structure is None:
-        wrong = [each for each in subject.programs if each[0] in violated]
-        return (Version(subject.name, (*good, *wrong), violated),)
-    texts = {name: _text(program) for name, program in subject.programs}
-    groups = _together([name for name, _ in good], texts)
+    good = [each for each in group.programs if each[0] not in violated]
+    if not good or group.structure is None:
+        wrong = [each for each in group.programs if each[0] in violated]
+        return (Version(group.name, (*good, *wrong), violated),)
+    texts = {name: _text(program) for name, program in group.programs}
+    sets = _together([name for name, _ in good], texts)
     homes: defaultdict[int, list[tuple[str, Program]]] = defaultdict(list)
-    for name, program in subject.programs:
+    for name, program in group.programs:
         if name in violated:
-            fit = (n for n, group in enumerate(groups) if _agrees(name, group, texts))
+            fit = (n for n, names in enumerate(sets) if _agrees(name, names, texts))
             homes[next(fit, 0)].append((name, program))
-    uses = Counter(name for group in groups for name in group)
+    uses = Counter(name for names in sets for name in names)
     return tuple(
         Version(
-            subject.name,
-            (*(each for each in good if each[0] in group), *homes[number]),
+            group.name,
+            (*(each for each in good if each[0] in names), *homes[number]),
             {name: violated[name] for name, _ in homes[number]},
-            tuple(name for name in group if uses[name] == 1 < len(groups)),
+            tuple(name for name in names if uses[name] == 1 < len(sets)),
         )
-        for number, group in enumerate(groups)
+        for number, names in enumerate(sets)
     )
 
 
