@@ -13,7 +13,6 @@
 //!
 //! A folder uses those above it only.
 
-mod bitset;
 pub mod error;
 pub mod interpreter;
 pub mod ir;

@@ -1,5 +1,5 @@
 //! The control flow graph of a function: its loops, and the registers live at their headers.
-use crate::bitset::BitSet;
+use bit_set::BitSet;
 
 /// Blocks are numbered; `edges[b]` are the targets of block `b`'s terminator.
 pub struct ControlFlowGraph {
@@ -62,8 +62,8 @@ impl ControlFlowGraph {
             let index = match loops.iter().position(|l| l.header == header) {
                 Some(index) => index,
                 None => {
-                    let mut body = BitSet::default();
-                    body.insert(header as u32);
+                    let mut body = BitSet::new();
+                    body.insert(header);
                     loops.push(LoopInfo { header, body });
                     loops.len() - 1
                 }
@@ -71,7 +71,7 @@ impl ControlFlowGraph {
             let body = &mut loops[index].body;
             let mut work = vec![from];
             while let Some(block) = work.pop() {
-                if body.insert(block as u32) {
+                if body.insert(block) {
                     work.extend(&preds[block]);
                 }
             }
@@ -82,24 +82,24 @@ impl ControlFlowGraph {
     /// Registers live on entry to each block, after the phis.
     pub fn live(&self, usage: &[Usage]) -> Vec<BitSet> {
         let n = self.edges.len();
-        let mut live = vec![BitSet::default(); n];
+        let mut live = vec![BitSet::new(); n];
         let mut changed = true;
         while changed {
             changed = false;
             for block in (0..n).rev() {
-                let mut now = BitSet::default();
+                let mut now = BitSet::new();
                 for (k, to) in self.edges[block].iter().enumerate() {
                     let mut through = live[*to].clone();
                     if let Some((writes, reads)) = usage[block].moves.get(k) {
-                        writes.iter().for_each(|s| through.remove(*s));
-                        reads.iter().for_each(|s| {
-                            through.insert(*s);
-                        });
+                        for register in writes {
+                            through.remove(*register as usize);
+                        }
+                        through.extend(reads.iter().map(|register| *register as usize));
                     }
-                    now.union(&through);
+                    now.union_with(&through);
                 }
-                now.subtract(&usage[block].defs);
-                now.union(&usage[block].uses);
+                now.difference_with(&usage[block].defs);
+                now.union_with(&usage[block].uses);
                 if now != live[block] {
                     live[block] = now;
                     changed = true;

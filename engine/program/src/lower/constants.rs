@@ -4,12 +4,12 @@
 //! constant with one access per order. Only the access with that order may remain: sparse
 //! conditional constant propagation (Wegman and Zadeck, TOPLAS 1991). A value is folded only if
 //! *all* its operands are constants, so `r & 0` keeps its dependency on r.
-use crate::bitset::BitSet;
 use crate::error::{Error, Result};
 use crate::ir::arithmetic;
 use crate::llvm::ast::{Function, Inst, InstKind, Typed, Value};
 use crate::llvm::types::{TypeId, Types};
 use crate::lower::opcodes::{binary_op, predicate_of};
+use bit_set::BitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// None: the value is not known before the program runs.
@@ -32,7 +32,7 @@ impl<'m, 'a> Folded<'m, 'a> {
         let mut folded = Folded {
             types,
             values: FxHashMap::default(),
-            reached: BitSet::default(),
+            reached: BitSet::new(),
         };
         if function.blocks.is_empty() {
             return Err(Error::invalid("function without basic blocks"));
@@ -46,7 +46,7 @@ impl<'m, 'a> Folded<'m, 'a> {
         while changed {
             changed = false;
             for (k, block) in function.blocks.iter().enumerate() {
-                if !folded.reached.contains(k as u32) {
+                if !folded.reached.contains(k) {
                     continue;
                 }
                 for inst in &block.insts {
@@ -60,7 +60,7 @@ impl<'m, 'a> Folded<'m, 'a> {
                         return Err(Error::invalid(format!("undefined block %{target}")));
                     };
                     changed |= edges.insert((&block.name, &function.blocks[*to].name));
-                    changed |= folded.reached.insert(*to as u32);
+                    changed |= folded.reached.insert(*to);
                 }
             }
         }

@@ -70,7 +70,7 @@ pub fn lower_function(l: &mut Lowering, id: FuncId) -> Result<()> {
 impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
     fn run(&mut self, id: FuncId) -> Result<()> {
         let function = self.function;
-        let reached: Vec<usize> = self.folded.reached.iter().map(|b| b as usize).collect();
+        let reached: Vec<usize> = self.folded.reached.iter().collect();
         for (ty, name) in &function.params {
             if self.l.module.types.scalars(*ty)?.len() != 1 {
                 return Err(Error::unsupported("a structure as a function parameter"));
@@ -448,12 +448,12 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             self.l.program.sites.push(site);
             found.push(Loop {
                 site: self.l.program.sites.len() as SiteId - 1,
-                live: live[info.header].iter().collect(),
+                live: live[info.header].iter().map(|r| r as Register).collect(),
             });
         }
         for block in reached {
             let end = ranges[*block].1;
-            let inside = |l: &crate::lower::cfg::LoopInfo, b: usize| l.body.contains(b as u32);
+            let inside = |l: &crate::lower::cfg::LoopInfo, b: usize| l.body.contains(b);
             let leaves: Vec<u32> = (0..loops.len())
                 .filter(|k| inside(&loops[*k], *block))
                 .filter(|k| {

@@ -7,6 +7,7 @@ pub fn usage(code: &[Inst]) -> Usage {
     let mut out = Usage::default();
     for inst in code {
         visit(&inst.op, &mut |register, write| {
+            let register = register as usize;
             if write {
                 out.defs.insert(register);
             } else if !out.defs.contains(register) {

@@ -1,5 +1,5 @@
 //! Register values and the reads that they depend on.
-use crate::bitset::BitSet;
+use bit_set::BitSet;
 use rustc_hash::FxHashMap;
 
 /// A set of a thread's events, in a `Deps` table; 0 is the empty set.
@@ -30,9 +30,9 @@ pub struct Deps {
 impl Default for Deps {
     fn default() -> Deps {
         let mut ids = FxHashMap::default();
-        ids.insert(BitSet::default(), 0);
+        ids.insert(BitSet::new(), 0);
         Deps {
-            sets: vec![BitSet::default()],
+            sets: vec![BitSet::new()],
             ids,
             unions: FxHashMap::default(),
             singles: Vec::new(),
@@ -53,8 +53,8 @@ impl Deps {
 
     pub fn single(&mut self, event: u32) -> Dep {
         while self.singles.len() <= event as usize {
-            let mut set = BitSet::default();
-            set.insert(self.singles.len() as u32);
+            let mut set = BitSet::new();
+            set.insert(self.singles.len());
             let id = self.intern(set);
             self.singles.push(id);
         }
@@ -73,7 +73,7 @@ impl Deps {
             return *known;
         }
         let mut set = self.sets[a as usize].clone();
-        set.union(&self.sets[b as usize]);
+        set.union_with(&self.sets[b as usize]);
         let id = self.intern(set);
         self.unions.insert(key, id);
         id

@@ -167,7 +167,7 @@ fn thread_events(
         let resolve = |dep: u32| {
             let mut found: Vec<u32> = Vec::new();
             for index in deps.get(dep).iter() {
-                match through.get(index as usize) {
+                match through.get(index) {
                     Some(Ok(index)) => found.push(*index),
                     Some(Err(more)) => found.extend(more),
                     None => {}
