@@ -64,9 +64,10 @@ class Followed(msgspec.Struct, frozen=True):
 
 
 def perpetual(read: Body) -> tuple[Followed, ...] | None:
-    """The observed registers of a test that can run perpetually, in the order of `observables`; None
-    for one that cannot. It can if nothing depends on values, each location is written by a single
-    store, exchange or sum, and the condition is about registers only, into which written
+    """The observed registers of a test that can run perpetually, in the order of `observables`.
+
+    None for a test that cannot. It can if nothing depends on values, each location is written by a
+    single store, exchange or sum, and the condition is about registers only, into which written
     locations are read."""
     writers: dict[str, tuple[int, int]] = {}
     readers: dict[Observable, str] = {}
