@@ -32,8 +32,8 @@ SECONDS = 5.0
 
 
 class SuggestedRepair(msgspec.Struct, frozen=True):
-    """The orders to strengthen, and a sentence that says so; both empty if no repair was found. A
-    search that ran `out_of_time` may have missed one."""
+    """The memory orders to strengthen, and a sentence that says so; both empty if no repair was
+    found. A search that ran `out_of_time` may have missed one."""
 
     needs: tuple[RequiredOrder, ...] = ()
     fix: str = ""

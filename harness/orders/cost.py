@@ -49,8 +49,8 @@ _NO_CODE = re.compile(r"^\s*\.(?:file|ident)\b.*\n", re.M)
 
 class OrderCost(msgspec.Struct, frozen=True, kw_only=True):
     """A memory order of an annotation. `same_as` is an earlier order with the same machine code;
-    `why` is the reason why no program with the order exists. A Timing is None if it could not be
-    measured, and for the weakest order."""
+    `why` is the reason why no program with the memory order exists. A Timing is None if it could
+    not be measured, and for the weakest memory order."""
 
     order: str
     same_as: str = ""
@@ -87,7 +87,7 @@ class RunCost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Costs(msgspec.Struct, frozen=True, kw_only=True):
-    """The measurements of a subject on a machine; `turns` counts rounds."""
+    """The measurements of a program group on a machine; `turns` counts rounds."""
 
     subject: str
     machine: str
@@ -130,7 +130,7 @@ class _Entry(Comparison[programs.Program]):
 
 
 class Costing:
-    """The measurement of one subject. `result` is available at any time, also after Ctrl-C."""
+    """The measurement of a program group. `result` is available at any time, also after Ctrl-C."""
 
     def __init__(
         self,

@@ -62,7 +62,7 @@ def repairs(
     annotations, annotated = annotate([program for _, program in programs])
     at = names.index(violated)
     own = annotated[at].orders
-    # annotations that the program does not use keep an order that is written somewhere
+    # annotations that the program does not use keep a memory order that is written somewhere
     written = tuple(own.get(n, each.order) for n, each in enumerate(annotations))
     choices = [
         stronger(each.kind, mine) if n in own else (mine,)

@@ -32,7 +32,7 @@ _ORDER = re.compile(r"(?:std\s*::\s*)?memory_order(?:_|\s*::\s*)(\w+)")
 #: what an assignment can be turned into a call on, without evaluating anything twice
 _PLACE = {"identifier", "field_identifier", "field_expression", "subscript_expression", "this"}
 _INDEX = {"number_literal", "subscript_argument_list"}
-#: how many arguments a call has without its orders, by what its name ends with
+#: how many arguments a call has without its memory orders, by what its name ends with
 _ARGUMENTS = (
     (re.compile(r"compare_exchange_(weak|strong)"), 3),
     (re.compile(r"load|test_and_set|clear|test"), 1),

@@ -56,11 +56,11 @@ class _Answer(msgspec.Struct, frozen=True):
 
 
 class Trials:
-    """Scenes under one model. `choices` are the candidate orders of each annotation, the strongest
-    last; candidates can be added later. `explorations` counts what was explored so far, `failed`
-    lists what `fails` has found.
+    """Scenes under one model. `choices` are the candidate memory orders of each annotation, the
+    strongest last; candidates can be added later. `explorations` counts what was explored so far,
+    `failed` lists what `fails` has found.
 
-    `tolerated` are scenes whose loop bound is reached even under orders that are known to suffice:
+    `tolerated` are scenes whose loop bound is reached even under memory orders known to suffice:
     for them, safety within the bound is enough, and results state the bound. `unknown` are scenes
     for which a limit left some assignment undecided; such an assignment does not count as
     sufficient.
@@ -120,7 +120,7 @@ class Trials:
         return tuple(grown)
 
     def _raised(self, scene: int, grown: list[str], answer: _Answer) -> list[str]:
-        """Orders under which a scene violates something, strengthened as long as it still does."""
+        """Memory orders that violate a scene, strengthened as long as they still do."""
         used = self.scenes[scene].used
         # annotations outside the witness seldom matter
         others = [number for number in used if number not in answer.at]

@@ -1,7 +1,7 @@
 """Annotations: the memory orders in a source, each at one place.
 
 One place may be several sites of a program, one per call chain, and sites of several programs that
-include the same header: their orders are changed together.
+include the same header: their memory orders are changed together.
 """
 
 from __future__ import annotations

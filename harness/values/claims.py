@@ -51,9 +51,9 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class WeakestOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An annotation and the weakest memory orders that suffice there.
 
-    `at` is file, line and column; `written` is the order in the source; `weakest` has one order per
-    minimal assignment; `why` says for each what goes wrong with a weaker one, and is empty for the
-    weakest order of all.
+    `at` is file, line and column; `written` is the memory order in the source; `weakest` has one
+    per minimal assignment; `why` says for each what goes wrong with a weaker one, and is empty for
+    the weakest of all.
     """
 
     at: str

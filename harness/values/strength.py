@@ -63,7 +63,7 @@ def with_own(order: str, own: str) -> str:
 
 
 def spelled(order: str) -> str:
-    """An order in the spelling of C, with its adjacent fences."""
+    """A memory order in the spelling of C, with its adjacent fences."""
     before, own, after = split(order)
     success, _, failure = own.partition("/")
     order = C_ORDER[success]
@@ -90,7 +90,7 @@ def at_most(order: str, other: str) -> bool:
 
 @cache
 def allowed(kind: str) -> tuple[str, ...]:
-    """The orders that C11 allows for a kind of operation, weaker ones first.
+    """The memory orders that C11 allows for a kind of operation, weaker ones first.
 
     The order of a compare-exchange on failure is not stronger than on success (7.17.7.4).
     """
@@ -133,7 +133,7 @@ def just_below(order: str, among: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def strongest(kind: str, given: Iterable[str]) -> str:
-    """The weakest order that guarantees all that the given ones do."""
+    """The weakest memory order that guarantees all that the given ones do."""
     wanted = set(given)
     if len(wanted) == 1:
         return wanted.pop()
@@ -191,7 +191,7 @@ def just_less(kind: str, order: str) -> tuple[str, ...]:
 
 
 def cost(kind: str, order: str) -> int:
-    """An estimate of the cost of an order, used until a machine has measured it.
+    """An estimate of the cost of a memory order, used until a machine has measured it.
 
     It counts what the order guarantees, seq_cst three times. A fence costs one more, since it
     orders all accesses around it.
