@@ -121,11 +121,11 @@ fn dict<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut reasons: Vec<String> = Vec::new();
     let place = |site: SiteId| program.sites[site as usize].place();
-    for cut in &found.truncations {
-        let at = cut
+    for truncation in &found.truncations {
+        let at = truncation
             .site
             .map_or(String::new(), |s| format!(" at {}", place(s)));
-        reasons.push(format!("{}{at}", cut.message));
+        reasons.push(format!("{}{at}", truncation.message));
     }
     let limits = &options.limits;
     match found.limit {

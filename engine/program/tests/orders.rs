@@ -54,9 +54,9 @@ fn an_order_that_c_does_not_allow_is_refused_with_those_it_does() {
         ("R", "na", "rlx, acq or sc"),
     ] {
         let site = of_kind(&program, kind)[0];
-        let told = with(&program, &[(site, order)]).expect_err("no such order");
-        assert!(told.contains(allowed), "{told}");
-        assert!(told.starts_with("stack.c:"), "{told}");
+        let message = with(&program, &[(site, order)]).expect_err("no such order");
+        assert!(message.contains(allowed), "{message}");
+        assert!(message.starts_with("stack.c:"), "{message}");
     }
     let plain = program.orders().iter().position(String::is_empty);
     let plain = plain.expect("a site without an order") as SiteId;
@@ -92,9 +92,9 @@ fn a_new_fence_stands_beside_its_access() {
         let more = program.with_fences(&[NewFence { at, after, order }]);
         let more = more.expect("a fence may stand there");
         assert_eq!(more.sites.len(), program.sites.len() + 1);
-        let told = trace(&more);
-        assert_eq!(told.runs.len(), trace(&program).runs.len());
-        let events = told.runs.iter().flat_map(|run| &run.threads);
+        let traced = trace(&more);
+        assert_eq!(traced.runs.len(), trace(&program).runs.len());
+        let events = traced.runs.iter().flat_map(|run| &run.threads);
         let mut seen = 0;
         for thread in events {
             for (k, e) in thread

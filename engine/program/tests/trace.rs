@@ -14,17 +14,17 @@ fn values(run: &Run, loc: &str) -> Vec<u64> {
 
 /// What distinguishes runs: sequences of sites, kinds and locations, and the end.
 fn sequences(trace: &Trace) -> BTreeSet<String> {
-    let told = |run: &Run| {
+    let describe = |run: &Run| {
         let threads = run.threads.iter().map(|events| {
-            let told = |e: &program::trace::TracedEvent| {
+            let text = |e: &program::trace::TracedEvent| {
                 format!("{}{}{}", e.event.site, e.event.kind.name(), e.loc)
             };
-            events.iter().map(told).collect::<Vec<_>>()
+            events.iter().map(text).collect::<Vec<_>>()
         });
         let threads: Vec<_> = threads.collect();
         format!("{threads:?} {:?} {:?}", run.outcome, run.site)
     };
-    trace.runs.iter().map(told).collect()
+    trace.runs.iter().map(describe).collect()
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn opposite_lock_orders_deadlock_and_say_where() {
     );
     let done = trace.runs.iter().find(|r| r.outcome == Outcome::Complete);
     let events = &done.expect("a run that ends").threads[1];
-    let told: Vec<(&str, &str)> = events
+    let found: Vec<(&str, &str)> = events
         .iter()
         .map(|e| (e.event.kind.name(), e.loc.as_str()))
         .collect();
@@ -203,7 +203,7 @@ fn opposite_lock_orders_deadlock_and_say_where() {
         ("UNLOCK", "p[1].lock"),
         ("UNLOCK", "p[0].lock"),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(found, expected);
 }
 
 #[test]
@@ -397,12 +397,12 @@ out:
         "%o = atomicrmw add ptr @x, i32 1 monotonic, align 4\n  %c = icmp ne i32 %o, 1000",
         "%c",
     );
-    let cut = work.trace(&Options::default());
-    assert!(!cut.exhaustive);
-    assert_eq!(cut.bound_sites.len(), 1);
-    assert_eq!(work.sites[cut.bound_sites[0] as usize].kind, "loop");
+    let bounded = work.trace(&Options::default());
+    assert!(!bounded.exhaustive);
+    assert_eq!(bounded.bound_sites.len(), 1);
+    assert_eq!(work.sites[bounded.bound_sites[0] as usize].kind, "loop");
     let rounds = |t: &Trace| find(&t.runs[0].threads[1], EventKind::Rmw, "x").len();
-    assert_eq!(rounds(&cut), 5, "four times back and then no more");
+    assert_eq!(rounds(&bounded), 5, "four times back and then no more");
     let counted = round(
         "%o = atomicrmw add ptr @x, i32 1 monotonic, align 4\n  %c = icmp ult i32 %n, 20",
         "%c",
@@ -412,7 +412,7 @@ out:
     assert_eq!(rounds(&whole), 20);
     // the other thread continues after the limit
     let after = |r: &Run| !find(&r.threads[0], EventKind::Write, "x").is_empty();
-    assert!(cut.runs.iter().all(after));
+    assert!(bounded.runs.iter().all(after));
     let endless = round("%c = icmp eq i32 0, 0", "%c");
     assert_eq!(outcomes(&endless), ["bound"].into());
 }

@@ -63,7 +63,7 @@ impl Prepared {
             OrderConstraints::Orders(classes) => classes,
         };
         // The last writes so far, with their counts.
-        let mut ways: SmallVec<[CountedWrites; 2]> = smallvec![(SmallVec::new(), 1)];
+        let mut choices: SmallVec<[CountedWrites; 2]> = smallvec![(SmallVec::new(), 1)];
         for blocks in &classes {
             let ends = blocks.ends(&mut || self.spend())?;
             let ends = ends
@@ -82,7 +82,7 @@ impl Prepared {
                 continue;
             }
             let mut longer = SmallVec::new();
-            for (lasts, count) in &ways {
+            for (lasts, count) in &choices {
                 for (last, more) in &counted {
                     self.spend()?;
                     let mut lasts = lasts.clone();
@@ -90,10 +90,10 @@ impl Prepared {
                     longer.push((lasts, count.checked_mul(*more).ok_or(TooMany)?));
                 }
             }
-            ways = longer;
+            choices = longer;
         }
         let (flags, undefined) = self.flags_raised(schedule)?;
-        for (lasts, count) in &ways {
+        for (lasts, count) in &choices {
             let solution = Solution {
                 co: None,
                 choices: &[],

@@ -219,8 +219,8 @@ fn a_partial_candidate_fails_only_if_every_extension_does() {
     for (number, rf) in graph.all_rf().into_iter().enumerate() {
         let found = solutions(&graph, &model, number);
         let pairs: Vec<(usize, usize)> = rf.iter().collect();
-        for kept in 0..=pairs.len() {
-            let part = Relation::of(graph.n, pairs[..kept].iter().copied());
+        for length in 0..=pairs.len() {
+            let part = Relation::of(graph.n, pairs[..length].iter().copied());
             let holds = prepared.monotone_axioms_hold(&part, None).unwrap();
             assert!(holds || found.is_empty());
             for co in &found {
@@ -258,7 +258,7 @@ let rec subsets (all, pairs) = match pairs with
    subsets (all, pairs)
 end
 with x from subsets ({po \ po}, po & loc)
-acyclic (x | po)+ as kept
+acyclic (x | po)+ as preserved
 "#;
 
 #[test]
@@ -274,11 +274,11 @@ fn one_model_accepts_graphs_with_and_without_a_choice_in_any_order() {
             let (graph, expected) = &graphs[number];
             let mut found = BTreeSet::new();
             let mut prepared = graph.prepare(&model).unwrap_or_else(|e| panic!("{e}"));
-            let told = prepared.solutions(&Relation::new(graph.n), None, &mut |solution| {
+            let result = prepared.solutions(&Relation::new(graph.n), None, &mut |solution| {
                 found.insert(solution.choices[0].1.clone());
                 ControlFlow::Continue(())
             });
-            assert!(told.is_ok(), "{told:?}");
+            assert!(result.is_ok(), "{result:?}");
             assert_eq!(found.len(), *expected, "graph {number} of {order:?}");
         }
     }

@@ -58,7 +58,12 @@ fn own(text: &str) -> Model {
 /// together.
 type Counts = BTreeMap<(Vec<usize>, Vec<String>, bool), u64>;
 
-fn told(graph: &Graph, model: &Model, rf: &Relation, observed: Option<&Set>) -> (Counts, bool) {
+fn counted_states(
+    graph: &Graph,
+    model: &Model,
+    rf: &Relation,
+    observed: Option<&Set>,
+) -> (Counts, bool) {
     let mut prepared = graph.prepare(model).unwrap();
     let mut counts = Counts::new();
     let mut together = false;
@@ -138,8 +143,8 @@ proptest! {
         let models = MODELS.map(named).into_iter().chain(TEXTS.map(own));
         for (number, model) in models.enumerate() {
             for rf in all.iter().cycle().skip(start).step_by(7).take(6) {
-                let (listed, _) = told(&graph, &model, rf, None);
-                let (counted, _) = told(&graph, &model, rf, Some(&observed));
+                let (listed, _) = counted_states(&graph, &model, rf, None);
+                let (counted, _) = counted_states(&graph, &model, rf, Some(&observed));
                 prop_assert_eq!(
                     reduced(counted, &observed),
                     reduced(listed, &observed),
@@ -162,12 +167,12 @@ proptest! {
         for model in MODELS.map(named).into_iter().chain(TEXTS.map(own)) {
             let mut prepared = graph.prepare(&model).unwrap();
             for rf in &all {
-                let (found, _) = told(&graph, &model, rf, None);
+                let (found, _) = counted_states(&graph, &model, rf, None);
                 let mut pairs: Vec<(usize, usize)> = rf.iter().collect();
                 let turn = if pairs.is_empty() { 0 } else { order.index(pairs.len()) };
                 pairs.rotate_left(turn);
-                for kept in 0..=pairs.len() {
-                    let part = Relation::of(graph.n, pairs[..kept].iter().copied());
+                for length in 0..=pairs.len() {
+                    let part = Relation::of(graph.n, pairs[..length].iter().copied());
                     let holds = prepared.monotone_axioms_hold(&part, None).unwrap();
                     prop_assert!(holds || found.is_empty());
                 }
@@ -185,14 +190,14 @@ fn orders_of_one_location_are_counted_without_enumeration() {
     ]);
     let observed = Set::full(graph.n);
     for name in ["sc", "tso", "pso", "rc11", "c20"] {
-        let told: BTreeSet<bool> = graph
+        let found: BTreeSet<bool> = graph
             .all_rf()
             .iter()
-            .map(|rf| told(&graph, &named(name), rf, Some(&observed)))
+            .map(|rf| counted_states(&graph, &named(name), rf, Some(&observed)))
             .filter(|(counts, _)| !counts.is_empty())
             .map(|(_, together)| together)
             .collect();
-        assert_eq!(told, BTreeSet::from([true]), "{name}");
+        assert_eq!(found, BTreeSet::from([true]), "{name}");
     }
 }
 
@@ -201,7 +206,7 @@ fn orders_that_a_flag_depends_on_are_enumerated() {
     let graph = Graph::new(&["Wx Wx", "Wx"]);
     let observed = Set::full(graph.n);
     let model = own("acyclic po-loc | rf | co | fr\nflag ~empty (co; co) & po as between");
-    let (_, together) = told(&graph, &model, &graph.all_rf()[0], Some(&observed));
+    let (_, together) = counted_states(&graph, &model, &graph.all_rf()[0], Some(&observed));
     assert!(!together);
 }
 
@@ -211,7 +216,7 @@ fn many_orders_are_counted_at_once() {
     let graph = Graph::new(&["Wx:A:RLX Wx:A:RLX Wx:A:RLX Wx:A:RLX"; 4]);
     let observed = Set::full(graph.n);
     let rf = Relation::new(graph.n);
-    let (counts, together) = told(&graph, &named("rc11"), &rf, Some(&observed));
+    let (counts, together) = counted_states(&graph, &named("rc11"), &rf, Some(&observed));
     assert!(together);
     assert_eq!(counts.len(), 4);
     assert!(counts.values().all(|count| *count == 63_063_000 / 4));

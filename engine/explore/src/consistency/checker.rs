@@ -131,27 +131,30 @@ impl ConsistencyChecker {
         graph: &Graph,
         known_consistent: bool,
     ) -> Result<Option<Flags>, CatError> {
-        let speaks = match has_plain(graph) {
+        let may_flag = match has_plain(graph) {
             true => self.flags,
             false => self.flags_on_atomics,
         };
-        if !known_consistent || speaks {
+        if !known_consistent || may_flag {
             self.checks += 1;
             self.show(graph, &[]);
         }
         if !known_consistent && !self.consistency.consistent()? {
             return Ok(None);
         }
-        match speaks {
+        match may_flag {
             true => self.consistency.flags().map(Some),
             false => {
-                debug_assert!(self.says_nothing(graph), "the model was read as silent");
+                debug_assert!(
+                    self.flags_nothing(graph),
+                    "the model was classified as flagging nothing"
+                );
                 Ok(Some(Flags::default()))
             }
         }
     }
 
-    fn says_nothing(&mut self, graph: &Graph) -> bool {
+    fn flags_nothing(&mut self, graph: &Graph) -> bool {
         self.show(graph, &[]);
         matches!(self.consistency.flags(), Ok(flags) if flags == Flags::default())
     }

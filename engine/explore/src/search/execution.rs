@@ -146,8 +146,8 @@ impl Execution {
         moved: &mut Vec<EventId>,
         out: &mut Execution,
     ) {
-        let is_told = |id| self.graph.event(id).action != Action::Wait;
-        self.graph.part(is_told, moved, &mut out.graph);
+        let is_shown = |id| self.graph.event(id).action != Action::Wait;
+        self.graph.part(is_shown, moved, &mut out.graph);
         out.heads.clone_from(&self.heads);
         out.generation = self.generation;
         for thread in 0..self.heads.len() {

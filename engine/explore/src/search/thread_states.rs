@@ -39,7 +39,7 @@ pub enum Transition {
 
 pub struct ThreadStates<T> {
     states: Vec<State<T>>,
-    ways: FxHashMap<(Node, Transition), Node>,
+    successors: FxHashMap<(Node, Transition), Node>,
     initial: FxHashMap<Location, Initial>,
     /// Changes when the cache is cleared.
     pub generation: u32,
@@ -49,7 +49,7 @@ impl<T: Clone> ThreadStates<T> {
     pub fn new() -> ThreadStates<T> {
         ThreadStates {
             states: Vec::new(),
-            ways: FxHashMap::default(),
+            successors: FxHashMap::default(),
             initial: FxHashMap::default(),
             generation: 1,
         }
@@ -59,7 +59,7 @@ impl<T: Clone> ThreadStates<T> {
     pub fn trim(&mut self, most: usize) {
         if self.states.len() > most {
             self.states.clear();
-            self.ways.clear();
+            self.successors.clear();
             self.initial.clear();
             self.generation += 1;
         }
@@ -92,17 +92,17 @@ impl<T: Clone> ThreadStates<T> {
         &mut self,
         source: &S,
         node: Node,
-        way: Transition,
+        transition: Transition,
     ) -> Node {
-        if let Some(known) = self.ways.get(&(node, way)) {
+        if let Some(known) = self.successors.get(&(node, transition)) {
             return *known;
         }
         let state = &self.states[node as usize];
-        let mut thread = match way {
+        let mut thread = match transition {
             Transition::Created(child) => source.created(&state.thread, child),
             _ => state.thread.clone(),
         };
-        let (next, previous) = match way {
+        let (next, previous) = match transition {
             Transition::Created(_) => (source.next(&mut thread), NO_STATE),
             Transition::Answered(value) => {
                 if matches!(&state.next, Next::Event(label) if label.action.has_answer()) {
@@ -110,10 +110,10 @@ impl<T: Clone> ThreadStates<T> {
                 }
                 (source.next(&mut thread), node)
             }
-            _ => (stopped(&state.next, way), node),
+            _ => (stopped(&state.next, transition), node),
         };
         let new = self.add(thread, next, previous);
-        self.ways.insert((node, way), new);
+        self.successors.insert((node, transition), new);
         new
     }
 
@@ -134,12 +134,12 @@ impl<T: Clone> ThreadStates<T> {
 }
 
 /// What a thread does that is stopped at its next event.
-fn stopped(next: &Next, way: Transition) -> Next {
+fn stopped(next: &Next, transition: Transition) -> Next {
     let site = match next {
         Next::Event(label) => Some(label.site),
         _ => None,
     };
-    let (kind, message) = match way {
+    let (kind, message) = match transition {
         Transition::TooLong(most) => {
             let message = format!("more than {most} events in one execution");
             return Next::Truncated { message, site };

@@ -13,7 +13,7 @@ type Done<T> = Result<T, Interruption>;
 
 impl ThreadEnvironment<'_> {
     fn move_object(&mut self, t: &mut Thread, call: &ExternCall, old: u64, size: u64) -> Done<u64> {
-        let kept = match (old, self.local.memory.object_at(old)) {
+        let copied = match (old, self.local.memory.object_at(old)) {
             (0, _) => 0,
             (_, Some(object)) => object.size.min(size),
             (_, None) => {
@@ -24,12 +24,12 @@ impl ThreadEnvironment<'_> {
             }
         };
         let from = spot(old, 0, call.site);
-        let bytes = match kept {
+        let bytes = match copied {
             0 => Vec::new(),
-            kept => self.read_range(t, from, kept, true)?,
+            copied => self.read_range(t, from, copied, true)?,
         };
         let new = self.allocate(t, call)?;
-        if kept > 0 {
+        if copied > 0 {
             self.write_range(t, spot(new, 0, call.site), &bytes)?;
         }
         if old != 0 {

@@ -13,10 +13,10 @@ impl Witness {
         let graph = &violation.graph;
         let mut slice = Slice::new(source, graph);
         let nodes = Nodes::new(graph, &slice.by_thread);
-        let kept = match violation.fault.kind {
+        let selection = match violation.fault.kind {
             FaultKind::Race => race(&slice, &nodes, violation.conflict),
             _ => depended(&mut slice, &nodes, &violation.fault),
         };
-        Renderer::new(source, &slice, &nodes, kept).render()
+        Renderer::new(source, &slice, &nodes, selection).render()
     }
 }

@@ -63,9 +63,9 @@ impl<'a> Query<'a> {
         }
     }
 
-    /// Whether the property holds in all runs in which only the answers of the events in `kept` are
+    /// Whether the property holds in all runs in which only the answers of the events in `required` are
     /// fixed; false if `steps` are used up first.
-    pub fn holds(&self, kept: &BTreeSet<EventId>, steps: &mut usize) -> bool {
+    pub fn holds(&self, required: &BTreeSet<EventId>, steps: &mut usize) -> bool {
         let mut ways = vec![(self.beginning.clone(), Visits::new())];
         while let Some((mut now, mut visits)) = ways.pop() {
             loop {
@@ -103,7 +103,8 @@ impl<'a> Query<'a> {
                     }
                     _ => {}
                 }
-                let settled = |id: &EventId| !self.graph.event(*id).is_read() || kept.contains(id);
+                let settled =
+                    |id: &EventId| !self.graph.event(*id).is_read() || required.contains(id);
                 let answers = match same.filter(settled) {
                     Some(id) => vec![self.graph.event(id).value],
                     None => match self.answers(label.action) {

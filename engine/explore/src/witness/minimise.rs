@@ -124,12 +124,12 @@ pub fn race(slice: &Slice, nodes: &Nodes, conflict: Option<(EventId, EventId)>) 
             waits: Vec::new(),
         };
     };
-    let mut ways = nodes.po.union(&nodes.rf);
-    ways.union_with(&starts(slice));
+    let mut edges = nodes.po.union(&nodes.rf);
+    edges.union_with(&starts(slice));
     let (from, to) = (a as usize, b as usize);
-    ways.remove(from, to);
-    ways.remove(to, from);
-    let found = way(&ways, from, to).or_else(|| way(&ways, to, from));
+    edges.remove(from, to);
+    edges.remove(to, from);
+    let found = path(&edges, from, to).or_else(|| path(&edges, to, from));
     Selection {
         ids: found
             .unwrap_or_else(|| vec![from, to])
@@ -174,7 +174,7 @@ fn starts(slice: &Slice) -> Relation {
 }
 
 /// A shortest path from one event to another.
-fn way(ways: &Relation, from: usize, to: usize) -> Option<Vec<usize>> {
+fn path(edges: &Relation, from: usize, to: usize) -> Option<Vec<usize>> {
     let mut back: BTreeMap<usize, usize> = BTreeMap::new();
     let mut waiting = std::collections::VecDeque::from([from]);
     while let Some(at) = waiting.pop_front() {
@@ -186,7 +186,7 @@ fn way(ways: &Relation, from: usize, to: usize) -> Option<Vec<usize>> {
             path.reverse();
             return Some(path);
         }
-        for next in ways.successors(at) {
+        for next in edges.successors(at) {
             back.entry(next).or_insert_with(|| {
                 waiting.push_back(next);
                 at

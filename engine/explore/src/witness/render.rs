@@ -19,7 +19,7 @@ pub struct Renderer<'a> {
     source: &'a ProgramSource<'a>,
     slice: &'a Slice<'a>,
     nodes: &'a Nodes<'a>,
-    kept: Selection,
+    selection: Selection,
     names: LocationNames<'a>,
 }
 
@@ -28,9 +28,9 @@ impl<'a> Renderer<'a> {
         source: &'a ProgramSource<'a>,
         slice: &'a Slice<'a>,
         nodes: &'a Nodes<'a>,
-        kept: Selection,
+        selection: Selection,
     ) -> Renderer<'a> {
-        let heap = kept.ids.iter().filter_map(|id| {
+        let heap = selection.ids.iter().filter_map(|id| {
             let at = slice.graph.event(*id).at()?;
             let (base, extent) = source.sharing.extent(at.address)?;
             (extent.named == Named::Heap).then_some(base)
@@ -40,7 +40,7 @@ impl<'a> Renderer<'a> {
             source,
             slice,
             nodes,
-            kept,
+            selection,
             names,
         }
     }
@@ -128,7 +128,7 @@ impl<'a> Renderer<'a> {
         let graph = self.slice.graph;
         let mut events: Vec<WitnessEvent> = Vec::new();
         let mut locations: BTreeMap<EventId, usize> = BTreeMap::new();
-        let ids: BTreeSet<EventId> = self.kept.ids.iter().map(|s| node(graph, *s)).collect();
+        let ids: BTreeSet<EventId> = self.selection.ids.iter().map(|s| node(graph, *s)).collect();
         // initial values that a selected read reads
         let mut initial: BTreeMap<u32, usize> = BTreeMap::new();
         for id in &ids {
@@ -193,10 +193,10 @@ impl<'a> Renderer<'a> {
                     .filter(|w| locations.contains_key(&(**w as EventId)))
                     .find(|w| {
                         let earlier = |other: &&usize| self.nodes.co.contains(**other, **w);
-                        let kept = later
+                        let selection = later
                             .iter()
                             .filter(|o| locations.contains_key(&(**o as EventId)));
-                        kept.filter(earlier).count() == 0
+                        selection.filter(earlier).count() == 0
                     });
                 least.and_then(|w| place(*w))
             };
@@ -209,7 +209,7 @@ impl<'a> Renderer<'a> {
             .map(|t| self.slice.start(t))
             .collect();
         let around = |(a, b, kind): &Edge| Some((place(*a)?, place(*b)?, *kind));
-        let mut round: Vec<Edge> = self.kept.cycle.iter().filter_map(around).collect();
+        let mut round: Vec<Edge> = self.selection.cycle.iter().filter_map(around).collect();
         // the cycle starts at its first event
         let first = (0..round.len()).min_by_key(|k| round[*k].0);
         round.rotate_left(first.unwrap_or(0));
@@ -223,8 +223,8 @@ impl<'a> Renderer<'a> {
             co,
             fr,
             cycle: round,
-            conflict: self.kept.conflict.and_then(pair),
-            waits: self.kept.waits.clone(),
+            conflict: self.selection.conflict.and_then(pair),
+            waits: self.selection.waits.clone(),
             events,
         }
     }

@@ -129,7 +129,7 @@ impl<'a> Slice<'a> {
             let create = self.graph.event(creator);
             self.explain(create.thread, create.index as usize);
         }
-        let mut kept = BTreeSet::new();
+        let mut required = BTreeSet::new();
         for before in 0..number {
             let id = self.by_thread[thread][before];
             let answered = matches!(
@@ -137,12 +137,12 @@ impl<'a> Slice<'a> {
                 Action::Read { .. } | Action::Join { .. }
             );
             if answered && self.reaches(id, number) {
-                kept.insert(id);
+                required.insert(id);
             }
         }
         let end = self.ends[thread].clone();
-        self.leave_out(thread, &Property::Comes(number, &end), &mut kept);
-        kept.into_iter().for_each(|id| self.need(id));
+        self.leave_out(thread, &Property::Comes(number, &end), &mut required);
+        required.into_iter().for_each(|id| self.need(id));
     }
 
     /// Adds what prevents a thread from writing to a location again, as far as it can be
@@ -152,22 +152,22 @@ impl<'a> Slice<'a> {
             return;
         }
         let read = |id: &&EventId| self.graph.event(**id).is_read();
-        let mut kept = self.by_thread[thread]
+        let mut required = self.by_thread[thread]
             .iter()
             .filter(read)
             .copied()
             .collect();
-        self.leave_out(thread, &Property::Leaves(location), &mut kept);
+        self.leave_out(thread, &Property::Leaves(location), &mut required);
         if self.steps > 0 {
-            kept.into_iter().for_each(|id| self.need(id));
+            required.into_iter().for_each(|id| self.need(id));
         }
     }
 
     /// Removes reads that the property is independent of. The last reads are tried first: they
     /// often matter only after others.
-    fn leave_out(&mut self, thread: ThreadId, what: &Property, kept: &mut BTreeSet<EventId>) {
+    fn leave_out(&mut self, thread: ThreadId, what: &Property, required: &mut BTreeSet<EventId>) {
         let thread_events = self.by_thread[thread].clone();
-        let read = |id: &EventId| kept.contains(id) && self.graph.event(*id).is_read();
+        let read = |id: &EventId| required.contains(id) && self.graph.event(*id).is_read();
         let reads: Vec<EventId> = thread_events.iter().rev().copied().filter(read).collect();
         if reads.is_empty() {
             return;
@@ -175,9 +175,9 @@ impl<'a> Slice<'a> {
         let beginning = self.beginning(thread);
         let asked = Query::new(self.source, self.graph, &thread_events, what, beginning);
         for id in reads {
-            kept.remove(&id);
-            if !asked.holds(kept, &mut self.steps) {
-                kept.insert(id);
+            required.remove(&id);
+            if !asked.holds(required, &mut self.steps) {
+                required.insert(id);
                 self.source.forget();
             }
         }

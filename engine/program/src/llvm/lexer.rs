@@ -18,9 +18,9 @@ pub enum Token<'a> {
     Int(i128),
     /// A floating-point constant as written.
     Float(&'a str),
-    /// `"…"`, escapes kept.
+    /// `"…"`, with its escapes.
     Str(&'a str),
-    /// `c"…"`, escapes kept.
+    /// `c"…"`, with its escapes.
     CStr(&'a str),
     Punct(u8),
     /// `...`

@@ -1,4 +1,4 @@
-//! Types and their layout under the x86-64 data layout, which all front ends are told to use.
+//! Types and their layout under the x86-64 data layout, the target of all front ends.
 use crate::error::{Error, Result};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;

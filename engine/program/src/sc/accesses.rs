@@ -71,7 +71,7 @@ impl StepEnvironment<'_, '_> {
     }
 
     /// Whether accesses of this object are not events.
-    fn silent(&self, place: ResolvedAddress, access: &Access) -> bool {
+    fn unlogged(&self, place: ResolvedAddress, access: &Access) -> bool {
         let object = self.shared.memory.object(place);
         access.private || object.private || object.constant
     }
@@ -109,7 +109,7 @@ impl Environment for StepEnvironment<'_, '_> {
             .shared
             .memory
             .read(place, access.size, |a, b| self.context.deps.union(a, b));
-        if self.silent(place, access) {
+        if self.unlogged(place, access) {
             value.dep = self.context.deps.union(value.dep, address.dep);
             return Ok(value);
         }
@@ -131,7 +131,7 @@ impl Environment for StepEnvironment<'_, '_> {
         access: &Access,
     ) -> Result<(), RunEnd> {
         let place = self.access(t, address.bits, access.size, access.site, true)?;
-        if !self.silent(place, access) {
+        if !self.unlogged(place, access) {
             self.touch(t, address.bits, access.size, true);
             let mut e = event(t, access.site, EventKind::Write, access.order);
             e.written = Some(value.bits);
@@ -157,7 +157,7 @@ impl Environment for StepEnvironment<'_, '_> {
             .read(place, access.size, |a, b| self.context.deps.union(a, b));
         old.bits = arithmetic::mask(old.bits, access.bits);
         let new = arithmetic::rmw(op, access.bits, old.bits, operand.bits);
-        if self.silent(place, access) {
+        if self.unlogged(place, access) {
             old.dep = self.context.deps.union(old.dep, address.dep);
         } else {
             self.touch(t, address.bits, access.size, true);
@@ -194,7 +194,7 @@ impl Environment for StepEnvironment<'_, '_> {
             self.shared.spurious.push(access.site);
         }
         let success = equal && !spurious;
-        if self.silent(place, access) {
+        if self.unlogged(place, access) {
             old.dep = self.context.deps.union(old.dep, address.dep);
         } else {
             self.touch(t, address.bits, access.size, success);

@@ -148,9 +148,9 @@ impl Library for StepEnvironment<'_, '_> {
             return Ok(new);
         }
         let from = self.find(old, 0, call.site, true)?;
-        let kept = self.shared.memory.object(from).size.min(size);
-        let bytes = self.shared.memory.bytes(from, kept);
-        let to = self.find(new, kept, call.site, true)?;
+        let copied = self.shared.memory.object(from).size.min(size);
+        let bytes = self.shared.memory.bytes(from, copied);
+        let to = self.find(new, copied, call.site, true)?;
         self.shared.memory.write_bytes(to, &bytes);
         self.free(t, call.site, old)?;
         Ok(new)

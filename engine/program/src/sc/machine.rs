@@ -333,9 +333,9 @@ impl Machine {
             let mut t = 0;
             while t < self.threads.len() {
                 while self.enabled(context, t) {
-                    let ways = self.alternatives(context, t);
-                    if ways > 0 {
-                        choices.extend((0..ways).map(|variant| Choice { thread: t, variant }));
+                    let count = self.alternatives(context, t);
+                    if count > 0 {
+                        choices.extend((0..count).map(|variant| Choice { thread: t, variant }));
                         break;
                     }
                     self.step(
@@ -363,8 +363,8 @@ impl Machine {
         if let Some(end) = self.end.clone() {
             return end;
         }
-        if let Some(cut) = self.truncated.first() {
-            return cut.clone();
+        if let Some(truncation) = self.truncated.first() {
+            return truncation.clone();
         }
         // when main returns the process ends, even if other threads wait
         if self.is_done(0) {
