@@ -95,7 +95,7 @@ def generate(
     progress: Progress | None = None,
 ) -> tuple[Test, ...]:
     """The litmus tests of programs: one per critical cycle of their access patterns."""
-    material = _gathered(what, models, defines, include, progress)
+    material = gathered(what, models, defines, include, progress)
     return tuple(entry.test for entry in material.entries)
 
 
@@ -262,20 +262,21 @@ def _asked(
         executions=limits.executions,
         seconds_explore=limits.seconds,
     )
-    material = _gathered(what, models, defines, include, progress)
+    material = gathered(what, models, defines, include, progress)
     store = IterableStore(new_manifest(plan))
     found = Campaign(plan, store, installed(), printed=True)
     found.take(material, planning.models(models or material.models))
     return _Asked(found, store)
 
 
-def _gathered(
+def gathered(
     what: What | Iterable[What],
     models: Sequence[str],
     defines: Sequence[str],
     include: Sequence[Path],
-    progress: Progress | None,
+    progress: Progress | None = None,
 ) -> Material:
+    """The programs and tests in question."""
     progress = progress or Quiet()
     progress.start(0, "generating")
     return gather(

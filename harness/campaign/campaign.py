@@ -30,14 +30,13 @@ from weakspot.harness.campaign.folder import (
     latest_unfinished,
     load,
     new_folder,
-    new_manifest,
     now,
     resume_or_create,
 )
 from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.plan import Jobs
 from weakspot.harness.campaign.progress import Progress, Quiet
-from weakspot.harness.campaign.store import MemoryStore, RecordStore
+from weakspot.harness.campaign.store import RecordStore
 from weakspot.harness.campaign.tools import Tools, installed
 from weakspot.harness.checkers import CHECKERS, Checker, unknown
 from weakspot.harness.corpus.material import Material, gather, joined
@@ -366,15 +365,6 @@ class Campaign(Events):
                 notes=tuple(self._notes),
             )
         )
-
-
-def printed(limits: Plan, material: Material, chosen: Iterable[Model]) -> Campaign:
-    """A Campaign about the material whose answers a command prints: `limits` are those of the plan,
-    the questions come from the command."""
-    store = MemoryStore(new_manifest(limits))
-    campaign = Campaign(limits, store, installed(), printed=True)
-    campaign.take(material, chosen)
-    return campaign
 
 
 def _priced(material: Material, prices: Prices) -> Material:

@@ -142,14 +142,17 @@ def check(
             tables.explorations(record, terminal.console())
             tables.verdicts(record, terminal.console(), witnesses=witnesses)
 
+    def deliver(record: Record) -> None:
+        if output is not None:
+            golden.write(output, merge(test for each in record.explorations for test in each.tests))
+        show(record)
+
     with (
-        keeping("the answers so far are printed", lambda: show(answers.record)),
+        keeping("the answers so far are printed", lambda: deliver(answers.record)),
         watched() as progress,
     ):
-        answers.wait(progress)
-    show(record := answers.record)
-    if output is not None:
-        golden.write(output, merge(test for each in record.explorations for test in each.tests))
+        record = answers.wait(progress)
+    deliver(record)
     return judged(record, aside=form in ("json", "herd"))
 
 
@@ -191,8 +194,7 @@ def _compiled(
             progress=progress,
         )
         with keeping("the comparisons so far are printed", lambda: show(answers.record)):
-            answers.wait(progress)
-    record = answers.record
+            record = answers.wait(progress)
     if output is not None:
         golden.write(output, weaker(record))
     show(record)

@@ -9,7 +9,7 @@ import click
 from weakspot.harness.cli.errors import FINDINGS, NOTHING_FOUND
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import listed, source_options, what_argument
-from weakspot.harness.cli.output import gathered, say
+from weakspot.harness.cli.output import say, watched
 
 
 @command(
@@ -62,8 +62,8 @@ def gen(
 
     Each test asks about one critical cycle of a program's memory accesses. Only critical cycles can
     show the effect of a weak memory order."""
+    from weakspot import questions
     from weakspot.harness.corpus import golden
-    from weakspot.harness.corpus.material import generator
     from weakspot.harness.report import listing, terminal
 
     if sum(map(bool, (output, as_list, compare, promote))) > 1:
@@ -76,7 +76,8 @@ def gen(
         drifts = golden.drifts(what, promoted=promote)
         say(listing.drifts(drifts, promoted=promote))
         return FINDINGS if compare and any(drift for _, drift in drifts) else NOTHING_FOUND
-    material = gathered(what, (), generator(defines, include))
+    with watched() as progress:
+        material = questions.gathered(what, (), defines, include, progress)
     for note in listing.notes(material):
         click.echo(note, err=True)
     if isa:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     import msgspec
 
     from weakspot.harness.campaign.progress import Progress
-    from weakspot.harness.corpus.material import Generator, Material
     from weakspot.harness.values.record import Record
 
 
@@ -49,16 +48,6 @@ def watched() -> Iterator[Progress]:
             yield bar
     else:
         yield Quiet()
-
-
-def gathered(what: Sequence[str], models: Sequence[str], generator: Generator) -> Material:
-    from weakspot.harness.corpus import material
-
-    with watched() as progress:
-        progress.start(0, "generating")
-        return material.gather(
-            what, under=models, generator=generator, report=lambda _: progress.advance()
-        )
 
 
 def judged(record: Record, *, aside: bool) -> int:

@@ -117,9 +117,9 @@ def run(
         )
         with keeping("the counts so far are printed", lambda: show(counts.record)):
             try:
-                counts.wait(progress)
+                record = counts.wait(progress)
             except Lost:
                 show(counts.record)
                 raise
-    show(record := counts.record)
+    show(record)
     return judged(record, aside=form in ("json", "herd"))

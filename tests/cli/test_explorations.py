@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from weakspot.harness.checkers.engine import Engine
+from weakspot.harness.cli import weakspot
+from weakspot.harness.cli.errors import guarded
+
 #: a loop that a shared value ends, which no bound decides: the other thread may always be faster
 ENDLESS = """\
 #include <assert.h>
@@ -85,6 +89,18 @@ def test_the_test_of_a_violation_is_written_and_allowed(run, folder: Path) -> No
     values = [json.loads(line) for line in ended.out.splitlines()]
     observations = {value["model"]: value["observation"] for value in values}
     assert observations == {"sc": "Never", "rc11": "Sometimes"}
+
+
+def test_an_interrupted_check_writes_the_tests_of_its_violations(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(Engine, "check", interrupted)
+    assert guarded(weakspot, ["check", "mp.c", "-m", "rc11", "-o", "tests"]) == 130
+    assert list((folder / "tests").glob("MP*.litmus"))
 
 
 def test_a_loop_that_reaches_its_bound_is_inconclusive_with_advice(run, folder: Path) -> None:
