@@ -14,7 +14,6 @@ from pathlib import Path
 import msgspec
 
 from weakspot.harness.campaign import campaign as campaigns
-from weakspot.harness.campaign import plan as planning
 from weakspot.harness.campaign.folder import RESULTS, load
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.campaign.tools import installed
@@ -27,7 +26,7 @@ from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.gate.run import run as run_gate
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders.program_groups import program_groups
-from weakspot.harness.orders.relax import searches
+from weakspot.harness.orders.relax import explorable, searches
 from weakspot.harness.orders.relaxation import Relaxed
 from weakspot.harness.runners import RUNNERS
 from weakspot.harness.values.record import Plan, Record
@@ -46,7 +45,7 @@ def relax(
     """The weakest memory orders with which programs are still safe: one result per structure, or
     version of its source, and model. With `fences`, fences beside weaker accesses too."""
     named = program_groups(paths_of(what), defines=defines, include=include)
-    under = planning.models(models)
+    under = explorable(models)
     for search in searches(named, under, bounds or Bounds(), fences=fences, prices=Prices()):
         search.run()
         yield search.result()

@@ -100,19 +100,15 @@ def relax(
 
     For each memory order in the source, prints the weakest one with which all programs are still
     safe, and why it cannot be weaker."""
-    from weakspot.harness.campaign import plan
-    from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
+    from weakspot.harness.checkers.explorer import Bounds
     from weakspot.harness.machines.prices import Prices
     from weakspot.harness.orders.explorations import Explorations
     from weakspot.harness.orders.program_groups import program_groups
-    from weakspot.harness.orders.relax import searches
+    from weakspot.harness.orders.relax import explorable, searches
     from weakspot.harness.orders.relaxation import findings
     from weakspot.harness.report import relaxed, terminal
 
-    wanted = plan.models(models)
-    for model in wanted:
-        if why := EngineExplorer().applicable(model):
-            raise BadInput(why, advice="sc, tso and rc11 can be explored")
+    wanted = explorable(models)
     bounds = Bounds(loops=loops, executions=executions, seconds=explore_seconds)
     found: list[Relaxed] = []
     if sum((diff, apply, compare, promote)) > 1:

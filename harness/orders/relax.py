@@ -21,9 +21,11 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from weakspot.errors import BadInput
 from weakspot.generators.cycles.patterns import Habits, habits
 from weakspot.generators.source.program import Program
-from weakspot.harness.checkers.explorer import Bounds
+from weakspot.harness.campaign.plan import models
+from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders.explorations import Explorations
@@ -332,6 +334,15 @@ class Relaxing:
         self._report(name)
         self._explorations += 1
         return self._questions.of(program, stop_at_first=stop_at_first)
+
+
+def explorable(names: Iterable[str]) -> list[Model]:
+    """The models of these names. Raises BadInput for one that programs are not explored under."""
+    found = models(names)
+    for model in found:
+        if why := EngineExplorer().applicable(model):
+            raise BadInput(why, advice="sc, tso and rc11 can be explored")
+    return found
 
 
 def searches(
