@@ -54,11 +54,12 @@ CROWDED: tuple[Setting, ...] = (
     {"perpetual": 1, "instances": 100_000},
 )
 
-#: for more threads than processors, with each of the threads alone: what it stores waits behind so
-#: many stores that miss that the others take turns meanwhile, each round after the other
+#: for more threads than processors, with each of the threads alone: the others take turns while
+#: what it has stored is buffered
 ALONE: tuple[Setting, ...] = (
-    {"instances": 1, "push": 48},
-    {"instances": 2, "push": 48},
+    {"slot": 250, "jitter": 63, "sets": 2, "fetch": -1, "push": 16},
+    {"push": 16, "index": 0, "sets": 2},
+    {},
 )
 
 #: for whole programs. Where main runs a thread itself no processor is idle; where it does not,
