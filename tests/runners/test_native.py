@@ -322,7 +322,10 @@ FAULTS = {
         ("nanoseconds() > end", "(batch % 4 == 0 && nanoseconds() > end)"),
     ),
     "a batch is counted before it is over": (
-        ("count(me->with[n], batch - 1, base - step, other);", "count(me->with[n], batch, base, at);"),
+        (
+            "count(me->with[n], batch - 1, base - step, other);",
+            "count(me->with[n], batch, base, at);",
+        ),
     ),
     "memory is not fresh": ((", base += step)", ")"),),
     "results are stale": (("observe(values, i, batch & 1", "observe(values, i, 0"),),
