@@ -24,7 +24,11 @@ _UNSTEADY = (
     (re.compile(r"\b\d+(?:\.\d+)? (?:s|ms|ns|min)\b"), "<time>"),
     (re.compile(r"\b\d{4}-\d\d-\d\d(?:[T -]\d\d:?\d\d(?::?\d\d)?(?:[+-]\d{4})?)?\b"), "<date>"),
     (re.compile(rf"\bweakspot {re.escape(__version__)}"), "weakspot <version>"),
+    (re.compile(r"\b(clang|gcc|zig)-\d+(?:\.\d+)*"), r"\1-<version>"),
 )
+
+#: a number that was measured, in the forms in which reports print it
+_FIGURE = re.compile(r"(?<![\w.:])[-+×]?\d[\d,.]*(?:·10[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?%?(?![\w:=])")
 
 
 def steady(text: str, *folders: Path) -> str:
@@ -39,3 +43,8 @@ def steady(text: str, *folders: Path) -> str:
     for pattern, name in _UNSTEADY:
         text = pattern.sub(name, text)
     return text
+
+
+def without_figures(text: str, *folders: Path) -> str:
+    """The same without measured numbers and the widths of columns that depend on them."""
+    return re.sub(r"[ █▉▊▋▌▍▎▏]{2,}", "  ", _FIGURE.sub("<n>", steady(text, *folders)))
