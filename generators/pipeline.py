@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 from weakspot.generators.cycles.critical import cycles
 from weakspot.generators.cycles.patterns import Habits, habits, pattern
-from weakspot.generators.cycles.tests import build
+from weakspot.generators.cycles.tests import build as test_of
 from weakspot.generators.emit.merge import merge
 from weakspot.generators.litmus import Site, Test
+from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.program import Program, read_program
 
 
@@ -34,8 +34,7 @@ def generate(
     *,
     structure: str,
     scenario: str,
-    defines: Sequence[str] = (),
-    include: Sequence[Path] = (),
+    build: Build = NO_OPTIONS,
     loops: int = 4,
     interleavings: int = 4000,
     seed: int = 0,
@@ -46,10 +45,10 @@ def generate(
 
     Raises BadInput, Unsupported, MissingTool or ToolFailed.
     """
-    program = read_program(source, defines=defines, include=include)
+    program = read_program(source, build=build)
     trace = program.trace(loops=loops, interleavings=interleavings, seed=seed)
     found = merge(
-        build(cycle, structure=structure, scenario=scenario)
+        test_of(cycle, structure=structure, scenario=scenario)
         for cycle in cycles(pattern(trace, program.sites), threads=threads)
     )
     return Generated(

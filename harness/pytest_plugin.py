@@ -48,9 +48,9 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 @lru_cache
 def _config(folder: Path) -> Config | None:
     """The configuration that the folder's files are under, where it names scenarios."""
-    from weakspot.harness.gate import config_file
+    from weakspot.system import project_file
 
-    file = config_file.find(folder)
+    file = project_file.find(folder)
     found = _read(file) if file is not None else None
     return found if found is not None and found.scenarios else None
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from weakspot.errors import BadInput, MissingTool, ToolFailed, Unsupported, WeakspotError
 from weakspot.generators.litmus import Site, Test
+from weakspot.generators.source.build import Build
 from weakspot.generators.source.program import Program
 from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.models import Model
@@ -41,6 +42,7 @@ __all__ = [
     "Answers",
     "BadInput",
     "Bounds",
+    "Build",
     "CodegenComparison",
     "Codes",
     "Evidence",

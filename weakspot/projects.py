@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.harness.campaign import campaign as campaigns
 from weakspot.harness.campaign.folder import RESULTS, load
 from weakspot.harness.campaign.progress import Progress
@@ -39,12 +40,11 @@ def relax(
     models: Sequence[str] = ("rc11",),
     fences: bool = False,
     bounds: Bounds | None = None,
-    defines: Sequence[str] = (),
-    include: Sequence[Path] = (),
+    build: Build = NO_OPTIONS,
 ) -> Iterator[Relaxed]:
     """The weakest memory orders with which programs are still safe: one result per structure, or
     version of its source, and model. With `fences`, fences beside weaker accesses too."""
-    named = program_groups(paths_of(what), defines=defines, include=include)
+    named = program_groups(paths_of(what), build=build)
     under = explorable(models)
     for search in searches(named, under, bounds or Bounds(), fences=fences, prices=Prices()):
         search.run()
@@ -86,8 +86,7 @@ def campaign(
     compiled: Sequence[str] = (),
     folder: Path | None = None,
     root: Path = RESULTS,
-    defines: Sequence[str] = (),
-    include: Sequence[Path] = (),
+    build: Build = NO_OPTIONS,
     progress: Progress | None = None,
 ) -> tuple[Path, Record]:
     """The main job: generate, explore, check, run and judge, with all answers in a folder.
@@ -111,7 +110,7 @@ def campaign(
         seconds_explore=limits.seconds,
         compiled=tuple(compiled),
     )
-    tools = msgspec.structs.replace(installed(), generator=generator(defines, include))
+    tools = msgspec.structs.replace(installed(), generator=generator(build))
     return campaigns.run(plan, folder=folder, root=root, tools=tools, progress=progress)
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, cast
 
 import msgspec
 
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test
+from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.harness.campaign import plan as planning
 from weakspot.harness.campaign.campaign import Campaign
 from weakspot.harness.campaign.folder import new_manifest
@@ -90,12 +90,11 @@ def generate(
     what: What | Iterable[What],
     *,
     models: Sequence[str] = (),
-    defines: Sequence[str] = (),
-    include: Sequence[Path] = (),
+    build: Build = NO_OPTIONS,
     progress: Progress | None = None,
 ) -> tuple[Test, ...]:
     """The litmus tests of programs: one per critical cycle of their access patterns."""
-    material = gathered(what, models, defines, include, progress)
+    material = gathered(what, models, build, progress)
     return tuple(entry.test for entry in material.entries)
 
 
@@ -107,8 +106,7 @@ def check(
     witnesses: bool = False,
     seconds: float = 20.0,
     bounds: Bounds | None = None,
-    defines: Sequence[str] = (),
-    include: Sequence[Path] = (),
+    build: Build = NO_OPTIONS,
     progress: Progress | None = None,
 ) -> Answers[Exploration | Verdict]:
     """Explore programs, and decide tests, under memory models.
@@ -118,7 +116,7 @@ def check(
     executions. `seconds` limits the time for one test under one model, `bounds` the exploration of
     one program under one model. What a limit leaves open is Unknown.
     """
-    asked = _asked(what, models, seconds, bounds, defines, include, progress)
+    asked = _asked(what, models, seconds, bounds, build, progress)
     checkers = choose_checkers(checker, witnesses=witnesses)
 
     def work(campaign: Campaign) -> None:
@@ -136,8 +134,7 @@ def compare_code(
     models: Sequence[str] = (),
     checker: str | None = None,
     seconds: float = 20.0,
-    defines: Sequence[str] = (),
-    include: Sequence[Path] = (),
+    build: Build = NO_OPTIONS,
     progress: Progress | None = None,
 ) -> Answers[Codes]:
     """Compile tests, or the operations of the programs that they come from, and compare the
@@ -156,7 +153,7 @@ def compare_code(
     chosen = choose_checkers(checker)[0]
     if code != "tests":
         operations.require(builds)
-    asked = _asked(what, (), seconds, None, defines, include, progress)
+    asked = _asked(what, (), seconds, None, build, progress)
     programs = [
         operations.ProgramWithTests(each.name, each.generated.program, each.generated.tests)
         for each in asked.campaign.material.programs
@@ -186,12 +183,11 @@ def explore(
     *,
     models: Sequence[str] = (),
     bounds: Bounds | None = None,
-    defines: Sequence[str] = (),
-    include: Sequence[Path] = (),
+    build: Build = NO_OPTIONS,
     progress: Progress | None = None,
 ) -> Answers[Exploration]:
     """Explore every execution of programs under memory models; see `check`."""
-    asked = _asked(what, models, 20.0, bounds, defines, include, progress)
+    asked = _asked(what, models, 20.0, bounds, build, progress)
     return asked.answers((Exploration,), Campaign.explore)
 
 
@@ -203,8 +199,7 @@ def run(
     seconds: float = 1.0,
     programs: bool = True,
     tests: bool = True,
-    defines: Sequence[str] = (),
-    include: Sequence[Path] = (),
+    build: Build = NO_OPTIONS,
     progress: Progress | None = None,
 ) -> Answers[Histogram | ProgramRun]:
     """Run programs and tests on a machine and count the outcomes.
@@ -215,7 +210,7 @@ def run(
     from weakspot.harness import machines
 
     machine = machines.resolve(on)
-    asked = _asked(what, (), 20.0, None, defines, include, progress, seconds_run=seconds)
+    asked = _asked(what, (), 20.0, None, build, progress, seconds_run=seconds)
     runners = choose_runners(runner, machine)
 
     def work(campaign: Campaign) -> None:
@@ -247,8 +242,7 @@ def _asked(
     models: Sequence[str],
     seconds: float,
     bounds: Bounds | None,
-    defines: Sequence[str],
-    include: Sequence[Path],
+    build: Build,
     progress: Progress | None,
     *,
     seconds_run: float = 1.0,
@@ -262,7 +256,7 @@ def _asked(
         executions=limits.executions,
         seconds_explore=limits.seconds,
     )
-    material = gathered(what, models, defines, include, progress)
+    material = gathered(what, models, build, progress)
     store = IterableStore(new_manifest(plan))
     found = Campaign(plan, store, installed(), printed=True)
     found.take(material, planning.models(models or material.models))
@@ -272,8 +266,7 @@ def _asked(
 def gathered(
     what: What | Iterable[What],
     models: Sequence[str],
-    defines: Sequence[str],
-    include: Sequence[Path],
+    build: Build,
     progress: Progress | None = None,
 ) -> Material:
     """The programs and tests in question."""
@@ -282,7 +275,7 @@ def gathered(
     return gather(
         [each if isinstance(each, Test) else os.fspath(each) for each in _listed(what)],
         under=[each.name for each in planning.models(models)],
-        generator=generator(defines, include),
+        generator=generator(build),
         report=lambda _: progress.advance(),
     )
 

@@ -10,12 +10,12 @@ reported.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import msgspec
 
 from weakspot.errors import Unsupported
 from weakspot.generators.emit.native import template
-from weakspot.generators.source.clang import STANDARD
 
 _WRAPPED = (
     *("main", "pthread_create", "pthread_join", "pthread_detach", "pthread_self", "pthread_exit"),
@@ -43,15 +43,16 @@ class Frame(msgspec.Struct, frozen=True):
     compiling: tuple[str, ...] = ()
 
 
-def frame(language: str = "c") -> Frame:
-    """What a program in "c" or "c++" is linked with to run as a whole."""
+def frame(standard: Sequence[str] = ("-fgnu89-inline",)) -> Frame:
+    """What a program is linked with to run as a whole. `standard` are the options for the version
+    of its language."""
     return Frame(
         before=((_mark("begin"), ".s"),),
         after=((_mark("end"), ".s"), (template("whole.c.j2").render(), ".c")),
         # the linker sees no caller of constructors
         linking=("-Wl,--no-gc-sections", *(f"-Wl,--wrap={name}" for name in _WRAPPED)),
         # as for the engine; and no variable outside the marks
-        compiling=(*STANDARD[language], "-fno-common"),
+        compiling=(*standard, "-fno-common"),
     )
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import BadInput, MissingTool, ToolFailed, excerpt, quoted
+from weakspot.generators.source.build import SUFFIXES
 from weakspot.system import tools
 from weakspot.system.compilers import zig
 
@@ -37,15 +38,9 @@ ZIG_FLAGS = ["-target", "x86_64-linux-musl", "-mcx16"]
 HEADERS = Path(__file__).parent / "headers"
 """C++ headers that are read in place of the library's."""
 
-SUFFIXES = {".c": "c", **dict.fromkeys((".cpp", ".cc", ".cxx", ".c++", ".C"), "c++")}
-"""The language of a source by its suffix."""
-
-STANDARD = {"c": ["-fgnu89-inline"], "c++": ["-std=gnu++20"]}
-"""The options for the version of C and C++ in which sources are read."""
-
 LANGUAGE_FLAGS = {
-    "c": ["-x", "c", *STANDARD["c"]],
-    "c++": [*("-x", "c++", *STANDARD["c++"]), f"-I{HEADERS}", *("-include", "weakspot_runtime.h")],
+    "c": ["-x", "c", "-fgnu89-inline"],
+    "c++": [*("-x", "c++"), f"-I{HEADERS}", *("-include", "weakspot_runtime.h")],
 }
 LEAN = "-D_LIBCPP_REMOVE_TRANSITIVE_INCLUDES"
 """libc++'s headers without optional includes: at most half the time."""

@@ -25,8 +25,6 @@ the compiler and of the C library as `<name>`.
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -34,6 +32,8 @@ import msgspec
 from weakspot import __version__
 from weakspot.errors import BadInput
 from weakspot.generators.source import clang, irtext
+from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
+from weakspot.generators.source.build import options as build_options
 from weakspot.system import cache
 
 
@@ -50,20 +50,18 @@ class Ir(msgspec.Struct, frozen=True):
 def compile_source(
     path: Path,
     *,
-    defines: Sequence[str] = (),
-    include: Sequence[Path] = (),
+    build: Build = NO_OPTIONS,
     compiler: str | None = None,
 ) -> Ir:
-    """Compile one C or C++ file to clean LLVM IR.
+    """Compile one C or C++ file to clean LLVM IR, with the options of a build.
 
-    `defines` are `NAME` or `NAME=VALUE`; `include` are folders, searched after the file's own.
     `compiler` is the path or name of a clang, by default what WEAKSPOT_CLANG names, and else the
     clang in PyPI's ziglang. `WEAKSPOT` is defined as 1 for the source to know.
 
     Raises BadInput when the source cannot be read or does not compile, Unsupported for handlers
     of exceptions, MissingTool without a compiler, ToolFailed when the compiler or LLVM fails.
     """
-    asked = question(path, defines=defines, include=include, compiler=compiler)
+    asked = question(path, build=build, compiler=compiler)
     folder, searched = asked.path.parent, asked.searched
     place = cache.path_of(asked.key)
     known = cache.read(place, cache.Entry)
@@ -93,8 +91,7 @@ class Question(msgspec.Struct, frozen=True):
 def question(
     path: Path,
     *,
-    defines: Sequence[str] = (),
-    include: Sequence[Path] = (),
+    build: Build = NO_OPTIONS,
     compiler: str | None = None,
 ) -> Question:
     """The question that `compile_source` asks; it raises the same errors for invalid arguments."""
@@ -102,20 +99,14 @@ def question(
     _check_source(path)
     folder = path.parent
     found = clang.find(compiler)
-    options = [*(define(text) for text in defines), "-I."]
-    for directory in include:
-        if not Path(directory).is_dir():
-            raise BadInput(
-                f"no such include folder: {directory}",
-                advice="name a folder that exists, or leave it out",
-            )
-        options.append(f"-I{os.path.relpath(directory, folder)}")
+    given = build_options(path, build)
+    options = ("-I.", *given.meaning, *given.clang)
     paths = [os.environ.get(name, "") for name in ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")]
     return Question(
         path=path,
-        options=tuple(options),
+        options=options,
         compiler=found,
-        searched=(folder, *(Path(directory) for directory in include)),
+        searched=(folder, *given.searched),
         key=cache.digest(
             __version__,
             _own_text(),
@@ -132,11 +123,11 @@ def _check_source(path: Path) -> None:
         raise BadInput(f"no such file: {path}", advice="check the path and the spelling")
     if not path.is_file():
         raise BadInput(f"not a file: {path}", advice="name one C or C++ source file")
-    if path.suffix not in clang.SUFFIXES:
+    if path.suffix not in SUFFIXES:
         raise BadInput(
             f"not a C or C++ source file: {path.name}",
             place=str(path),
-            advice=f"expected a name that ends in {', '.join(clang.SUFFIXES)}",
+            advice=f"expected a name that ends in {', '.join(SUFFIXES)}",
         )
     try:
         with path.open("rb"):
@@ -145,15 +136,6 @@ def _check_source(path: Path) -> None:
         raise BadInput(
             f"cannot read {path}: {error.strerror}", advice="check the file's permissions"
         ) from error
-
-
-def define(text: str) -> str:
-    """The option that defines `NAME` or `NAME=VALUE`; BadInput for anything else."""
-    if not re.match(r"[A-Za-z_]\w*(\([^)]*\))?(=|$)", text) or "\n" in text:
-        raise BadInput(
-            f"not a macro definition: {text!r}", advice="write NAME or NAME=VALUE, without -D"
-        )
-    return f"-D{text}"
 
 
 def _own_text() -> str:

@@ -4,7 +4,6 @@ source line that they are about."""
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +13,8 @@ import msgspec
 from weakspot import _engine
 from weakspot.errors import BadInput, Unsupported, reported
 from weakspot.generators.litmus import Site
-from weakspot.generators.source.clang import STANDARD, SUFFIXES
+from weakspot.generators.source import build as builds
+from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
 from weakspot.generators.source.frontend import compile_source
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 class Program(msgspec.Struct, frozen=True):
     """A program. The engine refers to `sites` by number. `digest` changes with its LLVM IR. `files`
-    maps the names of its source files to files; `defines` and `include` are the macros and folders
-    that it was read with."""
+    maps the names of its source files to files; `given` are the
+    options of the build that it was read with."""
 
     source: Path
     files: dict[str, Path]
@@ -32,8 +32,7 @@ class Program(msgspec.Struct, frozen=True):
     digest: str
     sites: tuple[Site, ...]
     lowered: _engine.Program
-    defines: tuple[str, ...] = ()
-    include: tuple[Path, ...] = ()
+    given: builds.Options = builds.Options()
 
     @property
     def orders(self) -> tuple[str, ...]:
@@ -41,15 +40,19 @@ class Program(msgspec.Struct, frozen=True):
         return tuple(self.lowered.orders)
 
     @property
+    def standard(self) -> tuple[str, ...]:
+        """Those of `options` that name the version of the language."""
+        return tuple(each for each in self.options if each.startswith(("-std=", "-fgnu89-inline")))
+
+    @property
     def options(self) -> list[str]:
-        """The options for a compiler that runs in the source's folder: the language version,
-        macros, headers."""
-        folder = self.source.resolve().parent
+        """The options for any compiler, run in the source's folder: the language version, macros,
+        headers."""
         return [
-            *STANDARD[SUFFIXES[self.source.suffix]],
+            *(["-fgnu89-inline"] if SUFFIXES[self.source.suffix] == "c" else []),
             "-UNDEBUG",  # zig's clang leaves out assertions where it optimizes
-            *(f"-D{each}" for each in ("WEAKSPOT=1", *self.defines)),
-            *(f"-I{os.path.relpath(each, folder)}" for each in self.include),
+            "-DWEAKSPOT=1",
+            *self.given.meaning,
             "-I.",
         ]
 
@@ -109,14 +112,12 @@ class Program(msgspec.Struct, frozen=True):
         return _placed(error, self.source, self.files)
 
 
-def read_program(
-    source: Path, *, defines: Sequence[str] = (), include: Sequence[Path] = ()
-) -> Program:
+def read_program(source: Path, *, build: Build = NO_OPTIONS) -> Program:
     """Compile a C or C++ file and have the engine lower it.
 
     Raises BadInput, Unsupported, MissingTool or ToolFailed.
     """
-    ir = compile_source(source, defines=defines, include=include)
+    ir = compile_source(source, build=build)
     try:
         lowered = _engine.Program(ir.text)
     except _engine.EngineError as error:
@@ -128,8 +129,7 @@ def read_program(
         digest=hashlib.sha256(ir.text.encode()).hexdigest()[:16],
         sites=tuple(map(site_of, lowered.sites)),
         lowered=lowered,
-        defines=tuple(defines),
-        include=tuple(include),
+        given=builds.options(source, build),
     )
 
 

@@ -22,6 +22,7 @@ from weakspot.harness.cli.options import (
 from weakspot.harness.cli.output import json_lines, judged, say, watched
 
 if TYPE_CHECKING:
+    from weakspot.generators.source.build import Build
     from weakspot.harness.values.record import Record
 
 
@@ -84,8 +85,7 @@ def check(
     executions: int,
     loops: int,
     timeout: float,
-    defines: tuple[str, ...],
-    include: tuple[Path, ...],
+    build: Build,
     form: str | None,
 ) -> int:
     """Check programs and litmus tests under memory models.
@@ -104,9 +104,7 @@ def check(
     if configs:
         if witnesses or form == "herd":
             raise click.UsageError("--compiled cannot be used with --witness or --format herd.")
-        return _compiled(
-            what, configs, code, models, checker, output, timeout, defines, include, form
-        )
+        return _compiled(what, configs, code, models, checker, output, timeout, build, form)
     if code != "tests":
         raise click.UsageError("--code requires --compiled.")
     with watched() as progress:
@@ -117,8 +115,7 @@ def check(
             witnesses=witnesses,
             seconds=timeout,
             bounds=Bounds(loops, executions, explore_seconds),
-            defines=defines,
-            include=include,
+            build=build,
             progress=progress,
         )
     if form == "herd":
@@ -164,8 +161,7 @@ def _compiled(
     checker: str | None,
     output: Path | None,
     timeout: float,
-    defines: tuple[str, ...],
-    include: tuple[Path, ...],
+    build: Build,
     form: str | None,
 ) -> int:
     """`check --compiled`: compare compiled tests and operations with their sources."""
@@ -189,8 +185,7 @@ def _compiled(
             models=models,
             checker=checker,
             seconds=timeout,
-            defines=defines,
-            include=include,
+            build=build,
             progress=progress,
         )
         with keeping("the comparisons so far are printed", lambda: show(answers.record)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,6 +16,9 @@ from weakspot.harness.cli.options import (
     what_argument,
 )
 from weakspot.harness.cli.output import json_lines, say, watched
+
+if TYPE_CHECKING:
+    from weakspot.generators.source.build import Build
 
 
 @command(
@@ -59,8 +62,7 @@ def cost(
     machine: str,
     seconds: float,
     fences: bool,
-    defines: tuple[str, ...],
-    include: tuple[Path, ...],
+    build: Build,
     as_json: bool,
 ) -> int:
     """Measure what each memory order costs.
@@ -88,7 +90,7 @@ def cost(
 
     with watched() as progress:
         progress.start(0, "reading")
-        for group in program_groups(what, defines=defines, include=include, report=progress.at):
+        for group in program_groups(what, build=build, report=progress.at):
             job = MeasureCosts.of(group.name, group.programs, place, fences=fences, seconds=seconds)
             store = MemoryStore()
 

@@ -39,6 +39,7 @@ Reads weakspot.toml, or [tool.weakspot] in pyproject.toml, in this folder or abo
 
   [gate]
   scenarios = ["tests/weakspot/*.cpp"]   programs with a main, and .litmus files
+  [build]
   include = ["include"]
 
 PATH restricts the check to one file or to the scenarios below a folder. Answers about unchanged

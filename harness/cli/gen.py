@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,9 @@ from weakspot.harness.cli.errors import FINDINGS, NOTHING_FOUND
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import listed, source_options, what_argument
 from weakspot.harness.cli.output import say, watched
+
+if TYPE_CHECKING:
+    from weakspot.generators.source.build import Build
 
 
 @command(
@@ -55,8 +59,7 @@ def gen(
     compare: bool,
     promote: bool,
     isa: tuple[str, ...],
-    defines: tuple[str, ...],
-    include: tuple[Path, ...],
+    build: Build,
 ) -> int:
     """Generate litmus tests from programs.
 
@@ -77,7 +80,7 @@ def gen(
         say(listing.drifts(drifts, promoted=promote))
         return FINDINGS if compare and any(drift for _, drift in drifts) else NOTHING_FOUND
     with watched() as progress:
-        material = questions.gathered(what, (), defines, include, progress)
+        material = questions.gathered(what, (), build, progress)
     for note in listing.notes(material):
         click.echo(note, err=True)
     if isa:

@@ -10,9 +10,20 @@ from typing import Any
 
 import click
 
+COMPILER_FLAGS = "weakspot.compiler_flags"
+"""Where a click context has the flags for the compiler."""
+
 
 class Command(click.Command):
-    """A command whose epilog is printed as it is written."""
+    """A command whose epilog is printed as it is written. Words after `--` are flags for the
+    compiler, if the command compiles."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if "--" in args and any(each.name == "compile_commands" for each in self.params):
+            at = args.index("--")
+            ctx.meta[COMPILER_FLAGS] = tuple(args[at + 1 :])
+            args = args[:at]
+        return super().parse_args(ctx, args)
 
     def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         _as_written(self.epilog, formatter)

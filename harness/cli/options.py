@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from weakspot.harness.cli.help import COMPILER_FLAGS
 from weakspot.system.durations import seconds_of
+
+if TYPE_CHECKING:
+    from weakspot.generators.source.build import Build
 
 Text = Callable[[], str]
 
@@ -130,7 +135,92 @@ def _targets() -> str:
 
 
 def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options for the compiler, which the command gets as one argument, `build`, together with
+    those of the project's configuration."""
+
+    @functools.wraps(command)
+    def with_build(
+        include: tuple[Path, ...],
+        defines: tuple[str, ...],
+        undefines: tuple[str, ...],
+        system: tuple[str, ...],
+        headers: tuple[str, ...],
+        warnings: tuple[str, ...],
+        std: tuple[str, ...],
+        compile_commands: Path | None,
+        verbose: bool,
+        **rest: Any,
+    ) -> Any:
+        from weakspot.generators.source import build as builds
+        from weakspot.system import project_file
+
+        here = Path.cwd()
+        flags = (
+            *(f"-U{name}" for name in undefines),
+            *(word for name in system for word in ("-isystem", name)),
+            *(word for name in headers for word in ("-include", name)),
+            *(f"-W{name}" for name in warnings),
+            *click.get_current_context().meta.get(COMPILER_FLAGS, ()),
+        )
+        given = builds.Build(
+            defines=defines,
+            include=include,
+            std=std,
+            flags=builds.absolute(flags, here),
+            compile_commands=compile_commands,
+        )
+        file = project_file.find(here)
+        if file is not None:
+            from weakspot.harness.gate import config
+
+            given = given.over(config.build_of(file))
+            own = all(Path(word).suffix in builds.SUFFIXES for word in rest["what"])
+            if own and not _given("models") and (names := config.models_of(file)):
+                rest["models"] = names
+        if verbose:
+            _say_options(rest["what"], given)
+        return command(build=given, **rest)
+
     for option in (
+        click.option(
+            "-v",
+            "--verbose",
+            is_flag=True,
+            help="Say which compiler flags each source gets, and where they come from.",
+        ),
+        click.option(
+            "--compile-commands",
+            metavar="FILE",
+            type=click.Path(path_type=Path, exists=True),
+            help="Compilation database, or its folder.  [default: the nearest "
+            "compile_commands.json in the source's folder or above, or in build/ there]",
+        ),
+        click.option(
+            "--std",
+            "-std",
+            "std",
+            multiple=True,
+            metavar="STD",
+            help="Version of C or C++, such as c11 or c++17.",
+        ),
+        click.option(
+            "warnings", "-W", multiple=True, metavar="NAME", help="Accepted; no warning is printed."
+        ),
+        click.option(
+            "-include",
+            "headers",
+            multiple=True,
+            metavar="FILE",
+            help="Include a file before the source.",
+        ),
+        click.option("undefines", "-U", multiple=True, metavar="NAME", help="Undefine a macro."),
+        click.option(
+            "-isystem",
+            "system",
+            multiple=True,
+            metavar="DIR",
+            help="Add a folder to search for headers after those of -I.",
+        ),
         click.option(
             "include",
             "-I",
@@ -147,8 +237,33 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Define a macro.",
         ),
     ):
-        command = option(command)
-    return command
+        with_build = option(with_build)
+    return with_build
+
+
+def _given(name: str) -> bool:
+    """Whether the command has an option and it was given, or whether it has none."""
+    from click.core import ParameterSource
+
+    context = click.get_current_context()
+    return context.get_parameter_source(name) not in (
+        ParameterSource.DEFAULT,
+        ParameterSource.DEFAULT_MAP,
+    )
+
+
+def _say_options(what: Sequence[str], build: Build) -> None:
+    """Which options each source gets, and where they come from."""
+    from weakspot.generators.source.build import options
+    from weakspot.harness.corpus.material import build_of, resolve
+
+    for structure in resolve(what)[0]:
+        for scenario in structure.scenarios:
+            path = structure.path(scenario)
+            found = options(path, build_of(structure, scenario, build))
+            given = " ".join((*found.meaning, *found.clang)) or "none"
+            for line in (f"flags: {given}", *found.notes):
+                click.echo(f"{path}: {line}", err=True)
 
 
 def model_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -210,9 +325,10 @@ def configured(key: Literal["machines", "seconds"]) -> Callable[[], Any]:
     """The default of an option of runs: what [run] of the project's configuration says."""
 
     def wanted() -> Any:
-        from weakspot.harness.gate import config, config_file
+        from weakspot.harness.gate import config
+        from weakspot.system import project_file
 
-        file = config_file.find(Path.cwd())
+        file = project_file.find(Path.cwd())
         run = config.read(file).run if file is not None else config.Run()
         return str(run.seconds) if key == "seconds" else run.machines
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -16,6 +15,7 @@ from weakspot.harness.cli.options import bound_options, listed, source_options, 
 from weakspot.harness.cli.output import json_lines, say, watched
 
 if TYPE_CHECKING:
+    from weakspot.generators.source.build import Build
     from weakspot.harness.orders.explorations import Explorations
     from weakspot.harness.orders.program_groups import ProgramGroup
     from weakspot.harness.orders.relax import Relaxing
@@ -92,8 +92,7 @@ def relax(
     explore_seconds: float,
     executions: int,
     loops: int,
-    defines: tuple[str, ...],
-    include: tuple[Path, ...],
+    build: Build,
     as_json: bool,
 ) -> int:
     """Find the weakest memory orders that suffice.
@@ -135,7 +134,7 @@ def relax(
 
     with watched() as progress:
         progress.start(0, "reading")
-        named = program_groups(what, defines=defines, include=include, report=progress.at)
+        named = program_groups(what, build=build, report=progress.at)
         recorded = [each.name for each in named if each.structure]
         if apply and recorded:
             raise BadInput(
@@ -161,7 +160,7 @@ def relax(
         return _recorded(named, found, promote=promote)
     if apply:
         for each, group in zip(found, named, strict=True):
-            reread = partial(program_groups, what, defines=defines, include=include)
+            reread = partial(program_groups, what, build=build)
             _apply(each, group.name, take, Explorations(wanted[0], bounds), reread, aside=as_json)
     # the corpus holds mistakes on purpose
     mine = {each.name for each in named if each.structure is None}

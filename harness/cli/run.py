@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -23,6 +22,7 @@ from weakspot.harness.cli.options import (
 from weakspot.harness.cli.output import json_lines, judged, say, watched
 
 if TYPE_CHECKING:
+    from weakspot.generators.source.build import Build
     from weakspot.harness.values.record import Record
 
 
@@ -80,8 +80,7 @@ def run(
     runner: str | None,
     seconds: float,
     only: str | None,
-    defines: tuple[str, ...],
-    include: tuple[Path, ...],
+    build: Build,
     form: str | None,
 ) -> int:
     """Run programs and litmus tests on hardware.
@@ -111,8 +110,7 @@ def run(
             seconds=seconds,
             programs=only != "tests" and form != "herd",
             tests=only != "programs",
-            defines=defines,
-            include=include,
+            build=build,
             progress=progress,
         )
         with keeping("the counts so far are printed", lambda: show(counts.record)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,6 +22,9 @@ from weakspot.harness.cli.options import (
     timeout_option,
 )
 from weakspot.harness.cli.output import json_lines, results_folder, say
+
+if TYPE_CHECKING:
+    from weakspot.generators.source.build import Build
 
 
 @command(
@@ -92,8 +96,7 @@ def test(
     timeout: float,
     all_tests: bool,
     as_json: bool,
-    defines: tuple[str, ...],
-    include: tuple[Path, ...],
+    build: Build,
 ) -> int:
     """Generate, explore, check, run, judge and report.
 
@@ -107,7 +110,7 @@ def test(
     from weakspot.harness.report import campaign as text
     from weakspot.harness.report import progress as bars
     from weakspot.harness.report import terminal
-    from weakspot.harness.report.site import build
+    from weakspot.harness.report.site.build import write_site
 
     root = results_folder()
     with bars.progress() as progress:
@@ -122,11 +125,10 @@ def test(
             compiled=configs,
             folder=chosen_folder(output, fresh=fresh, root=root),
             root=root,
-            defines=defines,
-            include=include,
+            build=build,
             progress=progress,
         )
-    page = build.write_site(record, folder)
+    page = write_site(record, folder)
     if as_json:
         say(json_lines(record.findings))
     else:

@@ -16,6 +16,7 @@ import msgspec
 from weakspot.errors import BadInput, Unsupported
 from weakspot.generators.emit.merge import merge
 from weakspot.generators.litmus import Site, Test, read_test
+from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus import structures as corpus
 from weakspot.harness.corpus.structures import Structure
@@ -81,26 +82,31 @@ def from_source(structure: Structure, scenario: Scenario) -> Generated:
         structure.path(scenario),
         structure=structure.name,
         scenario=scenario.name,
-        defines=scenario.defines,
+        build=build_of(structure, scenario),
     )
 
 
-def generator(defines: Sequence[str], include: Sequence[Path]) -> Generator:
-    """The generator that compiles a user's own C files with these macros and include folders; the
-    corpus is compiled as its claims.toml says."""
-    if not defines and not include:
+def build_of(structure: Structure, scenario: Scenario, build: Build = NO_OPTIONS) -> Build:
+    """The options that a scenario is compiled with: those of its claims.toml in the corpus, and
+    those of the user's `build` elsewhere."""
+    if structure.recorded:
+        return Build(defines=scenario.defines, own=False)
+    return Build(defines=scenario.defines).over(build) if scenario.defines else build
+
+
+def generator(build: Build) -> Generator:
+    """The generator that compiles a user's own C files with these options; the corpus is compiled
+    as its claims.toml says."""
+    if build == NO_OPTIONS:
         return from_source
     from weakspot.generators.pipeline import generate
 
     def made(structure: Structure, scenario: Scenario) -> Generated:
-        if structure.recorded:
-            return from_source(structure, scenario)
         return generate(
             structure.path(scenario),
             structure=structure.name,
             scenario=scenario.name,
-            defines=(*scenario.defines, *defines),
-            include=include,
+            build=build_of(structure, scenario, build),
         )
 
     return made

@@ -142,8 +142,7 @@ class Answers:
                 name=file,
                 path=self.path(file),
                 test=self.tests.get(file),
-                defines=gate.defines,
-                include=self.config.include,
+                build=self.config.build,
                 loops=gate.unroll,
             )
         return self._scenarios[file]
@@ -155,5 +154,5 @@ class Answers:
         digest = self._digests[model.path]
         parts = [__version__, self._explorer.version, scenario.name, model.name, digest]
         if scenario.test is None:
-            parts += [scenario.key, str(scenario.loops)]
+            parts += [scenario.question.key, str(scenario.loops)]
         return " ".join(parts)

@@ -1,10 +1,16 @@
 """A project's configuration: weakspot.toml, or [tool.weakspot] in pyproject.toml.
 
+    models = ["rc11"]                  names, or paths of cat files
+
+    [build]                            how programs are compiled, for every command
+    include = ["include"]              folders of headers
+    defines = ["CAPACITY=2"]           macros
+    std = "c++17"                      or ["c11", "c++17"]
+    flags = ["-isystem", "vendor"]     other options of clang
+    compile_commands = "build"         the compilation database, or its folder
+
     [gate]
     scenarios = ["tests/weakspot/*.cpp", "tests/litmus/*.litmus"]
-    include = ["include"]              folders of headers
-    defines = ["CAPACITY=2"]           macros of every scenario
-    models = ["rc11"]                  names, or paths of cat files
     unroll = 4                         iterations of a loop that does not only wait
     fail_on = ["error"]                severities, or ids of findings
     baseline = "weakspot-baseline.json"
@@ -28,30 +34,39 @@ from typing import Annotated
 import msgspec
 
 from weakspot.errors import BadInput
-from weakspot.generators.source import clang, frontend
+from weakspot.generators.source import build as builds
+from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.harness import machines
 from weakspot.harness.campaign import plan
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.gate import config_file
-from weakspot.harness.gate.config_file import PYPROJECT
 from weakspot.harness.judge.kinds import KINDS
-from weakspot.system import toml
+from weakspot.system import project_file, toml
 from weakspot.system.durations import seconds_of
+from weakspot.system.project_file import PYPROJECT
 
 BASELINE = "weakspot-baseline.json"
-SUFFIXES = (*clang.SUFFIXES, ".litmus")
+SUFFIXES = (*builds.SUFFIXES, ".litmus")
+MODELS = ("rc11",)
+"""Those of the gate, if none are configured."""
 SEVERITIES = ("error", "warning", "note")
 
 Duration = int | float | str
+
+
+class BuildTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The table [build], as it is in the file."""
+
+    include: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
+    std: str | tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    compile_commands: str = ""
 
 
 class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The table [gate], as it is in the file."""
 
     scenarios: tuple[str, ...] = ()
-    include: tuple[str, ...] = ()
-    defines: tuple[str, ...] = ()
-    models: tuple[str, ...] = ("rc11",)
     unroll: Annotated[int, msgspec.Meta(ge=1)] = 4
     fail_on: tuple[str, ...] = ("error",)
     baseline: str = ""
@@ -66,6 +81,8 @@ class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
 
 class _Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    models: tuple[str, ...] = ()
+    build: BuildTable = BuildTable()
     gate: Gate = Gate()
     run: Run = Run()
 
@@ -79,7 +96,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     gate: Gate = Gate()
     run: Run = Run()
     models: tuple[Model, ...]
-    include: tuple[Path, ...] = ()
+    build: Build = NO_OPTIONS
     scenarios: tuple[str, ...] = ()  # files, relative to root, sorted
     baseline: Path
     budget: float
@@ -92,21 +109,68 @@ def without_file(root: Path) -> Config:
 
 def read(path: Path) -> Config:
     """Read a configuration. Raises BadInput with file, line and key."""
-    held, text = toml.read(path)
+    return _checked(path.parent, path, *_read_tables(path))
+
+
+def build_of(path: Path) -> Build:
+    """The options for the compiler that a configuration has. Raises BadInput."""
+    tables, text, root = _read_tables(path)
+    return _build(path.parent, tables.build, text, root)
+
+
+def models_of(path: Path) -> tuple[str, ...]:
+    """The models that a configuration names; none are a command's defaults. Raises BadInput."""
+    return tuple(_model_names(path.parent, _read_tables(path)[0].models))
+
+
+def _read_tables(path: Path) -> tuple[_Tables, toml.Text, toml.Steps]:
+    held, text = toml.read(Path(os.path.relpath(path)))  # as errors name it
     root = ("tool", "weakspot") if path.name == PYPROJECT else ()
     for step in root:
         held = held.get(step, {}) if isinstance(held, Mapping) else {}
-    tables = toml.convert(held, _Tables, text, root)
-    return _checked(path.parent, path, tables, text, root)
+    return toml.convert(held, _Tables, text, root), text, root
+
+
+def _model_names(folder: Path, names: Sequence[str]) -> Iterator[str]:
+    for name in names:
+        yield os.path.relpath(folder / name) if name.endswith(".cat") else name
+
+
+def _build(folder: Path, table: BuildTable, text: toml.Text, root: toml.Steps) -> Build:
+    """The options, with paths as seen from where the user is."""
+
+    def wrong(key: str, message: str, advice: str | None = None) -> BadInput:
+        return text.wrong((*root, "build", key), f"{key}: {message}", advice)
+
+    for word in table.defines:
+        try:
+            builds.define(word)
+        except BadInput as error:
+            raise wrong("defines", error.message, error.advice) from error
+    for name in table.include:
+        if not (folder / name).is_dir():
+            raise wrong("include", f"no such folder: {name}", f"it is looked up in {folder}")
+    named = folder / table.compile_commands if table.compile_commands else None
+    if named is not None and not named.exists():
+        raise wrong("compile_commands", f"no such file: {table.compile_commands}")
+    return Build(
+        defines=table.defines,
+        include=tuple(folder / name for name in table.include),
+        std=(table.std,) if isinstance(table.std, str) else table.std,
+        flags=builds.absolute(table.flags, folder),
+        compile_commands=named,
+    )
 
 
 def _checked(
     folder: Path, file: Path | None, tables: _Tables, text: toml.Text, root: toml.Steps
 ) -> Config:
     gate = tables.gate
+    build = _build(folder, tables.build, text, root)
 
     def wrong(table: str, key: str, message: str, advice: str | None = None) -> BadInput:
-        return text.wrong((*root, table, key), f"{key}: {message}", advice)
+        steps = (table, key) if table else (key,)
+        return text.wrong((*root, *steps), f"{key}: {message}", advice)
 
     def seconds(table: str, key: str, given: Duration) -> float:
         found = seconds_of(str(given))
@@ -114,16 +178,6 @@ def _checked(
             raise wrong(table, key, f"{given!r} is not a duration", 'write "500ms", "10s" or "2m"')
         return found
 
-    for word in gate.defines:
-        try:
-            frontend.define(word)
-        except BadInput as error:
-            raise wrong("gate", "defines", error.message, error.advice) from error
-    for name in gate.include:
-        if not (folder / name).is_dir():
-            raise wrong(
-                "gate", "include", f"no such folder: {name}", f"it is looked up in {folder}"
-            )
     known = (*SEVERITIES, *KINDS)
     for name in gate.fail_on:
         if name not in known:
@@ -131,13 +185,10 @@ def _checked(
             raise wrong(
                 "gate", "fail_on", f"{name!r} is neither a severity nor the id of a finding", advice
             )
-    paths = (str(folder / name) if name.endswith(".cat") else name for name in gate.models)
     try:
-        chosen = plan.models(list(paths))
+        chosen = plan.models(list(_model_names(folder, tables.models)) or MODELS)
     except BadInput as error:
-        raise wrong("gate", "models", error.message, error.advice) from error
-    if not chosen:
-        raise wrong("gate", "models", "expected at least one model", 'for example "rc11"')
+        raise wrong("", "models", error.message, error.advice) from error
     if gate.baseline and not (folder / gate.baseline).parent.is_dir():
         raise wrong("gate", "baseline", f"the folder of {gate.baseline} does not exist")
     seconds("run", "seconds", tables.run.seconds)
@@ -165,7 +216,7 @@ def _checked(
         gate=gate,
         run=tables.run,
         models=tuple(chosen),
-        include=tuple(folder / name for name in gate.include),
+        build=Build(below=build),
         scenarios=tuple(sorted(scenarios)),
         baseline=folder / (gate.baseline or BASELINE),
         budget=seconds("gate", "budget", gate.budget),
@@ -184,7 +235,7 @@ def _matching(folder: Path, pattern: str) -> Iterator[str]:
 def select(file: Path | None, paths: Sequence[Path], here: Path) -> tuple[Config, tuple[str, ...]]:
     """The configuration in `file`, or the nearest one from the folder `here` upwards, and the
     scenarios that `paths` select. Raises BadInput if there are none."""
-    file = file or config_file.find(here)
+    file = file or project_file.find(here)
     if file is None and not paths:
         raise BadInput(
             "no configuration file found and no PATH given",

@@ -15,6 +15,7 @@ import msgspec
 
 from weakspot.generators.litmus import Site, Test
 from weakspot.generators.source import frontend
+from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.harness.campaign.jobs import Job, Sink
 from weakspot.harness.checkers import Checker
 from weakspot.harness.checkers.explorer import Bounds, Explorer
@@ -62,8 +63,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     name: str
     path: Path
     test: Test | None = None
-    defines: tuple[str, ...] = ()
-    include: tuple[Path, ...] = ()
+    build: Build = NO_OPTIONS
     loops: int = 4
 
     @property
@@ -74,12 +74,12 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @property
     def searched(self) -> Sequence[Path]:
         """The folders in which a new file may hide another one."""
-        return () if self.test is not None else (self.folder, *self.include)
+        return () if self.test is not None else self.question.searched
 
     @cached_property
-    def key(self) -> str:
-        """All that compiling it depends on besides its files; see frontend.question."""
-        return frontend.question(self.path, defines=self.defines, include=self.include).key
+    def question(self) -> frontend.Question:
+        """What the compiler is asked: all that compiling it depends on besides its files."""
+        return frontend.question(self.path, build=self.build)
 
     @cached_property
     def generated(self) -> Generated:
@@ -90,8 +90,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             self.path,
             structure=self.name,
             scenario=Path(self.name).stem,
-            defines=self.defines,
-            include=self.include,
+            build=self.build,
             loops=self.loops,
         )
 

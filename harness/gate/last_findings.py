@@ -11,10 +11,10 @@ from pathlib import Path
 import msgspec
 
 from weakspot.harness.campaign.cache import FOLDER, project_folder
-from weakspot.harness.gate.config_file import find
 from weakspot.harness.gate.outcome import GateOutcome, ReportedFinding
 from weakspot.harness.values.record import unique
 from weakspot.system import cache
+from weakspot.system.project_file import find
 
 _FINDINGS = "findings"
 

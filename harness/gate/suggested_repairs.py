@@ -78,12 +78,12 @@ class FindRepair(Job, frozen=True, kw_only=True):
                 raise _OutOfTime
 
         report("reading")
-        gate, include = self.config.gate, self.config.include
+        gate = self.config.gate
         costs = {each.job.file: each.answer.seconds for each in self.group}
         paths = {each.job.file: each.job.scenario.path for each in self.group}
         programs: list[tuple[str, Program]] = []
         for name in affordable(costs, file, self.seconds / 2):
-            program = read_program(paths[name], defines=gate.defines, include=include)
+            program = read_program(paths[name], build=self.config.build)
             programs.append((name, program))
         model = self.violated.job.model
         questions = Explorations(model, Bounds(loops=gate.unroll, seconds=SECONDS))

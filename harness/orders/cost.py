@@ -461,7 +461,7 @@ def _moved(program: Program, changed: dict[str, bytes], scratch: Path) -> Progra
     if not changed:
         return program
     files = {Path(path).resolve() for path in (program.source, *program.files.values())}
-    folders = [folder.resolve() for folder in program.include]
+    folders = [folder.resolve() for folder in program.given.searched]
     root = Path(os.path.commonpath([*(file.parent for file in files), *folders]))
     for file in files:
         copy = scratch / file.relative_to(root)
@@ -472,5 +472,4 @@ def _moved(program: Program, changed: dict[str, bytes], scratch: Path) -> Progra
     return msgspec.structs.replace(
         program,
         source=scratch / program.source.resolve().relative_to(root),
-        include=tuple(scratch / folder.relative_to(root) for folder in folders),
     )

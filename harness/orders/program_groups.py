@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 import msgspec
 
 from weakspot.errors import BadInput
+from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.program import Program, read_program
-from weakspot.harness.corpus.material import resolve
+from weakspot.harness.corpus.material import build_of, resolve
 from weakspot.harness.corpus.structures import Structure
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.trials import Report
@@ -39,12 +39,11 @@ class ProgramGroup(msgspec.Struct, frozen=True):
 def program_groups(
     what: Sequence[str],
     *,
-    defines: Sequence[str] = (),
-    include: Sequence[Path] = (),
+    build: Build = NO_OPTIONS,
     report: Report = lambda _: None,
 ) -> tuple[ProgramGroup, ...]:
     """One group per named structure, and one for the user's own files, which are compiled with
-    the macros and include folders. Raises BadInput for a litmus test, which has no source, and what
+    these options. Raises BadInput for a litmus test, which has no source, and what
     reading a program raises.
     """
     named, tests = resolve(what)
@@ -56,17 +55,12 @@ def program_groups(
         )
 
     def read(structure: Structure) -> Iterator[tuple[str, Program]]:
-        own = not structure.recorded
         for scenario in structure.scenarios:
-            name = structure.name if own else scenario.name
+            name = scenario.name if structure.recorded else structure.name
             report(name)
             yield (
                 name,
-                read_program(
-                    structure.path(scenario),
-                    defines=(*scenario.defines, *(defines if own else ())),
-                    include=include if own else (),
-                ),
+                read_program(structure.path(scenario), build=build_of(structure, scenario, build)),
             )
 
     found = [ProgramGroup(each.name, tuple(read(each)), each) for each in named if each.recorded]

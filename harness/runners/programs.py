@@ -16,7 +16,7 @@ import msgspec
 
 from weakspot.generators.emit.threads import Observable
 from weakspot.generators.emit.whole import Frame, named
-from weakspot.generators.source.clang import SUFFIXES
+from weakspot.generators.source.build import SUFFIXES
 from weakspot.harness.machines import Machine, Session, compilers
 from weakspot.harness.runners.tuning import Setting
 from weakspot.harness.values.state import State

@@ -19,7 +19,7 @@ import msgspec
 
 from weakspot.errors import Unsupported
 from weakspot.generators.emit.whole import frame
-from weakspot.generators.source.clang import SUFFIXES
+from weakspot.generators.source.build import SUFFIXES
 from weakspot.generators.source.program import Program
 from weakspot.harness import machines
 from weakspot.harness.machines import Machine, Session, compilers
@@ -79,7 +79,7 @@ def made(
     `counted`. Raises Failed, Unsupported."""
     language = SUFFIXES[program.source.suffix]
     text = f"{_COUNTING[language] if counting else ''}{preprocessed(program, machine)}"
-    return compiled(text, (), machine, folder, frame=frame(language), language=language)
+    return compiled(text, (), machine, folder, frame=frame(program.standard), language=language)
 
 
 def slice_of(

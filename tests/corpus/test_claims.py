@@ -11,6 +11,7 @@ import pytest
 from weakspot.generators.emit.c11 import litmus_text
 from weakspot.generators.litmus import Fence, Guard, Store, Test
 from weakspot.generators.pipeline import Generated, generate
+from weakspot.generators.source.build import Build
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
 from weakspot.harness.checkers.herd7 import Herd7
@@ -34,7 +35,7 @@ def generated(name: str) -> dict[str, Generated]:
             structure.path(scenario),
             structure=structure.name,
             scenario=scenario.name,
-            defines=scenario.defines,
+            build=Build(defines=scenario.defines),
         )
         for scenario in structure.scenarios
     }

@@ -9,6 +9,7 @@ import pytest
 
 from weakspot.generators.litmus import Origin, Test
 from weakspot.generators.pipeline import Generated, generate
+from weakspot.generators.source.build import Build
 from weakspot.harness.corpus import structures
 
 Lines = tuple[tuple[str, ...], ...]
@@ -19,7 +20,10 @@ def generated(structure: str, scenario: str) -> Generated:
     found = structures.find(structure)
     (wanted,) = [each for each in found.scenarios if each.name == scenario]
     return generate(
-        found.path(wanted), structure=structure, scenario=scenario, defines=wanted.defines
+        found.path(wanted),
+        structure=structure,
+        scenario=scenario,
+        build=Build(defines=wanted.defines),
     )
 
 

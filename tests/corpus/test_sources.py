@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import weakspot.models
+from weakspot.generators.source.build import Build
 from weakspot.generators.source.frontend import compile_source
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.structures import Structure, structures
@@ -54,7 +55,7 @@ def test_gcc_compiles_it_without_a_warning(
 
 @pytest.mark.parametrize(("structure", "scenario"), SCENARIOS)
 def test_weakspot_reads_it(structure: Structure, scenario: Scenario) -> None:
-    ir = compile_source(structure.path(scenario), defines=scenario.defines)
+    ir = compile_source(structure.path(scenario), build=Build(defines=scenario.defines))
     assert re.search(r"\batomic\b|\batomicrmw\b|\bcmpxchg\b", ir.text)
     assert "@__assert_fail" in ir.text
     assert "@pthread_create" in ir.text

@@ -15,6 +15,7 @@ from weakspot import _engine
 from weakspot.errors import BadInput, Unsupported
 from weakspot.generators.pipeline import Generated, generate
 from weakspot.generators.source import clang
+from weakspot.generators.source.build import SUFFIXES
 from weakspot.generators.source.frontend import compile_source
 
 QUEUE = """\
@@ -630,7 +631,7 @@ def test_a_header_that_is_not_read_is_refused_where_it_is_included(
     assert caught.value.place == f"{path}:2"
 
 
-@pytest.mark.parametrize("suffix", sorted(set(clang.SUFFIXES) - {".c"}))
+@pytest.mark.parametrize("suffix", sorted(set(SUFFIXES) - {".c"}))
 def test_cpp_goes_by_its_names(tmp_path: Path, suffix: str) -> None:
     path = written(
         tmp_path, "template <int N> int n = N;\nint main() { return n<3>; }\n", f"p{suffix}"

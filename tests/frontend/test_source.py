@@ -15,6 +15,7 @@ import pytest
 
 from weakspot.errors import BadInput, MissingTool, ToolFailed
 from weakspot.generators.source import clang, frontend, irtext
+from weakspot.generators.source.build import Build
 from weakspot.generators.source.frontend import Ir, compile_source
 from weakspot.system import cache
 
@@ -202,8 +203,7 @@ def test_defines_and_include_folders_are_used(tmp_path: Path) -> None:
         tmp_path,
         "#include <order.h>\natomic_int x;\n"
         "int main(void) { return atomic_load_explicit(&x, ORDER) + ADD; }",
-        defines=["ADD=40+2", "EMPTY"],
-        include=[tmp_path / "include"],
+        build=Build(defines=("ADD=40+2", "EMPTY"), include=(tmp_path / "include",)),
     )
     assert "load atomic i32, ptr @x acquire" in ir.text
     assert "add nsw i32 %0, 40" in ir.text
@@ -343,12 +343,14 @@ def test_a_path_that_is_no_source_is_bad_input(tmp_path: Path, name: str) -> Non
 @pytest.mark.parametrize("define", ["-DX", "", "1X=2", "X\n=1", "X Y"])
 def test_a_define_that_is_no_macro_is_bad_input(tmp_path: Path, define: str) -> None:
     with pytest.raises(BadInput, match="macro"):
-        compiled(tmp_path, "int main(void) { return 0; }", defines=[define])
+        compiled(tmp_path, "int main(void) { return 0; }", build=Build(defines=(define,)))
 
 
 def test_a_missing_include_folder_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no such include folder"):
-        compiled(tmp_path, "int main(void) { return 0; }", include=[tmp_path / "gone"])
+        compiled(
+            tmp_path, "int main(void) { return 0; }", build=Build(include=(tmp_path / "gone",))
+        )
 
 
 def test_a_missing_compiler_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

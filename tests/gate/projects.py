@@ -77,9 +77,9 @@ P1 (atomic_int* x, atomic_int* y) {
 """
 WEAK_SB = SB.replace("seq_cst", "release")
 CONFIG = """\
+build.include = ["include"]
 [gate]
 scenarios = ["tests/*.cpp", "tests/*.litmus"]
-include = ["include"]
 """
 
 

@@ -113,7 +113,9 @@ def test_it_finds_the_configuration_upwards(
 def test_pyproject_is_read_too(project: Project) -> None:
     text = (project.folder / "weakspot.toml").read_text()
     (project.folder / "weakspot.toml").unlink()
-    project.write("pyproject.toml", text.replace("[gate]", "[tool.weakspot.gate]"))
+    project.write(
+        "pyproject.toml", "[tool.weakspot]\n" + text.replace("[gate]", "[tool.weakspot.gate]")
+    )
     assert project.gate().code == 0
 
 
@@ -156,7 +158,7 @@ def test_fail_on_selects_the_findings_that_fail(
     project.weaken()
     project.write(
         "weakspot.toml",
-        '[gate]\nscenarios = ["tests/*.cpp"]\ninclude = ["include"]\nfail_on = ["WS102"]\n',
+        f'{CONFIG}fail_on = ["WS102"]\n',
     )
     ended = project.gate()
     assert ended.code == 0

@@ -35,9 +35,9 @@ CHANGES: dict[str, Callable[[Project], object]] = {
     "the source": lambda project: project.write("tests/push_pop.cpp", f"{PUSH_POP}//\n"),
     "a header": lambda project: project.write("include/queue.hpp", f"{QUEUE}//\n"),
     "a header that hides another": lambda project: project.write("tests/queue.hpp", QUEUE),
-    "a macro": lambda project: project.write("weakspot.toml", f'{CONFIG}defines = ["X=1"]\n'),
+    "a macro": lambda project: project.write("weakspot.toml", f'build.defines = ["X=1"]\n{CONFIG}'),
     "a bound": lambda project: project.write("weakspot.toml", f"{CONFIG}unroll = 7\n"),
-    "the model": lambda project: project.write("weakspot.toml", f'{CONFIG}models = ["sc"]\n'),
+    "the model": lambda project: project.write("weakspot.toml", f'models = ["sc"]\n{CONFIG}'),
     "what is kept": lambda project: [
         path.write_bytes(path.read_bytes()[:-9])
         for path in (project.folder / ".weakspot").rglob("*.json")
@@ -56,7 +56,7 @@ def test_what_changed_is_asked_again(idle: Project, what: str) -> None:
 def test_a_users_model_is_read_again_with_what_it_includes(project: Project) -> None:
     project.write("base.cat", 'include "cos.cat"\nacyclic po | rf | co | fr as sc\n')
     project.write("own.cat", '"OWN"\ninclude "base.cat"\n')
-    project.write("weakspot.toml", f'{CONFIG}models = ["own.cat"]\n')
+    project.write("weakspot.toml", f'models = ["own.cat"]\n{CONFIG}')
     assert project.gate("tests/SB.litmus").code == 0
     project.write("base.cat", 'include "cos.cat"\nacyclic po-loc | rf | co | fr as coherence\n')
     assert project.gate("tests/SB.litmus").code == 1

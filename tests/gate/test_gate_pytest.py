@@ -7,7 +7,7 @@ import sys
 
 from projects import SB, WEAK_SB, Project
 
-from weakspot.generators.source import clang
+from weakspot.generators.source import build
 
 
 def pytest(project: Project, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -63,7 +63,7 @@ def test_an_invalid_configuration_is_reported_with_its_line(project: Project) ->
     path = project.write("weakspot.toml", "[gate]\nscenariox = []\n")
     done = pytest(project)
     assert done.returncode == 2
-    assert f"--> {path}:2" in done.stdout
+    assert f"--> {path.name}:2" in done.stdout
     assert "Traceback" not in done.stdout + done.stderr
 
 
@@ -79,7 +79,7 @@ def test_it_costs_nothing_at_start_up_where_nothing_is_asked(project: Project) -
     )
     done = pytest(project)
     assert done.returncode == 0, done.stdout
-    assert clang.SUFFIXES.keys() | {".litmus"} == set(_ends())
+    assert build.SUFFIXES.keys() | {".litmus"} == set(_ends())
 
 
 def _ends() -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from weakspot.errors import BadInput
+from weakspot.generators.source.build import Build
 from weakspot.generators.source.program import Program, read_program
 from weakspot.harness.values.annotations import annotate
 from weakspot.harness.values.strength import (
@@ -44,7 +45,7 @@ int main(void) {
 def program(tmp_path: Path) -> Program:
     (tmp_path / "flag.h").write_text(HEADER)
     (tmp_path / "main.c").write_text(MAIN)
-    return read_program(tmp_path / "main.c", defines=["LOOKS=look() + look()"])
+    return read_program(tmp_path / "main.c", build=Build(defines=("LOOKS=look() + look()",)))
 
 
 def test_calls_of_one_place_are_one_annotation(program: Program) -> None:
@@ -61,7 +62,7 @@ def test_calls_of_one_place_are_one_annotation(program: Program) -> None:
 def test_programs_that_include_a_header_share_its_annotations(program: Program) -> None:
     other = program.source.with_name("other.c")
     other.write_text(program.source.read_text())
-    more = read_program(other, defines=["LOOKS=look()"])
+    more = read_program(other, build=Build(defines=("LOOKS=look()",)))
     annotations, (one, two) = annotate([program, more])
     assert [str(each) for each in annotations].count("flag.h:4") == 1
     assert one.sites.keys() & two.sites.keys() == {0}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from weakspot.generators.source.build import Build
 from weakspot.generators.source.program import Program, read_program
 from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus import models, structures
@@ -16,7 +17,7 @@ RC11 = models.resolve("rc11")
 def scenarios(structure: str, *names: str) -> list[tuple[str, Program]]:
     found = structures.find(structure)
     return [
-        (each.name, read_program(found.path(each), defines=each.defines))
+        (each.name, read_program(found.path(each), build=Build(defines=each.defines)))
         for each in found.scenarios
         if each.name in names
     ]

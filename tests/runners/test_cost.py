@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from weakspot.generators.source.build import Build
 from weakspot.generators.source.program import read_program
 from weakspot.harness.machines import Machine
 from weakspot.harness.machines.prices import Prices
@@ -60,7 +61,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def costing(source: Path, machine: Machine) -> Costing:
-    program = read_program(source, include=(source.parents[1] / "include",))
+    program = read_program(source, build=Build(include=(source.parents[1] / "include",)))
     return Costing("it", [("it", program)], machine)
 
 
@@ -98,7 +99,7 @@ def test_orders_that_compile_alike_are_one_and_the_others_are_measured(
 
 
 def test_what_was_measured_until_ctrl_c_is_reported(source: Path, here: Machine) -> None:
-    program = read_program(source, include=(source.parents[1] / "include",))
+    program = read_program(source, build=Build(include=(source.parents[1] / "include",)))
 
     def report(text: str) -> None:
         if text.endswith("round 8"):
@@ -229,7 +230,10 @@ def test_an_order_is_measured_in_the_scenario_that_executes_it_most(
             one, f"for (int i = 0; i < TIMES; i++)\n{one}", 1
         )
     )
-    subject = [(f"{n}_times", read_program(path, defines=(f"TIMES={n}",))) for n in (0, 1, 5, 2)]
+    subject = [
+        (f"{n}_times", read_program(path, build=Build(defines=(f"TIMES={n}",))))
+        for n in (0, 1, 5, 2)
+    ]
     work = Costing("it", subject, here)
     work.run(0.0)
     site = by_line(work.result().sites)[7]

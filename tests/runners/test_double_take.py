@@ -10,6 +10,7 @@ import pytest
 
 from weakspot.generators.litmus import Test
 from weakspot.generators.pipeline import generate
+from weakspot.generators.source.build import Build
 from weakspot.harness import machines
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
@@ -33,7 +34,7 @@ def double_take(request: pytest.FixtureRequest) -> Test:
             structure.path(scenario),
             structure=STRUCTURE,
             scenario=SCENARIO,
-            defines=scenario.defines,
+            build=Build(defines=scenario.defines),
         ),
         models.resolve(request.param),
         Bounds(),

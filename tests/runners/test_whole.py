@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from weakspot.generators.emit.whole import Frame, frame, named
+from weakspot.generators.source.build import Build
 from weakspot.generators.source.program import read_program
 from weakspot.harness.corpus import structures
 from weakspot.harness.machines import Machine, compilers, local
@@ -30,7 +31,7 @@ def ran(
     source: Path, machine: Machine, seconds: float = 0.3, defines: tuple[str, ...] = ()
 ) -> ProgramRun:
     runs: list[ProgramRun] = []
-    program = read_program(source, defines=defines)
+    program = read_program(source, build=Build(defines=defines))
     whole_programs.run([("it", program)], machine, seconds=seconds, done=runs.append)
     assert [each.program for each in runs] == ["it"]
     return runs[0]

@@ -1,0 +1,278 @@
+"""How the user's build compiles a source: the options that the front end takes from it.
+
+In: what the user asks for (`Build`), and a source. Out: `Options`: those of the compilation
+database, of weakspot.toml and of the command line together, sorted into what changes the meaning of
+the source, which is used, and the rest, which is listed as left out.
+
+Of two that contradict each other, the command line's holds before weakspot.toml's, and that before
+the database's: its folders are searched first, its macros, its standard and its other options come
+last. Paths in the options are relative to the source's folder, as the front end needs them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from weakspot.errors import BadInput
+from weakspot.generators.source import database
+
+SUFFIXES = {".c": "c", **dict.fromkeys((".cpp", ".cc", ".cxx", ".c++", ".C"), "c++")}
+"""The language of a source by its suffix."""
+
+STANDARD = {"c": "", "c++": "gnu++20"}
+"""The version of C and C++ in which sources are read, unless the build says otherwise. Older
+versions of C++ are read as this one, which our headers for threads and locks need."""
+
+
+class Build(msgspec.Struct, frozen=True, kw_only=True):
+    """Options for the compiler. `defines` are `NAME` or `NAME=VALUE`, `include` folders that are
+    searched for headers after the source's own, `std` versions of C or C++, of which a source takes
+    that of its language. `flags` are any other options of clang.
+
+    `compile_commands` is a compilation database; by default it is the nearest compile_commands.json
+    in the source's folder or above it, or in `build` there. `own` is False for sources whose build
+    is known, for which none is looked for. `below` holds options of lower precedence.
+    """
+
+    defines: tuple[str, ...] = ()
+    include: tuple[Path, ...] = ()
+    std: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    compile_commands: Path | None = None
+    own: bool = True
+    below: Build | None = None
+
+    def over(self, other: Build) -> Build:
+        """These options, with precedence over the other ones."""
+        if self.below is not None:
+            other = self.below.over(other)
+        return msgspec.structs.replace(self, below=other)
+
+    @property
+    def layers(self) -> tuple[Build, ...]:
+        """The options by precedence, the lowest first."""
+        return (*(self.below.layers if self.below else ()), self)
+
+    @property
+    def database(self) -> Path | None:
+        """The compilation database that the user has named."""
+        return self.compile_commands or (self.below.database if self.below else None)
+
+
+NO_OPTIONS = Build()
+
+
+class Options(msgspec.Struct, frozen=True):
+    """The options for one source. `meaning` are those that any compiler takes, `clang` those for
+    clang only; paths are relative to the source's folder. `searched` are the folders that are
+    searched for headers. `notes` say where options come from and which are left out."""
+
+    meaning: tuple[str, ...] = ()
+    clang: tuple[str, ...] = ()
+    searched: tuple[Path, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def options(source: Path, build: Build) -> Options:
+    """The options for a source. Raises BadInput for a database that cannot be read, for a folder
+    or a macro that is none, and for a standard of another language."""
+    language = SUFFIXES.get(source.suffix, "c++")
+    _check(build, source, language)
+    notes: list[str] = []
+    layers: list[tuple[_Option, ...]] = []
+    if (found := _command(source, build)) is not None:
+        notes.append(f"the flags are those of {found.command.file.name}: {found.why}")
+        words = sorted_out(found.command.words, found.command.folder, known_only=True)
+        left_out = [each for each in words if each.use == "left out"]
+        if left_out:
+            shown = " ".join(dict.fromkeys(" ".join(each.words) for each in left_out))
+            notes.append(f"flags of the build that are left out: {shown}")
+        layers.append(words)
+    for each in build.layers:
+        layers.append(
+            (
+                *(_Option("search", ("-I", str(folder.absolute()))) for folder in each.include),
+                *sorted_out(each.flags, Path.cwd()),
+                *(_Option("meaning", ("-std=" + name,)) for name in each.std),
+                *(_Option("meaning", (define(text),)) for text in each.defines),
+            )
+        )
+        if dropped := [each for each in layers[-1] if each.use == "left out"]:
+            shown = " ".join(" ".join(each.words) for each in dropped)
+            notes.append(f"flags that the front end does not take: {shown}")
+    return _together(source, language, layers, tuple(notes))
+
+
+def _check(build: Build, source: Path, language: str) -> None:
+    for layer in build.layers:
+        for folder in layer.include:
+            if not folder.is_dir():
+                raise BadInput(
+                    f"no such include folder: {folder}",
+                    advice="name a folder that exists, or leave it out",
+                )
+    if build.std and not any(_fits(name, language) for name in build.std):
+        raise BadInput(
+            f"{source.name} is {language.upper()}, and {build.std[-1]} is not a version of that",
+            advice=f"for example --std {'c11' if language == 'c' else 'c++17'}",
+        )
+
+
+def _command(source: Path, build: Build) -> database.Match | None:
+    if not all(each.own for each in build.layers):
+        return None
+    named = build.database
+    if named is not None and named.is_dir():
+        named = named / database.NAME
+    if named is not None and not named.is_file():
+        raise BadInput(f"no such compilation database: {named}", advice="check the path")
+    path = named or database.nearest(source)
+    return database.match(source, path) if path is not None else None
+
+
+def _together(
+    source: Path, language: str, layers: Sequence[Sequence[_Option]], notes: tuple[str, ...]
+) -> Options:
+    folder = Path(os.path.realpath(source.parent))
+    meaning: list[str] = []
+    clang: list[str] = []
+    searched: list[Path] = []
+    standard = STANDARD[language]
+    for layer in layers:
+        for each in layer:
+            (first, *rest) = each.words
+            if first.startswith("-std="):
+                standard = first[5:] if _fits(first[5:], language) else standard
+            elif each.use == "meaning":
+                meaning += [first, os.path.relpath(rest[0], folder)] if rest else [first]
+            elif each.use == "clang":
+                clang += each.words
+    for layer in reversed(layers):
+        for each in layer:
+            if each.use == "search":
+                name, path = each.words
+                if Path(path).is_dir():
+                    searched.append(Path(path))
+                    relative = os.path.relpath(os.path.realpath(path), folder)
+                    meaning += [f"-I{relative}"] if name == "-I" else [name, relative]
+    if language == "c++" and re.fullmatch(r"(?:c|gnu)\+\+(?:98|03|[01][1-7a-z])", standard):
+        # the headers for threads and locks are C++20
+        notes += (f"{standard} is read as {STANDARD[language]}",)
+        standard = STANDARD[language]
+        clang += [f"-D_LIBCPP_ENABLE_CXX{year}_REMOVED_FEATURES" for year in (17, 20)]
+    if standard:
+        meaning.insert(0, f"-std={standard}")
+    return Options(tuple(meaning), tuple(clang), tuple(dict.fromkeys(searched)), notes)
+
+
+def _fits(standard: str, language: str) -> bool:
+    return ("++" in standard) == (language == "c++")
+
+
+def absolute(flags: Sequence[str], folder: Path) -> tuple[str, ...]:
+    """The flags, with paths that are relative to the folder made absolute."""
+    return tuple(word for each in sorted_out(flags, folder.absolute()) for word in each.words)
+
+
+def define(text: str) -> str:
+    """The option that defines `NAME` or `NAME=VALUE`; BadInput for anything else."""
+    if not re.match(r"[A-Za-z_]\w*(\([^)]*\))?(=|$)", text) or "\n" in text:
+        raise BadInput(
+            f"not a macro definition: {text!r}", advice="write NAME or NAME=VALUE, without -D"
+        )
+    return f"-D{text}"
+
+
+# --- what an option is for ----------------------------------------------------------------------
+
+
+class _Option(msgspec.Struct, frozen=True):
+    """An option with its value, and what it is used for."""
+
+    use: Literal["search", "meaning", "clang", "left out"]
+    words: tuple[str, ...]
+
+
+_SEARCH = ("-isystem", "-iquote", "-idirafter", "-I")
+_FILES = ("-include", "-imacros")
+_VALUED = (
+    *("-o", "-MF", "-MT", "-MQ", "-MJ", "-L", "-l", "-T", "-u", "-z", "-target", "-arch", "-B"),
+    *("-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xclang", "-mllvm", "-isysroot", "--param"),
+    *("-framework", "-e", "-G", "-aux-info", "-dumpbase", "-x", "--sysroot", "-gcc-toolchain"),
+)
+"""Options whose value is the next word."""
+
+_LEFT_OUT = re.compile(
+    r"-(?:c|S|E|o.*|M.*|O.*|g.*|pipe|v|save-temps.*|fsyntax-only|x.*|###)"
+    r"|-(?:l.*|L.*|Wl,.*|Wa,.*|shared.*|static.*|rdynamic|no-?pie|pie|T.*|u|z|s|fuse-ld=.*|n(?:o)?std"
+    r"(?:lib|libc|startfiles).*)"
+    r"|-f(?:no-)?(?:sanitize.*|profile.*|coverage.*|test-coverage|lto.*|(?:PIC|pic|PIE|pie)"
+    r"|stack-.*|cf-protection.*|instrument-.*|xray.*|integrated-.*)|--coverage|-p|-pg"
+    r"|-m(?:arch|cpu|tune|abi|float-abi|fpu)=.*|-m(?:32|64|x32|16|thumb|arm)|--?target(?:=.*)?|-arch"
+    r"|--sysroot.*|-isysroot|--gcc-toolchain=.*|-stdlib=.*"
+)
+"""Options that say where to write, how to link, how to optimize and instrument, or for which
+machine: a source is read for one machine, without optimization, and means the same."""
+
+_MEANING = re.compile(r"-[DU].+|-std=.+|-ansi|-pthread|-f(?:no-)?(?:un)?signed-char|-fshort-enums")
+_CLANG = re.compile(
+    r"-f(?:no-)?(?:exceptions|rtti|char8_t|short-wchar|ms-extensions|gnu-keywords|gnu89-inline"
+    r"|builtin(?:-\w+)?|wrapv|blocks|openmp|delayed-template-parsing|sized-deallocation"
+    r"|aligned-allocation|threadsafe-statics|freestanding|hosted|operator-names"
+    r"|dollars-in-identifiers|digraphs|(?:template-depth|constexpr-depth|constexpr-steps)=\d+)"
+    r"|-m(?:no-)?(?:sse|ssse|avx|aes|bmi|popcnt|lzcnt|pclmul|crc32|cx16|fma|f16c|sha|rdrnd|rtm"
+    r"|waitpkg|clflushopt|clwb|movbe|prfchw)[\w.]*"
+    r"|-nostdinc(?:\+\+)?|-trigraphs"
+)
+_NOT_OF_A_SCENARIO = re.compile(r"-D(?:NDEBUG|_FORTIFY_SOURCE)(?:=.*)?")
+"""Macros of a release build: without assertions there is nothing to check."""
+
+
+def sorted_out(
+    words: Sequence[str], folder: Path, *, known_only: bool = False
+) -> tuple[_Option, ...]:
+    """The options among the words of a command that is run in the folder; other words, such as the
+    source, are not options. With `known_only`, options that are not known are left out, as for
+    commands of other compilers, and so are macros that remove assertions."""
+    return tuple(_sorted(list(words), folder, known_only))
+
+
+def _sorted(words: list[str], folder: Path, known_only: bool) -> Iterator[_Option]:
+    at = 0
+    while at < len(words):
+        word = words[at]
+        at += 1
+        if not word.startswith("-") or word in ("-", "--"):
+            continue
+        following = words[at] if at < len(words) else ""
+        name = next((each for each in (*_SEARCH, *_FILES) if word.startswith(each)), "")
+        if name:
+            value = word.removeprefix(name)
+            if not value:
+                value, at = following, at + 1
+            path = os.path.normpath(folder / value)
+            if name in _SEARCH:
+                yield _Option("search", (name, path))
+            else:
+                # a file that is not in the folder is searched for like a header
+                found = Path(path).is_file()
+                yield _Option("meaning" if found else "clang", (name, path if found else value))
+            continue
+        if word in ("-D", "-U"):
+            word, at = word + following, at + 1
+        value_of = (following,) if word in _VALUED and following else ()
+        at += len(value_of)
+        if _LEFT_OUT.fullmatch(word) or (known_only and _NOT_OF_A_SCENARIO.fullmatch(word)):
+            yield _Option("left out", (word, *value_of))
+        elif _MEANING.fullmatch(word):
+            yield _Option("meaning", (word,))
+        elif _CLANG.fullmatch(word) or not known_only:
+            yield _Option("clang", (word, *value_of))
+        else:
+            yield _Option("left out", (word, *value_of))
