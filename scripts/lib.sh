@@ -4,7 +4,7 @@
 # installed again: two stamps in .venv name what was installed, a hash of pyproject.toml for the
 # packages and one of the engine's sources for the engine. An interrupted run leaves no stamp, so
 # the next one resumes. The tools to compare with are downloaded meanwhile; `install_tools` waits
-# for them.
+# for them. A script that has something else to do meanwhile defines a function of that name.
 
 export LC_ALL=C.UTF-8 PIP_DISABLE_PIP_VERSION_CHECK=1
 clone=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." && pwd) || exit 2
@@ -12,8 +12,8 @@ venv=$clone/.venv
 python=$venv/bin/python
 log=$(mktemp "${TMPDIR:-/tmp}/weakspot-install.XXXXXX") ||
   { echo "error: cannot write to ${TMPDIR:-/tmp}; TMPDIR names another folder" >&2 && exit 2; }
-tools_log=$log.tools tools=
-trap 'rm -f "$log" "$tools_log"; [ -z "$tools" ] || kill -- "-$tools" 2>/dev/null' EXIT
+tools_log=$log.tools tools= others=
+trap 'rm -f "$log" "$tools_log"; for group in $tools $others; do kill -- "-$group" 2>/dev/null; done' EXIT
 OLDEST_PYTHON=11 # of Python 3; as in pyproject.toml
 
 fail() { # message, then lines of advice
@@ -117,6 +117,7 @@ set_up() {
   start_tools
   { exec 9<"$clone" && flock 9; } 2>/dev/null # two set-ups at once would disturb each other
   make_venv
+  if declare -F meanwhile >/dev/null; then start_others; fi
   install_packages "$1"
   install_engine
   exec 9<&-
@@ -216,6 +217,14 @@ start_tools() {
   set -m # a process group of its own, to be stopped as a whole
   "$clone/scripts/install-tools" >"$tools_log" 2>&1 </dev/null &
   tools=$!
+  set +m
+}
+
+# What it prints is not shown.
+start_others() {
+  set -m # a process group of its own, to be stopped as a whole
+  meanwhile >/dev/null 2>&1 </dev/null 9<&- &
+  others=$!
   set +m
 }
 

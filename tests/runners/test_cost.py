@@ -18,6 +18,8 @@ from weakspot.harness.runners.whole_programs import Times
 from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.strength import fenced
 
+pytestmark = pytest.mark.alone
+
 x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="needs x86-64")
 
 #: two threads; an order that two stores share; a fence

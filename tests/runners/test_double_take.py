@@ -21,6 +21,8 @@ from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system.tools import Tool
 
+pytestmark = pytest.mark.alone
+
 STRUCTURE, SCENARIO = "duffy_wsq", "pop_vs_steal_pop_store"
 
 

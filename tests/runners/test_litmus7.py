@@ -22,6 +22,8 @@ from weakspot.system import tools
 from weakspot.system.compilers import gcc
 from weakspot.system.tools import Tool
 
+pytestmark = pytest.mark.alone
+
 Need = Callable[[str], Tool]
 
 

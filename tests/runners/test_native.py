@@ -35,7 +35,7 @@ from weakspot.system import tools
 x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="needs x86-64")
 
 
-pytestmark = pytest.mark.usefixtures("cache")
+pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("cache")]
 
 AT_ONCE = ("3.SB", "RWC", "W+RWC")
 """In one test, three threads have to run while a store is buffered; in all others, two."""

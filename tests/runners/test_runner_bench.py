@@ -14,6 +14,8 @@ import pytest
 from weakspot.harness.machines.local import cores
 from weakspot.system.tools import Tool
 
+pytestmark = pytest.mark.alone
+
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "bench" / "runner"
 
 

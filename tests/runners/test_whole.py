@@ -22,6 +22,8 @@ from weakspot.harness.values.histogram import Count
 from weakspot.harness.values.program_run import ProgramRun
 from weakspot.system.tools import find
 
+pytestmark = pytest.mark.alone
+
 tso = pytest.mark.skipif(
     platform.machine() != "x86_64" or local.cores() < 2, reason="needs two x86-64 processors"
 )
