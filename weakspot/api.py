@@ -2,7 +2,8 @@
 
 In: `what` to ask about, as on the command line: a structure's name, "all", a C or C++ file, a
 .litmus file, a folder of these; also a Test, and sequences of all of these. Out: frozen values.
-`check`, `explore` and `run` return Answers, which yield each answer as soon as it is known.
+`check`, `explore` and `run` return Answers, which yield each answer as soon as it is known, `relax`
+and `cost` Results, which find each when it is asked for.
 
 Every function raises WeakspotError, whose subclasses say what kind: BadInput for names and files
 that cannot be used, Unsupported for a construct that weakspot does not model, MissingTool and
@@ -18,22 +19,37 @@ from weakspot.generators.source.program import Program
 from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.gate.outcome import GateOutcome
+from weakspot.harness.orders.cost import Costs
+from weakspot.harness.orders.promotion import OrdersDifference
 from weakspot.harness.orders.relaxation import Relaxed
+from weakspot.harness.orders.rewrite import Rewritten
 from weakspot.harness.values.codegen import CodegenComparison, Codes
 from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.finding import Evidence, Finding
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.program_run import ProgramRun
-from weakspot.harness.values.record import Record
+from weakspot.harness.values.record import GoldenDifference, Record
 from weakspot.harness.values.verdict import Verdict
-from weakspot.projects import campaign, gate, read_campaign, relax
+from weakspot.projects import (
+    Relaxations,
+    Results,
+    campaign,
+    compare_orders,
+    cost,
+    gate,
+    read_campaign,
+    relax,
+    write_baseline,
+)
 from weakspot.questions import (
     Answers,
+    GeneratedTests,
     What,
     check,
     compare_code,
     explore,
     generate,
+    golden_tests,
     model,
     run,
 )
@@ -45,17 +61,24 @@ __all__ = [
     "Build",
     "CodegenComparison",
     "Codes",
+    "Costs",
     "Evidence",
     "Exploration",
     "Finding",
     "GateOutcome",
+    "GeneratedTests",
+    "GoldenDifference",
     "Histogram",
     "MissingTool",
     "Model",
+    "OrdersDifference",
     "Program",
     "ProgramRun",
     "Record",
+    "Relaxations",
     "Relaxed",
+    "Results",
+    "Rewritten",
     "Site",
     "Test",
     "ToolFailed",
@@ -67,11 +90,15 @@ __all__ = [
     "campaign",
     "check",
     "compare_code",
+    "compare_orders",
+    "cost",
     "explore",
     "gate",
     "generate",
+    "golden_tests",
     "model",
     "read_campaign",
     "relax",
     "run",
+    "write_baseline",
 ]

@@ -1,54 +1,211 @@
-"""Questions about a source as a whole: relax, gate, campaign.
+"""Questions about a source as a whole: relax, cost, gate, campaign.
 
-In: structures, programs, a project with its configuration. Out: the weakest memory orders, the
-outcome of the gate, a campaign's record. `weakspot.api` describes what all of these functions have
-in common.
+In: structures, programs, a project with its configuration. Out: the weakest memory orders and their
+costs, the outcome of the gate, a campaign's record. `weakspot.api` describes what all of these
+functions have in common.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import msgspec
 
 from weakspot.generators.source.build import NO_OPTIONS, Build
+from weakspot.generators.source.program import Program
+from weakspot.harness import machines
 from weakspot.harness.campaign import campaign as campaigns
 from weakspot.harness.campaign.folder import RESULTS, load
-from weakspot.harness.campaign.progress import Progress
+from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.tools import installed
 from weakspot.harness.checkers import CHECKERS
 from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.material import generator
+from weakspot.harness.corpus.models import Model
 from weakspot.harness.gate import baseline
 from weakspot.harness.gate import config as gate_config
 from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.gate.run import run as run_gate
 from weakspot.harness.machines.prices import Prices
-from weakspot.harness.orders.program_groups import program_groups
+from weakspot.harness.orders import application, promotion
+from weakspot.harness.orders.explorations import Explorations
+from weakspot.harness.orders.program_groups import ProgramGroup, program_groups
+from weakspot.harness.orders.promotion import OrdersDifference
 from weakspot.harness.orders.relax import explorable, searches
 from weakspot.harness.orders.relaxation import Relaxed
+from weakspot.harness.orders.rewrite import Rewritten
+from weakspot.harness.orders.trials import Report
 from weakspot.harness.runners import RUNNERS
 from weakspot.harness.values.record import Plan, Record
 from weakspot.questions import paths as paths_of
 
+if TYPE_CHECKING:
+    from weakspot.harness.orders.cost import Costs
+
+Sources = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+"""Names and paths of sources; see weakspot.api."""
+
+
+A_co = TypeVar("A_co", covariant=True)
+
+
+class _Task(Protocol[A_co]):
+    """Work whose result so far is known at any time."""
+
+    def run(self) -> None: ...
+
+    def result(self) -> A_co | None: ...
+
+
+class Results(Iterator[A_co]):
+    """Results that are found one after the other, each when it is asked for. After an exception,
+    such as KeyboardInterrupt, `partial` is what was found until then of the result in progress."""
+
+    def __init__(self, tasks: Iterable[_Task[A_co]]) -> None:
+        self._tasks = iter(tasks)
+        self._running: _Task[A_co] | None = None
+
+    def __next__(self) -> A_co:
+        self._running = None
+        self._running = task = next(self._tasks)
+        task.run()
+        self._running = None
+        found = task.result()
+        assert found is not None
+        return found
+
+    @property
+    def partial(self) -> A_co | None:
+        """The result in progress; None if there is none."""
+        return None if self._running is None else self._running.result()
+
+
+class Relaxations(Results[Relaxed]):
+    """The results of `relax`, which can be written into the sources."""
+
+    def __init__(
+        self,
+        read: Callable[[Report], tuple[ProgramGroup, ...]],
+        models: Sequence[Model],
+        bounds: Bounds,
+        report: Report,
+        *,
+        fences: bool,
+    ) -> None:
+        self._read, self._bounds, self._groups = read, bounds, read(report)
+        self._explorations = {each.name: Explorations(each, bounds) for each in models}
+        prices = Prices()
+        super().__init__(
+            searches(self._groups, models, bounds, fences=fences, prices=prices, report=report)
+        )
+
+    @property
+    def recorded(self) -> frozenset[str]:
+        """The structures of the corpus among what is relaxed."""
+        return frozenset(each.name for each in self._groups if each.structure)
+
+    def refuse_corpus(self) -> None:
+        """Raises BadInput if a source belongs to the corpus, so that `apply` would refuse it."""
+        application.refuse_corpus(self._groups)
+
+    def apply(self, relaxed: Relaxed, *, take: int | None = None) -> Rewritten:
+        """Write the memory orders of a result into its sources: those of its assignment number
+        `take`, counted from one, or the best ones if the orders as written suffice.
+
+        The programs are compiled and explored again; the files are restored if a program is not
+        safe. Raises BadInput for sources of the corpus, and if a limit was reached.
+        """
+        self.refuse_corpus()
+
+        def reread() -> tuple[tuple[str, Program], ...]:
+            (group,) = (each for each in self._read(_nothing) if each.name == relaxed.subject)
+            return group.programs
+
+        return application.apply(relaxed, take, self._explorations[relaxed.model], reread)
+
+
+def _nothing(_: str) -> None:
+    """Reports nothing."""
+
 
 def relax(
-    what: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    what: Sources,
     *,
     models: Sequence[str] = ("rc11",),
     fences: bool = False,
     bounds: Bounds | None = None,
     build: Build = NO_OPTIONS,
-) -> Iterator[Relaxed]:
+    progress: Progress | None = None,
+) -> Relaxations:
     """The weakest memory orders with which programs are still safe: one result per structure, or
-    version of its source, and model. With `fences`, fences beside weaker accesses too."""
-    named = program_groups(paths_of(what), build=build)
+    version of its source, and model. With `fences`, fences beside weaker accesses too.
+
+    Raises BadInput for a model that programs are not explored under, and for litmus tests.
+    """
+    report = _reading(progress)
     under = explorable(models)
-    for search in searches(named, under, bounds or Bounds(), fences=fences, prices=Prices()):
-        search.run()
-        yield search.result()
+
+    def read(report: Report) -> tuple[ProgramGroup, ...]:
+        return program_groups(paths_of(what), build=build, report=report)
+
+    return Relaxations(read, under, bounds or Bounds(), report, fences=fences)
+
+
+def compare_orders(
+    what: Sources = "all",
+    *,
+    models: Sequence[str] = ("rc11",),
+    bounds: Bounds | None = None,
+    promote: bool = False,
+    progress: Progress | None = None,
+) -> Iterator[OrdersDifference]:
+    """How the weakest memory orders of structures differ from those in their claims.toml, which
+    `promote` replaces. Raises BadInput for sources that do not belong to the corpus."""
+    report = _reading(progress)
+    under = explorable(models)
+    groups = program_groups(paths_of(what), report=report)
+    promotion.refuse_own_sources(groups)
+    return promotion.differences(groups, under, bounds or Bounds(), promoted=promote, report=report)
+
+
+def cost(
+    what: Sources,
+    *,
+    on: str = "local",
+    seconds: float = 10.0,
+    fences: bool = False,
+    build: Build = NO_OPTIONS,
+    progress: Progress | None = None,
+) -> Results[Costs]:
+    """What each memory order costs on a machine: one result per structure, in nanoseconds per
+    execution of an operation, with confidence intervals. `on` is as for `run`.
+
+    Each is measured for `seconds`. The costs are stored on this computer, and `relax` prefers
+    memory orders that are cheap on it until the source file changes. Raises MissingTool without a
+    C compiler.
+    """
+    from weakspot.harness.orders.measurements import MeasureCosts, Measuring
+
+    report = _reading(progress)
+    machine = machines.resolve(on)
+    groups = program_groups(paths_of(what), build=build, report=report)
+    return Results(
+        Measuring(
+            MeasureCosts.of(group.name, group.programs, machine, fences=fences, seconds=seconds),
+            progress or Quiet(),
+        )
+        for group in groups
+    )
+
+
+def _reading(progress: Progress | None) -> Report:
+    """Report that sources are read, and return where to report what follows."""
+    progress = progress or Quiet()
+    progress.start(0, "reading")
+    return progress.at
 
 
 def gate(
@@ -56,26 +213,33 @@ def gate(
     *,
     config: str | os.PathLike[str] | None = None,
     cached: bool = True,
-    accept: bool = False,
+    new_baseline: bool = False,
     progress: Progress | None = None,
 ) -> GateOutcome:
     """Explore and check a project's scenarios, as the configuration says: `config`, or the nearest
     weakspot.toml or pyproject.toml upwards. `paths` choose among its scenarios. Answers that still
-    hold come from the project's cache unless `cached` is false. With `accept` the findings become
-    the baseline, and `accepted` counts it.
+    hold come from the project's cache unless `cached` is false. With `new_baseline` the baseline
+    that the configuration names need not exist yet; `write_baseline` writes it.
     """
     selected, scenarios = gate_config.select(
         Path(config) if config is not None else None, [Path(each) for each in paths], Path.cwd()
     )
-    outcome = run_gate(selected, scenarios, cached=cached, new_baseline=accept, progress=progress)
-    if not accept:
-        return outcome
-    accepted = baseline.accept(selected, outcome, whole=not paths)
-    return msgspec.structs.replace(outcome, accepted=accepted)
+    return run_gate(
+        selected, scenarios, cached=cached, new_baseline=new_baseline, progress=progress
+    )
+
+
+def write_baseline(outcome: GateOutcome) -> int:
+    """Accept the findings of a run of the gate in the project's baseline: they no longer fail.
+    Returns how many findings the baseline then accepts.
+
+    Accepted findings that the run did not find are dropped if it decided the whole project.
+    """
+    return baseline.accept(outcome)
 
 
 def campaign(
-    what: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = "all",
+    what: Sources = "all",
     *,
     models: Sequence[str] = (),
     checkers: Sequence[str] = ("all",),

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Generic, Literal, TypeVar, cast
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeVar, cast, overload
 
 import msgspec
 
@@ -22,15 +23,16 @@ from weakspot.harness.campaign.iteration import IterableStore
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.tools import choose_checkers, choose_runners, installed
 from weakspot.harness.checkers.explorer import Bounds
+from weakspot.harness.corpus import golden
 from weakspot.harness.corpus import models as corpus_models
-from weakspot.harness.corpus.material import Material, gather, generator
+from weakspot.harness.corpus.material import Material, compiled, gather, generator
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.codegen import Codes
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.program_run import ProgramRun
-from weakspot.harness.values.record import Plan, Record
+from weakspot.harness.values.record import GoldenDifference, Plan, Record
 from weakspot.harness.values.verdict import Verdict
 
 What = str | os.PathLike[str] | Test
@@ -86,16 +88,55 @@ class Answers(Generic[A]):
         return self.record.findings
 
 
+class GeneratedTests(Sequence[Test]):
+    """The tests of `generate`. `unmapped` says which tests have no assembly for an instruction set,
+    and why."""
+
+    def __init__(self, material: Material, unmapped: Sequence[str] = ()) -> None:
+        self.material, self.unmapped = material, tuple(unmapped)
+        self._tests = tuple(entry.test for entry in material.entries)
+
+    def __len__(self) -> int:
+        return len(self._tests)
+
+    @overload
+    def __getitem__(self, at: int) -> Test: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Test, ...]: ...
+    def __getitem__(self, at: int | slice) -> Test | tuple[Test, ...]:
+        return self._tests[at]
+
+    def write(self, folder: str | os.PathLike[str]) -> list[str]:
+        """Write each test to a file in the folder, and the list @all, which herd7 and litmus7 take
+        as an argument. Returns the file names."""
+        return golden.write(Path(folder), self._tests, index=True)
+
+
 def generate(
     what: What | Iterable[What],
     *,
     models: Sequence[str] = (),
+    isa: Sequence[str] = (),
     build: Build = NO_OPTIONS,
     progress: Progress | None = None,
-) -> tuple[Test, ...]:
-    """The litmus tests of programs: one per critical cycle of their access patterns."""
-    material = gathered(what, models, build, progress)
-    return tuple(entry.test for entry in material.entries)
+) -> GeneratedTests:
+    """The litmus tests of programs: one per critical cycle of their access patterns. With `isa`,
+    the assembly that they compile to by the standard mappings, for each of these instruction sets,
+    or "all"."""
+    material = _gathered(what, models, build, progress)
+    if isa:
+        return GeneratedTests(*compiled(material, isa))
+    return GeneratedTests(material)
+
+
+def golden_tests(
+    what: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = "all",
+    *,
+    promote: bool = False,
+) -> dict[str, GoldenDifference]:
+    """How the tests that structures give differ from their golden files, by structure. `promote`
+    replaces the golden files. Raises BadInput for what is not a structure of the corpus."""
+    return golden.drifts(paths(what), promoted=promote)
 
 
 def check(
@@ -256,14 +297,14 @@ def _asked(
         executions=limits.executions,
         seconds_explore=limits.seconds,
     )
-    material = gathered(what, models, build, progress)
+    material = _gathered(what, models, build, progress)
     store = IterableStore(new_manifest(plan))
     found = Campaign(plan, store, installed(), printed=True)
     found.take(material, planning.models(models or material.models))
     return _Asked(found, store)
 
 
-def gathered(
+def _gathered(
     what: What | Iterable[What],
     models: Sequence[str],
     build: Build,

@@ -19,6 +19,7 @@ from weakspot.harness.cli.output import json_lines, say, watched
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
+    from weakspot.harness.orders.cost import Costs
 
 
 @command(
@@ -69,37 +70,26 @@ def cost(
 
     For each memory order in the source, and every order that C11 allows there, measures the
     program's own operations, in nanoseconds with confidence intervals."""
-    from weakspot.harness import machines
-    from weakspot.harness.campaign.executor import LocalExecutor, ask
-    from weakspot.harness.campaign.store import MemoryStore
-    from weakspot.harness.machines.prices import Prices
-    from weakspot.harness.machines.profile import profile
-    from weakspot.harness.orders.cost import Costs, MeasureCosts, prices
-    from weakspot.harness.orders.program_groups import program_groups
+    from weakspot import projects
     from weakspot.harness.report import costs, terminal
 
-    place = machines.resolve(machine)
-    executor = LocalExecutor(gauge=None)
-
-    def show(found: Costs) -> None:
-        Prices(profile(place)).remember((site.annotation, prices(site)) for site in found.sites)
-        if as_json:
-            say(json_lines([found]))
-        else:
-            costs.costs(found, terminal.console())
+    def show(found: Costs | None) -> None:
+        if found is not None:
+            if as_json:
+                say(json_lines([found]))
+            else:
+                costs.costs(found, terminal.console())
 
     with watched() as progress:
-        progress.start(0, "reading")
-        for group in program_groups(what, build=build, report=progress.at):
-            job = MeasureCosts.of(group.name, group.programs, place, fences=fences, seconds=seconds)
-            store = MemoryStore()
-
-            def show_stored(store: MemoryStore = store, job: MeasureCosts = job) -> None:
-                found = store.get(job.key)
-                if isinstance(found, Costs):
-                    show(found)
-
-            with keeping("the costs measured so far are printed", show_stored):
-                ask([job], store, executor, progress=progress)
-            show_stored()
+        results = projects.cost(
+            what,
+            on=machine,
+            seconds=seconds,
+            fences=fences,
+            build=build,
+            progress=progress,
+        )
+        with keeping("the costs measured so far are printed", lambda: show(results.partial)):
+            for found in results:
+                show(found)
     return NOTHING_FOUND

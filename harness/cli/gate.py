@@ -87,12 +87,13 @@ def gate(
             paths,
             config=file,
             cached=not no_cache,
-            accept=write_baseline,
+            new_baseline=write_baseline,
             progress=progress,
         )
     _write(outcome, outputs)
     if write_baseline:
-        say([f"{amount(outcome.accepted, 'accepted finding')} in {outcome.baseline}"])
+        accepted = projects.write_baseline(outcome)
+        say([f"{amount(accepted, 'accepted finding')} in {outcome.baseline}"])
         return NOTHING_FOUND
     return outcome.exit_code
 

@@ -66,7 +66,6 @@ def gen(
     Each test asks about one critical cycle of a program's memory accesses. Only critical cycles can
     show the effect of a weak memory order."""
     from weakspot import questions
-    from weakspot.harness.corpus import golden
     from weakspot.harness.report import listing, terminal
 
     if sum(map(bool, (output, as_list, compare, promote))) > 1:
@@ -76,25 +75,18 @@ def gen(
             "Golden tests are in C: --isa cannot be used with --check or --promote."
         )
     if compare or promote:
-        drifts = golden.drifts(what, promoted=promote)
+        drifts = questions.golden_tests(what, promote=promote)
         say(listing.drifts(drifts, promoted=promote))
-        return FINDINGS if compare and any(drift for _, drift in drifts) else NOTHING_FOUND
+        return FINDINGS if compare and any(drifts.values()) else NOTHING_FOUND
     with watched() as progress:
-        material = questions.gathered(what, (), build, progress)
-    for note in listing.notes(material):
+        tests = questions.generate(what, isa=isa, build=build, progress=progress)
+    for note in listing.notes(tests.material, tests.unmapped):
         click.echo(note, err=True)
-    if isa:
-        from weakspot.harness.corpus.material import compiled
-
-        material, left_out = compiled(material, isa)
-        for message in left_out:
-            click.echo(f"note: {message}", err=True)
     if output is not None:
-        golden.write(output, (entry.test for entry in material.entries), index=True)
-        say([f"{len(material.entries):,} tests are in {output}"])
+        say([f"{len(tests.write(output)):,} tests are in {output}"])
     elif as_list:
-        for line in listing.tests(material.entries):
+        for line in listing.tests(tests.material.entries):
             terminal.console().print(line)
     else:
-        say(entry.test.text.rstrip() + "\n" for entry in material.entries)
+        say(test.text.rstrip() + "\n" for test in tests)
     return NOTHING_FOUND

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
-from weakspot.errors import BadInput
 from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, keeping
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import bound_options, listed, source_options, what_argument
@@ -16,9 +13,7 @@ from weakspot.harness.cli.output import json_lines, say, watched
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
-    from weakspot.harness.orders.explorations import Explorations
-    from weakspot.harness.orders.program_groups import ProgramGroup
-    from weakspot.harness.orders.relax import Relaxing
+    from weakspot.harness.checkers.explorer import Bounds
     from weakspot.harness.orders.relaxation import Relaxed
     from weakspot.harness.orders.rewrite import Rewritten
 
@@ -99,17 +94,13 @@ def relax(
 
     For each memory order in the source, prints the weakest one with which all programs are still
     safe, and why it cannot be weaker."""
+    from weakspot import projects
     from weakspot.harness.checkers.explorer import Bounds
-    from weakspot.harness.machines.prices import Prices
-    from weakspot.harness.orders.explorations import Explorations
-    from weakspot.harness.orders.program_groups import program_groups
-    from weakspot.harness.orders.relax import explorable, searches
+    from weakspot.harness.orders.application import rewritten
     from weakspot.harness.orders.relaxation import findings
     from weakspot.harness.report import relaxed, terminal
 
-    wanted = explorable(models)
     bounds = Bounds(loops=loops, executions=executions, seconds=explore_seconds)
-    found: list[Relaxed] = []
     if sum((diff, apply, compare, promote)) > 1:
         raise click.UsageError("--diff, --apply, --check and --promote exclude each other.")
     if fences and (compare or promote):
@@ -118,130 +109,81 @@ def relax(
         )
     if take and not (diff or apply):
         raise click.UsageError("--take requires --diff or --apply.")
-    if apply and len(wanted) > 1:
+    if apply and len(set(models)) > 1:
         raise click.UsageError("--apply can be used with one model only.")
+    if compare or promote:
+        return _recorded(what, models, bounds, promote=promote)
 
-    def show(search: Relaxing) -> None:
-        found.append(each := search.result())
-        if diff:
-            _patch(each, take)
-        elif compare or promote:
+    def show(each: Relaxed | None) -> None:
+        if each is None:
             return
+        if diff:
+            _show_change(rewritten(each, take))
         elif as_json:
             say(json_lines((each, *findings(each))))
         else:
             relaxed.relaxed(each, terminal.console(), witnesses=witnesses)
 
+    found: list[Relaxed] = []
     with watched() as progress:
-        progress.start(0, "reading")
-        named = program_groups(what, build=build, report=progress.at)
-        recorded = [each.name for each in named if each.structure]
-        if apply and recorded:
-            raise BadInput(
-                "relax does not change sources of the corpus, which records them as published",
-                place=recorded[0],
-                advice="--diff prints the change",
-            )
-        if (compare or promote) and (own := [each.name for each in named if not each.structure]):
-            raise BadInput(
-                "results are recorded only for structures of the corpus",
-                place=own[0],
-                advice="name a structure, or all; weakspot structures lists them",
-            )
-        # what the corpus records depends on no machine
-        prices = None if compare or promote else Prices()
-        for search in searches(
-            named, wanted, bounds, fences=fences, prices=prices, report=progress.at
-        ):
-            with keeping("the results so far are printed", partial(show, search)):
-                search.run()
-            show(search)
-    if compare or promote:
-        return _recorded(named, found, promote=promote)
+        results = projects.relax(
+            what,
+            models=models,
+            fences=fences,
+            bounds=bounds,
+            build=build,
+            progress=progress,
+        )
+        if apply:
+            results.refuse_corpus()
+        with keeping("the results so far are printed", lambda: show(results.partial)):
+            for each in results:
+                found.append(each)
+                show(each)
     if apply:
-        for each, group in zip(found, named, strict=True):
-            reread = partial(program_groups, what, build=build)
-            _apply(each, group.name, take, Explorations(wanted[0], bounds), reread, aside=as_json)
+        for each in found:
+            _show_applied(results.apply(each, take=take), aside=as_json)
     # the corpus holds mistakes on purpose
-    mine = {each.name for each in named if each.structure is None}
-    wrong = (
-        each.subject in mine
-        and ((each.scenarios and not each.suffices) or any(one.violated for one in each.left_out))
-        for each in found
-    )
+    wrong = (each.fails_as_written for each in found if each.subject not in results.recorded)
     if any(findings(each) for each in found) or any(wrong):
         return FINDINGS
     return NOTHING_FOUND if all(each.decided for each in found) else INCONCLUSIVE
 
 
-def _patch(found: Relaxed, take: int | None) -> None:
-    """The change on standard output, what is left to do by hand beside it."""
-    from weakspot.harness.orders.relaxation import chosen
-    from weakspot.harness.orders.rewrite import rewrite
-
-    change = rewrite(found.annotations, chosen(found, take))
+def _show_change(change: Rewritten) -> None:
+    """The change as a patch on standard output, what is left to do by hand beside it."""
     say(change.diff())
-    _by_hand(change)
+    _show_by_hand(change)
 
 
-def _apply(
-    found: Relaxed,
-    name: str,
-    take: int | None,
-    explorations: Explorations,
-    reread: Callable[[], Sequence[ProgramGroup]],
-    *,
-    aside: bool,
-) -> None:
-    """Make the change, and see that it is what was meant; else leave the files as they were."""
-    from weakspot.harness.orders.relaxation import chosen, confirm
-    from weakspot.harness.orders.rewrite import rewrite
-
-    orders = chosen(found, take)
-    change = rewrite(found.annotations, orders)
-    if change.after and not found.decided:
-        raise BadInput(
-            "nothing is changed, because a limit was reached",
-            place=name,
-            advice="raise the limit with --loops, --executions or --seconds",
-        )
-
-    def confirmed() -> None:
-        (again,) = (each for each in reread() if each.name == name)
-        confirm(again.programs, found, orders, change.by_hand, explorations)
-
-    change.write(confirmed)
+def _show_applied(change: Rewritten, *, aside: bool) -> None:
     for path in change.after:
         click.echo(f"changed {path}", err=aside)
-    _by_hand(change)
+    _show_by_hand(change)
 
 
-def _by_hand(change: Rewritten) -> None:
-    from weakspot.harness.values.strength import spelled
+def _show_by_hand(change: Rewritten) -> None:
+    from weakspot.harness.report.relaxed import by_hand
 
-    for each in change.by_hand:
-        what = "leave it out" if each.order == "none" else f"write {spelled(each.order)}"
-        click.echo(f"by hand: {each.annotation}: {what} ({each.why})", err=True)
+    for line in by_hand(change):
+        click.echo(line, err=True)
 
 
-def _recorded(named: Sequence[ProgramGroup], found: Sequence[Relaxed], *, promote: bool) -> int:
+def _recorded(
+    what: tuple[str, ...], models: tuple[str, ...], bounds: Bounds, *, promote: bool
+) -> int:
     """Compare with what the corpus records, or record it; never what a limit left open."""
-    from weakspot.harness.orders import promotion
+    from weakspot import projects
+    from weakspot.harness.report import relaxed
 
     code = NOTHING_FOUND
-    for group in named:
-        assert group.structure is not None
-        mine = [each for each in found if each.subject == group.name]
-        if open_ := [note for each in mine for note in each.notes]:
-            say([f"{group.name}: undecided, {'; '.join(open_)}"])
-            code = code or INCONCLUSIVE
-            continue
-        tables = [promotion.recorded(each) for each in mine]
-        lines = promotion.drift(group.structure, tables)
-        same = "as recorded" if not lines else "promoted" if promote else "not as recorded"
-        say([f"{group.name}: {same}", *(f"  {line}" for line in lines)])
-        if lines and promote:
-            promotion.promote(group.structure, tables)
-        elif lines:
-            code = FINDINGS
+    with watched() as progress:
+        for each in projects.compare_orders(
+            what, models=models, bounds=bounds, promote=promote, progress=progress
+        ):
+            say(relaxed.difference(each, promoted=promote))
+            if each.undecided:
+                code = code or INCONCLUSIVE
+            elif each.lines and not promote:
+                code = FINDINGS
     return code

@@ -12,7 +12,6 @@ from pathlib import Path
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test
 from weakspot.harness.corpus.material import drift, gather, resolve
-from weakspot.harness.corpus.structures import Structure
 from weakspot.harness.values.record import GoldenDifference
 from weakspot.system.files import disk, file_names
 
@@ -20,9 +19,9 @@ INDEX = "@all"
 """diy7's name for the list of a folder's tests; herd7 and litmus7 take it as an argument."""
 
 
-def drifts(what: Sequence[str], *, promoted: bool) -> list[tuple[Structure, GoldenDifference]]:
-    """How the golden files of each structure differ from what its source gives now; with
-    `promoted` they are replaced.
+def drifts(what: Sequence[str], *, promoted: bool) -> dict[str, GoldenDifference]:
+    """How the golden files of each structure, by its name, differ from what its source gives now;
+    with `promoted` they are replaced.
 
     Raises BadInput for a name that is not a structure of the corpus, and the generators' errors.
     """
@@ -34,12 +33,12 @@ def drifts(what: Sequence[str], *, promoted: bool) -> list[tuple[Structure, Gold
             place=foreign[0],
             advice="name a structure, or all; `weakspot structures` lists them",
         )
-    found = []
+    found = {}
     for structure in named:
         # one by one, since a test that two structures share has the origins of each in each
         entries = gather([structure.name]).entries
         made = [entry.test for entry in entries if entry.test.path is None]
-        found.append((structure, drift(structure.golden(), made)))
+        found[structure.name] = drift(structure.golden(), made)
         if promoted:
             promote(structure.folder / "tests", made)
     return found

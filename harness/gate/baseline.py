@@ -11,7 +11,6 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import BadInput
-from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.outcome import AcceptedFinding, GateOutcome
 from weakspot.harness.values.record import digest
 from weakspot.system.files import pretty, replace, unreadable
@@ -51,14 +50,15 @@ def read(path: Path, *, needed: bool) -> tuple[AcceptedFinding, ...]:
         ) from error
 
 
-def accept(config: Config, outcome: GateOutcome, *, whole: bool) -> int:
+def accept(outcome: GateOutcome) -> int:
     """Write a baseline of the failing findings and the accepted ones still found; their number.
 
-    Accepted findings that the run did not find are dropped only if it covered the `whole` project.
+    Accepted findings that the run did not find are dropped only if it covered the whole project.
     """
-    known = {each.fingerprint: each for each in read(config.baseline, needed=False)}
+    path = Path(outcome.baseline)
+    known = {each.fingerprint: each for each in read(path, needed=False)}
     found = [each for each in outcome.findings if each.status != "told"]
-    accepted = {} if whole else dict(known)
+    accepted = {} if outcome.whole else dict(known)
     for each in found:
         there = each.places[0]
         accepted[each.fingerprint] = known.get(each.fingerprint) or AcceptedFinding(
@@ -70,5 +70,5 @@ def accept(config: Config, outcome: GateOutcome, *, whole: bool) -> int:
             message=each.message,
         )
     ordered = sorted(accepted.values(), key=lambda each: (each.file, each.id, each.text))
-    replace(config.baseline, pretty(_File(tuple(ordered))))
+    replace(path, pretty(_File(tuple(ordered))))
     return len(accepted)

@@ -124,7 +124,8 @@ class GateOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """The whole result of a run.
 
     `below` is the project's folder relative to its repository, "." at the top; `stale` are accepted
-    findings that no longer exist. `seconds` is the duration of the run.
+    findings that no longer exist. `whole` is set if the run covered every scenario of the project.
+    `seconds` is the duration of the run.
     """
 
     below: str
@@ -133,7 +134,7 @@ class GateOutcome(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     stale: tuple[AcceptedFinding, ...] = ()
     baseline: str = ""
-    accepted: int = 0
+    whole: bool = False
     seconds: float = 0.0
 
     def uri(self, place: SourceSpan) -> str:

@@ -41,7 +41,8 @@ def run(
     found = {each.fingerprint for each in findings}
     shown = tuple(each for each in work.answered if not each.job.compared)
     results = tuple(_result(work, each) for each in shown)
-    whole = set(config.scenarios) <= set(scenarios) and not any(each.undecided for each in results)
+    whole = set(config.scenarios) <= set(scenarios)
+    decided = not any(each.undecided for each in results)
     without_expectation = (
         f"{each.job.file} states no expected answer under {each.job.model.name}: use ~exists or "
         "forall, or add a comment (* Result: Never *)"
@@ -54,8 +55,11 @@ def run(
         scenarios=results,
         findings=findings,
         notes=(*work.notes, *without_expectation),
-        stale=tuple(each for each in accepted if whole and each.fingerprint not in found),
+        stale=tuple(
+            each for each in accepted if whole and decided and each.fingerprint not in found
+        ),
         baseline=os.path.relpath(config.baseline),
+        whole=whole,
         seconds=time.monotonic() - begun,
     )
     store_findings(config.root, outcome)

@@ -19,14 +19,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Self
 
 import msgspec
 
 from weakspot.errors import Unsupported
 from weakspot.generators.source.program import Program
 from weakspot.harness import machines
-from weakspot.harness.campaign.jobs import Job, Sink
 from weakspot.harness.machines import Machine, Session
 from weakspot.harness.machines.local import cores
 from weakspot.harness.orders.comparisons import FEWEST, Comparison, Timing, next_of
@@ -36,8 +34,7 @@ from weakspot.harness.runners.programs import Failed, workshop
 from weakspot.harness.runners.tuning import Setting
 from weakspot.harness.runners.whole_programs import Times
 from weakspot.harness.values.annotations import Annotation, annotate
-from weakspot.harness.values.record import digest, key
-from weakspot.harness.values.strength import allowed, at_most, fenced
+from weakspot.harness.values.strength import allowed, fenced
 from weakspot.system import process
 
 _MODES: dict[str, Setting] = {"alone": {"alone": 1}, "together": {"caller": 1}}
@@ -371,58 +368,6 @@ class Costing:
         )
 
 
-class MeasureCosts(Job, frozen=True, kw_only=True):
-    """What do the memory orders of the programs cost on the machine? The answer is a Costs, after
-    Ctrl-C one of what was measured until then."""
-
-    subject: str
-    programs: tuple[tuple[str, Program], ...]
-    on: Machine
-    fences: bool
-    seconds: float
-
-    @classmethod
-    def of(
-        cls,
-        subject: str,
-        programs: Sequence[tuple[str, Program]],
-        machine: Machine,
-        *,
-        fences: bool,
-        seconds: float,
-    ) -> Self:
-        """The job with its key."""
-        digests = (f"{name} {program.digest}" for name, program in programs)
-        how = (machine.name, machine.arch, "cost", str(fences), f"{seconds:g}")
-        return cls(
-            key=key(digest(*digests), *how),
-            subject=subject,
-            programs=tuple(programs),
-            on=machine,
-            fences=fences,
-            seconds=seconds,
-        )
-
-    @property
-    def phase(self) -> str:
-        return f"measuring {self.subject}"
-
-    @property
-    def machine(self) -> Machine:
-        return self.on
-
-    @classmethod
-    def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
-        for job in jobs:
-            costing = Costing(job.subject, job.programs, job.on, fences=job.fences, report=sink.at)
-            try:
-                costing.run(job.seconds)
-            except KeyboardInterrupt:
-                sink.answered(job, costing.result(), final=False)
-                raise
-            sink.answered(job, costing.result())
-
-
 def _slice(
     program: programs.Program, at: Session, setting: Setting, seconds: float, seed: int
 ) -> whole_programs.Slice:
@@ -432,27 +377,6 @@ def _slice(
         return whole_programs.slice_of(program, at, setting, seconds, seed)
     except Failed:
         return whole_programs.slice_of(program, at, setting, seconds, seed)
-
-
-def prices(site: SiteCost) -> dict[str, float]:
-    """Nanoseconds by memory order, for ranking: a difference within the noise counts as zero, and
-    no order is cheaper than a weaker one. Orders without a program are left out; empty if the
-    weakest has none, or if another was not measured."""
-    found: dict[str, float] = {}
-    weakest = site.orders[0].order
-    for each in site.orders if not site.orders[0].why else ():
-        if each.why:
-            continue
-        if each.order == weakest or each.same_as == weakest:
-            own = 0.0
-        else:
-            timings = [one for one in (each.alone, each.together) if one is not None]
-            if not timings:
-                return {}
-            own = max(0.0 if one.is_noise else one.ns for one in timings)
-        below = [found[one] for one in found if at_most(one, each.order)]
-        found[each.order] = max(0.0, own, *below)
-    return found
 
 
 def _moved(program: Program, changed: dict[str, bytes], scratch: Path) -> Program:

@@ -7,12 +7,66 @@ import difflib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
+import msgspec
+
+from weakspot.errors import BadInput
+from weakspot.harness.checkers.explorer import Bounds
+from weakspot.harness.corpus.models import Model
 from weakspot.harness.corpus.structures import CLAIMS, Structure
+from weakspot.harness.orders.program_groups import ProgramGroup
+from weakspot.harness.orders.relax import searches
 from weakspot.harness.orders.relaxation import Relaxed, reason
+from weakspot.harness.orders.trials import Report
 from weakspot.harness.values.claims import Weakest, WeakestOrder
 from weakspot.system.files import disk, replace
 
 HEAD = "# --- the weakest orders: promoted by weakspot relax, never edited ---"
+
+
+class OrdersDifference(msgspec.Struct, frozen=True, kw_only=True):
+    """How the weakest memory orders of a structure differ from those that the corpus records:
+    removed and added `lines` of its claims.toml. `undecided` are the limits that were reached;
+    nothing is compared then."""
+
+    structure: str
+    undecided: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+
+
+def refuse_own_sources(groups: Iterable[ProgramGroup]) -> None:
+    """Raises BadInput if a group's sources do not belong to the corpus."""
+    if own := [each.name for each in groups if not each.structure]:
+        raise BadInput(
+            "results are recorded only for structures of the corpus",
+            place=own[0],
+            advice="name a structure, or all; weakspot structures lists them",
+        )
+
+
+def differences(
+    groups: Iterable[ProgramGroup],
+    models: Sequence[Model],
+    bounds: Bounds,
+    *,
+    promoted: bool,
+    report: Report = lambda _: None,
+) -> Iterator[OrdersDifference]:
+    """Relax each structure and compare the result with its record; with `promoted`, replace the
+    record. What the corpus records depends on no machine, so measured costs are not used."""
+    for group in groups:
+        assert group.structure is not None
+        found = []
+        for search in searches([group], models, bounds, report=report):
+            search.run()
+            found.append(search.result())
+        if undecided := tuple(note for each in found for note in each.notes):
+            yield OrdersDifference(structure=group.name, undecided=undecided)
+            continue
+        tables = [recorded(each) for each in found]
+        lines = tuple(drift(group.structure, tables))
+        if lines and promoted:
+            promote(group.structure, tables)
+        yield OrdersDifference(structure=group.name, lines=lines)
 
 
 def recorded(found: Relaxed) -> Weakest:

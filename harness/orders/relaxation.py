@@ -1,21 +1,15 @@
-"""The result of relaxing programs under a model: its findings, and the memory orders to write."""
+"""The result of relaxing programs under a model, and its findings."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
 
-from weakspot.errors import BadInput, WeakspotError
-from weakspot.generators.source.program import Program
-from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.minimal import below
-from weakspot.harness.orders.rewrite import ByHand
 from weakspot.harness.orders.trials import Failing
-from weakspot.harness.values.annotations import Annotation, annotate
+from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.exploration import Violation
 from weakspot.harness.values.finding import Evidence, Finding
-from weakspot.harness.values.strength import Assignment, spelled, split
+from weakspot.harness.values.strength import Assignment, spelled
 
 
 class Need(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,6 +85,12 @@ class Relaxed(msgspec.Struct, frozen=True, kw_only=True):
         lower = [each for each in self.weakest if below(each.orders, written)]
         return next(iter(lower or self.weakest), None)
 
+    @property
+    def fails_as_written(self) -> bool:
+        """Whether a program violates something with the memory orders that are written."""
+        too_weak = bool(self.scenarios) and not self.suffices
+        return too_weak or any(each.violated for each in self.left_out)
+
 
 # --- findings ---------------------------------------------------------------------------------
 
@@ -126,46 +126,3 @@ def findings(relaxed: Relaxed) -> tuple[Finding, ...]:
 
 def _plural(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-# --- the orders to write ----------------------------------------------------------------------
-
-
-def chosen(relaxed: Relaxed, take: int | None) -> Assignment:
-    """The assignment with number `take`, counted from one. Without a number, the best one, or the
-    orders as written if they do not suffice. Raises BadInput if there are fewer."""
-    if take is None:
-        best = relaxed.best
-        written = tuple(each.order for each in relaxed.annotations)
-        return best.orders if best is not None and relaxed.suffices else written
-    if take > len(relaxed.weakest):
-        raise BadInput(
-            f"there is no assignment {take}",
-            place=relaxed.subject,
-            advice=f"{len(relaxed.weakest)} were found; --fences searches for more",
-        )
-    return relaxed.weakest[take - 1].orders
-
-
-def confirm(
-    programs: Sequence[tuple[str, Program]],
-    relaxed: Relaxed,
-    orders: Assignment,
-    by_hand: Sequence[ByHand],
-    explorations: Explorations,
-) -> None:
-    """Check that programs, read again after the change, have these memory orders and fences and are
-    safe with them. Raises WeakspotError otherwise."""
-    left = {each.annotation: each.left for each in by_hand}
-    wanted = []
-    for each, order in zip(relaxed.annotations, orders, strict=True):
-        before, own, after = split(left.get(each, order))
-        wanted += [(each.path, "F", before), (each.path, each.kind, own), (each.path, "F", after)]
-    programs = [each for each in programs if each[0] in relaxed.scenarios]
-    annotations, _ = annotate([program for _, program in programs])
-    found = [(each.path, each.kind, each.order) for each in annotations]
-    if sorted(found) != sorted(each for each in wanted if each[2] != "none"):
-        raise WeakspotError("the rewritten source does not have the intended memory orders")
-    for name, program in programs:
-        if explorations.of(program, stop_at_first=False, threads=0)["result"] != "Safe":
-            raise WeakspotError(f"{name} is not safe with the rewritten source")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -22,8 +22,8 @@ def tests(entries: Iterable[Entry]) -> list[Text]:
     return columns([each.name, each.test.shape, describe_origin(each)] for each in entries)
 
 
-def notes(material: Material) -> Iterator[str]:
-    """The programs of which not every interleaving was traced."""
+def notes(material: Material, unmapped: Iterable[str] = ()) -> Iterator[str]:
+    """The programs of which not every interleaving was traced, and the tests without assembly."""
     for each in material.programs:
         made = each.generated
         if not made.exhaustive or made.bounded:
@@ -31,17 +31,18 @@ def notes(material: Material) -> Iterator[str]:
             bounds = f"loops bounded at {loops}" if loops else ""
             how = "; ".join(filter(None, ("" if made.exhaustive else made.how, bounds)))
             yield f"note: {each.name}: {how}: more tests may exist"
+    yield from (f"note: {message}" for message in unmapped)
 
 
-def drifts(found: Iterable[tuple[Structure, GoldenDifference]], *, promoted: bool) -> Iterator[str]:
+def drifts(found: Mapping[str, GoldenDifference], *, promoted: bool) -> Iterator[str]:
     """What promoting changes, or has changed, in each structure."""
-    for structure, drift in found:
+    for structure, drift in found.items():
         amount = len(drift.added) + len(drift.missing) + len(drift.changed)
         if not amount:
-            yield f"{structure.name}: same as the golden tests"
+            yield f"{structure}: same as the golden tests"
             continue
-        command = f"weakspot gen {structure.name} --promote"
-        yield f"{structure.name}: {'promoted' if promoted else f'differs; {command}'}"
+        command = f"weakspot gen {structure} --promote"
+        yield f"{structure}: {'promoted' if promoted else f'differs; {command}'}"
         for label, names in (
             ("added", drift.added),
             ("removed", drift.missing),

@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
+from weakspot.harness.orders.promotion import OrdersDifference
 from weakspot.harness.orders.relaxation import Relaxed, findings, reason
+from weakspot.harness.orders.rewrite import Rewritten
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import columns, style
 from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.numbers import amount, rounded
-from weakspot.harness.values.strength import at_most, split
+from weakspot.harness.values.strength import at_most, spelled, split
 
 _COLUMNS = 4  # assignments that are printed side by side
 _LINES = 20  # further assignments
@@ -48,6 +50,23 @@ def relaxed(found: Relaxed, out: Console, *, witnesses: bool = False) -> None:
     for note in found.notes:
         out.print(Text.assemble(("undecided: ", "yellow"), note))
     out.print(Text(_closing(found), style="dim"))
+
+
+def by_hand(change: Rewritten) -> Iterator[str]:
+    """One line per annotation that the user has to change."""
+    for each in change.by_hand:
+        what = "leave it out" if each.order == "none" else f"write {spelled(each.order)}"
+        yield f"by hand: {each.annotation}: {what} ({each.why})"
+
+
+def difference(found: OrdersDifference, *, promoted: bool) -> Iterator[str]:
+    """What promoting changes, or has changed, in a structure's record."""
+    if found.undecided:
+        yield f"{found.structure}: undecided, {'; '.join(found.undecided)}"
+        return
+    same = "as recorded" if not found.lines else "promoted" if promoted else "not as recorded"
+    yield f"{found.structure}: {same}"
+    yield from (f"  {line}" for line in found.lines)
 
 
 def _table(found: Relaxed) -> Iterator[list[str | Text]]:

@@ -21,6 +21,18 @@ def test_an_accepted_finding_does_not_fail_and_is_shown(
     assert steady(ended.out) == snapshot
 
 
+def test_findings_are_printed_where_the_baseline_cannot_be_written(
+    project: Project, snapshot: SnapshotAssertion
+) -> None:
+    project.weaken()
+    # the file is first written beside its place
+    (project.folder / "weakspot-baseline.json.new").mkdir()
+    ended = project.gate("--write-baseline")
+    assert ended.code == 2
+    assert steady(ended.out) == snapshot
+    assert steady(ended.err, project.folder) == snapshot
+
+
 def test_it_stays_accepted_where_lines_move_and_not_where_its_line_changes(
     project: Project,
 ) -> None:

@@ -13,7 +13,8 @@ from weakspot.generators.source.program import read_program
 from weakspot.harness.machines import Machine
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders.comparisons import FEWEST, Timing
-from weakspot.harness.orders.cost import Costing, Costs, OrderCost, SiteCost, prices
+from weakspot.harness.orders.cost import Costing, Costs, OrderCost, SiteCost
+from weakspot.harness.orders.measurements import prices
 from weakspot.harness.runners.whole_programs import Times
 from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.strength import fenced

@@ -1,0 +1,112 @@
+"""The measurement of memory orders' costs as a job, and the costs that it stores for `relax`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+from weakspot.generators.source.program import Program
+from weakspot.harness.campaign.executor import LocalExecutor, ask
+from weakspot.harness.campaign.jobs import Job, Sink
+from weakspot.harness.campaign.progress import Progress
+from weakspot.harness.campaign.store import MemoryStore
+from weakspot.harness.machines import Machine
+from weakspot.harness.machines.prices import Prices
+from weakspot.harness.machines.profile import profile
+from weakspot.harness.orders.cost import Costing, Costs, SiteCost
+from weakspot.harness.values.record import digest, key
+from weakspot.harness.values.strength import at_most
+
+
+class MeasureCosts(Job, frozen=True, kw_only=True):
+    """What do the memory orders of the programs cost on the machine? The answer is a Costs, after
+    Ctrl-C one of what was measured until then."""
+
+    subject: str
+    programs: tuple[tuple[str, Program], ...]
+    on: Machine
+    fences: bool
+    seconds: float
+
+    @classmethod
+    def of(
+        cls,
+        subject: str,
+        programs: Sequence[tuple[str, Program]],
+        machine: Machine,
+        *,
+        fences: bool,
+        seconds: float,
+    ) -> Self:
+        """The job with its key."""
+        digests = (f"{name} {program.digest}" for name, program in programs)
+        how = (machine.name, machine.arch, "cost", str(fences), f"{seconds:g}")
+        return cls(
+            key=key(digest(*digests), *how),
+            subject=subject,
+            programs=tuple(programs),
+            on=machine,
+            fences=fences,
+            seconds=seconds,
+        )
+
+    @property
+    def phase(self) -> str:
+        return f"measuring {self.subject}"
+
+    @property
+    def machine(self) -> Machine:
+        return self.on
+
+    @classmethod
+    def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
+        for job in jobs:
+            costing = Costing(job.subject, job.programs, job.on, fences=job.fences, report=sink.at)
+            try:
+                costing.run(job.seconds)
+            except KeyboardInterrupt:
+                sink.answered(job, costing.result(), final=False)
+                raise
+            sink.answered(job, costing.result())
+
+
+class Measuring:
+    """The measurement that a job asks for. Its costs are stored for `relax`, also after Ctrl-C."""
+
+    def __init__(self, job: MeasureCosts, progress: Progress) -> None:
+        self._job, self._progress, self._store = job, progress, MemoryStore()
+
+    def run(self) -> None:
+        """Measure, and store the costs. Raises Stopped on Ctrl-C, Lost, MissingTool."""
+        try:
+            ask([self._job], self._store, LocalExecutor(gauge=None), progress=self._progress)
+        finally:
+            if (found := self.result()) is not None:
+                costs = ((site.annotation, prices(site)) for site in found.sites)
+                Prices(profile(self._job.on)).remember(costs)
+
+    def result(self) -> Costs | None:
+        """What was measured; None before that."""
+        found = self._store.get(self._job.key)
+        return found if isinstance(found, Costs) else None
+
+
+def prices(site: SiteCost) -> dict[str, float]:
+    """Nanoseconds by memory order, for ranking: a difference within the noise counts as zero, and
+    no order is cheaper than a weaker one. Orders without a program are left out; empty if the
+    weakest has none, or if another was not measured."""
+    found: dict[str, float] = {}
+    weakest = site.orders[0].order
+    for each in site.orders if not site.orders[0].why else ():
+        if each.why:
+            continue
+        if each.order == weakest or each.same_as == weakest:
+            own = 0.0
+        else:
+            timings = [one for one in (each.alone, each.together) if one is not None]
+            if not timings:
+                return {}
+            own = max(0.0 if one.is_noise else one.ns for one in timings)
+        below = [found[one] for one in found if at_most(one, each.order)]
+        found[each.order] = max(0.0, own, *below)
+    return found
