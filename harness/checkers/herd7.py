@@ -141,13 +141,18 @@ class _Batch:
     ) -> None:
         self.tool, self.model, self.folder, self.seconds = tool, model, folder, seconds
         self.tests = {first + i: test for i, test in enumerate(tests)}
-
-    def run(self, crew: process.Crew, emit: Callable[[Verdict | _ModelError], None]) -> None:
+        # not in `run`: the engine's allocator, mimalloc 3, crashes once the thread that first
+        # imports the engine has ended
         from weakspot import _engine
 
-        for number, test in self.tests.items():
-            path = self.folder / f"{number}.litmus"
-            path.write_text(_engine.renamed(test.text, f"t{number}") or test.text, encoding="utf-8")
+        self.texts = {
+            number: _engine.renamed(test.text, f"t{number}") or test.text
+            for number, test in self.tests.items()
+        }
+
+    def run(self, crew: process.Crew, emit: Callable[[Verdict | _ModelError], None]) -> None:
+        for number, text in self.texts.items():
+            (self.folder / f"{number}.litmus").write_text(text, encoding="utf-8")
         left = list(self.tests)
         while left and not crew.ended:
             begun = self._start(left, crew, emit)
