@@ -1,8 +1,10 @@
 """Final conditions of litmus tests in herd7's syntax, and the states that satisfy them.
 
 condition := (exists | ~exists | forall) prop
-prop      := atom | true | false | not prop | prop /\\ prop | prop \\/ prop | prop => prop
+prop      := atom | true | false | not prop | prop => prop | prop /\\ prop | prop \\/ prop
 atom      := 0:r0=1 | [x]=1 | x=1 | x[0]=1     (also !=)
+
+As in herd7, `not` binds tightest, then `=>`, which groups to the right, then `/\\`, then `\\/`.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ def proposition(condition: str) -> Proposition | None:
         tokens.append(re.sub(r"\s", "", found["token"]))
         at = found.end()
     try:
-        result, rest = _implication(tokens)
+        result, rest = _disjunction(tokens)
     except _Unreadable:
         return None
     return result if not rest else None
@@ -66,14 +68,6 @@ def location(name: str) -> str:
 Parsed = tuple[Proposition, list[str]]
 
 
-def _implication(tokens: list[str]) -> Parsed:
-    left, rest = _disjunction(tokens)
-    if rest[:1] == ["=>"]:
-        right, rest = _implication(rest[1:])
-        return (lambda state: not left(state) or right(state)), rest
-    return left, rest
-
-
 def _disjunction(tokens: list[str]) -> Parsed:
     left, rest = _conjunction(tokens)
     if rest[:1] == ["\\/"]:
@@ -83,10 +77,18 @@ def _disjunction(tokens: list[str]) -> Parsed:
 
 
 def _conjunction(tokens: list[str]) -> Parsed:
-    left, rest = _negation(tokens)
+    left, rest = _implication(tokens)
     if rest[:1] == ["/\\"]:
         right, rest = _conjunction(rest[1:])
         return (lambda state: left(state) and right(state)), rest
+    return left, rest
+
+
+def _implication(tokens: list[str]) -> Parsed:
+    left, rest = _negation(tokens)
+    if rest[:1] == ["=>"]:
+        right, rest = _implication(rest[1:])
+        return (lambda state: not left(state) or right(state)), rest
     return left, rest
 
 
@@ -98,7 +100,7 @@ def _negation(tokens: list[str]) -> Parsed:
         inner, rest = _negation(rest)
         return (lambda state: not inner(state)), rest
     if first == "(":
-        inner, rest = _implication(rest)
+        inner, rest = _disjunction(rest)
         if rest[:1] != [")"]:
             raise _Unreadable
         return inner, rest[1:]

@@ -7,10 +7,13 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from texts import SB, asked, made
 
+from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.corpus import models
+from weakspot.harness.values.condition import proposition
 from weakspot.harness.values.herdlog import format_verdicts, parse_verdicts
 from weakspot.system.tools import Tool
 
@@ -37,6 +40,32 @@ def test_many_tests_agree_with_herd7_asked_by_hand(
     expected = parse_verdicts(by_hand.stdout)
     assert len(expected) == len(tests)
     assert _untimed(format_verdicts(verdicts)) == _untimed(format_verdicts(expected))
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "0:r0=0 /\\ 1:r0=0 => x=2",
+        "0:r0=0 => 1:r0=1 /\\ x=2",
+        "0:r0=0 \\/ 1:r0=0 => x=2",
+        "0:r0=0 => 1:r0=0 \\/ x=2",
+        "0:r0=0 => x=2 => 1:r0=0",
+        "not 0:r0=0 => 1:r0=0",
+        "not 0:r0=0 /\\ 1:r0=0",
+        "0:r0=0 /\\ 1:r0=0 \\/ x=1",
+    ],
+)
+def test_operators_of_conditions_bind_as_in_herd7(condition: str) -> None:
+    """Found by herd7, by the engine, and by the predicate that reports and runners use."""
+    test = made(SB.partition("exists")[0] + f"exists ({condition})\n")
+    (by_herd7,), (by_engine,) = asked(Herd7(), [test], "sc"), asked(Engine(), [test], "sc")
+    assert by_engine.witnesses == by_herd7.witnesses
+    assert by_engine.states == by_herd7.states
+    holds = proposition(condition)
+    assert holds is not None
+    fulfilled = sum(map(holds, by_herd7.states))
+    assert by_herd7.witnesses is not None
+    assert (fulfilled, len(by_herd7.states) - fulfilled) == by_herd7.witnesses
 
 
 def _untimed(log: str) -> list[str]:
