@@ -35,6 +35,7 @@ def generate(
     structure: str,
     scenario: str,
     build: Build = NO_OPTIONS,
+    base: Path | None = None,
     loops: int = 4,
     interleavings: int = 4000,
     seed: int = 0,
@@ -45,7 +46,7 @@ def generate(
 
     Raises BadInput, Unsupported, MissingTool or ToolFailed.
     """
-    program = read_program(source, build=build)
+    program = read_program(source, build=build, base=base)
     trace = program.trace(loops=loops, interleavings=interleavings, seed=seed)
     found = merge(
         test_of(cycle, structure=structure, scenario=scenario)

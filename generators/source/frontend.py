@@ -52,8 +52,10 @@ def compile_source(
     *,
     build: Build = NO_OPTIONS,
     compiler: str | None = None,
+    base: Path | None = None,
 ) -> Ir:
-    """Compile one C or C++ file to clean LLVM IR, with the options of a build.
+    """Compile one C or C++ file to clean LLVM IR, with the options of a build. Files are named
+    relative to `base`, by default the source's folder.
 
     `compiler` is the path or name of a clang, by default what WEAKSPOT_CLANG names, and else the
     clang in PyPI's ziglang. `WEAKSPOT` is defined as 1 for the source to know.
@@ -74,7 +76,11 @@ def compile_source(
         known = cache.Entry(text=text, compiler=asked.compiler.describe(raw), inputs=made)
         cache.write(place, known)
     files = {name: Path(os.path.normpath(folder / name)) for name in known.inputs.names}
-    return Ir(text=known.text, compiler=known.compiler, files=files)
+    text = known.text
+    if base is not None:
+        text = irtext.renamed(text, folder, base)
+        files = {irtext.name_from(name, folder, base): path for name, path in files.items()}
+    return Ir(text=text, compiler=known.compiler, files=files)
 
 
 class Question(msgspec.Struct, frozen=True):

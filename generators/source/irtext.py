@@ -25,6 +25,11 @@ LLVM = Module(
 )
 
 
+STANDARD_INPUT = "weakspot-stdin-"
+"""How the name of a folder begins that holds a program from standard input, which is named without
+it."""
+
+
 def relative_names(text: str, clang: Clang, folder: Path) -> str:
     """Name files relative to the source's folder, and system headers as `<name>`. Clang splits a
     path where it leaves the folder it was started in: the directory is part of the name."""
@@ -40,6 +45,26 @@ def relative_names(text: str, clang: Clang, folder: Path) -> str:
         return f'!DIFile(filename: "{_escape(posixpath.normpath(name))}", directory: ""'
 
     return re.sub(r'!DIFile\(filename: "([^"]*)", directory: "([^"]*)"', renamed, text)
+
+
+def renamed(text: str, folder: Path, base: Path) -> str:
+    """The text with files named relative to `base`, which were named relative to `folder`."""
+
+    def moved(match: re.Match[str]) -> str:
+        return f'!DIFile(filename: "{_escape(name_from(_unescape(match[1]), folder, base))}"'
+
+    return re.sub(r'!DIFile\(filename: "([^"]*)"', moved, text)
+
+
+def name_from(name: str, folder: Path, base: Path) -> str:
+    """A file's name relative to `base`, which is relative to `folder`; system headers, which are
+    `<name>`, keep theirs."""
+    if name.startswith("<") or not name:
+        return name
+    path = Path(os.path.realpath(folder / name))
+    if path.parent.name.startswith(STANDARD_INPUT):
+        return path.name
+    return os.path.relpath(path, os.path.realpath(base))
 
 
 def _unescape(text: str) -> str:

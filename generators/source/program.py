@@ -40,6 +40,16 @@ class Program(msgspec.Struct, frozen=True):
         return tuple(self.lowered.orders)
 
     @property
+    def name(self) -> str:
+        """The source as sites name it."""
+        return self.shown(self.source.name)
+
+    def shown(self, name: str) -> str:
+        """A file, which is relative to the source's folder, as sites name it."""
+        path = (self.source.parent / name).resolve()
+        return next((each for each, one in self.files.items() if one.resolve() == path), name)
+
+    @property
     def standard(self) -> tuple[str, ...]:
         """Those of `options` that name the version of the language."""
         return tuple(each for each in self.options if each.startswith(("-std=", "-fgnu89-inline")))
@@ -112,12 +122,13 @@ class Program(msgspec.Struct, frozen=True):
         return _placed(error, self.source, self.files)
 
 
-def read_program(source: Path, *, build: Build = NO_OPTIONS) -> Program:
-    """Compile a C or C++ file and have the engine lower it.
+def read_program(source: Path, *, build: Build = NO_OPTIONS, base: Path | None = None) -> Program:
+    """Compile a C or C++ file and have the engine lower it. Sites name files relative to `base`, by
+    default the source's folder.
 
     Raises BadInput, Unsupported, MissingTool or ToolFailed.
     """
-    ir = compile_source(source, build=build)
+    ir = compile_source(source, build=build, base=base)
     try:
         lowered = _engine.Program(ir.text)
     except _engine.EngineError as error:

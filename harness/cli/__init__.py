@@ -41,7 +41,7 @@ def main() -> None:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\
 WHAT is a structure of the corpus (`weakspot structures` lists them), `all`, a C or C++ file, a
-.litmus file, or a folder of .litmus files.
+.litmus file, or a folder of these; `-` is a program on standard input.
 
 Exit codes: 0 nothing found; 1 findings; 2 bad usage or bad input; 3 inconclusive, because a limit
 was reached; 130 interrupted.

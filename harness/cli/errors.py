@@ -11,6 +11,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import click
 
@@ -71,6 +72,8 @@ def _text_and_code(error: Exception) -> tuple[str, int]:
         case Interrupted():
             return _one_screen("\n".join(filter(None, (error.message, error.advice)))), INTERRUPTED
         case WeakspotError():
+            if error.place and error.place.startswith(f"{Path.cwd()}{os.sep}"):
+                error.place = os.path.relpath(error.place)
             return _one_screen(str(error)), BAD
         case click.exceptions.NoArgsIsHelpError():
             return error.format_message(), BAD

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Sequence
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -148,13 +151,15 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
         warnings: tuple[str, ...],
         std: tuple[str, ...],
         compile_commands: Path | None,
+        language: str | None,
         verbose: bool,
         **rest: Any,
     ) -> Any:
         from weakspot.generators.source import build as builds
+        from weakspot.generators.source import database
         from weakspot.system import project_file
 
-        here = Path.cwd()
+        here, words = Path.cwd(), rest["what"]
         flags = (
             *(f"-U{name}" for name in undefines),
             *(word for name in system for word in ("-isystem", name)),
@@ -177,9 +182,13 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
             own = all(Path(word).suffix in builds.SUFFIXES for word in rest["what"])
             if own and not _given("models") and (names := config.models_of(file)):
                 rest["models"] = names
-        if verbose:
-            _say_options(rest["what"], given)
-        return command(build=given, **rest)
+        with _standard_input(rest["what"], language, std) as rest["what"]:
+            if "-" in words:  # its headers and its build are found from where the user is
+                near = None if given.database else database.nearest(here / "stdin.c")
+                given = builds.Build(include=(here,), compile_commands=near).over(given)
+            if verbose:
+                _say_options(rest["what"], given)
+            return command(build=given, **rest)
 
     for option in (
         click.option(
@@ -202,6 +211,12 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
             multiple=True,
             metavar="STD",
             help="Version of C or C++, such as c11 or c++17.",
+        ),
+        click.option(
+            "language",
+            "-x",
+            type=click.Choice(["c", "c++"]),
+            help="Language of standard input.  [default: that of --std, else c]",
         ),
         click.option(
             "warnings", "-W", multiple=True, metavar="NAME", help="Accepted; no warning is printed."
@@ -239,6 +254,30 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
     ):
         with_build = option(with_build)
     return with_build
+
+
+@contextlib.contextmanager
+def _standard_input(
+    what: Sequence[str], language: str | None, std: Sequence[str]
+) -> Iterator[tuple[str, ...]]:
+    """WHAT with standard input, `-`, as a file."""
+    if "-" not in what:
+        yield tuple(what)
+        return
+    from weakspot.errors import BadInput, WeakspotError
+    from weakspot.generators.source.irtext import STANDARD_INPUT
+
+    cpp = language == "c++" or (language is None and any("++" in each for each in std))
+    with tempfile.TemporaryDirectory(prefix=STANDARD_INPUT) as folder:
+        file = Path(folder, "stdin.cpp" if cpp else "stdin.c")
+        file.write_bytes(sys.stdin.buffer.read())
+        if not file.stat().st_size:
+            raise BadInput("standard input is empty", advice="expected a C or C++ program")
+        try:
+            yield tuple(str(file) if word == "-" else word for word in what)
+        except WeakspotError as error:
+            error.place = error.place and error.place.replace(f"{folder}/", "")
+            raise
 
 
 def _given(name: str) -> bool:

@@ -6,6 +6,7 @@ are an error, since answers are filed under the test's name.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -15,8 +16,8 @@ import msgspec
 
 from weakspot.errors import BadInput, Unsupported
 from weakspot.generators.emit.merge import merge
-from weakspot.generators.litmus import Site, Test, read_test
-from weakspot.generators.source.build import NO_OPTIONS, Build
+from weakspot.generators.litmus import Test, read_test
+from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus import structures as corpus
 from weakspot.harness.corpus.structures import Structure
@@ -35,6 +36,7 @@ from weakspot.system.files import file_names
 
 if TYPE_CHECKING:
     from weakspot.generators.pipeline import Generated
+    from weakspot.generators.source.program import Program
 
 #: the models of a C test outside any structure; for other architectures see `default_models`
 LANGUAGE_MODELS = ("sc", "tso", "rc11")
@@ -74,18 +76,6 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
         return unique((*programs, *(name for each in self.entries for name in each.models)))
 
 
-def from_source(structure: Structure, scenario: Scenario) -> Generated:
-    """The real generator, of a scenario of the corpus or of a user's own program."""
-    from weakspot.generators.pipeline import generate
-
-    return generate(
-        structure.path(scenario),
-        structure=structure.name,
-        scenario=scenario.name,
-        build=build_of(structure, scenario),
-    )
-
-
 def build_of(structure: Structure, scenario: Scenario, build: Build = NO_OPTIONS) -> Build:
     """The options that a scenario is compiled with: those of its claims.toml in the corpus, and
     those of the user's `build` elsewhere."""
@@ -94,22 +84,32 @@ def build_of(structure: Structure, scenario: Scenario, build: Build = NO_OPTIONS
     return Build(defines=scenario.defines).over(build) if scenario.defines else build
 
 
+def base_of(structure: Structure) -> Path | None:
+    """The folder that the files of a structure are named from: its own in the corpus, and where the
+    user is elsewhere."""
+    return None if structure.recorded else Path.cwd()
+
+
 def generator(build: Build) -> Generator:
     """The generator that compiles a user's own C files with these options; the corpus is compiled
     as its claims.toml says."""
-    if build == NO_OPTIONS:
-        return from_source
-    from weakspot.generators.pipeline import generate
 
     def made(structure: Structure, scenario: Scenario) -> Generated:
+        from weakspot.generators.pipeline import generate
+
         return generate(
             structure.path(scenario),
             structure=structure.name,
             scenario=scenario.name,
             build=build_of(structure, scenario, build),
+            base=base_of(structure),
         )
 
     return made
+
+
+from_source = generator(NO_OPTIONS)
+"""The generator without options of the user's."""
 
 
 def resolve(
@@ -130,14 +130,19 @@ def resolve(
         if word == "all":
             found.update({each.name: each for each in corpus.structures(root)})
         elif path.is_dir():
-            files = sorted(path.rglob("*.litmus"))
+            files = sorted(_below(path))
             if not files:
                 raise BadInput(
-                    "no litmus tests in this folder",
+                    "no programs and no litmus tests in this folder",
                     place=word,
-                    advice="name a folder with .litmus files, a C file, or a structure",
+                    advice="name a folder with .litmus files, or with C or C++ files that have a "
+                    "main, or a structure",
                 )
-            tests.extend(read_test(file) for file in files)
+            for file in files:
+                if file.suffix == ".litmus":
+                    tests.append(read_test(file))
+                else:
+                    found[str(file)] = _program(file, {each.name for each in found.values()})
         elif path.suffix == ".litmus":
             tests.append(read_test(path))
         elif path.suffix or "/" in word:
@@ -145,6 +150,26 @@ def resolve(
         else:
             found[word] = corpus.find(word, root)
     return tuple(found.values()), tuple(tests)
+
+
+_MAIN = re.compile(rb"\bmain\s*\(")
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """The litmus tests and the programs below a folder: the C and C++ files with a main. Hidden
+    folders and those that CMake builds in are left out."""
+    for path, folders, names in os.walk(folder):
+        below = Path(path)
+        folders[:] = [
+            name
+            for name in folders
+            if not name.startswith(".") and not (below / name / "CMakeCache.txt").exists()
+        ]
+        for file in map(below.joinpath, names):
+            if file.suffix == ".litmus" or (
+                file.suffix in SUFFIXES and file.is_file() and _MAIN.search(file.read_bytes())
+            ):
+                yield file
 
 
 def gather(
@@ -179,8 +204,7 @@ def gather(
                     models=tuple(under) or structure.models,
                 )
             )
-            lines = generated.program.sites
-            sources.update(_sources(structure.name, structure.folder, lines, sources))
+            sources.update(_sources(structure, generated.program, sources))
         merged = merge(_agreed(made))
         by_hand = structure.hand_written() if structure.recorded else ()
         for test in (*merged, *by_hand):
@@ -321,13 +345,13 @@ def compiled(material: Material, isa: Sequence[str]) -> tuple[Material, tuple[st
 
 
 def _sources(
-    structure: str, folder: Path, sites: Iterable[Site], known: Container[tuple[str, str]]
+    structure: Structure, program: Program, known: Container[tuple[str, str]]
 ) -> dict[tuple[str, str], SourceFile]:
     """The source files that a program's sites refer to, without system headers."""
     found = {}
-    for name in unique(site.file for site in sites):
-        path = folder / name
-        if (structure, name) not in known and path.is_file():
+    for name in unique(site.file for site in program.sites):
+        path = program.files.get(name, structure.folder / name)
+        if (structure.name, name) not in known and path.is_file():
             text = path.read_text(encoding="utf-8", errors="replace")
-            found[structure, name] = SourceFile(structure, name, text)
+            found[structure.name, name] = SourceFile(structure.name, name, text)
     return found

@@ -22,7 +22,7 @@ import msgspec
 from weakspot.errors import BadInput
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.program import Program, read_program
-from weakspot.harness.corpus.material import build_of, resolve
+from weakspot.harness.corpus.material import base_of, build_of, resolve
 from weakspot.harness.corpus.structures import Structure
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.trials import Report
@@ -60,7 +60,11 @@ def program_groups(
             report(name)
             yield (
                 name,
-                read_program(structure.path(scenario), build=build_of(structure, scenario, build)),
+                read_program(
+                    structure.path(scenario),
+                    build=build_of(structure, scenario, build),
+                    base=base_of(structure),
+                ),
             )
 
     found = [ProgramGroup(each.name, tuple(read(each)), each) for each in named if each.recorded]
@@ -127,7 +131,7 @@ def _text(program: Program) -> _Text:
         for call in site.chain:
             function, _, place = call.rpartition("@")
             found[place.rsplit(":", 2)[0], function]  # perhaps without annotations
-    own = program.source.name
+    own = program.name
     return {at: frozenset(here) for at, here in found.items() if at[0] != own}
 
 

@@ -116,10 +116,18 @@ def run(
             try:
                 found = _run(empty, made(program, machine, folder), at, memory, seconds)
                 known = {**found.parameters, "compiler": compiler.stated}
-                done(msgspec.structs.replace(found, parameters=known))
+                failures = tuple(_placed(each, program) for each in found.failures)
+                done(msgspec.structs.replace(found, parameters=known, failures=failures))
             except (Unsupported, Failed) as error:
                 done(msgspec.structs.replace(empty, reason=" ".join(str(error.args[0]).split())))
         memory.write()
+
+
+def _placed(failure: Failure, program: Program) -> Failure:
+    """The failure with its file named as the program's sites name it."""
+    file, _, line = failure.site.rpartition(":")
+    site = f"{program.shown(file)}:{line}" if file else ""
+    return msgspec.structs.replace(failure, site=site)
 
 
 def _run(

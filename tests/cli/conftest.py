@@ -26,16 +26,17 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(folder: Path) -> Run:
-    """`run("check", "SB.litmus")`; keywords are environment variables, None takes one away."""
+    """`run("check", "SB.litmus")`, in the folder or `below` it, with an input or none; other
+    keywords are environment variables, None takes one away."""
 
-    def ran(*arguments: str, **variables: str | None) -> Ended:
+    def ran(*arguments: str, below: str = "", stdin: str = "", **variables: str | None) -> Ended:
         wanted = {"NO_COLOR": "1", "WEAKSPOT_DEBUG": None, "WEAKSPOT_RESULTS": None, **variables}
         environment = {**os.environ, **wanted}
         done = subprocess.run(
             [WEAKSPOT, *arguments],
-            cwd=folder,
+            cwd=folder / below,
             env={name: value for name, value in environment.items() if value is not None},
-            stdin=subprocess.DEVNULL,
+            input=stdin,
             capture_output=True,
             text=True,
             timeout=120,

@@ -324,6 +324,8 @@ def test_an_interrupted_check_prints_what_it_has(folder: Path, snapshot: Snapsho
 def test_an_interrupted_campaign_resumes_with_the_same_command(
     run: Run, folder: Path, snapshot: SnapshotAssertion
 ) -> None:
+    for program in folder.glob("*.c"):
+        program.unlink()
     for number in range(40):
         (folder / f"SB{number}.litmus").write_text(SB.replace("C SB", f"C SB{number}"))
     arguments = ("test", ".", "--timeout", "9s", "-m", "sc,tso,rc11,c11", "--for", "0")

@@ -92,3 +92,44 @@ def test_a_standard_of_another_language_is_an_error(project: Path, run: Run) -> 
     assert ended.code == 2
     assert ended.err.startswith("error: value.c is C, and c++17 is not a version of that")
     assert project.is_dir()
+
+
+def test_paths_are_relative_to_where_the_user_is(project: Path, run: Run) -> None:
+    (project / "tests" / "value.c").write_text(SOURCE.replace("42", "7"))
+    ended = run("check", "tests/value.c", "-m", "sc", "-I", "vendor")
+    assert "--> tests/value.c:3" in ended.out
+    (project / "below").mkdir()
+    ended = run("check", "../tests/value.c", "-m", "sc", "-I", "../vendor", below="below")
+    assert "--> ../tests/value.c:3" in ended.out
+    ended = run("gen", "tests/value.c", "--list")
+    assert ended.code == 2, "the header is not found"
+    assert "--> tests/value.c:2" in ended.err
+
+
+@pytest.mark.parametrize("language", [["-x", "c++"], ["--std", "c++20"], ["-x", "c"], []])
+def test_a_program_is_read_from_standard_input(folder: Path, run: Run, language: list[str]) -> None:
+    (folder / "value.h").write_text("#define VALUE 7\n")
+    cpp = "c++" in "".join(language)
+    text = SOURCE + f"_Static_assert(sizeof 'a' {'==' if cpp else '>'} 1, \"the language\");\n"
+    ended = run("check", "-", *language, "-m", "sc", stdin=text)
+    assert ended.code == 1, ended.err
+    name = "stdin.cpp" if cpp else "stdin.c"
+    assert f"--> {name}:3" in ended.out
+    ended = run("check", "-", *language, stdin=text.replace("assert(", "asser("))
+    assert ended.code == 2
+    assert f"--> {name}:3:18" in ended.err
+    assert run("check", "-", stdin="").err.startswith("error: standard input is empty")
+
+
+def test_a_folder_is_its_programs_and_litmus_tests(folder: Path, run: Run) -> None:
+    (folder / "sub" / "build").mkdir(parents=True)
+    (folder / "sub" / "helper.c").write_text("int helper(void) { return 1; }\n")
+    (folder / "sub" / "mp.c").write_text((folder / "mp.c").read_text())
+    (folder / "sub" / "build" / "CMakeCache.txt").write_text("")
+    (folder / "sub" / "build" / "try.c").write_text("int main(void) { return 0; }\n")
+    ended = run("check", ".", "-m", "sc")
+    assert ended.code == 1, ended.err
+    for name in ("mp.c/mp", "sub/mp.c/mp", "wrong.c/wrong", "exists (0:r0=0"):
+        assert name in ended.out
+    for name in ("helper", "try"):
+        assert name not in ended.out
