@@ -35,6 +35,10 @@ FLAGS = [
 ]
 ZIG_FLAGS = ["-target", "x86_64-linux-musl", "-mcx16"]
 
+PACKAGED = [each for each in ("/usr/local/include", "/usr/include") if Path(each).is_dir()]
+"""Where the system's packages put headers of libraries. The clang in ziglang has its own C library:
+there, these folders are searched after all others."""
+
 HEADERS = Path(__file__).parent / "headers"
 """C++ headers that are read in place of the library's."""
 
@@ -82,10 +86,11 @@ def _ziglang() -> Clang:
             advice=f"{tools.advice(zig.ZIGLANG)}, or name an installed clang in WEAKSPOT_CLANG",
         )
     name = f"ziglang {zig.version()}"
+    flags = [*ZIG_FLAGS, *(f"-idirafter{each}" for each in PACKAGED)]
     return Clang(
         commands={
-            "c": [str(program), "cc", *ZIG_FLAGS],
-            "c++": [str(program), "c++", *ZIG_FLAGS],
+            "c": [str(program), "cc", *flags],
+            "c++": [str(program), "c++", *flags],
         },
         identity=name,
         name=name,

@@ -112,7 +112,7 @@ def question(
         path=path,
         options=options,
         compiler=found,
-        searched=(folder, *given.searched),
+        searched=(folder, *given.searched, *map(Path, clang.PACKAGED)),
         key=cache.digest(
             __version__,
             _own_text(),

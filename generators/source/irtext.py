@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from weakspot.errors import ToolFailed, Unsupported, excerpt, quoted
-from weakspot.generators.source.clang import Clang
+from weakspot.generators.source.clang import PACKAGED, Clang
 from weakspot.system.tools import Module
 
 LLVM = Module(
@@ -41,7 +41,7 @@ def relative_names(text: str, clang: Clang, folder: Path) -> str:
             path = posixpath.normpath(posixpath.join(directory, name))
             system = clang.system_name(path)
             place, base = os.path.realpath(posixpath.dirname(path)), posixpath.basename(path)
-            name = system or os.path.relpath(posixpath.join(place, base), here)
+            name = system or _from(here, posixpath.join(place, base))
         return f'!DIFile(filename: "{_escape(posixpath.normpath(name))}", directory: ""'
 
     return re.sub(r'!DIFile\(filename: "([^"]*)", directory: "([^"]*)"', renamed, text)
@@ -64,7 +64,13 @@ def name_from(name: str, folder: Path, base: Path) -> str:
     path = Path(os.path.realpath(folder / name))
     if path.parent.name.startswith(STANDARD_INPUT):
         return path.name
-    return os.path.relpath(path, os.path.realpath(base))
+    return _from(os.path.realpath(base), str(path))
+
+
+def _from(folder: str, path: str) -> str:
+    """The path relative to the folder; as it is where a package of the system put it."""
+    packaged = any(path.startswith(f"{each}/") for each in PACKAGED)
+    return path if packaged else os.path.relpath(path, folder)
 
 
 def _unescape(text: str) -> str:
