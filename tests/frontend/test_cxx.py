@@ -168,6 +168,43 @@ def test_the_chain_of_a_site_is_the_users_calls(tmp_path: Path) -> None:
     assert re.fullmatch(rf"main::lambda@program\.cpp:{call}:\d+", caller)
 
 
+def test_threads_are_named_after_the_code_that_they_run(tmp_path: Path) -> None:
+    """Not after the library function that pthread_create gets; without code of the user's, after
+    the line that creates the thread."""
+    text = """\
+    #include <atomic>
+    #include <cassert>
+    #include <functional>
+    #include <thread>
+    static std::atomic<int> count;
+    static void increment(int by) { count.fetch_add(by); }
+    struct Adder {
+      int by;
+      void operator()() const { count.fetch_add(by); }
+      void add(int n) const { count.fetch_add(n * by); }
+    };
+    int main() {
+      const Adder adder{1};
+      std::thread threads[] = {
+          std::thread(increment, 1),
+          std::thread(Adder{1}),
+          std::thread(&Adder::add, &adder, 1),
+          std::thread([] { count.fetch_add(1); }),
+          std::thread(std::plus<int>{}, 1, 2),
+      };
+      for (auto& each : threads) each.join();
+      assert(count != 4);
+    }
+    """
+    sc = str(resources.files("weakspot.models") / "sc.cat")
+    program, _ = traced(written(tmp_path, text))
+    (violation, *_) = program.explore(sc, loops=8)["violations"]
+    assert violation["witness"]["functions"] == [
+        *("main", "increment", "Adder::operator()", "Adder::add", "main::lambda"),
+        f"program.cpp:{line_of(text, 'std::plus')}",
+    ]
+
+
 def test_the_queue_is_what_the_same_queue_in_c_is(tmp_path: Path) -> None:
     c = """
     #include <assert.h>

@@ -98,14 +98,23 @@ impl<'a> Slice<'a> {
         }
     }
 
-    /// The start function of a thread.
+    /// The function that a thread runs; if it runs none of the user's, where it is created.
     pub fn start(&self, thread: ThreadId) -> String {
         if !self.is_there(thread) {
             return String::new();
         }
-        let (now, ..) = self.run(thread, 0, None);
+        let (now, ..) = self.run(thread, self.by_thread[thread].len(), None);
         let program = self.source.program;
-        program.functions[now.0.thread.start as usize].name.clone()
+        let start = &program.functions[now.0.thread.start as usize];
+        let creator = self.graph.threads[thread].creator;
+        if !start.library || creator == NONE {
+            return start.name.clone();
+        }
+        let site = program.sites.get(self.graph.event(creator).site as usize);
+        site.map_or_else(
+            || start.name.clone(),
+            |site| format!("{}:{}", site.file, site.line),
+        )
     }
 
     fn reaches(&mut self, id: EventId, to: usize) -> bool {

@@ -79,6 +79,7 @@ pub struct Held {
 #[derive(Debug, Clone)]
 pub struct Thread {
     pub id: usize,
+    /// Its start function, or the first of the user's that a start function of the library calls.
     pub start: FuncId,
     pub frames: Vec<Frame>,
     /// Registers and loops of all frames, in one vector each so that a thread is copied quickly.
@@ -139,6 +140,9 @@ impl Thread {
         mark: usize,
     ) {
         let target = &program.functions[function as usize];
+        if program.functions[self.start as usize].library && !target.library {
+            self.start = function;
+        }
         let (registers, rounds) = (self.registers.len(), self.rounds.len());
         let count = args.len().min(target.params as usize);
         self.registers.extend_from_slice(&args[..count]);

@@ -25,6 +25,8 @@ pub struct Call {
 pub struct Function {
     /// The name in the source.
     pub name: String,
+    /// Whether it is a function of a header of the compiler that contains no code of the user's.
+    pub library: bool,
     pub params: u32,
     pub registers: u32,
     pub code: Vec<Inst>,

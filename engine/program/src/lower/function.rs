@@ -108,6 +108,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                 }
             }
         }
+        self.l.program.functions[id as usize].library = library;
         self.escapes(&live_blocks);
         let mut starts = vec![0u32; function.blocks.len()];
         let mut ranges = vec![(0, 0); function.blocks.len()];

@@ -29,6 +29,7 @@ pub fn lower(module: &Module) -> Result<Program> {
             .unwrap_or_else(|| function.name.to_string());
         lowering.program.functions.push(Function {
             name,
+            library: false,
             params: function.params.len() as u32,
             registers: 0,
             code: Vec::new(),
