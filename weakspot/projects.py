@@ -24,7 +24,7 @@ from weakspot.harness.campaign.tools import installed
 from weakspot.harness.checkers import CHECKERS
 from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.material import generator
-from weakspot.harness.corpus.models import Model
+from weakspot.harness.corpus.models import LANGUAGE, Model
 from weakspot.harness.gate import baseline
 from weakspot.harness.gate import config as gate_config
 from weakspot.harness.gate.outcome import GateOutcome
@@ -134,7 +134,7 @@ def _nothing(_: str) -> None:
 def relax(
     what: Sources,
     *,
-    models: Sequence[str] = ("rc11",),
+    models: Sequence[str] = (LANGUAGE,),
     fences: bool = False,
     bounds: Bounds | None = None,
     build: Build = NO_OPTIONS,
@@ -157,7 +157,7 @@ def relax(
 def compare_orders(
     what: Sources = "all",
     *,
-    models: Sequence[str] = ("rc11",),
+    models: Sequence[str] = (LANGUAGE,),
     bounds: Bounds | None = None,
     promote: bool = False,
     progress: Progress | None = None,

@@ -100,17 +100,27 @@ class EngineExplorer(msgspec.Struct, frozen=True):
         scenario: str,
         done: Done,
     ) -> Exploration:
-        """See Explorer."""
-        return explored(
-            generated.program,
-            generated.habits,
-            model,
-            bounds,
-            structure=structure,
-            scenario=scenario,
-            jobs=self.jobs,
-            done=done,
-        )
+        """See Explorer. What violates the program is looked for under the model of the standard's
+        earlier editions too, in the time that is left."""
+
+        def under(model: Model, bounds: Bounds) -> Exploration:
+            return explored(
+                generated.program,
+                generated.habits,
+                model,
+                bounds,
+                structure=structure,
+                scenario=scenario,
+                jobs=self.jobs,
+                done=done,
+            )
+
+        found = under(model, bounds)
+        left = bounds.seconds - found.seconds
+        if not model.earlier or not found.violations or left <= 0:
+            return found
+        earlier = models.load()[model.earlier]
+        return _compared(found, under(earlier, msgspec.structs.replace(bounds, seconds=left)))
 
 
 def asked(
@@ -180,6 +190,26 @@ def explored(
         seconds=round(found["seconds"], 6),
         reasons=_reasons(found, bounds),
         tests=tuple(test for name, test in tests.items() if name in shown),
+    )
+
+
+def _compared(found: Exploration, earlier: Exploration) -> Exploration:
+    """The exploration, with those violations marked that the model of earlier editions excludes:
+    nothing of the kind happens under it at any of their sites, and no limit was reached."""
+
+    def absent(violation: Violation) -> bool:
+        return not earlier.reasons and not any(
+            each.kind == violation.kind and set(each.sites) & set(violation.sites)
+            for each in earlier.violations
+        )
+
+    return msgspec.structs.replace(
+        found,
+        violations=tuple(
+            msgspec.structs.replace(each, absent_under=earlier.model) if absent(each) else each
+            for each in found.violations
+        ),
+        seconds=round(found.seconds + earlier.seconds, 6),
     )
 
 

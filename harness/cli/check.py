@@ -36,9 +36,9 @@ Examples:
   weakspot check my_queue.c -D CAPACITY=2 -I include
   weakspot check my_queue.c --loops 8 --seconds 2m     raise limits that were reached
   weakspot check my_queue.c -o tests                   write the litmus tests of violations
-  weakspot check SB.litmus --model sc,tso,rc11
-  weakspot check SB.litmus -m rc11 --witness           why the outcome is possible, or why not
-  weakspot check tests/ -m rc11 --format herd          a log for mcompare7
+  weakspot check SB.litmus --model sc,tso,rc20
+  weakspot check SB.litmus -m rc20 --witness           why the outcome is possible, or why not
+  weakspot check tests/ -m rc20 --format herd          a log for mcompare7
   weakspot check duffy_wsq --json | jq .observation
   weakspot check SB.litmus --compiled all              do compilers preserve what C11 promises?
   weakspot check duffy_wsq --compiled gcc,clang,O2,aarch64,x86

@@ -10,6 +10,7 @@ from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, k
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import bound_options, listed, source_options, what_argument
 from weakspot.harness.cli.output import json_lines, say, watched
+from weakspot.harness.corpus.models import LANGUAGE
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
@@ -45,7 +46,7 @@ Examples:
     "models",
     multiple=True,
     callback=listed,
-    default=("rc11",),
+    default=(LANGUAGE,),
     show_default=True,
     metavar="M[,M…]",
     help="Models, one after the other.",

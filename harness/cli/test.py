@@ -37,7 +37,7 @@ Examples:
   weakspot test duffy_wsq store_buffering --for 10s
   weakspot test duffy_wsq --on local,ssh:pi,qemu:riscv64
   weakspot test duffy_wsq --compiled gcc,clang,O2
-  weakspot test my_queue.c -D CAPACITY=2 -I include -m rc11,tso
+  weakspot test my_queue.c -D CAPACITY=2 -I include -m rc20,tso
   weakspot test tests/ -o campaign --for 0               check only, run nothing"""
 )
 @click.argument("what", nargs=-1, metavar="[WHAT…]")

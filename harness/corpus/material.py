@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from weakspot.generators.source.program import Program
 
 #: the models of a C test outside any structure; for other architectures see `default_models`
-LANGUAGE_MODELS = ("sc", "tso", "rc11")
+LANGUAGE_MODELS = ("sc", "tso", models.LANGUAGE)
 
 _DESCRIPTION = re.compile(r"^(?:Origin|Shape|Cycle|Orig|Com|Generator)\d*=.*\n", re.M)
 

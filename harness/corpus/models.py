@@ -19,6 +19,9 @@ from weakspot.errors import BadInput
 from weakspot.generators.litmus import ARCHITECTURES
 from weakspot.system import herdtools
 
+LANGUAGE = "rc20"
+"""The model of C and C++ where none is named."""
+
 Role = Literal["reference", "language", "hardware", "paper"]
 
 
@@ -37,6 +40,8 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     porf_acyclic: bool = False
     cbmc: Literal["sc", "tso", "pso"] | None = None
     stronger_than: tuple[str, ...] = ()
+    earlier: str = ""
+    permitted: str = ""
     reference: str = ""
     about: str = ""
 

@@ -151,7 +151,7 @@ def _check_claim(
         raise text.wrong(("claim", index, "test"), message, advice)
     if bool(claim.test) != bool(claim.verdict):
         message = "test and verdict belong together"
-        advice = 'verdict = { sc = "Never", rc11 = "Sometimes" }'
+        advice = 'verdict = { sc = "Never", rc20 = "Sometimes" }'
         key = "verdict" if claim.verdict else "test"
         raise text.wrong(("claim", index, key), message, advice)
     for key, asked in (("verdict", claim.verdict), ("explored", claim.explored)):

@@ -1,6 +1,6 @@
 """A project's configuration: weakspot.toml, or [tool.weakspot] in pyproject.toml.
 
-    models = ["rc11"]                  names, or paths of cat files
+    models = ["rc20"]                  names, or paths of cat files
 
     [build]                            how programs are compiled, for every command
     include = ["include"]              folders of headers
@@ -38,7 +38,7 @@ from weakspot.generators.source import build as builds
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.harness import machines
 from weakspot.harness.campaign import plan
-from weakspot.harness.corpus.models import Model
+from weakspot.harness.corpus.models import LANGUAGE, Model
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.system import project_file, toml
 from weakspot.system.durations import seconds_of
@@ -46,8 +46,6 @@ from weakspot.system.project_file import PYPROJECT
 
 BASELINE = "weakspot-baseline.json"
 SUFFIXES = (*builds.SUFFIXES, ".litmus")
-MODELS = ("rc11",)
-"""Those of the gate, if none are configured."""
 SEVERITIES = ("error", "warning", "note")
 
 Duration = int | float | str
@@ -186,7 +184,7 @@ def _checked(
                 "gate", "fail_on", f"{name!r} is neither a severity nor the id of a finding", advice
             )
     try:
-        chosen = plan.models(list(_model_names(folder, tables.models)) or MODELS)
+        chosen = plan.models(list(_model_names(folder, tables.models)) or [LANGUAGE])
     except BadInput as error:
         raise wrong("", "models", error.message, error.advice) from error
     if gate.baseline and not (folder / gate.baseline).parent.is_dir():

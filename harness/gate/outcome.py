@@ -36,7 +36,7 @@ class SourceSpan(msgspec.Struct, frozen=True):
 
 
 class RequiredOrder(msgspec.Struct, frozen=True):
-    """An annotation to strengthen; `asks` is short: `needs at least release under rc11`."""
+    """An annotation to strengthen; `asks` is short: `needs at least release under rc20`."""
 
     place: SourceSpan
     asks: str

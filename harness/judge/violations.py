@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from weakspot.harness.corpus import models
 from weakspot.harness.judge.claims import matches_recorded
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.judge.observed import can_contradict, emulator_severity, likely_cause
@@ -158,7 +159,10 @@ def _models_differ(record: Record, run: ProgramRun, safe: Sequence[Exploration])
 
 
 def _message(exploration: Exploration, violation: Violation) -> str:
-    return f"{exploration.program}: {violation.message}"
+    """What happens, and that earlier editions of the standard permit the program if they do."""
+    permitted = models.load()[exploration.model].permitted if violation.absent_under else ""
+    aside = f" ({permitted})" if permitted else ""
+    return f"{exploration.program}: {violation.message}{aside}"
 
 
 def _fix(name: str, explorations: Sequence[Exploration], given: _Found) -> str:

@@ -26,7 +26,7 @@ from weakspot.generators.cycles.patterns import Habits, habits
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.plan import models
 from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
-from weakspot.harness.corpus.models import Model
+from weakspot.harness.corpus.models import Model, load
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.minimal import Values, minimal
@@ -341,7 +341,8 @@ def explorable(names: Iterable[str]) -> list[Model]:
     found = models(names)
     for model in found:
         if why := EngineExplorer().applicable(model):
-            raise BadInput(why, advice="sc, tso and rc11 can be explored")
+            own = (each.name for each in load().values() if not EngineExplorer().applicable(each))
+            raise BadInput(why, advice=f"{', '.join(own)} can be explored")
     return found
 
 

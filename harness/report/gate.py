@@ -152,7 +152,7 @@ def shortened(reported: ReportedFinding) -> Witness | None:
 
 
 def reaches(reported: ReportedFinding) -> str:
-    """`allowed by rc11   forbidden by tso (x86)`, for the models that this run checked."""
+    """`allowed by rc20   forbidden by tso (x86)`, for the models that this run checked."""
     if not reported.safe:
         return ""
     allowed = ", ".join(map(_named, reported.models))

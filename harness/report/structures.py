@@ -119,7 +119,7 @@ def _checkers(record: Record, entries: Iterable[Entry]) -> str:
 
 
 def _programs(record: Record, structure: StructureInfo) -> tuple[str, str]:
-    """`14 under sc rc11: 27 safe, 1 violated as recorded (…)`, and the number of executions."""
+    """`14 under sc rc20: 27 safe, 1 violated as recorded (…)`, and the number of executions."""
     names = [program_name(structure.name, scenario.name) for scenario in structure.scenarios]
     explored = [each for name in names for each in record.explorations_of.get(name, ())]
     if not explored:

@@ -138,7 +138,7 @@ def describe_steadiness(profile: Mapping[str, Any]) -> str:
 
 
 def describe_exploration(exploration: Exploration) -> str:
-    """`Violated: race under rc11, 1,204 executions (3 blocked) in 0.1 s`"""
+    """`Violated: race under rc20, 1,204 executions (3 blocked) in 0.1 s`"""
     limits = f": {limits_reached(exploration)}" if exploration.reasons else ""
     outcome = f"{exploration_outcome(exploration)} under {exploration.model}"
     return f"{outcome}, {execution_count(exploration)}{limits}"

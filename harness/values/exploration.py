@@ -18,7 +18,8 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
 
     `sites` are the `file:line` of the failing operation, of both accesses of a race, or of all
     threads that hang. `test` names the litmus test of the witness's critical cycle; it is empty
-    if an interleaving reaches the error.
+    if an interleaving reaches the error. `absent_under` is the model of earlier editions of the
+    standard if exploring under it does not find the violation; see Model.earlier.
     """
 
     kind: ViolationKind
@@ -26,6 +27,7 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
     sites: tuple[str, ...] = ()
     test: str = ""
     witness: Execution | None = None
+    absent_under: str = ""
 
 
 class Exploration(msgspec.Struct, frozen=True, kw_only=True):

@@ -41,7 +41,8 @@ class Pair(NamedTuple):
 PAIRS = [
     *(Pair("C", name) for name in ("rc11.cat", "c11_simp.cat", "c11_orig.cat")),
     *(Pair("C", name) for name in ("c11_partialSC.cat", "c11_cos.cat", "sc.cat")),
-    *(Pair("C", name) for name in ("sc", "tso", "pso", "rc11", "c11", "c20", "clr2", "openmp3")),
+    *(Pair("C", name) for name in ("sc", "tso", "pso", "rc11", "rc20", "c11", "c20")),
+    *(Pair("C", name) for name in ("clr2", "openmp3")),
     Pair("X86", "x86tso.cat"),
     Pair("X86", "x86"),
     Pair("X86_64", "x86tso.cat"),

@@ -148,6 +148,8 @@ def test_every_model_answers_as_the_literature_does(herd7: Tool, test: str) -> N
         pytest.param("SB+rfis", "clr2", "tso", id="Duffy's rules know no store forwarding"),
         pytest.param("IRIW+rel-acqs", "clr2", "rc11", id="Duffy's sequence is one for all"),
         pytest.param("MP+rel-coi.rlx+acq", "c11", "c20", id="C++20 shortens release sequences"),
+        pytest.param("MP+rel-coi.rlx+acq", "rc11", "rc20", id="and so does rc20"),
+        pytest.param("LB+rlxs", "rc20", "c20", id="which forbids load buffering, too"),
         pytest.param("MP+rel-gap-rlx+acq", "rc11", "c11", id="RC11 lets sequences skip a store"),
         pytest.param("Dekker+two-locks", "openmp3", "c11", id="an OpenMP unlock is a full fence"),
         pytest.param("MP+rel+acq", "c11", "openmp3", id="OpenMP has no acquire and release"),

@@ -35,7 +35,7 @@ def test_a_folder_gives_its_litmus_files(tmp_path: Path) -> None:
     (tmp_path / "SB.litmus").write_text(make_test("SB").text)
     material = gather([str(tmp_path)])
     assert [entry.name for entry in material.entries] == ["SB"]
-    assert material.entries[0].models == ("sc", "tso", "rc11")
+    assert material.entries[0].models == ("sc", "tso", "rc20")
 
 
 @pytest.mark.parametrize("word", ["nothing.c", "no/such/folder", "SB.litmus", "flgas"])

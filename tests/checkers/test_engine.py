@@ -332,7 +332,7 @@ def test_the_engine_is_a_tool_with_a_version() -> None:
 # --- agreement with herd7 ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("model", ["sc", "tso", "rc11", "c11", "c20", "clr2"])
+@pytest.mark.parametrize("model", ["sc", "tso", "rc11", "rc20", "c11", "c20", "clr2"])
 def test_every_golden_test_is_answered_as_herd7_answers_it(
     model: str, need: Callable[[str], Tool]
 ) -> None:

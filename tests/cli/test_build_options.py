@@ -69,7 +69,7 @@ def test_every_command_reads_weakspot_toml(project: Path, run: Run, command: str
     ended = run(name, "tests/value.c", *options)
     assert ended.code == 0, ended.err
     if name in ("check", "test"):
-        assert "rc11" not in ended.out
+        assert "rc20" not in ended.out
 
 
 def test_verbose_says_where_the_flags_come_from(

@@ -176,7 +176,7 @@ def test_a_campaign_stores_explorations_and_links_them_with_their_tests(
     assert ended.code == 1
     assert steady(ended.out) == snapshot
     lines = (folder / "one" / "explorations.jsonl").read_text().splitlines()
-    assert [json.loads(line)["model"] for line in lines] == ["sc", "tso", "rc11"]
+    assert [json.loads(line)["model"] for line in lines] == ["sc", "tso", "rc20"]
     page = (folder / "one" / "report" / "programs" / "mp.c_mp.html").read_text()
     assert "../tests/MP%2Bporlxrlx%2Bpoacqrlx.html" in page
     test = (folder / "one" / "report" / "tests" / "MP+porlxrlx+poacqrlx.html").read_text()

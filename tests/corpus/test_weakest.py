@@ -20,14 +20,19 @@ from weakspot.harness.orders.relaxation import Relaxed
 from weakspot.harness.values.strength import at_most
 
 STRUCTURES = structures()
+RECORDED = [
+    (structure, model)
+    for structure in STRUCTURES
+    for model in dict.fromkeys((models.LANGUAGE, *(each.model for each in structure.weakest)))
+]
 by_name = pytest.mark.parametrize("structure", STRUCTURES, ids=[each.name for each in STRUCTURES])
 
 
 @cache
-def relaxed(structure: str) -> tuple[list[Relaxed], float]:
+def relaxed(structure: str, under: str = models.LANGUAGE) -> tuple[list[Relaxed], float]:
     """What relax finds of each version, and the seconds of processor time that it takes."""
     (group,) = program_groups([structure])
-    model, results = models.resolve("rc11"), []
+    model, results = models.resolve(under), []
     begun = time.process_time()
     explorations = Explorations(model, Bounds())
     for version in versions(group, explorations):
@@ -37,9 +42,11 @@ def relaxed(structure: str) -> tuple[list[Relaxed], float]:
     return results, time.process_time() - begun
 
 
-@by_name
-def test_weakest_orders_are_as_recorded(structure: Structure) -> None:
-    results, _ = relaxed(structure.name)
+@pytest.mark.parametrize(
+    ("structure", "model"), RECORDED, ids=[f"{each.name}-{model}" for each, model in RECORDED]
+)
+def test_weakest_orders_are_as_recorded(structure: Structure, model: str) -> None:
+    results, _ = relaxed(structure.name, model)
     assert all(found.decided for found in results), [found.notes for found in results]
     assert promotion.drift(structure, [promotion.recorded(found) for found in results]) == []
 
@@ -55,7 +62,7 @@ def test_two_producers_and_two_consumers_are_relaxed_within_a_second() -> None:
     chosen = tuple(each for each in whole.programs if each[0] == "v2_two_by_two")
     begun = time.process_time()
     version = Version("two by two", chosen, {})
-    work = Relaxing(version, Explorations(models.resolve("rc11"), Bounds()))
+    work = Relaxing(version, Explorations(models.resolve(models.LANGUAGE), Bounds()))
     work.run()
     assert time.process_time() - begun < 1
     assert work.result().weakest

@@ -26,7 +26,7 @@ def test_a_finding_of_the_last_gate_is_explained_by_fingerprint_scenario_or_test
     for name in (found["fingerprint"][:8], "tests/push_pop.cpp", found["test"]):
         ended = project.weakspot("explain", name)
         assert ended.code == 0, ended.err
-        assert "needs at least release under rc11" in ended.out
+        assert "needs at least release under rc20" in ended.out
         assert "─rf→" in ended.out
         assert "# WS101 assertion violated" in ended.out
 

@@ -55,7 +55,7 @@ def test_the_hook_stops_a_commit_that_weakens_an_order(commit: Project) -> None:
     commit.weaken()
     failed = commit.weakspot()
     assert failed.code == 1, failed.err
-    assert "needs at least release under rc11" in failed.out
+    assert "needs at least release under rc20" in failed.out
 
 
 def test_the_hook_passes_over_a_commit_that_touches_no_source(commit: Project) -> None:

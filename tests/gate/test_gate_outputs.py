@@ -96,7 +96,7 @@ def test_junit_is_read_as_a_ci_system_reads_it(weakened: Project) -> None:
     (failure,) = cases["tests/push_pop.cpp"].result
     assert isinstance(failure, Failure)
     assert (failure.type, failure.message) == ("WS101", "assertion failed: *value == 42")
-    assert "needs at least release under rc11" in failure.text
+    assert "needs at least release under rc20" in failure.text
     assert cases["tests/SB.litmus"].is_passed
 
 
@@ -135,7 +135,7 @@ def test_json_prints_undecided_questions_on_stderr(project: Project) -> None:
     project.write("weakspot.toml", f'{CONFIG}budget = "1ms"\n')
     ended = project.gate("--json", "tests/push_pop.cpp")
     assert (ended.code, ended.out) == (3, "")
-    assert "undecided: tests/push_pop.cpp under rc11" in ended.err
+    assert "undecided: tests/push_pop.cpp under rc20" in ended.err
 
 
 def test_a_file_that_cannot_be_written_is_an_error(project: Project) -> None:

@@ -30,7 +30,7 @@ def test_scenarios_are_tests_and_a_failure_shows_the_execution(project: Project)
     assert done.returncode == 1
     assert "1 failed, 2 passed" in done.stdout
     assert "WS101 assertion failed: *value == 42" in done.stdout
-    assert "needs at least release under rc11" in done.stdout
+    assert "needs at least release under rc20" in done.stdout
     assert "─rf→" in done.stdout
     assert "Traceback" not in done.stdout
 

@@ -15,7 +15,7 @@ from weakspot.harness.orders.trials import Report
 
 def relaxings(
     *what: str | Path,
-    model: str = "rc11",
+    model: str = models.LANGUAGE,
     bounds: Bounds | None = None,
     fences: bool = False,
     prices: Prices | None = None,
@@ -30,7 +30,7 @@ def relaxings(
     ]
 
 
-def ran(*what: str | Path, model: str = "rc11", fences: bool = False) -> Relaxing:
+def ran(*what: str | Path, model: str = models.LANGUAGE, fences: bool = False) -> Relaxing:
     """The one of a source that has one version, run."""
     (work,) = relaxings(*what, model=model, fences=fences)
     work.run()

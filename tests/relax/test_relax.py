@@ -42,7 +42,7 @@ int main(void) {
 """
 
 
-def relaxed(what: str, model: str = "rc11") -> Relaxed:
+def relaxed(what: str, model: str = models.LANGUAGE) -> Relaxed:
     return ran(what, model=model).result()
 
 
@@ -75,7 +75,7 @@ def sufficient(work: Relaxing, model: str) -> set[Assignment]:
 def test_they_are_those_that_trying_every_assignment_gives(passing: str) -> None:
     work = ran(passing)
     found = work.result()
-    enough = sufficient(work, "rc11")
+    enough = sufficient(work, models.LANGUAGE)
     assert {each.orders for each in found.weakest} == {
         each for each in enough if not any(one != each and below(one, each) for one in enough)
     }
@@ -89,7 +89,7 @@ def test_they_are_those_that_trying_every_assignment_gives(passing: str) -> None
     assert found.explorations < found.assignments == 3 * 3 * 5
 
 
-@pytest.mark.parametrize("model", ["sc", "tso", "rc11"])
+@pytest.mark.parametrize("model", ["sc", "tso", models.LANGUAGE])
 @pytest.mark.parametrize("structure", ["store_buffering", "dekker_locks"])
 def test_what_is_stronger_than_what_suffices_suffices(structure: str, model: str) -> None:
     """What the search rests on, assignment by assignment."""

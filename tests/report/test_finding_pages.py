@@ -36,7 +36,7 @@ COMMAND = re.compile(r"\$ weakspot (.+)\n")
 LOCAL = MachineInfo("local", "x86_64", False)
 MODELS = (
     ModelInfo("tso", "x86-TSO", "hardware", ("x86_64",)),
-    ModelInfo("rc11", "RC11", "language"),
+    ModelInfo("rc20", "RC20", "language"),
 )
 
 
@@ -134,7 +134,7 @@ def seen_on_an_emulator() -> Record:
     return record(
         manifest=manifest(models=MODELS, machines=(qemu,)),
         entries=(entry(name),),
-        verdicts=(verdict(name, "rc11", "Never"),),
+        verdicts=(verdict(name, "rc20", "Never"),),
         histograms=(msgspec.structs.replace(histogram(name, 709, qemu), iterations=180_000),),
     )
 
@@ -144,8 +144,8 @@ def disagreement() -> Record:
     return record(
         entries=(entry(name, "MP"),),
         verdicts=(
-            verdict(name, "rc11", "Never", "engine"),
-            verdict(name, "rc11", "Sometimes", "herd7"),
+            verdict(name, "rc20", "Never", "engine"),
+            verdict(name, "rc20", "Sometimes", "herd7"),
         ),
     )
 

@@ -6,11 +6,12 @@ use relation::{Relation, Set};
 use std::ops::ControlFlow;
 
 /// Models of C, with the names of their choices other than the coherence order.
-const MODELS: [(&str, &[&str]); 8] = [
+const MODELS: [(&str, &[&str]); 9] = [
     ("sc", &["co", "taken"]),
     ("tso", &["co", "taken"]),
     ("pso", &["co", "taken"]),
     ("rc11", &["co", "taken"]),
+    ("rc20", &["co", "taken"]),
     ("c11", &["co", "taken"]),
     ("c20", &["co", "taken"]),
     ("clr2", &["co", "taken"]),
@@ -227,7 +228,7 @@ fn graphs_of_more_than_64_events_work_like_small_ones() {
     bad.remove(writes[writes.len() - 1], graph.n - 2);
     bad.insert(writes[3], graph.n - 2);
     let none = Relation::new(graph.n);
-    for name in ["sc", "tso", "rc11"] {
+    for name in ["sc", "tso", "rc11", "rc20"] {
         let model = Model::load(&own_models().join(format!("{name}.cat")), &[]).unwrap();
         let mut compiled = Compiled::new(&model, &graph, &["co", "taken"], false);
         for (rf, expected) in [(&good, true), (&bad, false), (&good, true)] {
@@ -272,11 +273,11 @@ fn axioms_are_analysed_statically() {
     // No single axiom states it.
     assert!(!compiled("tso").shows_porf_acyclic());
     assert!(!compiled("c11").shows_porf_acyclic());
-    for name in ["sc", "tso", "rc11", "clr2"] {
+    for name in ["sc", "tso", "rc11", "rc20", "clr2"] {
         assert!(compiled(name).states_coherence(), "{name}");
         assert!(compiled(name).keeps_maximal(), "{name}");
     }
-    for name in ["sc", "tso", "rc11", "clr2"] {
+    for name in ["sc", "tso", "rc11", "rc20", "clr2"] {
         assert!(compiled(name).forbids_cycles_alone(), "{name}");
     }
 

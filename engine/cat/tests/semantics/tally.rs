@@ -7,7 +7,9 @@ use relation::{Relation, Set};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-const MODELS: [&str; 8] = ["sc", "tso", "pso", "rc11", "c11", "c20", "clr2", "openmp3"];
+const MODELS: [&str; 9] = [
+    "sc", "tso", "pso", "rc11", "rc20", "c11", "c20", "clr2", "openmp3",
+];
 
 /// Coherence axioms, alone and together, and axioms that resemble them.
 const TEXTS: [&str; 9] = [

@@ -59,7 +59,7 @@ impl ConsistencyChecker {
         {
             return Err(ExploreError::Unsuitable(format!(
                 "{} orders events by dependencies ({name}), which exploration does not track; use \
-                 sc, tso or rc11",
+                 sc, tso or rc20",
                 model.name
             )));
         }

@@ -34,7 +34,7 @@ fn compare(name: &str, model: &Model, seed: u64, program: &Program) -> usize {
     all.len()
 }
 
-const MODELS: [&str; 3] = ["sc", "tso", "rc11"];
+const MODELS: [&str; 4] = ["sc", "tso", "rc11", "rc20"];
 
 #[test]
 fn a_thousand_random_programs_have_the_executions_of_the_naive_explorer_once_each() {

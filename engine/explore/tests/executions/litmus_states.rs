@@ -55,14 +55,14 @@ fn agree(folder: &str, name: &str) -> usize {
 
 #[test]
 fn hand_written_tests_have_the_same_states() {
-    for name in ["sc", "tso", "rc11"] {
+    for name in ["sc", "tso", "rc11", "rc20"] {
         assert!(agree("tests/agreement/litmus", name) > 40);
     }
 }
 
 #[test]
 fn every_construct_has_the_same_states() {
-    for name in ["sc", "tso", "rc11"] {
+    for name in ["sc", "tso", "rc11", "rc20"] {
         assert!(agree("engine/enumerate/tests/cases", name) > 10);
     }
 }
@@ -72,7 +72,7 @@ fn every_construct_has_the_same_states() {
 fn suites_have_the_same_states() {
     let folders = std::env::var("SUITES").expect("SUITES names folders of C tests");
     for folder in folders.split(':') {
-        for name in ["sc", "tso", "rc11"] {
+        for name in ["sc", "tso", "rc11", "rc20"] {
             assert!(agree(folder, name) > 0, "{folder} has tests of C");
         }
     }
