@@ -1,0 +1,77 @@
+"""The drivers of libraries.toml: what is asked about each, and where its headers are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+import weakspot
+from weakspot.generators.source.clang import HEADERS, PACKAGED
+from weakspot.system.compilers import zig
+
+HERE = Path(__file__).parent
+SECONDS = 20.0
+
+
+class Driver(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A program that uses a library. `package` is Debian's, "" for the C++ library of the compiler;
+    `header` is one that has to be installed. `mutation` is a header, a text in it, and the text
+    that replaces it everywhere. `unsupported` is part of the message where it cannot be read."""
+
+    file: str
+    package: str = ""
+    header: str = ""
+    result: str = ""
+    mutation: tuple[str, str, str] | None = None
+    unsupported: str = ""
+
+    @property
+    def path(self) -> Path:
+        return HERE / "drivers" / self.file
+
+    @property
+    def installed(self) -> bool:
+        return not self.header or _header(self.header) is not None
+
+
+def drivers() -> list[Driver]:
+    text = (HERE / "libraries.toml").read_text(encoding="utf-8")
+    return msgspec.toml.decode(text, type=dict[str, list[Driver]])["driver"]
+
+
+def mutated(driver: Driver, folder: Path) -> Path:
+    """A folder of headers, to be searched before all others, with the mutation made."""
+    assert driver.mutation is not None
+    name, old, new = driver.mutation
+    original = _header(name)
+    assert original is not None, f"{name} is not installed"
+    text = original.read_text(encoding="utf-8")
+    assert old in text, f"{name} of this version does not contain {old!r}"
+    target = folder / name
+    target.parent.mkdir(parents=True)
+    for beside in original.parent.glob("*.h*"):  # they include one another by their names alone
+        target.with_name(beside.name).symlink_to(beside)
+    target.unlink()
+    target.write_text(text.replace(old, new), encoding="utf-8")
+    return folder
+
+
+def explored(driver: Driver, *folders: Path) -> weakspot.Exploration:
+    """Under the language model, with folders that are searched for headers before all others."""
+    how = "-isystem" if driver.package else "-I"  # as the header itself is found
+    (exploration,) = weakspot.explore(
+        driver.path,
+        models=["rc11"],
+        bounds=weakspot.Bounds(seconds=SECONDS),
+        build=weakspot.Build(flags=tuple(f"{how}{folder}" for folder in folders)),
+    )
+    return exploration
+
+
+def _header(name: str) -> Path | None:
+    folder = zig.folder()
+    folders = [HEADERS, *map(Path, PACKAGED)]
+    if folder is not None:
+        folders.append(folder / "lib" / "libcxx" / "include")
+    return next((each / name for each in folders if (each / name).is_file()), None)

@@ -1,0 +1,39 @@
+"""Lock-free libraries, as their packages install them, are read, explored and judged; a weakened
+memory order in them is found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from library_drivers import Driver, drivers, explored, mutated
+
+from weakspot.errors import BadInput, Unsupported
+
+
+def named(driver: Driver) -> str:
+    return Path(driver.file).stem
+
+
+def require(driver: Driver) -> None:
+    if not driver.installed:
+        pytest.skip(f"{driver.package} is not installed")
+
+
+@pytest.mark.parametrize("driver", drivers(), ids=named)
+def test_a_driver_is_explored_to_its_end(driver: Driver) -> None:
+    require(driver)
+    if driver.unsupported:
+        with pytest.raises((BadInput, Unsupported), match=driver.unsupported) as refused:
+            explored(driver)
+        pytest.skip(str(refused.value).splitlines()[0])
+    found = explored(driver)
+    assert found.result == driver.result, (found.reasons, found.violations)
+    assert found.seconds < 10
+
+
+@pytest.mark.parametrize("driver", [each for each in drivers() if each.mutation], ids=named)
+def test_a_weakened_order_in_the_library_is_found(driver: Driver, tmp_path: Path) -> None:
+    require(driver)
+    found = explored(driver, mutated(driver, tmp_path / "include"))
+    assert found.result == "Violated", found.reasons
