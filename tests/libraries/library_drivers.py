@@ -7,8 +7,7 @@ from pathlib import Path
 import msgspec
 
 import weakspot
-from weakspot.generators.source.clang import HEADERS, PACKAGED
-from weakspot.system.compilers import zig
+from weakspot.generators.source.clang import PACKAGED
 
 HERE = Path(__file__).parent
 SECONDS = 20.0
@@ -59,19 +58,14 @@ def mutated(driver: Driver, folder: Path) -> Path:
 
 def explored(driver: Driver, *folders: Path) -> weakspot.Exploration:
     """Under the language model, with folders that are searched for headers before all others."""
-    how = "-isystem" if driver.package else "-I"  # as the header itself is found
     (exploration,) = weakspot.explore(
         driver.path,
-        models=["rc11"],
+        models=["rc20"],
         bounds=weakspot.Bounds(seconds=SECONDS),
-        build=weakspot.Build(flags=tuple(f"{how}{folder}" for folder in folders)),
+        build=weakspot.Build(flags=tuple(f"-isystem{folder}" for folder in folders)),
     )
     return exploration
 
 
 def _header(name: str) -> Path | None:
-    folder = zig.folder()
-    folders = [HEADERS, *map(Path, PACKAGED)]
-    if folder is not None:
-        folders.append(folder / "lib" / "libcxx" / "include")
-    return next((each / name for each in folders if (each / name).is_file()), None)
+    return next((found for each in PACKAGED if (found := Path(each) / name).is_file()), None)
