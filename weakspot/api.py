@@ -23,6 +23,7 @@ from weakspot.harness.orders.cost import Costs
 from weakspot.harness.orders.promotion import OrdersDifference
 from weakspot.harness.orders.relaxation import Relaxed
 from weakspot.harness.orders.rewrite import Rewritten
+from weakspot.harness.scaffold.project import Written
 from weakspot.harness.values.codegen import CodegenComparison, Codes
 from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.finding import Evidence, Finding
@@ -37,6 +38,7 @@ from weakspot.projects import (
     compare_orders,
     cost,
     gate,
+    init,
     read_campaign,
     relax,
     write_baseline,
@@ -87,6 +89,7 @@ __all__ = [
     "Violation",
     "WeakspotError",
     "What",
+    "Written",
     "campaign",
     "check",
     "compare_code",
@@ -96,6 +99,7 @@ __all__ = [
     "gate",
     "generate",
     "golden_tests",
+    "init",
     "model",
     "read_campaign",
     "relax",

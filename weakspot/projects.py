@@ -39,6 +39,7 @@ from weakspot.harness.orders.relaxation import Relaxed
 from weakspot.harness.orders.rewrite import Rewritten
 from weakspot.harness.orders.trials import Report
 from weakspot.harness.runners import RUNNERS
+from weakspot.harness.scaffold.project import Written, start
 from weakspot.harness.values.record import Plan, Record
 from weakspot.questions import paths as paths_of
 
@@ -226,6 +227,21 @@ def gate(
     )
     return run_gate(
         selected, scenarios, cached=cached, new_baseline=new_baseline, progress=progress
+    )
+
+
+def init(
+    header: str | os.PathLike[str] | None = None,
+    *,
+    folder: str | os.PathLike[str] = ".",
+    build: Build = NO_OPTIONS,
+    force: bool = False,
+) -> Written:
+    """Write weakspot.toml and a first scenario for a header into a project's folder, and explore
+    the scenario. A weakspot.toml that is there is left as it is, and a scenario that is there is
+    BadInput, unless `force`."""
+    return start(
+        Path(header) if header is not None else None, Path(folder), build=build, force=force
     )
 
 

@@ -26,6 +26,7 @@ COMMANDS = {
     "explain": "Explain a finding.",
     "structures": "List the structures of the corpus.",
     "models": "List the memory models.",
+    "init": "Write the first files of a project.",
     "doctor": "Show which tools are installed.",
 }
 

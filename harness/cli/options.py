@@ -159,7 +159,7 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
         from weakspot.generators.source import database
         from weakspot.system import project_file
 
-        here, words = Path.cwd(), rest["what"]
+        here, words = Path.cwd(), rest.get("what", ())
         flags = (
             *(f"-U{name}" for name in undefines),
             *(word for name in system for word in ("-isystem", name)),
@@ -179,15 +179,17 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
             from weakspot.harness.gate import config
 
             given = given.over(config.build_of(file))
-            own = all(Path(word).suffix in builds.SUFFIXES for word in rest["what"])
+            own = all(Path(word).suffix in builds.SUFFIXES for word in words)
             if own and not _given("models") and (names := config.models_of(file)):
                 rest["models"] = names
-        with _standard_input(rest["what"], language, std) as rest["what"]:
+        with _standard_input(words, language, std) as what:
+            if "what" in rest:
+                rest["what"] = what
             if "-" in words:  # its headers and its build are found from where the user is
                 near = None if given.database else database.nearest(here / "stdin.c")
                 given = builds.Build(include=(here,), compile_commands=near).over(given)
             if verbose:
-                _say_options(rest["what"], given)
+                _say_options(what, given)
             return command(build=given, **rest)
 
     for option in (

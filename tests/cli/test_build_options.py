@@ -129,7 +129,7 @@ def test_a_folder_is_its_programs_and_litmus_tests(folder: Path, run: Run) -> No
     (folder / "sub" / "build" / "try.c").write_text("int main(void) { return 0; }\n")
     ended = run("check", ".", "-m", "sc")
     assert ended.code == 1, ended.err
-    for name in ("mp.c/mp", "sub/mp.c/mp", "wrong.c/wrong", "exists (0:r0=0"):
+    for name in ("mp.c/mp", "sub/mp.c/mp", "wrong.c/wrong", "\nSB  "):
         assert name in ended.out
     for name in ("helper", "try"):
         assert name not in ended.out

@@ -21,6 +21,7 @@ LAYERS = (
     "projects",
     "questions",
     "harness.report",
+    "harness.scaffold",
     "harness.gate",
     "harness.orders",
     "harness.campaign",

@@ -1,0 +1,170 @@
+"""The first files of a project, tried out and written.
+
+In: a header, or none. Out: weakspot.toml, and a scenario that compiles and was explored; where no
+guess compiles, a template that says what to fill in.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from weakspot.errors import BadInput, Unsupported, WeakspotError
+from weakspot.generators.source.build import NO_OPTIONS, Build
+from weakspot.generators.source.program import Program, read_program
+from weakspot.harness.checkers.explorer import Bounds
+from weakspot.harness.corpus.models import LANGUAGE, resolve
+from weakspot.harness.gate import config as config_file
+from weakspot.harness.orders.explorations import Explorations
+from weakspot.harness.scaffold.declarations import read
+from weakspot.harness.scaffold.scenarios import Scenario, scenarios, template
+from weakspot.harness.values.numbers import amount
+from weakspot.system.files import disk
+from weakspot.system.project_file import OWN
+
+FOLDER = Path("tests/weakspot")
+"""Where scenarios are written, below the project's folder."""
+HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".H", ".ipp", ".inl", ".tpp")
+SECONDS = 5.0
+"""The time limit for exploring the scenario."""
+_TRIES = 12
+
+
+class Written(msgspec.Struct, frozen=True):
+    """What was written: `files` relative to the project's folder. `does` says what the scenario
+    does, empty for a template; `result` is that of exploring it, `notes` say what is left to
+    do."""
+
+    files: tuple[str, ...]
+    does: str = ""
+    result: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def start(
+    header: Path | None, folder: Path, *, build: Build = NO_OPTIONS, force: bool = False
+) -> Written:
+    """Write weakspot.toml and a scenario for the header into a project's folder.
+
+    A weakspot.toml that is there stays as it is, and a scenario that is there is an error, unless
+    `force`. Raises BadInput for a header that cannot be read.
+    """
+    if header is not None and header.suffix not in HEADERS:
+        raise BadInput(
+            f"not a header: {header}", advice=f"expected a name that ends in {', '.join(HEADERS)}"
+        )
+    if header is not None and not header.is_file():
+        raise BadInput(f"no such file: {header}", advice="check the path and the spelling")
+    config = folder / OWN
+    keep = config.exists() and not force
+    declared = read(header) if header is not None else None
+    cpp = declared is None or declared.cpp
+    name = f"{header.stem if header is not None else 'scenario'}.{'cpp' if cpp else 'c'}"
+    path = folder / FOLDER / name
+    if path.exists() and not force:
+        raise BadInput(
+            f"{os.path.relpath(path)} exists already",
+            advice="--force writes it again; or copy it, change the copy, and run weakspot gate",
+        )
+    include, written = _includes(header) if header is not None else (None, ())
+    with disk(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    own = build.over(Build(include=(include,))) if include is not None else build
+    program, chosen, why = None, None, ""
+    if declared is not None and header is not None:
+        program, chosen, why = _tried(
+            [
+                (each, path)
+                for one in (written, *_with_source(header, path, written))
+                for each in scenarios(declared, one, header.stem)
+            ],
+            own,
+        )
+    text = chosen.text if chosen is not None else template(written, cpp=cpp)
+    with disk(path):
+        path.write_text(text, encoding="utf-8")
+    files = [os.path.relpath(path, folder)]
+    notes: list[str] = []
+    if not keep:
+        with disk(config):
+            config.write_text(_configuration(include, folder, path.suffix), encoding="utf-8")
+        files.insert(0, OWN)
+    else:
+        notes.append(f"{OWN} was there and is unchanged")
+        if files[0] not in config_file.read(config).scenarios:
+            notes.append(f"add {files[0]} to the scenarios in {OWN}")
+    if chosen is None:
+        reason = f" ({why})" if why else ""
+        guessed = f": no use of the header could be guessed{reason}" if header else ""
+        notes.append(f"fill in {files[-1]}{guessed}")
+    elif not chosen.asserts:
+        notes.append(f"add to {files[-1]} an assertion that must hold")
+    result = _explored(program) if program is not None else why if chosen is not None else ""
+    return Written(tuple(files), chosen.does if chosen is not None else "", result, tuple(notes))
+
+
+def _tried(
+    candidates: Sequence[tuple[Scenario, Path]], build: Build
+) -> tuple[Program | None, Scenario | None, str]:
+    """The first scenario that compiles, with its program if that is understood, and why the first
+    one does not compile."""
+    why, understood = "", None
+    for scenario, path in candidates[:_TRIES]:
+        trial = path.with_name(f".{path.name.partition('.')[0]}.trial{path.suffix}")
+        with disk(trial):
+            trial.write_text(scenario.text, encoding="utf-8")
+        try:
+            return read_program(trial, build=build, base=Path.cwd()), scenario, ""
+        except Unsupported as error:
+            understood = understood or (None, scenario, f"not explored: {error.message}")
+        except BadInput as error:
+            why = why or error.message
+        finally:
+            trial.unlink(missing_ok=True)
+    return understood or (None, None, why)
+
+
+def _explored(program: Program) -> str:
+    """The result of exploring the program under the language's model, in a few words."""
+    model = resolve(LANGUAGE)
+    try:
+        found = Explorations(model, Bounds(seconds=SECONDS)).of(program)
+    except WeakspotError as error:
+        return f"not explored: {error.message}"
+    kinds = ", ".join(dict.fromkeys(each["kind"] for each in found["violations"]))
+    more = kinds or "; ".join(found["reasons"]) or amount(found["complete"], "execution")
+    return f"{found['result']} under {model.name}: {more}"
+
+
+def _includes(header: Path) -> tuple[Path, tuple[str, ...]]:
+    """The folder to search, and how the header is included: below `include`, if it is."""
+    whole = Path(os.path.abspath(header))  # noqa: PTH100  # links are part of the path
+    for above in whole.parents:
+        if above.name == "include":
+            return Path(os.path.relpath(above)), (whole.relative_to(above).as_posix(),)
+    return Path(os.path.relpath(whole.parent)), (whole.name,)
+
+
+def _with_source(header: Path, path: Path, written: Sequence[str]) -> list[tuple[str, ...]]:
+    """The includes with the source that defines what the header declares, if there is one."""
+    endings = (".c", ".cpp", ".cc", ".cxx")
+    for folder in (header.parent, header.parent.parent / "src", Path("src")):
+        for ending in endings:
+            source = folder / f"{header.stem}{ending}"
+            if source.is_file():
+                return [(*written, Path(os.path.relpath(source, path.parent)).as_posix())]
+    return []
+
+
+def _configuration(include: Path | None, folder: Path, suffix: str) -> str:
+    lines = ["# `weakspot gate` explores these programs and fails if one goes wrong.", "[gate]"]
+    lines += [f'scenarios = ["{FOLDER.as_posix()}/*{suffix}"]', ""]
+    if include is not None:
+        name = Path(os.path.relpath(include, folder)).as_posix()
+        lines += ["# How they are compiled, besides what compile_commands.json says.", "[build]"]
+        lines += [f"include = {json.dumps([name])}"]
+    return "\n".join(lines).rstrip() + "\n"

@@ -1,0 +1,361 @@
+"""First programs for a header: two threads that use what it declares, and an assertion.
+
+In: the declarations of a header. Out: `Scenario` values, the most telling first, written from
+names: a value that one thread puts in and another takes out, a lock around a plain counter, or two
+calls at once. Nothing here knows whether a scenario compiles.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from weakspot.harness.scaffold.declarations import Class, Declarations, Function, Parameter
+
+_PART = r"(?:_?(?:back|front|bottom|top|head|tail|left|right|item|value|one))?"
+PUTS = re.compile(
+    rf"(?:.*_)?(?:try_?)?(?:push|enqueue|put|send|write|offer|add|insert|produce|publish|store"
+    rf"|set|append){_PART}",
+    re.IGNORECASE,
+)
+TAKES = re.compile(
+    rf"(?:.*_)?(?:try_?)?(?:pop|dequeue|get|recv|receive|read|poll|take|consume|steal|fetch|load"
+    rf"|remove){_PART}",
+    re.IGNORECASE,
+)
+LOCKS = (("lock", "unlock"), ("acquire", "release"), ("enter", "leave"), ("enter", "exit"))
+STARTS = re.compile(r"(?:.*_)?(?:init|initialize|setup|reset|create)", re.IGNORECASE)
+_ENDS = re.compile(r"(?:.*_)?(?:destroy|free|delete|deinit|fini|close|init|create)", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"(?:const )?(?:std::)?(?:(?:unsigned|signed) ?)?(?:int|long|long long|short|char|bool|size_t"
+    r"|u?int(?:8|16|32|64|ptr)?_t|unsigned)|unsigned|uint\d+|u?int"
+)
+
+
+class Scenario(msgspec.Struct, frozen=True):
+    """The text of a program, and a phrase that says what it does. `asserts`: it states something
+    that must hold."""
+
+    text: str
+    does: str
+    asserts: bool = True
+
+
+def scenarios(
+    declared: Declarations, includes: Sequence[str], named: str = ""
+) -> Iterator[Scenario]:
+    """Programs for a header, which is included as written in `includes`. `named` is the header's
+    name without suffix: what has a similar name comes first."""
+    frame = _cpp if declared.cpp else _c
+    if declared.cpp:
+        found = sorted(declared.classes, key=lambda each: not _alike(each.name, named))
+        for each in found:
+            yield from _of_subject(_of_class(each), lambda *parts: frame(includes, *parts))
+    for subject in _of_functions(declared.functions):
+        yield from _of_subject(subject, lambda *parts: frame(includes, *parts))
+
+
+def template(includes: Sequence[str], *, cpp: bool) -> str:
+    """A program that says what to fill in, and does not compile until it is."""
+    note = (
+        "#error fill in the object, one operation per thread and what must hold, then remove "
+        "this line"
+    )
+    make, example, calls = (
+        (_cpp, "Queue<int, 2> object;", ("object.push(42);", "assert(object.pop() == 42);"))
+        if cpp
+        else (_c, "static struct queue object;", ("push(&object, 42);", "pop(&object);"))
+    )
+    declared = f"// the object that both threads use, for example: {example}"
+    after = ("// assert here what must hold when both threads have ended",)
+    one, other = (f"// for example: {each}" for each in calls)
+    text = make(includes, declared, "", one, other, after)
+    return f"{note}\n{text}"
+
+
+def _alike(name: str, named: str) -> bool:
+    plain = name.rpartition("::")[2].replace("_", "").lower()
+    other = named.replace("_", "").replace("-", "").lower()
+    return bool(other) and (other in plain or plain in other)
+
+
+# --- what both threads use -----------------------------------------------------------------------
+
+
+class _Subject(msgspec.Struct, frozen=True):
+    """An object that both threads use: how it is declared, made ready and called. `functions` have
+    only the parameters that a caller gives; `types` are what its template's parameters stand
+    for."""
+
+    name: str
+    declaration: str
+    ready: str
+    functions: tuple[Function, ...]
+    call: Callable[[Function, str], str]
+    types: dict[str, str]
+
+
+def _of_class(found: Class) -> _Subject | None:
+    needed = [each for each in found.template if not each.default]
+    if any(each.kind == "other" for each in needed):
+        return None
+    given = ", ".join("int" if each.kind == "type" else "2" for each in needed)
+    name = f"{found.name}<{given}>" if found.template else found.name
+    arguments = ""
+    if found.constructors and all(each.needed for each in found.constructors):
+        sized = [
+            each
+            for each in found.constructors
+            if len(each.needed) == 1 and _NUMBER.fullmatch(each.needed[0].type)
+        ]
+        if not sized:
+            return None
+        arguments = "(2)"
+    types = {each.name: "int" for each in needed if each.kind == "type"}
+    return _Subject(
+        name=name,
+        declaration=f"{name} object{arguments};",
+        ready="",
+        functions=tuple(each for each in found.functions if not each.static),
+        call=lambda function, arguments: f"object.{function.name}({arguments})",
+        types=types,
+    )
+
+
+def _of_functions(functions: Sequence[Function]) -> Iterator[_Subject | None]:
+    """One subject per type that functions take a pointer to."""
+    types: dict[str, list[Function]] = {}
+    for each in functions:
+        if each.parameters and re.fullmatch(r"(?:struct )?\w+\*", each.parameters[0].type):
+            types.setdefault(each.parameters[0].type[:-1], []).append(each)
+    for type_, found in types.items():
+        if _NUMBER.fullmatch(type_) or type_ in ("void", "char"):
+            continue
+        start = next((each for each in found if STARTS.fullmatch(each.name)), None)
+        ready = ""
+        if start is not None:
+            others = start.needed[1:]
+            if not all(_NUMBER.fullmatch(each.type) for each in others):
+                continue
+            ready = f"{start.name}({', '.join(['&object', *('2' for _ in others)])});"
+        yield _Subject(
+            name=type_,
+            declaration=f"static {type_} object;",
+            ready=ready,
+            functions=tuple(
+                msgspec.structs.replace(each, parameters=each.parameters[1:])
+                for each in found
+                if each is not start and not _ENDS.fullmatch(each.name)
+            ),
+            call=lambda function, arguments: (
+                f"{function.name}({', '.join(filter(None, ('&object', arguments)))})"
+            ),
+            types={},
+        )
+
+
+# --- what the threads do -------------------------------------------------------------------------
+
+_Frame = Callable[..., str]
+
+
+def _of_subject(subject: _Subject | None, frame: _Frame) -> Iterator[Scenario]:
+    if subject is None:
+        return
+    yield from _passing(subject, frame)
+    yield from _locking(subject, frame)
+    yield from _calling(subject, frame)
+
+
+def _passing(subject: _Subject, frame: _Frame) -> Iterator[Scenario]:
+    """A value that one thread puts in and the other takes out."""
+    for put in subject.functions:
+        if not PUTS.fullmatch(put.name) or len(put.needed) != 1:
+            continue
+        value = _plain(put.needed[0], subject.types)
+        pointed = value.removesuffix("*") if value.endswith("*") else ""
+        if pointed in ("void", "int"):
+            item, given, first = "static int item;\n", "&item", "item = 42;\n  "
+        elif _NUMBER.fullmatch(value):
+            item, given, first = "", "42", ""
+        else:
+            continue
+        for take in subject.functions:
+            if take is put or not TAKES.fullmatch(take.name):
+                continue
+            body = _taking(subject, take, value, bool(pointed))
+            if body:
+                yield Scenario(
+                    frame(
+                        item + subject.declaration,
+                        subject.ready,
+                        f"{first}{subject.call(put, given)};",
+                        body,
+                        (),
+                    ),
+                    f"{subject.name}: {put.name} in one thread, {take.name} in the other",
+                )
+
+
+def _taking(subject: _Subject, take: Function, value: str, by_pointer: bool) -> str:
+    """Statements that take a value out and assert that it is the one put in; empty if what the
+    function returns is not understood."""
+    returns = _resolved(take.returns, subject.types)
+    is_42 = "*(int *)value == 42" if by_pointer else "value == 42"
+    if len(take.needed) == 1:
+        out = take.needed[0].type
+        if not out.endswith(("&", "*")) or out.startswith("const") or out.endswith("&&"):
+            return ""
+        if _resolved(out[:-1], subject.types) != value:
+            return ""
+        call = subject.call(take, "value" if out.endswith("&") else "&value")
+        checked = f"if ({call})\n    assert({is_42});"
+        return f"{value} value = 0;\n  " + (
+            f"{call};\n  assert({is_42});" if returns == "void" else checked
+        )
+    if take.needed:
+        return ""
+    call = subject.call(take, "")
+    if re.search(r"\b(?:optional|unique_ptr|shared_ptr)\b", returns):
+        return f"if (auto value = {call})\n    assert(*value == 42);"
+    if returns.endswith("*"):
+        is_42 = is_42 if by_pointer else "*value == 42"
+        return f"{returns} value = {call};\n  if (value)\n    assert({is_42});"
+    if returns == value:
+        return (
+            f"{value} value = {call};\n  assert({is_42} || value == 0);  "
+            "// 0: nothing was there yet"
+        )
+    return ""
+
+
+def _locking(subject: _Subject, frame: _Frame) -> Iterator[Scenario]:
+    """A plain counter that both threads increment with the lock held."""
+    names = {_last(each.name).lower(): each for each in subject.functions if not each.needed}
+    for one, other in LOCKS:
+        if one in names and other in names:
+            inside = "\n  ".join(
+                f"{line};"
+                for line in (
+                    subject.call(names[one], ""),
+                    "counter = counter + 1",
+                    subject.call(names[other], ""),
+                )
+            )
+            yield Scenario(
+                frame(
+                    f"static int counter;\n{subject.declaration}",
+                    subject.ready,
+                    inside,
+                    inside,
+                    ("assert(counter == 2);",),
+                ),
+                f"{subject.name}: {names[one].name} and {names[other].name} in two threads",
+            )
+
+
+def _calling(subject: _Subject, frame: _Frame) -> Iterator[Scenario]:
+    """Two calls at once, without a statement of what must hold."""
+    simple = [
+        each
+        for each in subject.functions
+        if all(_NUMBER.fullmatch(_plain(one, subject.types)) for one in each.needed)
+        and not each.name.startswith("operator")
+    ]
+    if not simple:
+        return
+    one, other = simple[0], simple[1 % len(simple)]
+    bodies = (
+        f"{subject.call(each, ', '.join('1' for _ in each.needed))};" for each in (one, other)
+    )
+    yield Scenario(
+        frame(
+            subject.declaration,
+            subject.ready,
+            *bodies,
+            ("// assert here what must hold when both threads have ended",),
+        ),
+        f"{subject.name}: {one.name} in one thread, {other.name} in the other",
+        asserts=False,
+    )
+
+
+def _last(name: str) -> str:
+    return re.split(r"_|::", name)[-1]
+
+
+def _plain(parameter: Parameter, types: dict[str, str]) -> str:
+    """The type of the value that is passed, without const and references."""
+    bare = parameter.type.removesuffix("&&").removesuffix("&").removeprefix("const ")
+    return _resolved(bare, types)
+
+
+def _resolved(type_: str, types: dict[str, str]) -> str:
+    return re.sub(r"\w+", lambda word: types.get(word[0], word[0]), type_.strip())
+
+
+# --- the program around it -----------------------------------------------------------------------
+
+
+def _cpp(
+    includes: Sequence[str],
+    declaration: str,
+    ready: str,
+    one: str,
+    other: str,
+    after: Sequence[str],
+) -> str:
+    *items, object_ = declaration.split("\n")
+    lines = [
+        *(f"{each}\n" for each in items),
+        "int main() {",
+        f"  {object_}",
+        *([f"  {ready}"] if ready else []),
+        f"  std::thread one([&] {{\n{_indented(one, '    ')}\n  }});",
+        f"  std::thread other([&] {{\n{_indented(other, '    ')}\n  }});",
+        "  one.join();",
+        "  other.join();",
+        *(f"  {each}" for each in after),
+        "}",
+    ]
+    headers = "#include <cassert>\n#include <thread>\n"
+    own = "".join(f'#include "{each}"\n' for each in includes)
+    return "\n".join(filter(None, (headers, own, "\n".join(lines)))) + "\n"
+
+
+def _c(
+    includes: Sequence[str],
+    declaration: str,
+    ready: str,
+    one: str,
+    other: str,
+    after: Sequence[str],
+) -> str:
+    functions = "\n".join(
+        f"static void *{name}(void *unused) {{\n{_indented(body, '  ')}\n  return unused;\n}}\n"
+        for name, body in (("run_one", one), ("run_other", other))
+    )
+    lines = [
+        "int main(void) {",
+        "  pthread_t one, other;",
+        *([f"  {ready}"] if ready else []),
+        "  pthread_create(&one, 0, run_one, 0);",
+        "  pthread_create(&other, 0, run_other, 0);",
+        "  pthread_join(one, 0);",
+        "  pthread_join(other, 0);",
+        *(f"  {each}" for each in after),
+        "  return 0;",
+        "}",
+    ]
+    headers = "#include <assert.h>\n#include <pthread.h>\n"
+    own = "".join(f'#include "{each}"\n' for each in includes)
+    parts = (headers, own, f"{declaration}\n", functions, "\n".join(lines))
+    return "\n".join(filter(None, parts)) + "\n"
+
+
+def _indented(body: str, by: str) -> str:
+    """The statements, whose own lines after the first are indented by two."""
+    first, *rest = body.split("\n")
+    return "\n".join([by + first, *(by + line.removeprefix("  ") for line in rest)])

@@ -1,0 +1,176 @@
+"""`weakspot init` writes a configuration and a scenario that compiles and is explored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from samples import Run
+from snapshots import steady
+from syrupy.assertion import SnapshotAssertion
+
+QUEUE = """\
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <optional>
+namespace lib {
+template <typename T, std::size_t Capacity> class Queue {
+public:
+  explicit Queue(int first = 0) : head_(first), tail_(first) {}
+  bool try_push(const T &value) {
+    const auto tail = tail_.load(std::memory_order_relaxed);
+    if (tail - head_.load(std::memory_order_acquire) == Capacity) return false;
+    slots_[tail % Capacity] = value;
+    tail_.store(tail + 1, std::memory_order_release);
+    return true;
+  }
+  std::optional<T> try_pop() {
+    const auto head = head_.load(std::memory_order_relaxed);
+    if (tail_.load(std::memory_order_acquire) == head) return std::nullopt;
+    const T value = slots_[head % Capacity];
+    head_.store(head + 1, std::memory_order_release);
+    return value;
+  }
+private:
+  std::atomic<std::size_t> head_, tail_;
+  T slots_[Capacity]{};
+};
+} // namespace lib
+"""
+SPIN = """\
+#pragma once
+#include <atomic>
+class SpinLock {
+public:
+  void lock() { while (flag.test_and_set(std::memory_order_acquire)) {} }
+  void unlock() { flag.clear(std::memory_order_release); }
+private:
+  std::atomic_flag flag;
+};
+"""
+RING = """\
+#pragma once
+#include <stdatomic.h>
+#include <stdbool.h>
+typedef struct { atomic_int full; int slot; } ring_t;
+void ring_init(ring_t *r, unsigned capacity);
+bool ring_push(ring_t *r, int value);
+bool ring_pop(ring_t *r, int *value);
+void ring_destroy(ring_t *r);
+"""
+RING_C = """\
+#include "ring.h"
+void ring_init(ring_t *r, unsigned capacity) { (void)capacity; r->full = 0; }
+bool ring_push(ring_t *r, int value) {
+  if (atomic_load_explicit(&r->full, memory_order_acquire)) return false;
+  r->slot = value;
+  atomic_store_explicit(&r->full, 1, memory_order_release);
+  return true;
+}
+bool ring_pop(ring_t *r, int *value) {
+  if (!atomic_load_explicit(&r->full, memory_order_acquire)) return false;
+  *value = r->slot;
+  atomic_store_explicit(&r->full, 0, memory_order_release);
+  return true;
+}
+"""
+STACK = """\
+#pragma once
+#include <atomic>
+struct Stack {
+  void *pop() { return top.exchange(nullptr, std::memory_order_acquire); }
+  void push(void *item) { top.store(item, std::memory_order_release); }
+  std::atomic<void *> top{nullptr};
+};
+"""
+COUNTER = """\
+#pragma once
+#include <atomic>
+struct Counter {
+  void step(int by) { n.fetch_add(by, std::memory_order_relaxed); }
+  int now() const { return n.load(std::memory_order_relaxed); }
+  std::atomic<int> n{0};
+};
+"""
+HEADERS = {
+    "lib/queue.hpp": QUEUE,
+    "spin_lock.hpp": SPIN,
+    "ring.h": RING,
+    "stack.hpp": STACK,
+    "counter.hh": COUNTER,
+}
+
+
+@pytest.fixture
+def project(folder: Path) -> Path:
+    for name, text in HEADERS.items():
+        path = folder / "include" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (folder / "src").mkdir()
+    (folder / "src" / "ring.c").write_text(RING_C)
+    return folder
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_the_scenario_compiles_and_is_explored(
+    project: Path, run: Run, header: str, snapshot: SnapshotAssertion
+) -> None:
+    ended = run("init", f"include/{header}")
+    assert ended.code == 0, ended.err
+    (scenario,) = (project / "tests" / "weakspot").iterdir()
+    shown = [ended.out, (project / "weakspot.toml").read_text(), scenario.read_text()]
+    assert "\n".join(shown) == snapshot
+    assert run("gate").code == 0
+
+
+def test_what_is_weakened_is_found(project: Path, run: Run) -> None:
+    assert run("init", "include/lib/queue.hpp").code == 0
+    weak = QUEUE.replace(
+        "tail + 1, std::memory_order_release", "tail + 1, std::memory_order_relaxed"
+    )
+    (project / "include" / "lib" / "queue.hpp").write_text(weak)
+    ended = run("gate")
+    assert ended.code == 1
+    assert "needs at least release" in ended.out
+
+
+@pytest.mark.parametrize("header", ["strange.h", None])
+def test_without_a_guess_a_template_says_what_to_fill_in(
+    project: Path, run: Run, header: str | None, snapshot: SnapshotAssertion
+) -> None:
+    (project / "strange.h").write_text("double strange(double *where, void (*what)(int));\n")
+    ended = run("init", *([header] if header else []))
+    assert ended.code == 0, ended.err
+    (scenario,) = (project / "tests" / "weakspot").iterdir()
+    assert f"{ended.out}\n{scenario.read_text()}" == snapshot
+    gate = run("gate")
+    assert gate.code == 2
+    assert gate.err.startswith("error: fill in the object")
+
+
+def test_nothing_is_overwritten_without_force(project: Path, run: Run) -> None:
+    (project / "weakspot.toml").write_text('[gate]\nscenarios = ["SB.litmus"]\n')
+    ended = run("init", "include/spin_lock.hpp")
+    assert "weakspot.toml was there and is unchanged" in ended.out
+    assert "add tests/weakspot/spin_lock.cpp to the scenarios" in ended.out
+    scenario = project / "tests" / "weakspot" / "spin_lock.cpp"
+    scenario.write_text("// mine\n")
+    ended = run("init", "include/spin_lock.hpp")
+    assert ended.code == 2
+    assert ended.err.startswith("error: tests/weakspot/spin_lock.cpp exists already\n")
+    assert scenario.read_text() == "// mine\n"
+    assert run("init", "include/spin_lock.hpp", "--force").code == 0
+    assert "SpinLock" in scenario.read_text()
+    assert "tests/weakspot" in (project / "weakspot.toml").read_text()
+
+
+@pytest.mark.parametrize("header", ["gone.hpp", "mp.c", "include"])
+def test_what_is_no_header_is_an_error(
+    project: Path, run: Run, header: str, snapshot: SnapshotAssertion
+) -> None:
+    ended = run("init", header)
+    assert ended.code == 2
+    assert steady(ended.err, project) == snapshot
+    assert not (project / "weakspot.toml").exists()
