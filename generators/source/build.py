@@ -21,6 +21,7 @@ import msgspec
 
 from weakspot.errors import BadInput
 from weakspot.generators.source import database
+from weakspot.generators.source.assembly.meaning import Meaning
 
 SUFFIXES = {".c": "c", **dict.fromkeys((".cpp", ".cc", ".cxx", ".c++", ".C"), "c++")}
 """The language of a source by its suffix."""
@@ -37,7 +38,9 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
 
     `compile_commands` is a compilation database; by default it is the nearest compile_commands.json
     in the source's folder or above it, or in `build` there. `own` is False for sources whose build
-    is known, for which none is looked for. `below` holds options of lower precedence.
+    is known, for which none is looked for. `sources` are the program's translation units besides
+    the one that defines `main`; `assembly` says what inline assembly means. `below` holds options
+    of lower precedence.
     """
 
     defines: tuple[str, ...] = ()
@@ -46,6 +49,8 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
     flags: tuple[str, ...] = ()
     compile_commands: Path | None = None
     own: bool = True
+    sources: tuple[Path, ...] = ()
+    assembly: tuple[Meaning, ...] = ()
     below: Build | None = None
 
     def over(self, other: Build) -> Build:
@@ -63,6 +68,16 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
     def database(self) -> Path | None:
         """The compilation database that the user has named."""
         return self.compile_commands or (self.below.database if self.below else None)
+
+    @property
+    def all_sources(self) -> tuple[Path, ...]:
+        """The program's other translation units."""
+        return tuple(dict.fromkeys(path for each in self.layers for path in each.sources))
+
+    @property
+    def meanings(self) -> tuple[Meaning, ...]:
+        """What inline assembly means; the first that fits holds."""
+        return tuple(meaning for each in reversed(self.layers) for meaning in each.assembly)
 
 
 NO_OPTIONS = Build()

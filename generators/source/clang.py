@@ -42,6 +42,9 @@ there, these folders are searched after all others."""
 HEADERS = Path(__file__).parent / "headers"
 """C++ headers that are read in place of the library's."""
 
+LIBRARY = Path(__file__).parent / "library"
+"""C sources of library functions that a program may call without defining them."""
+
 LANGUAGE_FLAGS = {
     "c": ["-x", "c", "-fgnu89-inline"],
     "c++": [*("-x", "c++"), f"-I{HEADERS}", *("-include", "weakspot_runtime.h")],
@@ -67,6 +70,8 @@ class Clang(msgspec.Struct, frozen=True):
         """`<stdatomic.h>` for /…/include/stdatomic.h below one of `headers`."""
         if name.startswith(f"{HEADERS}/"):
             return f"<{name[len(str(HEADERS)) + 1 :]}>"
+        if name.startswith(f"{LIBRARY}/"):
+            return f"<weakspot/{name[len(str(LIBRARY)) + 1 :]}>"
         if not any(name.startswith(f"{folder}/") for folder in self.headers):
             return None
         return f"<{name.rpartition('/include/')[2] or posixpath.basename(name)}>"
@@ -86,7 +91,9 @@ def _ziglang() -> Clang:
             advice=f"{tools.advice(zig.ZIGLANG)}, or name an installed clang in WEAKSPOT_CLANG",
         )
     name = f"ziglang {zig.version()}"
-    flags = [*ZIG_FLAGS, *(f"-idirafter{each}" for each in PACKAGED)]
+    # headers that musl does not have, and then those of the system's packages, are searched last
+    after = [HEADERS / "absent", folder / "lib/libc/include", *PACKAGED]
+    flags = [*ZIG_FLAGS, *(f"-idirafter{each}" for each in after)]
     return Clang(
         commands={
             "c": [str(program), "cc", *flags],
@@ -120,7 +127,7 @@ def run(clang: Clang, path: Path, options: Sequence[str]) -> tuple[str, list[str
     """The raw text of the IR, and the names of the user's files that it was made from."""
     name = path.name if not path.name.startswith("-") else f"./{path.name}"
     language = SUFFIXES[path.suffix]
-    with _scratch_folder() as scratch:
+    with scratch_folder() as scratch:
         out = scratch / "out.ll"
         # zig insists on a cache folder although it only writes passing files into it
         environment = {**os.environ, "LC_ALL": "C", "ZIG_GLOBAL_CACHE_DIR": str(scratch / "zig")}
@@ -138,7 +145,7 @@ def run(clang: Clang, path: Path, options: Sequence[str]) -> tuple[str, list[str
 
 
 @contextlib.contextmanager
-def _scratch_folder() -> Iterator[Path]:
+def scratch_folder() -> Iterator[Path]:
     try:
         folder = tempfile.TemporaryDirectory(prefix="weakspot-", ignore_cleanup_errors=True)
     except OSError as error:

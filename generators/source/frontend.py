@@ -25,13 +25,14 @@ the compiler and of the C library as `<name>`.
 from __future__ import annotations
 
 import os
+import posixpath
 from pathlib import Path
 
 import msgspec
 
 from weakspot import __version__
 from weakspot.errors import BadInput
-from weakspot.generators.source import clang, irtext
+from weakspot.generators.source import clang, irtext, linking
 from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
 from weakspot.generators.source.build import options as build_options
 from weakspot.system import cache
@@ -54,25 +55,33 @@ def compile_source(
     compiler: str | None = None,
     base: Path | None = None,
 ) -> Ir:
-    """Compile one C or C++ file to clean LLVM IR, with the options of a build. Files are named
-    relative to `base`, by default the source's folder.
+    """Compile a C or C++ program to clean LLVM IR, with the options of a build, which also names
+    its other translation units and what inline assembly means that weakspot does not know.
+    Files are named relative to `base`, by default the source's folder.
 
     `compiler` is the path or name of a clang, by default what WEAKSPOT_CLANG names, and else the
     clang in PyPI's ziglang. `WEAKSPOT` is defined as 1 for the source to know.
 
-    Raises BadInput when the source cannot be read or does not compile, Unsupported for handlers
-    of exceptions, MissingTool without a compiler, ToolFailed when the compiler or LLVM fails.
+    Raises BadInput when a source cannot be read or does not compile, or two define one function,
+    Unsupported for handlers of exceptions, MissingTool without a compiler, ToolFailed when the
+    compiler or LLVM fails.
     """
-    asked = question(path, build=build, compiler=compiler)
-    folder, searched = asked.path.parent, asked.searched
-    place = cache.path_of(asked.key)
+    units = [question(each, build=build, compiler=compiler) for each in (path, *build.all_sources)]
+    asked = units[0]
+    folder, searched = asked.path.parent, [each for unit in units for each in unit.searched]
+    meanings = [f"{each.pattern}\0{each.body}" for each in build.meanings]
+    place = cache.path_of(cache.digest(*(unit.key for unit in units), "", *meanings))
     known = cache.read(place, cache.Entry)
     if known is None or not known.inputs.unchanged(folder, searched):
-        raw, names = clang.run(asked.compiler, asked.path, asked.options)
-        raw = irtext.relative_names(raw, asked.compiler, folder)
-        irtext.refuse_handlers(raw, folder)
+        texts: dict[Path, str] = {}
+        names: set[str] = set()
+        for unit in units:
+            texts[unit.path], read = _compiled(unit, folder)
+            away = os.path.relpath(unit.path.parent, folder)
+            names.update(posixpath.normpath(posixpath.join(away, name)) for name in read)
+        raw = linking.linked(texts, asked.compiler, folder, build.meanings)
         text = irtext.clean(raw, asked.compiler)
-        made = cache.inputs(names, folder, searched)
+        made = cache.inputs(sorted(names), folder, searched)
         known = cache.Entry(text=text, compiler=asked.compiler.describe(raw), inputs=made)
         cache.write(place, known)
     files = {name: Path(os.path.normpath(folder / name)) for name in known.inputs.names}
@@ -81,6 +90,31 @@ def compile_source(
         text = irtext.renamed(text, folder, base)
         files = {irtext.name_from(name, folder, base): path for name, path in files.items()}
     return Ir(text=text, compiler=known.compiler, files=files)
+
+
+def defines_main(path: Path, *, build: Build = NO_OPTIONS) -> bool:
+    """Whether a C or C++ file has a `main`; raises what `compile_source` does."""
+    asked = question(path, build=build)
+    folder = asked.path.parent
+    place = cache.path_of(cache.digest(asked.key, "main"))
+    known = cache.read(place, cache.Entry)
+    if known is None or not known.inputs.unchanged(folder, asked.searched):
+        text, names = _compiled(asked, folder)
+        found = "main" if linking.defines_main(text) else ""
+        made = cache.inputs(names, folder, asked.searched)
+        known = cache.Entry(text=found, compiler="", inputs=made)
+        cache.write(place, known)
+    return bool(known.text)
+
+
+def _compiled(unit: Question, folder: Path) -> tuple[str, list[str]]:
+    """The raw IR of a translation unit, with files named relative to the folder, and the names of
+    the user's files that it was made from, relative to its own."""
+    raw, names = clang.run(unit.compiler, unit.path, unit.options)
+    raw = irtext.relative_names(raw, unit.compiler, folder)
+    irtext.refuse_handlers(raw, folder)
+    irtext.refuse_file_scope_assembly(raw, unit.path)
+    return raw, names
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -148,5 +182,6 @@ def _own_text() -> str:
     """A digest of the front end itself: a changed pass, flag or entry invalidates every cached
     answer."""
     modules = [Path(file) for file in (__file__, clang.__file__, irtext.__file__, cache.__file__)]
-    headers = sorted(file for file in clang.HEADERS.rglob("*") if file.is_file())
-    return "\0".join(file.read_text(encoding="utf-8") for file in (*modules, *headers))
+    others = sorted(file for file in Path(__file__).parent.rglob("*") if file.suffix != ".pyc")
+    files = (*modules, *(file for file in others if file.is_file()))
+    return "\0".join(file.read_text(encoding="utf-8") for file in files)

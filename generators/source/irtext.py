@@ -12,6 +12,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from weakspot.errors import ToolFailed, Unsupported, excerpt, quoted
 from weakspot.generators.source.clang import PACKAGED, Clang
@@ -37,6 +38,8 @@ def relative_names(text: str, clang: Clang, folder: Path) -> str:
 
     def renamed(match: re.Match[str]) -> str:
         name, directory = _unescape(match[1]), _unescape(match[2])
+        if name.startswith("<"):
+            return f'!DIFile(filename: "{_escape(name)}", directory: ""'
         if posixpath.isabs(name) or posixpath.isabs(directory):
             path = posixpath.normpath(posixpath.join(directory, name))
             system = clang.system_name(path)
@@ -93,9 +96,7 @@ def refuse_handlers(text: str, folder: Path) -> None:
     for found in re.finditer(r"^ .*call ptr @__cxa_begin_catch\(.*!dbg !(\d+)", text, re.MULTILINE):
         location = _node(text, found[1])
         line, column = (int(_field(location, name) or 0) for name in ("line", "column"))
-        scope = _node(text, _field(location, "scope"))
-        name = re.search(r'filename: "([^"]*)"', _node(text, _field(scope, "file")))
-        path = folder / _unescape(name[1] if name else "")
+        path = folder / _file(text, _node(text, _field(location, "scope")))
         raise Unsupported(
             "an exception is handled here, and weakspot does not follow exceptions",
             place=f"{os.path.normpath(path)}:{line}:{column}",
@@ -103,6 +104,41 @@ def refuse_handlers(text: str, folder: Path) -> None:
             advice="leave the handler out with #ifndef WEAKSPOT: an exception that is thrown then "
             "ends the program, and weakspot says where",
         )
+
+
+def refuse_file_scope_assembly(text: str, path: Path) -> None:
+    """Raise Unsupported for assembly outside of functions."""
+    found = re.search(r'^module asm "(.*)"$', text, re.MULTILINE)
+    if found is None:
+        return
+    pattern = re.compile(r"\b(?:__)?asm(?:__)?\b")
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    number = next((n for n, line in enumerate(lines, 1) if pattern.match(line)), None)
+    raise Unsupported(
+        f"assembly at file scope is not supported: {found[1].strip()}",
+        place=f"{path}:{number}" if number else str(path),
+        excerpt=excerpt(path, number, 1) if number else None,
+        advice="leave it out with #ifndef WEAKSPOT, which is defined while weakspot reads a source",
+    )
+
+
+def definition(text: str, name: str) -> tuple[str, int] | None:
+    """Where a function or variable is defined: the file, as `relative_names` names it; the line."""
+    at = re.search(
+        rf'^define [^\n]*@"?{re.escape(name)}"?\([^\n]*!dbg !(\d+)', text, re.MULTILINE
+    ) or re.search(rf'^@"?{re.escape(name)}"? = [^\n]*!dbg !(\d+)', text, re.MULTILINE)
+    if at is None:
+        return None
+    node = _node(text, at[1])
+    if expression := _field(node, "var"):
+        node = _node(text, expression)
+    return _file(text, node), int(_field(node, "line") or 0)
+
+
+def _file(text: str, node: str) -> str:
+    """The name of the file that a metadata node names."""
+    name = re.search(r'filename: "([^"]*)"', _node(text, _field(node, "file")))
+    return _unescape(name[1] if name else "")
 
 
 def _node(text: str, number: str) -> str:
@@ -228,21 +264,25 @@ def _recursive(calls: Mapping[str, set[str]]) -> set[str]:
     return {name for name in calls if name in reachable(name)}
 
 
+def parsed(llvm: Any, text: str, clang: Clang, context: Any) -> Any:
+    """The module of a text, in an LLVM context. Raises ToolFailed."""
+    try:
+        return llvm.parse_assembly(text, context=context)
+    except RuntimeError as error:
+        lines = str(error).splitlines()
+        raise ToolFailed(
+            f"LLVM cannot read what {clang.describe(text)} wrote",
+            excerpt=quoted(lines[1:4]),
+            advice="unset WEAKSPOT_CLANG to use the clang in ziglang, which fits",
+        ) from error
+
+
 def clean(raw: str, clang: Clang) -> str:
     """Inline calls, remove unused functions, promote locals to registers, verify."""
     import llvmlite.binding as llvm  # type: ignore[import-untyped]  # here: a cached answer needs no LLVM
 
     # each call has a context of its own, without remains of an earlier module
-    context = llvm.create_context()
-    try:
-        module = llvm.parse_assembly(_prepare(raw), context=context)
-    except RuntimeError as error:
-        lines = str(error).splitlines()
-        raise ToolFailed(
-            f"LLVM cannot read what {clang.describe(raw)} wrote",
-            excerpt=quoted(lines[1:4]),
-            advice="unset WEAKSPOT_CLANG to use the clang in ziglang, which fits",
-        ) from error
+    module = parsed(llvm, _prepare(raw), clang, llvm.create_context())
     llvm.initialize_native_target()
     machine = llvm.Target.from_default_triple().create_target_machine()
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())

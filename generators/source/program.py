@@ -4,6 +4,7 @@ source line that they are about."""
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -168,10 +169,24 @@ def _placed(
         path = Path(problem["file"] or source)
     if problem["kind"] == "invalid":
         return reported(problem, BadInput, source=path)
-    return reported(
-        problem,
-        Unsupported,
-        source=path,
-        advice="guard it with #ifndef WEAKSPOT, which is defined while weakspot reads a "
-        "source, or write it in another way",
-    )
+    return reported(problem, Unsupported, source=path, advice=_advice(problem["message"]))
+
+
+def _advice(message: str) -> str:
+    """What to do about something that the engine does not support."""
+    guard = "guard it with #ifndef WEAKSPOT, which is defined while weakspot reads a source"
+    undefined = re.search(r"the function (\S+) is called but not defined", message)
+    if undefined and undefined[1].startswith("__VERIFIER_nondet_"):
+        return (
+            "this type has too many values to explore: define the function with the values that "
+            "matter, for example { return weakspot_choose(4); } for 0 to 3, where "
+            "unsigned weakspot_choose(unsigned) returns each value below its argument"
+        )
+    if undefined:
+        return f"name the source that defines it too: weakspot check driver.c library.c; or {guard}"
+    if "inline assembly" in message:
+        return (
+            'say what it does in weakspot.toml, as C: [[asm]] with pattern = "the text of the '
+            f'assembly" and body = "statements in which %0, %1, … are the operands"; or {guard}'
+        )
+    return f"{guard}, or write it in another way"

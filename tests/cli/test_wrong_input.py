@@ -104,7 +104,7 @@ def test_what_is_not_supported_is_named_at_its_line(
     run: Run, folder: Path, snapshot: SnapshotAssertion
 ) -> None:
     (folder / "asm.c").write_text(
-        'int main(void) {\n  __asm__ volatile("mfence" ::: "memory");\n  return 0;\n}\n'
+        'int main(void) {\n  __asm__ volatile("cpuid" ::: "memory");\n  return 0;\n}\n'
     )
     ended = run("gen", "asm.c")
     assert error(ended) == snapshot

@@ -21,6 +21,7 @@ DATA = {
         ("*.j2",),
     ),
     "weakspot/generators/source/headers": (ROOT / "generators" / "source" / "headers", ("*",)),
+    "weakspot/generators/source/library": (ROOT / "generators" / "source" / "library", ("*",)),
     "weakspot/litmus": (ROOT / "litmus", ("*.c", "*.h", "*.toml", "*.litmus")),
     "weakspot/pages": (ROOT / "docs" / "findings", ("*.md",)),
     "weakspot/models": (ROOT / "models", ("*.cat", "*.toml")),

@@ -130,8 +130,8 @@ pub enum Wait {
     /// The last event is the read of a lock that is taken. The writes to it form a chain: a thread
     /// that takes the lock reads from the thread that released it.
     Lock,
-    /// Another answer to an earlier `Choose` leads to everything that could follow: the execution
-    /// is neither a hang nor counted.
+    /// The execution is neither a hang nor counted: another answer to an earlier `Choose` leads to
+    /// everything that could follow, or what the program assumes does not hold.
     Redundant,
 }
 

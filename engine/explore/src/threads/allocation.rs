@@ -1,5 +1,5 @@
 //! Library calls of explored threads ([`Library`]), with allocation and copies of memory.
-use crate::source::{Action, FaultKind};
+use crate::source::{Action, FaultKind, Wait};
 use crate::threads::environment::{Interruption, ReadMode, ThreadEnvironment};
 use crate::threads::synchronisation::spot;
 use program::interpreter::thread::Thread;
@@ -59,6 +59,26 @@ impl Library for ThreadEnvironment<'_> {
     ) -> Done<()> {
         let value = Val::constant(value);
         self.write(t, spot(at, size, call.site), Order::Na, false, value)
+    }
+
+    fn choose(&mut self, t: &mut Thread, call: &ExternCall, alternatives: u32) -> Done<u64> {
+        let choice = self.choose_one(alternatives, call.site)?;
+        t.progress();
+        Ok(choice)
+    }
+
+    fn discard(&mut self, call: &ExternCall) -> Done<Flow> {
+        Err(Interruption::Blocked(Wait::Redundant, call.site))
+    }
+
+    fn misuse(&mut self, call: &ExternCall) -> Done<Flow> {
+        let message = self.local.memory.text(call.arg(0).bits);
+        Err(Interruption::Fault(FaultKind::Lock, message, call.site))
+    }
+
+    fn refuse(&mut self, call: &ExternCall) -> Done<Flow> {
+        let message = self.local.memory.text(call.arg(0).bits);
+        Err(Interruption::Unsupported(message, call.site))
     }
 
     fn text(&self, address: u64) -> String {

@@ -330,7 +330,7 @@ impl<'a> ThreadEnvironment<'a> {
     }
 
     /// Chooses among so many alternatives.
-    pub fn choose(&mut self, alternatives: u32, site: SiteId) -> Result<u64, Interruption> {
+    pub fn choose_one(&mut self, alternatives: u32, site: SiteId) -> Result<u64, Interruption> {
         Ok(self.ask(Action::Choose { alternatives }, site)?.0)
     }
 

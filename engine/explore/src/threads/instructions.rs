@@ -90,7 +90,7 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         }
         let shared = self.find(t, spot, access.size.into(), true)?.is_none();
         let may_fail = cas.weak && shared && !self.local.spurious.contains(&access.site);
-        if may_fail && self.choose(2, access.site)? == 1 {
+        if may_fail && self.choose_one(2, access.site)? == 1 {
             self.local.spurious.push(access.site);
             self.local.failed = Some((t.epoch, t.reads.len().saturating_sub(1)));
             return Ok((old, false));

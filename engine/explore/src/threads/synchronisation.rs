@@ -167,7 +167,7 @@ impl ThreadEnvironment<'_> {
         let waiting = self.take(t, state, condition::ORDER, true)?.bits;
         let choice = match condition::waiters(waiting) {
             0 | 1 => 0,
-            waiters => self.choose(waiters, call.site)?,
+            waiters => self.choose_one(waiters, call.site)?,
         };
         match condition::signal(waiting, choice) {
             Some(after) => self.put(t, state, condition::ORDER, after),

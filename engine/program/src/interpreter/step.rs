@@ -321,7 +321,7 @@ fn run<W: Environment>(
                 Flow::Wait => return Ok(()),
                 Flow::ExitThread(value) => {
                     environment.leave(thread, 0)?;
-                    thread.end(value.bits);
+                    ended(program, thread, environment, value.bits);
                     return Ok(());
                 }
                 Flow::Once(target, flag) => {
@@ -339,7 +339,7 @@ fn run<W: Environment>(
         }
         Op::Ret(values) => {
             let values: Vec<Val> = values.iter().map(|v| val!(*v)).collect();
-            return leave(thread, environment, &values);
+            return leave(program, thread, environment, &values);
         }
         Op::Unreachable => {
             let message = "execution reaches code that the compiler assumes to be unreachable";
@@ -350,7 +350,25 @@ fn run<W: Environment>(
     Ok(())
 }
 
+/// The start function of a thread has returned, or the thread exits: the functions that the library
+/// runs then follow, and then its end.
+fn ended<W: Environment>(program: &Program, thread: &mut Thread, environment: &W, result: u64) {
+    let result = if thread.exits > 0 {
+        thread.result
+    } else {
+        result
+    };
+    thread.end(result);
+    if let Some(function) = program.thread_exits.get(thread.exits) {
+        thread.exits += 1;
+        thread.state = State::Running;
+        let mark = environment.locals(thread);
+        thread.enter(program, *function, &[], (0, 0), mark);
+    }
+}
+
 fn leave<W: Environment>(
+    program: &Program,
     thread: &mut Thread,
     environment: &mut W,
     values: &[Val],
@@ -363,7 +381,13 @@ fn leave<W: Environment>(
     }
     environment.leave(thread, frame.mark)?;
     if thread.frames.len() == 1 {
-        thread.end(values.first().map_or(0, |v| v.bits));
+        let result = values.first().map_or(0, |v| v.bits);
+        if thread.id == 0 && thread.exits == 0 {
+            // the process ends
+            thread.end(result);
+        } else {
+            ended(program, thread, environment, result);
+        }
         return Ok(());
     }
     thread.pop();

@@ -89,6 +89,8 @@ pub struct Thread {
     /// The reads that branches depend on so far.
     pub ctrl: Dep,
     pub state: State,
+    /// How many of `Program::thread_exits` have been entered.
+    pub exits: usize,
     pub result: u64,
     /// Counts progress: writes of new values, allocations, creation of threads.
     pub epoch: u64,
@@ -120,6 +122,7 @@ impl Thread {
             ctrl: 0,
             state: State::Running,
             result: 0,
+            exits: 0,
             epoch: 0,
             private: 0,
             held: Vec::new(),

@@ -345,6 +345,14 @@ pub enum Extern {
     Abort(&'static str),
     Trap,
     Exit,
+    /// A value below the argument: each is explored.
+    Choose,
+    /// The execution is not one of the program's: what has been assumed does not hold.
+    Discard,
+    /// Ends the program with a message: misuse of a synchronisation object.
+    Misuse,
+    /// Says what is not supported.
+    Refuse,
     /// Has no effect, and returns the constant.
     Ignored(u64),
 }

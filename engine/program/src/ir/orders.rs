@@ -115,7 +115,7 @@ impl Program {
     pub fn orders(&self) -> Vec<String> {
         let mut orders = vec![String::new(); self.sites.len()];
         for inst in self.functions.iter().flat_map(|f| &f.code) {
-            if let Some(site) = site(&inst.op) {
+            if let Some(site) = site(&inst.op).filter(|s| !self.sites[*s as usize].fixed) {
                 orders[site as usize] = written(&inst.op);
             }
         }

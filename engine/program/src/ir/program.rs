@@ -65,6 +65,8 @@ pub struct Program {
     pub main: FuncId,
     /// Global constructors, in the order in which they run.
     pub constructors: Vec<FuncId>,
+    /// Functions of the library that run, in this order, when a thread ends.
+    pub thread_exits: Vec<FuncId>,
     /// Some call is a trylock, which tests a mutex without waiting: an unlock is then observable.
     pub has_trylock: bool,
     /// `file:line:column` of a `DILocation`, for messages.

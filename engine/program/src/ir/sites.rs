@@ -14,7 +14,13 @@ pub struct Site {
     /// R W RMW CAS F SF lock unlock create join loop assert …
     pub kind: &'static str,
     pub order: Order,
+    /// The memory order is that of an instruction or a library function: the user cannot choose it.
+    pub fixed: bool,
 }
+
+/// How the front end names the files that it links to programs: library functions, and what stands
+/// for inline assembly.
+const LINKED: &str = "<weakspot/";
 
 impl Site {
     pub fn place(&self) -> String {
@@ -37,6 +43,7 @@ pub fn site(
         .position(|p| !is_system(&p.file))
         .unwrap_or_default();
     let step = |p: &Position| format!("{}@{}:{}:{}", p.function, p.file, p.line, p.column);
+    let fixed = chain.first().is_some_and(|p| p.file.starts_with(LINKED));
     let calls = chain.iter().skip(start + 1).filter(|p| !is_system(&p.file));
     match chain.get(start) {
         Some(p) => Site {
@@ -47,6 +54,7 @@ pub fn site(
             chain: calls.map(step).collect(),
             kind,
             order,
+            fixed,
         },
         None => Site {
             file: String::new(),
@@ -56,6 +64,7 @@ pub fn site(
             chain: Vec::new(),
             kind,
             order,
+            fixed,
         },
     }
 }

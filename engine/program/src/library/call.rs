@@ -51,6 +51,17 @@ pub trait Library: Environment {
         call: &ExternCall,
     ) -> Result<Flow, Self::Interruption>;
     fn once(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
+    /// One of so many alternatives, at least two.
+    fn choose(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        alternatives: u32,
+    ) -> Result<u64, Self::Interruption>;
+    /// The execution is not one of the program's.
+    fn discard(&mut self, call: &ExternCall) -> Result<Flow, Self::Interruption>;
+    fn misuse(&mut self, call: &ExternCall) -> Result<Flow, Self::Interruption>;
+    fn refuse(&mut self, call: &ExternCall) -> Result<Flow, Self::Interruption>;
 
     /// Returns the address of a new object.
     fn allocate(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, Self::Interruption>;
@@ -133,6 +144,13 @@ pub fn call<L: Library>(
         }
         Extern::BarrierWait => l.wait_at_barrier(t, call),
         Extern::Once => l.once(t, call),
+        Extern::Choose => match call.alternatives()? {
+            1 => result(0),
+            alternatives => result(l.choose(t, call, alternatives)?),
+        },
+        Extern::Discard => l.discard(call),
+        Extern::Misuse => l.misuse(call),
+        Extern::Refuse => l.refuse(call),
         Extern::Malloc | Extern::Calloc | Extern::AlignedAlloc => result(l.allocate(t, call)?),
         Extern::PosixMemalign => {
             l.posix_memalign(t, call)?;
@@ -163,6 +181,9 @@ pub fn call<L: Library>(
         | Extern::Ignored(_) => Ok(call.alone(t.id, |at| l.text(at))?),
     }
 }
+
+/// More alternatives are refused: each doubles, at least, what there is to explore.
+const MAX_ALTERNATIVES: u64 = 1024;
 
 /// Longer copies are refused: each byte has its dependencies.
 const MAX_COPY: u64 = 1 << 20;
@@ -252,6 +273,19 @@ impl ExternCall<'_> {
             align,
             zeroed,
         })
+    }
+
+    /// Between how many values a call chooses.
+    pub fn alternatives(&self) -> Result<u32, RunEnd> {
+        match self.arg(0).bits {
+            count @ 1..=MAX_ALTERNATIVES => Ok(count as u32),
+            count => {
+                let message = format!(
+                    "a choice between {count} values, not between 1 and {MAX_ALTERNATIVES}"
+                );
+                Err(RunEnd::new(Outcome::Bound, message, Some(self.site)))
+            }
+        }
     }
 
     /// How many bytes a call copies or sets.

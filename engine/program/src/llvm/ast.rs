@@ -62,10 +62,8 @@ pub enum Value<'a> {
     /// Elements of an array, vector or structure.
     List(Vec<(TypeId, Value<'a>)>),
     Expr(Box<Expr<'a>>),
-    Asm {
-        template: &'a str,
-        constraints: &'a str,
-    },
+    /// Inline assembly: its text.
+    Asm(&'a str),
     /// Metadata operands, and others without a value here.
     Opaque,
 }

@@ -177,7 +177,7 @@ impl<'a> Parser<'a> {
                 while let Token::Word(_) = self.peek() {
                     self.next();
                 }
-                let (Token::Str(template), Token::Punct(b','), Token::Str(constraints)) =
+                let (Token::Str(template), Token::Punct(b','), Token::Str(_)) =
                     (self.peek(), self.peek_at(1), self.peek_at(2))
                 else {
                     return self.fail("an assembly template and its constraints");
@@ -185,10 +185,7 @@ impl<'a> Parser<'a> {
                 for _ in 0..3 {
                     self.next();
                 }
-                Value::Asm {
-                    template,
-                    constraints,
-                }
+                Value::Asm(template)
             }
             "getelementptr" => {
                 self.flags()?;

@@ -75,10 +75,12 @@ impl<'a> Lower<'_, '_, 'a> {
         byval: bool,
     ) -> Result<()> {
         match callee {
-            Value::Asm {
-                template,
-                constraints,
-            } => return self.asm(inst, template, constraints, args),
+            // the front end has replaced what it understands
+            Value::Asm(template) => {
+                return Err(Error::unsupported(format!(
+                    "the inline assembly {template:?}"
+                )))
+            }
             Value::Global(name) => {
                 if let Some(id) = self.l.functions.get(name).copied() {
                     self.l.reach(id);
@@ -126,43 +128,6 @@ impl<'a> Lower<'_, '_, 'a> {
             results,
         };
         self.emit(inst, op);
-        Ok(())
-    }
-
-    fn asm(
-        &mut self,
-        inst: &Inst<'a>,
-        template: &str,
-        constraints: &str,
-        args: &[Typed<'a>],
-    ) -> Result<()> {
-        let plain = template.trim_matches(|c: char| c.is_whitespace() || c == ';');
-        match plain {
-            "pause" | "yield" | "nop" | "rep; nop" | "rep nop" | "rep;nop" => return Ok(()),
-            "" => {}
-            _ => {
-                return Err(Error::unsupported(format!(
-                    "the inline assembly {template:?}"
-                )))
-            }
-        }
-        if constraints.starts_with("=r,0") && inst.result.is_some() && args.len() == 1 {
-            let a = self.operand(args[0].0, &args[0].1)?;
-            let dst = self.dst(inst);
-            self.copy(inst, dst, a);
-        } else if inst.result.is_some() {
-            return Err(Error::unsupported("inline assembly with results"));
-        }
-        if constraints.contains("~{memory}") {
-            // a compiler barrier: a signal fence
-            let site = self.site(inst, "SF", Order::Sc);
-            let op = Op::Fence {
-                order: Order::Sc,
-                signal: true,
-                site,
-            };
-            self.emit(inst, op);
-        }
         Ok(())
     }
 
@@ -298,6 +263,11 @@ impl<'a> Lower<'_, '_, 'a> {
             "memset" => return self.copy_memory(inst, Memset, args, given),
             "__assert_fail" => (AssertFail, "assert", Order::Na, given),
             "abort" => (Abort("abort"), "assert", Order::Na, vec![]),
+            // for the front end's library
+            "weakspot_choose" => (Choose, "call", Order::Na, given),
+            "weakspot_discard" => (Discard, "call", Order::Na, vec![]),
+            "weakspot_misuse" => (Misuse, "call", Order::Na, given),
+            "weakspot_unsupported" => (Refuse, "call", Order::Na, given),
             "exit" | "_Exit" | "_exit" | "quick_exit" => (Exit, "call", Order::Na, given),
             name if IGNORED.contains(&name) => (Ignored(0), "", Order::Na, vec![]),
             _ => cxx::meaning(name, &given).ok_or_else(|| {
@@ -312,7 +282,7 @@ impl<'a> Lower<'_, '_, 'a> {
         }
         let needed = match function {
             ThreadExit | Malloc | Free | MutexLock | MutexUnlock | CondSignal | CondBroadcast
-            | BarrierWait | Exit => 1,
+            | BarrierWait | Exit | Choose | Misuse | Refuse => 1,
             ThreadEqual | AttrSetType | Once | Calloc | Realloc | AlignedAlloc => 2,
             PosixMemalign => 3,
             _ => 0,

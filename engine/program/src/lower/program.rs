@@ -7,6 +7,9 @@ use crate::lower::function::lower_function;
 use crate::lower::module::{Lowering, EXTERNAL_BASE};
 use rustc_hash::FxHashMap;
 
+/// Functions with names that begin so run when a thread ends, in the order of their names.
+const THREAD_EXIT: &str = "weakspot_thread_exit_";
+
 /// Lowers what `main` and the global constructors reach.
 pub fn lower(module: &Module) -> Result<Program> {
     let mut lowering = Lowering {
@@ -47,6 +50,13 @@ pub fn lower(module: &Module) -> Result<Program> {
     };
     lowering.program.main = *main;
     lowering.reach(lowering.program.main);
+    let mut exits: Vec<(&&str, &FuncId)> = lowering.functions.iter().collect();
+    exits.retain(|(name, _)| name.starts_with(THREAD_EXIT));
+    exits.sort();
+    lowering.program.thread_exits = exits.iter().map(|(_, id)| **id).collect();
+    for id in lowering.program.thread_exits.clone() {
+        lowering.reach(id);
+    }
     lowering.images()?;
     while let Some(id) = lowering.work.pop() {
         lower_function(&mut lowering, id)?;

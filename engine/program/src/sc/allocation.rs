@@ -72,6 +72,27 @@ impl Library for StepEnvironment<'_, '_> {
         Ok(())
     }
 
+    fn choose(&mut self, t: &mut Thread, call: &ExternCall, _: u32) -> Result<u64, RunEnd> {
+        let choice = self.context.variant;
+        t.log.note((call.site, choice));
+        t.progress();
+        Ok(choice.into())
+    }
+
+    fn discard(&mut self, call: &ExternCall) -> Result<Flow, RunEnd> {
+        Err(RunEnd::new(Outcome::Complete, "", Some(call.site)))
+    }
+
+    fn misuse(&mut self, call: &ExternCall) -> Result<Flow, RunEnd> {
+        let message = self.shared.memory.text(call.arg(0).bits);
+        Err(RunEnd::new(Outcome::Memory, message, Some(call.site)))
+    }
+
+    fn refuse(&mut self, call: &ExternCall) -> Result<Flow, RunEnd> {
+        let message = self.shared.memory.text(call.arg(0).bits);
+        Err(RunEnd::new(Outcome::Bound, message, Some(call.site)))
+    }
+
     fn text(&self, address: u64) -> String {
         self.shared.memory.text(address)
     }

@@ -175,10 +175,18 @@ impl Machine {
     /// How many alternatives the next step of an enabled thread has at this point; 0 if it commutes
     /// with the steps of other threads, so that it is no decision.
     pub fn alternatives(&self, context: &Context, t: usize) -> u32 {
+        let thread = &self.threads[t];
+        if let Some(Op::Extern {
+            function: Extern::Choose,
+            args,
+            ..
+        }) = thread.inst(context.program).map(|i| &i.op)
+        {
+            return args.first().map_or(0, |a| self.value(t, *a) as u32);
+        }
         if self.shared.live < 2 {
             return 0;
         }
-        let thread = &self.threads[t];
         let hot = |address: Operand, size: u32| {
             let address = self.value(t, address);
             u32::from(context.footprint.hot(address, size))

@@ -1,0 +1,54 @@
+// Clocks. No time passes by itself: at each look at a clock, little or much has gone by since the
+// thread last looked, and both are explored. The clocks of two threads are not compared.
+#include "weakspot.h"
+#include <sys/time.h>
+#include <time.h>
+
+static _Thread_local long nanoseconds;
+static _Thread_local long seconds;
+
+static void look(void) {
+  if (weakspot_choose(2))
+    seconds += 3600;
+  else
+    nanoseconds += 1;
+}
+
+WEAKSPOT_LIBRARY int clock_gettime(clockid_t clock, struct timespec *now) {
+  look();
+  now->tv_sec = seconds;
+  now->tv_nsec = nanoseconds;
+  return 0;
+}
+
+WEAKSPOT_LIBRARY int clock_getres(clockid_t clock, struct timespec *resolution) {
+  if (resolution) {
+    resolution->tv_sec = 0;
+    resolution->tv_nsec = 1;
+  }
+  return 0;
+}
+
+WEAKSPOT_LIBRARY int timespec_get(struct timespec *now, int base) {
+  clock_gettime(CLOCK_REALTIME, now);
+  return base;
+}
+
+WEAKSPOT_LIBRARY int gettimeofday(struct timeval *restrict now, void *restrict zone) {
+  look();
+  now->tv_sec = seconds;
+  now->tv_usec = nanoseconds;
+  return 0;
+}
+
+WEAKSPOT_LIBRARY time_t time(time_t *out) {
+  look();
+  if (out)
+    *out = seconds;
+  return seconds;
+}
+
+WEAKSPOT_LIBRARY clock_t clock(void) {
+  look();
+  return seconds * CLOCKS_PER_SEC + nanoseconds;
+}

@@ -1,0 +1,78 @@
+// Reader-writer locks: the number of readers, or WRITER. Locking acquires, unlocking releases. A
+// reader may overtake writers that wait: POSIX leaves that to the implementation.
+#include "weakspot.h"
+#include <errno.h>
+#include <pthread.h>
+
+#define WRITER 0xffffffffu
+
+static unsigned *state_of(pthread_rwlock_t *lock) { return (unsigned *)lock; }
+
+static int read_locked(pthread_rwlock_t *lock) {
+  unsigned now = __atomic_load_n(state_of(lock), __ATOMIC_RELAXED);
+  while (now != WRITER)
+    if (__atomic_compare_exchange_n(state_of(lock), &now, now + 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+      return 1;
+  return 0;
+}
+
+static int write_locked(pthread_rwlock_t *lock) {
+  unsigned free = 0;
+  return __atomic_load_n(state_of(lock), __ATOMIC_RELAXED) == 0 &&
+         __atomic_compare_exchange_n(state_of(lock), &free, WRITER, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+WEAKSPOT_LIBRARY int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attributes) {
+  *state_of(lock) = 0;
+  return 0;
+}
+
+WEAKSPOT_LIBRARY int pthread_rwlock_destroy(pthread_rwlock_t *lock) {
+  if (__atomic_load_n(state_of(lock), __ATOMIC_RELAXED) != 0)
+    weakspot_misuse("a reader-writer lock is destroyed while it is locked");
+  return 0;
+}
+
+WEAKSPOT_LIBRARY int pthread_rwlockattr_init(pthread_rwlockattr_t *attributes) { return 0; }
+WEAKSPOT_LIBRARY int pthread_rwlockattr_destroy(pthread_rwlockattr_t *attributes) { return 0; }
+WEAKSPOT_LIBRARY int pthread_rwlockattr_setpshared(pthread_rwlockattr_t *attributes, int shared) { return 0; }
+
+WEAKSPOT_LIBRARY int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
+  while (!read_locked(lock)) {
+  }
+  return 0;
+}
+
+WEAKSPOT_LIBRARY int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
+  while (!write_locked(lock)) {
+  }
+  return 0;
+}
+
+WEAKSPOT_LIBRARY int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock) { return read_locked(lock) ? 0 : EBUSY; }
+WEAKSPOT_LIBRARY int pthread_rwlock_trywrlock(pthread_rwlock_t *lock) { return write_locked(lock) ? 0 : EBUSY; }
+
+// The time may have expired whenever the lock is not free.
+WEAKSPOT_LIBRARY int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *time) {
+  if (read_locked(lock))
+    return 0;
+  return weakspot_choose(2) ? ETIMEDOUT : pthread_rwlock_rdlock(lock);
+}
+
+WEAKSPOT_LIBRARY int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *time) {
+  if (write_locked(lock))
+    return 0;
+  return weakspot_choose(2) ? ETIMEDOUT : pthread_rwlock_wrlock(lock);
+}
+
+// Whether the thread holds the lock is not known, only whether anybody does.
+WEAKSPOT_LIBRARY int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
+  unsigned now = __atomic_load_n(state_of(lock), __ATOMIC_RELAXED);
+  if (now == 0)
+    weakspot_misuse("unlock of a reader-writer lock that is not locked");
+  if (now == WRITER)
+    __atomic_store_n(state_of(lock), 0, __ATOMIC_RELEASE);
+  else
+    __atomic_fetch_sub(state_of(lock), 1, __ATOMIC_RELEASE);
+  return 0;
+}

@@ -1,0 +1,149 @@
+"""Several modules of LLVM IR to one, as a linker joins object files.
+
+In: the IR of translation units, and clang. Out: one module's IR, in which inline assembly that is
+understood and the library functions that the program calls are C functions too (`assembly`,
+`library/`). A function of `library/` is linked only if the program calls it and does not define it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from weakspot.errors import BadInput, excerpt
+from weakspot.generators.source import clang as compiler
+from weakspot.generators.source import irtext
+from weakspot.generators.source.assembly import calls
+from weakspot.generators.source.assembly.meaning import Meaning
+from weakspot.generators.source.clang import LIBRARY, Clang
+from weakspot.generators.source.system_calls import (
+    enclose_atomic_functions,
+    replace_system_calls,
+)
+from weakspot.system import cache
+
+_DEFINED = re.compile(r'^define [^@\n]*@("[^"]*"|[-\w$.]+)\(', re.MULTILINE)
+_DECLARED = re.compile(r'^declare [^@\n]*@("[^"]*"|[-\w$.]+)\(', re.MULTILINE)
+_EXPORTED = re.compile(r"^WEAKSPOT_LIBRARY\b[^(]*?\b(\w+)\(", re.MULTILINE)
+
+
+def defines_main(text: str) -> bool:
+    return any(found[1] == "main" for found in _DEFINED.finditer(text))
+
+
+def linked(
+    units: Mapping[Path, str], found: Clang, folder: Path, meanings: Sequence[Meaning]
+) -> str:
+    """One module of the translation units, by source file, with all that they need of `library/`.
+
+    Raises BadInput for a function or variable that two of them define, and for a meaning of
+    assembly that does not compile.
+    """
+    functions: dict[str, str] = {}
+    texts: list[str] = []
+    for text in units.values():
+        text = enclose_atomic_functions(replace_system_calls(text))
+        replaced, made = calls.replace_assembly(text, meanings)
+        texts.append(replaced)
+        functions.update(made)
+    if functions:
+        texts.append(_assembly(functions, found))
+    if any(defines_main(text) for text in units.values()):
+        texts += _library(texts, found)
+    if len(texts) == 1:
+        return texts[0]
+    import llvmlite.binding as llvm  # type: ignore[import-untyped]  # here: a cached answer needs no LLVM
+
+    context = llvm.create_context()
+    module, *others = [irtext.parsed(llvm, text, found, context) for text in texts]
+    for other in others:
+        _link(module, other, units, folder)
+    return str(module)
+
+
+def _link(module: Any, other: Any, units: Mapping[Path, str], folder: Path) -> None:
+    try:
+        module.link_in(other)
+    except RuntimeError as error:
+        name = re.search(r"'([^']+)'", str(error))
+        raise _defined_twice(name[1] if name else "", str(error), units, folder) from error
+
+
+def _defined_twice(name: str, message: str, units: Mapping[Path, str], folder: Path) -> BadInput:
+    """An error at the second definition of a function."""
+    places = [place for text in units.values() if (place := irtext.definition(text, name))]
+    if len(places) < 2:
+        return BadInput(
+            f"the translation units do not fit together: {message.strip()}",
+            advice=f"define {name or 'each variable'} in one of them and declare it in the others",
+        )
+    (first, line), (file, second) = places[:2]
+    path = folder / file
+    return BadInput(
+        f"{name} is defined twice",
+        place=f"{os.path.normpath(path)}:{second}",
+        excerpt=excerpt(path, second, 1),
+        advice=f"the other definition is {os.path.normpath(folder / first)}:{line}; "
+        "name the sources of one program only, or make one of them static",
+    )
+
+
+def _assembly(functions: dict[str, str], found: Clang) -> str:
+    with compiler.scratch_folder() as scratch:
+        path = scratch / "assembly.c"
+        path.write_text(calls.source(functions), encoding="utf-8")
+        try:
+            raw, _ = compiler.run(found, path, [])
+        except BadInput as error:
+            raise BadInput(
+                f"a meaning that is given to inline assembly does not compile: {error.message}",
+                excerpt=error.excerpt,
+                advice="see [[asm]] in weakspot.toml: a body is C statements, in which %0, %1, … "
+                "are the operands of the assembly",
+            ) from error
+        return irtext.relative_names(raw, found, scratch)
+
+
+def _library(texts: Sequence[str], found: Clang) -> list[str]:
+    """The modules of `library/` that define what these texts, or one another, only declare."""
+    made: list[str] = []
+    known = {name for text in texts for name in _DEFINED.findall(text)}
+    wanted = {name for text in texts for name in _DECLARED.findall(text)} - known
+    taken: set[Path] = set()
+    while needed := {_exports()[name] for name in wanted if name in _exports()} - taken:
+        for path in sorted(needed):
+            text = _library_module(path, found)
+            made.append(text)
+            known |= set(_DEFINED.findall(text))
+            wanted |= set(_DECLARED.findall(text))
+        wanted -= known
+        taken |= needed
+    return made
+
+
+@lru_cache(maxsize=1)
+def _exports() -> dict[str, Path]:
+    """The file of `library/` that defines each function."""
+    return {
+        name: path
+        for path in sorted(LIBRARY.glob("*.c"))
+        for name in _EXPORTED.findall(path.read_text(encoding="utf-8"))
+    }
+
+
+def _library_module(path: Path, found: Clang) -> str:
+    content = "".join(each.read_text(encoding="utf-8") for each in sorted(LIBRARY.iterdir()))
+    place = cache.path_of(
+        cache.digest("library", path.name, content, str(compiler.FLAGS), found.identity)
+    )
+    known = cache.read(place, cache.Entry)
+    if known is None:
+        raw, _ = compiler.run(found, path, [])
+        text = irtext.relative_names(raw, found, path.parent)
+        known = cache.Entry(text=text, compiler="", inputs=cache.inputs((), path.parent))
+        cache.write(place, known)
+    return known.text

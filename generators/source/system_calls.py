@@ -1,0 +1,72 @@
+"""Calls that become calls of functions in `library/`, in the text of LLVM IR.
+
+`syscall` has any number of arguments and a meaning that depends on the first: each system call that
+is known is a function. A function whose name begins with `__VERIFIER_atomic_` is an atomic section
+(SV-COMP, "Rules", data races and atomicity).
+"""
+
+from __future__ import annotations
+
+import re
+
+_SYSCALL = re.compile(
+    r"^(?P<indent> +)(?P<result>%\S+ = )?(?:tail )?call i64 \(i64, \.\.\.\) @syscall\("
+    r"i64 noundef (?P<number>\d+)(?P<arguments>[^)\n]*)\)[^\n]*?(?P<place>, !dbg !\d+)?$",
+    re.MULTILINE,
+)
+_SYSTEM_CALLS = {202: ("weakspot_futex", 4), 186: ("weakspot_gettid", 0), 24: ("weakspot_yield", 0)}
+"""System calls of Linux on x86-64 by number: the function, and the number of its arguments."""
+
+_ATOMIC_FUNCTION = re.compile(
+    r"^ +(?:%\S+ = )?(?:tail )?call [^@\n]*@__VERIFIER_atomic_(?!begin\(|end\()\w+\([^\n]*?"
+    r"(?P<place>, !dbg !\d+)?$",
+    re.MULTILINE,
+)
+
+
+def replace_system_calls(text: str) -> str:
+    """The IR with known system calls replaced; others stay calls of `syscall`."""
+    used: set[str] = set()
+
+    def replaced(match: re.Match[str]) -> str:
+        name, count = _SYSTEM_CALLS.get(int(match["number"]), ("", 0))
+        given = [each.split() for each in match["arguments"].split(",") if each.strip()]
+        if not name or any(words[0] not in ("ptr", "i32", "i64") for words in given[:count]):
+            return match[0]
+        used.add(f"declare i64 @{name}({', '.join(['i64'] * count)})\n")
+        lines, values = [], []
+        for number, words in enumerate(given[:count]):
+            type_, value = words[0], words[-1]
+            if type_ == "i64":
+                values.append(f"i64 {value}")
+                continue
+            wide = f"%system.{match.start()}.{number}"
+            cast = "ptrtoint" if type_ == "ptr" else "zext"
+            lines.append(
+                f"{match['indent']}{wide} = {cast} {type_} {value} to i64{match['place'] or ''}"
+            )
+            values.append(f"i64 {wide}")
+        values += ["i64 0"] * (count - len(values))
+        call = f"{match['result'] or ''}call i64 @{name}({', '.join(values)})"
+        return "\n".join([*lines, f"{match['indent']}{call}{match['place'] or ''}"])
+
+    text = _SYSCALL.sub(replaced, text)
+    return "".join([text, *sorted(used)])
+
+
+def enclose_atomic_functions(text: str) -> str:
+    """The IR with each call of a `__VERIFIER_atomic_` function in an atomic section."""
+
+    def enclosed(match: re.Match[str]) -> str:
+        begin, end = (
+            f"  call void @__VERIFIER_atomic_{which}(){match['place'] or ''}"
+            for which in ("begin", "end")
+        )
+        return f"{begin}\n{match[0]}\n{end}"
+
+    changed = _ATOMIC_FUNCTION.sub(enclosed, text)
+    for which in ("begin", "end") if changed != text else ():
+        name = f"@__VERIFIER_atomic_{which}"
+        if not re.search(rf"^(?:declare|define) [^\n]*{name}\(", changed, re.MULTILINE):
+            changed += f"declare void {name}()\n"
+    return changed

@@ -1,0 +1,22 @@
+// Violated: assertion
+#include <assert.h>
+#include <pthread.h>
+
+_Bool __VERIFIER_nondet_bool(void);
+static void *one(void *p) {
+  assert(__VERIFIER_nondet_bool());
+  return 0;
+}
+
+static void *other(void *p) {
+  return 0;
+}
+
+int main(void) {
+  pthread_t thread_1, thread_2;
+  pthread_create(&thread_1, 0, one, 0);
+  pthread_create(&thread_2, 0, other, 0);
+  pthread_join(thread_1, 0);
+  pthread_join(thread_2, 0);
+  return 0;
+}

@@ -1,0 +1,24 @@
+// Violated: assertion
+#include <pthread.h>
+#include <stdatomic.h>
+
+static atomic_int a;
+void reach_error(void);
+static void *one(void *p) {
+  if (a) reach_error();
+  return 0;
+}
+
+static void *other(void *p) {
+  a = 1;
+  return 0;
+}
+
+int main(void) {
+  pthread_t thread_1, thread_2;
+  pthread_create(&thread_1, 0, one, 0);
+  pthread_create(&thread_2, 0, other, 0);
+  pthread_join(thread_1, 0);
+  pthread_join(thread_2, 0);
+  return 0;
+}

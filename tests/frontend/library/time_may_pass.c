@@ -1,0 +1,25 @@
+// Violated: assertion
+#include <assert.h>
+#include <pthread.h>
+#include <time.h>
+
+static void *one(void *p) {
+  struct timespec s, t;
+  clock_gettime(CLOCK_MONOTONIC, &s);
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  assert(t.tv_sec - s.tv_sec < 5);
+  return 0;
+}
+
+static void *other(void *p) {
+  return 0;
+}
+
+int main(void) {
+  pthread_t thread_1, thread_2;
+  pthread_create(&thread_1, 0, one, 0);
+  pthread_create(&thread_2, 0, other, 0);
+  pthread_join(thread_1, 0);
+  pthread_join(thread_2, 0);
+  return 0;
+}

@@ -1,0 +1,109 @@
+"""Inline assembly means what its instruction set says.
+
+Each file of `assembly/` is a program; its first line says what exploring it finds under which
+models. That the instructions are understood as the machine does is tested on the machine.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from weakspot.errors import BadInput, Unsupported
+from weakspot.generators.source.assembly.meaning import Meaning
+from weakspot.generators.source.build import Build
+from weakspot.generators.source.program import Program, read_program
+from weakspot.harness.checkers.explorer import Bounds, asked
+from weakspot.harness.corpus import models
+from weakspot.system.compilers import zig
+
+FOLDER = Path(__file__).parent / "assembly"
+PROGRAMS = sorted(FOLDER.glob("*.c"))
+EXPECTED = re.compile(r"// (Safe|Violated: .+) under (.+)")
+
+
+def found_in(program: Program, model: str) -> str:
+    found = asked(program, models.resolve(model), Bounds())
+    assert not found["reasons"], found["reasons"]
+    kinds = sorted({each["kind"] for each in found["violations"]})
+    return f"Violated: {', '.join(kinds)}" if kinds else "Safe"
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_assembly_means_what_its_instruction_set_says(path: Path) -> None:
+    expected = EXPECTED.match(path.read_text())
+    assert expected
+    program = read_program(path)
+    for model in expected[2].split(", "):
+        assert found_in(program, model) == expected[1], model
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the instructions are those of x86-64")
+@pytest.mark.parametrize("name", ["instructions", "lock"])
+def test_the_machine_agrees(tmp_path: Path, name: str) -> None:
+    program = tmp_path / "program"
+    command = [str(zig.program()), "cc", "-w", "-fno-sanitize=all", "-pthread"]
+    subprocess.run([*command, FOLDER / f"{name}.c", "-o", program], check=True)
+    subprocess.run([program], check=True)
+
+
+PROGRAM = """\
+#include <assert.h>
+static unsigned x;
+int main(void) {
+  unsigned r;
+  __asm__ __volatile__("ldadd %w1,  %0, [%2]" : "=r"(r) : "r"(1), "r"(&x) : "memory");
+  assert(r == 0 && x == 1);
+  return 0;
+}
+"""
+
+
+def written(folder: Path, text: str = PROGRAM) -> Path:
+    path = folder / "program.c"
+    path.write_text(text)
+    return path
+
+
+def test_assembly_without_meaning_is_an_error_at_its_line(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    with pytest.raises(Unsupported, match=r"inline assembly.*ldadd") as error:
+        read_program(path)
+    assert error.value.place == f"{path}:5:3"
+    assert "[[asm]]" in (error.value.advice or "")
+
+
+def test_assembly_that_is_never_reached_needs_no_meaning(tmp_path: Path) -> None:
+    unused = PROGRAM.replace("int main(void)", "int unused(void)")
+    assert read_program(written(tmp_path, f"{unused}int main(void) {{ return 0; }}\n"))
+
+
+def test_the_user_gives_assembly_a_meaning(tmp_path: Path) -> None:
+    body = "%0 = __atomic_fetch_add((unsigned *)%2, %1, __ATOMIC_RELAXED);"
+    build = Build(assembly=(Meaning("ldadd %w1, %0, *", body),))
+    program = read_program(written(tmp_path), build=build)
+    assert found_in(program, "rc11") == "Safe"
+
+
+def test_a_meaning_that_does_not_compile_is_an_error(tmp_path: Path) -> None:
+    build = Build(assembly=(Meaning("ldadd*", "%0 = nonsense;"),))
+    with pytest.raises(BadInput, match="nonsense"):
+        read_program(written(tmp_path), build=build)
+
+
+def test_assembly_at_file_scope_is_an_error_at_its_line(tmp_path: Path) -> None:
+    path = written(tmp_path, 'int x;\n__asm__(".symver x, y@z");\nint main(void) { return 0; }\n')
+    with pytest.raises(Unsupported, match="file scope") as error:
+        read_program(path)
+    assert error.value.place == f"{path}:2"
+
+
+def test_the_memory_order_of_an_instruction_is_not_the_users_to_choose() -> None:
+    program = read_program(FOLDER / "store_buffering_mfence.c")
+    fences = [n for n, site in enumerate(program.sites) if site.kind == "F"]
+    assert fences
+    assert all(program.orders[n] == "" for n in fences)

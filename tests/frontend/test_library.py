@@ -1,0 +1,37 @@
+"""Functions of the C library that a program calls are explored with what they really do.
+
+Each file of `library/` is a program; its first line says what exploring it under RC11 finds.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from weakspot.errors import Unsupported
+from weakspot.generators.source.program import read_program
+from weakspot.harness.checkers.explorer import Bounds, asked
+from weakspot.harness.corpus import models
+
+PROGRAMS = sorted((Path(__file__).parent / "library").glob("*.c"))
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_library_functions_do_what_they_do(path: Path) -> None:
+    found = asked(read_program(path), models.resolve("rc11"), Bounds())
+    assert not found["reasons"], found["reasons"]
+    kinds = sorted({each["kind"] for each in found["violations"]})
+    expected = path.read_text().splitlines()[0].removeprefix("// ")
+    assert expected == (f"Violated: {', '.join(kinds)}" if kinds else "Safe")
+
+
+def test_a_value_of_any_int_is_refused_at_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "program.c"
+    path.write_text(
+        "int __VERIFIER_nondet_int(void);\nint main(void) { return __VERIFIER_nondet_int(); }\n"
+    )
+    with pytest.raises(Unsupported) as error:
+        read_program(path)
+    assert error.value.place == f"{path}:2:25"
+    assert "weakspot_choose" in (error.value.advice or "")
