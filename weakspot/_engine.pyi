@@ -162,7 +162,7 @@ class Program:
 
         Each of `fences` is inserted: next to which site, "before" or "after", of which memory
         order. It becomes a new site after all others, whose numbers do not change. Raises
-        EngineError for an order that C does not allow there, and for a site without one.
+        EngineError for a memory order that C does not allow there, and for a site without one.
         """
 
     @property

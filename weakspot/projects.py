@@ -114,7 +114,7 @@ class Relaxations(Results[Relaxed]):
 
     def apply(self, relaxed: Relaxed, *, take: int | None = None) -> Rewritten:
         """Write the memory orders of a result into its sources: those of its assignment number
-        `take`, counted from one, or the best ones if the orders as written suffice.
+        `take`, counted from one, or the best ones if those written suffice.
 
         The programs are compiled and explored again; the files are restored if a program is not
         safe. Raises BadInput for sources of the corpus, and if a limit was reached.

@@ -23,7 +23,7 @@ from weakspot.errors import Unsupported
 from weakspot.generators.binary.instructions import Function, functions
 from weakspot.generators.binary.isa import semantics
 from weakspot.generators.binary.simulation import APART
-from weakspot.generators.binary.slicing import Code, sliced
+from weakspot.generators.binary.slicing import ThreadCode, sliced
 from weakspot.generators.emit.c11 import UNREACHED
 from weakspot.generators.emit.isa import Mapped, assembled
 from weakspot.generators.emit.threads import observables, statements, thread_text
@@ -79,14 +79,14 @@ def _parts(test: Test, known: dict[tuple[str, str], str]) -> Iterable[Part]:
     read = statements(test)
     asked = observables(read)
     for number in range(len(read.threads)):
-        kept = tuple(name for thread, name in asked if thread == number)
-        made = thread_text(number, read, kept, keep="*out[{at}] = {reg};")
+        observed = tuple(name for thread, name in asked if thread == number)
+        made = thread_text(number, read, observed, result="*out[{at}] = {reg};")
         parameters = [f"{kind} *{loc}" for _, kind, loc in made.parameters]
         width = APART // 4
         head = ", ".join([*parameters, f"int (*restrict out)[{width}]"])
         body = "\n".join(f"  {line}" for line in made.lines)
         function = known.setdefault((head, body), f"thread{len(known)}")
-        yield Part(function, tuple(loc for _, _, loc in made.parameters), kept)
+        yield Part(function, tuple(loc for _, _, loc in made.parameters), observed)
 
 
 class Object:
@@ -100,7 +100,7 @@ class Object:
     def test(self, test: Test, parts: Sequence[Part], suffix: str, title: str) -> Read:
         """The test in assembly, named with `suffix`. Raises Unsupported, with the thread and the
         instruction, for code that is not understood."""
-        code: list[Code] = []
+        code: list[ThreadCode] = []
         registers: dict[tuple[int, str], str] = {}
         for number, part in enumerate(parts):
             try:
@@ -131,7 +131,7 @@ class Object:
             if part.function in self.functions
         )
 
-    def _slice(self, part: Part, number: int) -> Code:
+    def _slice(self, part: Part, number: int) -> ThreadCode:
         function = self.functions.get(part.function)
         if function is None:
             raise Unsupported(f"the object has no function {part.function}")

@@ -52,7 +52,7 @@ class _Trace:
                 self.lines.setdefault(each.source, []).append((at, each))
 
 
-class Code(msgspec.Struct, frozen=True):
+class OperationTest(msgspec.Struct, frozen=True):
     """A test in the program's own code. `taken` are the values with which execution follows the
     trace; `assembly` is what was executed."""
 
@@ -97,13 +97,13 @@ class Program:
 
     def tests(
         self, test: Test, sought: Sequence[Sequence[WantedAccess]], suffix: str, title: str
-    ) -> list[Code]:
+    ) -> list[OperationTest]:
         """The test for each combination of matches. Raises Unsupported, with the site, where there
         is none."""
         body = test.statements
         assert body is not None
         matches = [self._ways(number, each) for number, each in enumerate(sought)]
-        found: dict[tuple[tuple[str, ...], ...], Code] = {}
+        found: dict[tuple[tuple[str, ...], ...], OperationTest] = {}
         fitting = islice(_fitting(matches, sought), _TRIED)
         while len(found) < _MOST and (chosen := next(fitting, None)) is not None:
             label = f"{suffix}-{len(found) + 1}" if found else suffix
@@ -214,7 +214,7 @@ class Program:
         matches: Sequence[Match],
         suffix: str,
         title: str,
-    ) -> Code:
+    ) -> OperationTest:
         registers = {
             (number, name): self.semantics.state_name(register)
             for number, thread in enumerate(threads)
@@ -230,7 +230,7 @@ class Program:
             registers,
         )
         taken = tuple(atom for thread in threads for atom in thread.taken)
-        return Code(made, taken, "\n".join(map(_listing, range(len(matches)), matches)))
+        return OperationTest(made, taken, "\n".join(map(_listing, range(len(matches)), matches)))
 
 
 def sought(test: Test, origin: Origin, file: Callable[[str], Path]) -> list[list[WantedAccess]]:

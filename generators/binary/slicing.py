@@ -25,7 +25,7 @@ _NOWHERE: Key = (-1, ())
 """Where a thread waits forever."""
 
 
-class Code(msgspec.Struct, frozen=True):
+class ThreadCode(msgspec.Struct, frozen=True):
     """A thread in herd7's dialect: its lines, the registers that hold addresses at the beginning,
     and those that hold its results at the end, as states name them."""
 
@@ -36,7 +36,7 @@ class Code(msgspec.Struct, frozen=True):
 
 def sliced(
     function: Function, semantics: Semantics, locations: Sequence[str], results: int, number: int
-) -> Code:
+) -> ThreadCode:
     """The code of thread `number`, a function whose arguments are pointers to the locations and,
     last, to its results, which are APART bytes from each other.
 
@@ -176,7 +176,7 @@ class _Writer:
             found[name] = free.pop()
         return found
 
-    def code(self) -> Code:
+    def code(self) -> ThreadCode:
         """The lines, in an order in which most are followed by their successor."""
         placed: list[Key] = []
         seen: set[Key] = set()
@@ -190,7 +190,7 @@ class _Writer:
                 if node.branch is not None:
                     waiting.append(node.branch)
                 key = node.following
-        lines: list[tuple[Key | None, str]] = []  # what is labelled for whom, and the line
+        lines: list[tuple[Key | None, str]] = []  # with the instruction that a label stands for
         wanted: dict[Key | None, str] = {}
         for at, key in enumerate(placed):
             node = self.nodes[key]
@@ -212,7 +212,7 @@ class _Writer:
             text += [f"{wanted[_NOWHERE]}:", self.semantics.jump.format(to=wanted[_NOWHERE])]
         if None in wanted:
             text.append(f"{wanted[None]}:")
-        return Code(
+        return ThreadCode(
             tuple(part for each in text for part in each.split("\n")),
             {
                 self.semantics.state_name(register): name[1:-1]

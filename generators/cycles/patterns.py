@@ -49,10 +49,9 @@ class Access(msgspec.Struct, frozen=True):
 class Edge(msgspec.Struct, frozen=True):
     """Two accesses of one thread, next to each other in a segment.
 
-    `kind` is po, rfi or coi. `fence` is the strongest order that the thread fences between them
-    amount to ("" for none), `fences` their sites. `dependent` says that the later access is not
-    reached, or goes elsewhere, unless the earlier reads what it read (ctrl or addr).
-    """
+    `kind` is po, rfi or coi. `fence` is the strongest memory order that the thread fences between
+    them amount to ("" for none), `fences` their sites. `dependent` says that the later access is
+    not reached, or goes elsewhere, unless the earlier reads what it read (ctrl or addr)."""
 
     kind: str
     fence: str = ""

@@ -41,7 +41,7 @@ _LARGEST = 1 << 12  # the limit of a stamped value: an int holds the bases of ha
 
 
 class Observed(msgspec.Struct, frozen=True):
-    """Where an observed value comes from: the `index`th kept register of a thread, or the
+    """Where an observed value comes from: the `index`th observed register of a thread, or the
     `index`th location (thread None). A stamped one is below its epoch's base where it is the
     initial value, `init`."""
 
@@ -87,7 +87,7 @@ def perpetual(read: Body) -> tuple[Followed, ...] | None:
                 case _:
                     return None
     found: list[Followed] = []
-    kept = [0] * len(read.threads)
+    counts = [0] * len(read.threads)
     for atom in read.atoms:
         loc = readers.get((atom.thread, atom.name), "")
         if atom.thread is None or loc not in writers:
@@ -96,7 +96,7 @@ def perpetual(read: Body) -> tuple[Followed, ...] | None:
         init = read.init.get(loc, 0)
         if value == init or atom.value not in (value, init):
             return None
-        index, kept[atom.thread] = kept[atom.thread], kept[atom.thread] + 1
+        index, counts[atom.thread] = counts[atom.thread], counts[atom.thread] + 1
         wanted = atom.value == value
         found.append(Followed(atom.thread, index, writer, value, init, wanted))
     together = len(read.threads) > 1 and len(observables(read)) == len(found) > 0
@@ -123,7 +123,7 @@ def native_source(test: Test, *variants: Test) -> str:
     asked = observables(read)
     stamped = {loc for loc in read.locations if _can_be_stamped(loc, read)}
     index = {loc: number for number, loc in enumerate(read.locations)}
-    kept = [
+    by_thread = [
         tuple(name for thread, name in asked if thread == number)
         for number in range(len(read.threads))
     ]
@@ -144,7 +144,7 @@ def native_source(test: Test, *variants: Test) -> str:
 
     def version(of: Body, number: int) -> Version:
         def text(value: Callable[[str, int], str]) -> ThreadText:
-            return thread_text(number, of, kept[number], value=value, stamped=stamped)
+            return thread_text(number, of, by_thread[number], value=value, stamped=stamped)
 
         written = text(stamp)
         known = versions.get((number, written))
@@ -167,7 +167,7 @@ def native_source(test: Test, *variants: Test) -> str:
         variants=family,
         versions=list(versions.values()),
         followed=followed or [],
-        observed=_observed(read, asked, stamped, index, kept),
+        observed=_observed(read, asked, stamped, index, by_thread),
         wanted=[(asked.index((atom.thread, atom.name)), atom.value) for atom in read.atoms],
         step=1 + max((value for _, value in _stores(read, stamped)), default=0),
         resets=[
@@ -220,7 +220,7 @@ def _observed(
     asked: Sequence[Observable],
     stamped: set[str],
     index: dict[str, int],
-    kept: Sequence[Sequence[str]],
+    by_thread: Sequence[Sequence[str]],
 ) -> list[Observed]:
     found = []
     for thread, name in asked:
@@ -236,6 +236,6 @@ def _observed(
         loc = next(
             (s.loc for s in read.threads[thread] if isinstance(s, Load | Rmw) and s.reg == name), ""
         )
-        where = kept[thread].index(name)
+        where = by_thread[thread].index(name)
         found.append(Observed(thread, where, loc in stamped, read.init.get(loc, 0)))
     return found

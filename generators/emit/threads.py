@@ -15,11 +15,11 @@ Observable = tuple[int | None, str]
 
 
 class ThreadText(msgspec.Struct, frozen=True):
-    """A thread's C text: `parameters` are its locations with index and type, `kept` its observed
-    registers."""
+    """A thread's C text: `parameters` are its locations with index and type, `observed`
+    the registers that the condition names."""
 
     parameters: tuple[tuple[int, str, str], ...]
-    kept: tuple[str, ...]
+    observed: tuple[str, ...]
     lines: tuple[str, ...]
 
 
@@ -43,15 +43,15 @@ def observables(read: Body) -> tuple[Observable, ...]:
 def thread_text(
     number: int,
     read: Body,
-    kept: Sequence[str],
+    observed: Sequence[str],
     *,
     value: Callable[[str, int], str] = lambda _, number: str(number),
     stamped: Collection[str] = (),
-    keep: str = "out[{at}] = {reg};",
+    result: str = "out[{at}] = {reg};",
 ) -> ThreadText:
     """The C text of a thread of a Test. `value` writes a number to store; values that are read from
-    `stamped` locations are stamped. `keep` writes the `at`th of the `kept` registers to its result;
-    registers that are not reached hold UNREACHED."""
+    `stamped` locations are stamped. `result` writes the `at`th of the `observed` registers to its
+    result; registers that are not reached hold UNREACHED."""
     statements = read.threads[number]
     guarded = set(guarded_registers(statements))
     source = {
@@ -80,14 +80,14 @@ def thread_text(
         lines.append("  " * depth + f"{text};")
     lines += ["  " * level + "}" for level in range(depth - 1, -1, -1)]
     names = {s.reg for s in statements if isinstance(s, Load | Rmw | Cas)}
-    if unknown := [reg for reg in kept if reg not in names]:
+    if unknown := [reg for reg in observed if reg not in names]:
         raise Unsupported(
             f"the condition asks for {number}:{unknown[0]}, which nothing is read into"
         )
-    lines += [f"(void){reg};" for reg in sorted(names - set(kept))]
-    lines += [keep.format(at=at, reg=reg) for at, reg in enumerate(kept)]
+    lines += [f"(void){reg};" for reg in sorted(names - set(observed))]
+    lines += [result.format(at=at, reg=reg) for at, reg in enumerate(observed)]
     parameters = tuple(
         (read.locations.index(loc), "int" if loc in read.plain else "atomic_int", loc)
         for loc in used
     )
-    return ThreadText(parameters, tuple(kept), tuple(lines))
+    return ThreadText(parameters, tuple(observed), tuple(lines))

@@ -173,7 +173,7 @@ def _prepare(text: str) -> str:
     if not any(match["name"] == "main" for match in definitions):
         return text
     calls = {match["name"]: set(_CALL.findall(_body(text, match))) for match in definitions}
-    kept = _recursive(calls) | {"main"}
+    retained = _recursive(calls) | {"main"}
 
     parts, done = [], 0
     for match in definitions:
@@ -184,7 +184,7 @@ def _prepare(text: str) -> str:
         end = _closing(text, match.end())
         parts.append(f"define internal {head}@{match['name']}({text[match.end() : end]}")
         done = end
-        if match["name"] not in kept:
+        if match["name"] not in retained:
             address = re.compile(r" (?:local_)?unnamed_addr").match(text, end)
             done = address.end() if address else end
             start = text.index("{\n", done) + 2
@@ -230,9 +230,9 @@ def _hold_constants(body: str) -> str:
 
 
 def _lean_attributes(match: re.Match[str]) -> str:
-    kept = re.findall(r"\b(?:noreturn|nounwind|returns_twice)\b", match[0])
+    retained = re.findall(r"\b(?:noreturn|nounwind|returns_twice)\b", match[0])
     # a group must not be empty, so each holds a word that LLVM does not know
-    return f'{match[1]}{{ {" ".join(kept)} "weakspot" }}'
+    return f'{match[1]}{{ {" ".join(retained)} "weakspot" }}'
 
 
 def _body(text: str, definition: re.Match[str]) -> str:

@@ -49,7 +49,7 @@ was reached; 130 interrupted.
 
 Examples:
   weakspot check my_queue.c            explore every execution of a program
-  weakspot relax my_queue.c            find orders that are stronger than needed
+  weakspot relax my_queue.c            find memory orders stronger than needed
   weakspot check SB.litmus -m tso      is the outcome allowed under x86-TSO?
   weakspot test duffy_wsq              test one structure of the corpus""",
 )

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 @command(
     epilog="""\
 The whole programs run, with their threads one after the other and at once. The figures are
-differences to the weakest order of the same operation, per execution of it. The order that is
+differences to the weakest memory order of the same operation, per execution of it. The one that is
 written stands in brackets; next to it stands how often a run executes it. Until the file changes,
-relax prefers orders that are cheap on this machine.
+relax prefers memory orders that are cheap on this machine.
 
 Examples:
   weakspot cost duffy_wsq

@@ -74,8 +74,8 @@ def gate(
     """Check a project's own programs, in CI.
 
     Explores the project's scenarios. Where a memory order is too weak, it fails and shows the line,
-    an execution that goes wrong, and the order needed. Findings that the baseline accepts do not
-    fail."""
+    an execution that goes wrong, and the memory order needed. Findings that the baseline accepts do
+    not fail."""
     from weakspot import projects
     from weakspot.harness.values.numbers import amount
 

@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 @command(
     epilog="""\
-Pass every program that includes a header: the proposed orders are safe for all of them. The
-scenarios of a structure are taken together too. What no scenario does may need stronger orders. If
+Pass every program that includes a header: the proposed memory orders are safe for all of them. The
+scenarios of a structure are taken together too. What no scenario does may need stronger ones. If
 macros select several versions of a structure's source, each version is reported separately.
 
-Exit code 1 if an order is stronger than needed, or if a program fails as it is; then the weakest
-orders are those that repair it, if any do. Exit code 3 if a limit was reached.
+Exit code 1 if a memory order is stronger than needed, or if a program fails as it is; then the
+weakest memory orders are those that repair it, if any do. Exit code 3 if a limit was reached.
 
 Examples:
   weakspot relax my_queue.c
   weakspot relax push.c pop.c -I include         two programs that include one queue
-  weakspot relax duffy_wsq --witness             an execution that fails with each weaker order
+  weakspot relax duffy_wsq --witness             what fails with each weaker memory order
   weakspot relax my_queue.c --diff > weaker.patch
   weakspot relax my_queue.c --apply
-  weakspot relax my_queue.c --fences             propose fences in place of stronger orders too
+  weakspot relax my_queue.c --fences             propose fences beside weaker accesses too
   weakspot relax my_queue.c --fences --take 2 --apply
   weakspot relax my_queue.c --json | jq .weakest
   weakspot relax all --check                     compare with what the corpus records"""
@@ -55,9 +55,11 @@ Examples:
     "--witness",
     "witnesses",
     is_flag=True,
-    help="Show an execution that fails with each weaker order.",
+    help="Show an execution that fails with each weaker memory order.",
 )
-@click.option("--fences", is_flag=True, help="Also propose fences in place of stronger orders.")
+@click.option(
+    "--fences", is_flag=True, help="Also propose fences in place of stronger memory orders."
+)
 @click.option(
     "--take",
     type=click.IntRange(min=1),
@@ -106,7 +108,7 @@ def relax(
         raise click.UsageError("--diff, --apply, --check and --promote exclude each other.")
     if fences and (compare or promote):
         raise click.UsageError(
-            "The corpus records orders without additional fences: leave --fences out."
+            "The corpus records memory orders without additional fences: leave --fences out."
         )
     if take and not (diff or apply):
         raise click.UsageError("--take requires --diff or --apply.")

@@ -21,7 +21,7 @@ import msgspec
 from weakspot.errors import MissingTool, Unsupported
 from weakspot.generators.binary.image import Image, SourceLocation
 from weakspot.generators.binary.isa import ISAS, semantics
-from weakspot.generators.binary.operations import Code, sought
+from weakspot.generators.binary.operations import OperationTest, sought
 from weakspot.generators.binary.operations import Program as Observed
 from weakspot.generators.binary.trace import BEGIN, ExecutedInstruction, TraceReader
 from weakspot.generators.emit.native import template
@@ -67,7 +67,7 @@ class Answer(msgspec.Struct, frozen=True):
     test: Test
     program: str
     config: Configuration
-    codes: tuple[Code, ...] = ()
+    codes: tuple[OperationTest, ...] = ()
     reason: str = ""
 
 

@@ -103,7 +103,7 @@ KINDS: dict[str, FindingKind] = {
             "instruction set, an outcome that the language's model forbids for the source. Either "
             "the compiler is wrong, or one of the models is.",
             "read the assembly beside the source's memory orders; report it to the compiler's "
-            "authors, use another version, or strengthen the order until the code is right.",
+            "authors, use another version, or strengthen the memory order until the code is right.",
         ),
         FindingKind(
             "WS301",

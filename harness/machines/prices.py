@@ -22,7 +22,7 @@ class _Stored(msgspec.Struct):
 
 class Prices:
     """The stored costs for a machine, by default the one that weakspot runs on: nanoseconds that an
-    operation takes with a memory order beyond those with the weakest order at its place."""
+    operation takes with a memory order beyond those with the weakest one at its place."""
 
     def __init__(self, known: Profile | None = None) -> None:
         known = known or profile(local.machine())

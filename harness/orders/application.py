@@ -57,7 +57,7 @@ def apply(
 
 def _chosen(relaxed: Relaxed, take: int | None) -> Assignment:
     """The assignment with number `take`, counted from one. Without a number, the best one, or the
-    orders as written if they do not suffice. Raises BadInput if there are fewer."""
+    memory orders as written if they do not suffice. Raises BadInput if there are fewer."""
     if take is None:
         best = relaxed.best
         written = tuple(each.order for each in relaxed.annotations)

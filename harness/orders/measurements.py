@@ -93,7 +93,7 @@ class Measuring:
 
 def prices(site: SiteCost) -> dict[str, float]:
     """Nanoseconds by memory order, for ranking: a difference within the noise counts as zero, and
-    no order is cheaper than a weaker one. Orders without a program are left out; empty if the
+    no memory order is cheaper than a weaker one. Those without a program are left out; empty if the
     weakest has none, or if another was not measured."""
     found: dict[str, float] = {}
     weakest = site.orders[0].order

@@ -2,15 +2,15 @@
 
 The programs included are those that are safe as written, each under the strongest memory orders
 that any of them is written with. If none is safe as written, they are those that are safe under the
-strongest orders of all. A published mistake and its repair are then one program and are included
-once; a program that no memory order repairs is excluded. A program for which a limit is reached is
-included within that limit, and the result says so.
+strongest memory orders of all. A published mistake and its repair are then one program and are
+included once; a program that no memory order repairs is excluded. A program for which a limit is
+reached is included within that limit, and the result says so.
 
 The result is every assignment of memory orders, each at most that strong, under which all included
-programs are safe and in which no order can be weakened (Pareto-minimal with respect to the ordering
-guarantees). Monotonicity keeps the search short (`minimal`, `trials`), but no result relies on it:
-each assignment is confirmed by a complete exploration of every program, and each order in it by an
-execution that violates something when that order alone is one step weaker.
+programs are safe and in which no memory order can be weakened (Pareto-minimal with respect to the
+ordering guarantees). Monotonicity keeps the search short (`minimal`, `trials`), but no result
+relies on it: each assignment is confirmed by a complete exploration of every program, and each
+memory order in it by an execution that violates something when that one alone is one step weaker.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class Relaxing:
 
     @property
     def _measured(self) -> bool:
-        """Whether the cost of every candidate order has been measured."""
+        """Whether the cost of every candidate memory order has been measured."""
         return self._prices is not None and all(
             order in self._prices.of(each)
             for each, orders in zip(self._used, self.choices, strict=False)
@@ -155,9 +155,9 @@ class Relaxing:
     # --- programs included ----------------------------------------------------------------------
 
     def _strongest(self) -> Assignment:
-        """For each annotation, the strongest order that a program without violations is written
-        with; for an annotation that only violated programs have, the strongest order of theirs; if
-        all programs are violated, the strongest order there is."""
+        """For each annotation, the strongest memory order that a program without violations is
+        written with; for an annotation that only violated programs have, the strongest of theirs;
+        if all programs are violated, the strongest there is."""
         if len(self._violated) == len(self._names):
             return tuple(allowed(each.kind)[-1] for each in self._all)
         good: list[list[str]] = [[] for _ in self._all]
@@ -248,8 +248,8 @@ class Relaxing:
             self._notes.append(executions)
 
     def _beside(self) -> None:
-        """Extend the search to fences beside those accesses that need more than the weakest order
-        in some assignment: seq_cst fences where acquire and release do not suffice.
+        """Extend the search to fences beside those accesses that need more than the weakest
+        memory order in some assignment: seq_cst fences where acquire and release do not suffice.
 
         Any memory order but seq_cst can be replaced by a relaxed access and a fence with the same
         guarantee. This holds at each access of each assignment; only the replacements in the

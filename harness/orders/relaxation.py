@@ -23,8 +23,8 @@ class Need(msgspec.Struct, frozen=True, kw_only=True):
 
 class Weakest(msgspec.Struct, frozen=True, kw_only=True):
     """A minimal assignment: the memory order of each annotation, and for each a Need per next
-    weaker order, none if it is the weakest there is. `executions` counts the executions of all
-    scenarios that were explored to confirm it."""
+    weaker memory order, none if it is the weakest there is. `executions` counts the executions of
+    all scenarios that were explored to confirm it."""
 
     orders: Assignment
     needs: tuple[tuple[Need, ...], ...]
@@ -55,9 +55,9 @@ class Relaxed(msgspec.Struct, frozen=True, kw_only=True):
 
     `weakest` are the minimal assignments, in the order of `annotations`, the cheapest first: by
     their measured cost on this machine if `measured`, else by `strength.cost`. `suffices` says
-    whether the orders as written suffice. `notes` state the limits within which the result holds
-    and what was not confirmed; `decided` is then false. After an interrupted search, `failing`
-    holds what is known to be too weak. `assignments` is the size of the search space;
+    whether the memory orders as written suffice. `notes` state the limits within which the result
+    holds and what was not confirmed; `decided` is then false. After an interrupted search,
+    `failing` holds what is known to be too weak. `assignments` is the size of the search space;
     `explorations` and `seconds` are the effort.
     """
 
@@ -96,15 +96,15 @@ class Relaxed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def findings(relaxed: Relaxed) -> tuple[Finding, ...]:
-    """WS301 for each annotation that is stronger than in the best assignment; none if the orders as
-    written do not suffice."""
+    """WS301 for each annotation that is stronger than in the best assignment; none if the
+    memory orders as written do not suffice."""
     best = relaxed.best
     if best is None or not relaxed.suffices:
         return ()
     count = len(relaxed.scenarios)
     evidence = Evidence(
         "exploration",
-        f"Safe under {relaxed.model} with all of the weakest orders together: "
+        f"Safe under {relaxed.model} with all of the weakest memory orders together: "
         f"{_plural(best.executions, 'execution')} of {_plural(count, 'scenario')}",
     )
     return tuple(

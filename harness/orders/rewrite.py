@@ -40,12 +40,12 @@ _ARGUMENTS = (
     (re.compile(r"thread_fence"), 0),
 )
 _FETCH = {"+": "add", "-": "sub", "&": "and", "|": "or", "^": "xor"}
-_ON_FAILURE = {"acq_rel": "acq", "rel": "rlx"}  # of a compare-exchange with one order
+_ON_FAILURE = {"acq_rel": "acq", "rel": "rlx"}  # of a compare-exchange with one memory order
 
 
 class ByHand(msgspec.Struct, frozen=True):
     """An annotation that is not rewritten: the memory order it should have, why it is not
-    rewritten, and the order that is left in the source."""
+    rewritten, and the one that is left in the source."""
 
     annotation: Annotation
     order: str
@@ -109,8 +109,8 @@ def rewrite(
     annotations: Sequence[Annotation], orders: Assignment, *, through_macros: bool = False
 ) -> Rewritten:
     """The annotations' files with these memory orders. `through_macros`: an argument that stands
-    for the order is replaced where it is passed, whatever it is, instead of where it is defined,
-    since other accesses may use the definition too."""
+    for the memory order is replaced where it is passed, whatever it is, instead of where it is
+    defined, since other accesses may use the definition too."""
     sources = _Sources()
     wanted: defaultdict[tuple[str, str], list[tuple[Annotation, str]]] = defaultdict(list)
     edits: list[_Edit] = []
@@ -158,7 +158,7 @@ def marked(
             continue
         for at, edit in enumerate(found):
             after, count = _ORDER.subn(rf"({mark(number)}, \g<0>)", edit.text, count=1)
-            if count:  # of a compare-exchange, the order on success
+            if count:  # of a compare-exchange, the memory order on success
                 found[at] = msgspec.structs.replace(edit, text=after)
                 numbers.add(number)
                 break
@@ -233,7 +233,7 @@ class _Sources(dict[str, Syntax]):
         return edits
 
     def fences(self, each: Annotation, order: str) -> list[_Edit]:
-        """The edits that put the fences of an order beside the annotation's statement."""
+        """The edits that put the fences of a memory order beside the annotation's statement."""
         before, _, after = split(order)
         if before == after == "none":
             return []
@@ -352,7 +352,7 @@ def _fence(order: str, style: str, path: str) -> str:
 
 
 def _derived(success: str) -> str:
-    """The order on failure where only one is given (C++, [atomics.types.operations])."""
+    """The memory order on failure where only one is given (C++, [atomics.types.operations])."""
     return _ON_FAILURE.get(success, success)
 
 

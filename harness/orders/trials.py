@@ -40,7 +40,7 @@ class Scene(msgspec.Struct, frozen=True):
 
 class Failing(msgspec.Struct, frozen=True):
     """Memory orders, by annotation number, under which a scenario violates something; the other
-    annotations have their strongest order. `kind` is the kind of violation."""
+    annotations have their strongest memory order. `kind` is the kind of violation."""
 
     orders: dict[int, str]
     scenario: str

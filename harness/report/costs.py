@@ -14,7 +14,7 @@ from weakspot.harness.runners.whole_programs import Times
 def costs(found: Costs, out: Console) -> None:
     """One row per memory order of a site with machine code of its own.
 
-    Below, the sites where all orders give the same code, and those that no thread executes.
+    Below, the sites where all memory orders give the same code, and those that no thread executes.
     """
     emulated = "  emulated: not the cost on real hardware" if found.emulated else ""
     out.print(Text.assemble((found.subject, "bold"), f"  {found.machine}", (emulated, "yellow")))
@@ -49,13 +49,14 @@ def costs(found: Costs, out: Console) -> None:
         )
         why = f" ({run.why})" if run.why else ""
         what = "" if run.operations is None else f", {_number(run.operations)} measured operations"
-        summary = f"  one run of {run.scenario} with the orders in the source{what}"
+        summary = f"  one run of {run.scenario} with the memory orders in the source{what}"
         out.print(Text(f"{summary}: {alone} alone, {together} together{why}", style="dim"))
     for left_out in without:
         out.print(Text(f"  not measured: {left_out}", style="dim"))
     out.print(
         Text(
-            f"extra nanoseconds per operation over the weakest order, with the 95 % interval; "
+            f"extra nanoseconds per operation over the weakest memory order, with the "
+            f"95 % interval; "
             f"{found.turns} rounds in {found.seconds:.1f} s",
             style="dim",
         )

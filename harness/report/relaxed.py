@@ -1,6 +1,7 @@
 """The result of `weakspot relax` in a terminal.
 
-One row per annotation, one column per minimal assignment, and why no order in it can be weaker.
+One row per annotation, one column per minimal assignment, and why no memory order in it can be
+weaker.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _LINES = 20  # further assignments
 
 
 def relaxed(found: Relaxed, out: Console, *, witnesses: bool = False) -> None:
-    """Print the result; with `witnesses` also the executions that a weaker order allows."""
+    """Print the result; with `witnesses` also the executions that a weaker memory order allows."""
     out.print(
         Text.assemble(
             (found.subject, "bold"),
@@ -82,7 +83,8 @@ def _table(found: Relaxed) -> Iterator[list[str | Text]]:
 
 
 def _style(each: Annotation, order: str) -> str:
-    """Yellow if a weaker order than in the source suffices, red if a stronger one is needed."""
+    """Yellow if a weaker memory order than in the source suffices, red if a stronger one is
+    needed."""
     if order == each.order:
         return ""
     return "yellow" if at_most(order, each.order) else "red"
@@ -112,9 +114,10 @@ def _others(found: Relaxed) -> Iterator[str]:
 
 
 def _failing(found: Relaxed) -> Iterator[str]:
-    """Of an interrupted search, the orders known to be too weak even if all others are seq_cst."""
+    """The memory orders that an interrupted search knows to be too weak even if all others are
+    seq_cst."""
     if found.failing:
-        yield "  too weak, even with all other orders as strong as possible:"
+        yield "  too weak, even with all other memory orders as strong as possible:"
     for one in found.failing[:_LINES]:
         orders = (_with_fences(found.annotations[at], order) for at, order in one.orders.items())
         yield f"    {'; '.join(orders)}: {one.kind} in {one.scenario}"
@@ -149,11 +152,11 @@ def _closing(found: Relaxed) -> str:
         return f"no minimal assignment found so far, {explorations}"
     notes = ""
     if found.weakest and not found.suffices:
-        notes = "the orders in the source do not suffice for all scenarios; "
+        notes = "the memory orders in the source do not suffice for all scenarios; "
     every = rounded(found.assignments)
     if found.measured and len(found.weakest) > 1:
         notes += "cheapest first, as measured by weakspot cost on this machine; "
     return (
         f"{notes}{len(found.weakest):,} minimal of {every} assignments, {explorations}; "
-        "a use without a scenario may need a stronger order"
+        "a use without a scenario may need a stronger memory order"
     )

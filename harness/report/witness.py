@@ -166,8 +166,8 @@ def _wrong(witness: Execution) -> list[str]:
         one, other = (_name(witness.events[number]) for number in witness.conflict)
         notes.append(f"{one} and {other} race: happens-before does not order them")
     for wait in witness.waits:
-        who = heading(witness, wait.thread)
-        notes.append(f"{who} waits at {wait.site} for {wait.what}, which never happens")
+        name = heading(witness, wait.thread)
+        notes.append(f"{name} waits at {wait.site} for {wait.what}, which never happens")
     return notes
 
 

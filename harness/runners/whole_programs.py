@@ -214,9 +214,9 @@ def _read(text: str) -> Slice:
                 which, every, least, most = map(int, numbers)
                 executed[which] = every, least, most
             case ["hang", *functions]:
-                who = " and ".join(functions) or "main"
+                names = " and ".join(functions) or "main"
                 verb = "do" if len(functions) > 1 else "does"
-                message = f"{who} {verb} not end within {_PATIENCE:.0f} s"
+                message = f"{names} {verb} not end within {_PATIENCE:.0f} s"
                 failures[Failure(kind="hang", message=message, count=0)] = Counter({"": 1})
             case _:
                 raise Failed(f"its program printed {line[:60]!r}")

@@ -110,8 +110,8 @@ class GoldenDifference(msgspec.Struct, frozen=True):
 class AnnotationCosts(msgspec.Struct, frozen=True, kw_only=True):
     """The cost of the memory orders of an annotation on the machine that started the campaign.
 
-    `ns` are nanoseconds more than with the weakest order, by order; 0 within the noise.
-    """
+    `ns` are nanoseconds more than with the weakest memory order, by memory order; 0 within the
+    noise."""
 
     at: str
     operation: str

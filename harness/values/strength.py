@@ -6,9 +6,9 @@ membership in the total order of seq_cst operations.
 
 An access may have adjacent fences: "rel fence; rlx" and "rlx; acq fence". A release fence before an
 operation guarantees at least what a release operation does, and so does an acquire fence after it
-(C11, 7.17.4); neither makes it seq_cst. So an order is below the fences that can replace it. There
-is one exception, which callers confirm by exploration: a fence does not order the operation itself,
-which matters if its object is freed or accessed plainly.
+(C11, 7.17.4); neither makes it seq_cst. So a memory order is below the fences that can replace it.
+There is one exception, which callers confirm by exploration: a fence does not order the operation
+itself, which matters if its object is freed or accessed plainly.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ _BEFORE, _AFTER = ("none", "rel", "sc"), ("none", "acq")
 
 @cache
 def split(order: str) -> tuple[str, str, str]:
-    """The fence before an access, its own order, and the fence after it; "none" without a fence."""
+    """The fence before an access, its own memory order, and the fence after it; "none" without a
+    fence."""
     before, own, after = "none", order, "none"
     if _FENCE in own:
         first, _, rest = own.partition("; ")
@@ -106,26 +107,26 @@ def allowed(kind: str) -> tuple[str, ...]:
         case "CAS":
             pairs = itertools.product(_ALL, _READ)
             return tuple(f"{one}/{two}" for one, two in pairs if at_most(two, one))
-    raise ValueError(f"operations of kind {kind} have no order")
+    raise ValueError(f"operations of kind {kind} have no memory order")
 
 
 @cache
 def weaker(kind: str, order: str) -> tuple[str, ...]:
-    """This order and all weaker ones, from the weakest to the order itself."""
+    """This memory order and all weaker ones, from the weakest to itself."""
     below = [each for each in allowed(kind) if each != order and at_most(each, order)]
     return (*below, order)
 
 
 @cache
 def stronger(kind: str, order: str) -> tuple[str, ...]:
-    """This order and all stronger ones, from the order itself to the strongest."""
+    """This memory order and all stronger ones, from itself to the strongest."""
     above = [each for each in allowed(kind) if each != order and at_most(order, each)]
     return (order, *above)
 
 
 @cache
 def just_below(order: str, among: tuple[str, ...]) -> tuple[str, ...]:
-    """The orders among these that are weaker than this one, with no other order in between."""
+    """The memory orders among these that are weaker than this one, with no other in between."""
     below = [each for each in among if each != order and at_most(each, order)]
     return tuple(
         each for each in below if not any(each != one and at_most(each, one) for one in below)
@@ -143,11 +144,12 @@ def strongest(kind: str, given: Iterable[str]) -> str:
 
 @cache
 def fenced(kind: str, order: str, *, full: bool) -> tuple[str, ...]:
-    """This order and all weaker ones, for accesses without and with fences; weaker ones first.
+    """This memory order and all weaker ones, for accesses without and with fences; weaker ones
+    first.
 
     A release fence may stand before a write, an acquire fence after a read, and with `full` a
-    seq_cst fence before either, as far as the order guarantees the same. Of equivalent orders only
-    one is listed.
+    seq_cst fence before either, as far as the memory order guarantees the same. Of equivalent ones
+    only one is listed.
     """
     if kind == "F":
         return weaker(kind, order)
@@ -167,9 +169,9 @@ def fenced(kind: str, order: str, *, full: bool) -> tuple[str, ...]:
 
 @cache
 def instead(kind: str, order: str) -> tuple[str, ...]:
-    """The fences that can replace an order, each with a weaker order of the access itself.
+    """The fences that can replace a memory order, each with a weaker one of the access itself.
 
-    They guarantee what the order does, so they are above it. There is none for seq_cst.
+    They guarantee what the memory order does, so they are above it. There is none for seq_cst.
     """
     return tuple(
         each
@@ -193,8 +195,8 @@ def just_less(kind: str, order: str) -> tuple[str, ...]:
 def cost(kind: str, order: str) -> int:
     """An estimate of the cost of a memory order, used until a machine has measured it.
 
-    It counts what the order guarantees, seq_cst three times. A fence costs one more, since it
-    orders all accesses around it.
+    It counts what the memory order guarantees, seq_cst three times. A fence costs one more, since
+    it orders all accesses around it.
     """
     before, own, after = split(order)
     return _cost(own, kind == "F") + _cost(before, True) + _cost(after, True)

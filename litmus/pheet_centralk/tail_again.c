@@ -1,5 +1,5 @@
 /* The pusher moves the tail over its first item with release and then once more with a relaxed store.
-   In C++11 that store goes on with the release sequence, in C++20 it does not. */
+   In C++11 that store continues the release sequence, in C++20 it does not. */
 
 #include <assert.h>
 #include <pthread.h>

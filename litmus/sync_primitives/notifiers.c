@@ -1,4 +1,4 @@
-/* The waiter goes on when all notifiers have notified, and sees what each of them wrote before. */
+/* The waiter continues when all notifiers have notified, and sees what each of them wrote before. */
 
 #include <assert.h>
 

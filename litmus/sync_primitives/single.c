@@ -1,4 +1,4 @@
-/* The waiter goes on after the notification, and each thread sees what the other wrote before. */
+/* The waiter continues after the notification, and each thread sees what the other wrote before. */
 
 #include <assert.h>
 

@@ -64,7 +64,7 @@ def hashes(need: Callable[[str], Tool]) -> Hashes:
 
 
 def wrong(paths: Sequence[Path], hashes: Hashes) -> list[Path]:
-    """Those of which we tell a hash, and another than herdtools7 does."""
+    """Those for which weakspot computes another hash than herdtools7."""
     theirs = hashes(paths)
     return [path for path in paths if herd_hash(read_test(path)) not in ("", theirs[path])]
 

@@ -51,7 +51,7 @@ HARDWARE = [
 each = pytest.mark.parametrize("hardware", HARDWARE, ids=[h.model for h in HARDWARE])
 
 DIFFERENT = {"MP+dmb.sy+dsb.oshld"}
-"""Hand-written tests on which herd7's file is not what its paper says; the test tells why."""
+"""Hand-written tests on which herd7's file is not what its paper says; the test states why."""
 
 
 @pytest.fixture(scope="session")

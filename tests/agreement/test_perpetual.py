@@ -68,7 +68,7 @@ def unrolled(test: Test) -> Test:
 
 def decided(test: Test, model: str, isa: str, seconds: float) -> set[Values] | None:
     """The states that a model allows of a test, as assembly where `isa` says so; None where its
-    behaviour is undefined, or where it takes too long to tell."""
+    behaviour is undefined, or where deciding takes too long."""
     made = mapped(test, targets()[isa]) if isa else None
     asked = made.test if made else test
     path = models.load()[model].path

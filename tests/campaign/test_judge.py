@@ -178,7 +178,7 @@ def test_an_unknown_verdict_contradicts_nothing() -> None:
     assert found(verdict("Unknown", "rc11"), histogram(3)) == []
 
 
-def test_where_checkers_disagree_the_machine_is_no_third_judge() -> None:
+def test_a_machine_does_not_decide_between_checkers_that_disagree() -> None:
     answers = (verdict("Never", "rc11"), verdict("Sometimes", "rc11", "engine"))
     assert [name for name, _, _ in found(*answers, histogram(3))] == ["WS401"]
 
@@ -191,7 +191,7 @@ def test_where_checkers_disagree_the_machine_is_no_third_judge() -> None:
         ((), {"clr2": "Never"}, [ERROR]),
     ],
 )
-def test_what_a_claim_records_is_no_fault(
+def test_a_violation_that_a_claim_records_is_no_error(
     seen: tuple[str, ...], verdicts: dict[str, Any], expected: list[Any]
 ) -> None:
     known = claim(test="SB", verdict=verdicts, seen=seen)
@@ -205,13 +205,13 @@ def test_a_claim_does_not_excuse_another_state() -> None:
     assert found(verdict("Never", "clr2"), seen, claims=(known,)) == [ERROR]
 
 
-def test_what_a_real_machine_is_known_to_show_is_no_news_on_an_emulated_one() -> None:
+def test_an_outcome_recorded_as_seen_on_hardware_is_no_finding_on_an_emulator() -> None:
     known = claim(test="SB", verdict={"clr2": "Never"}, seen=("x86_64",))
     seen = histogram(3, "aarch64", emulated=True)
     assert found(verdict("Never", "clr2"), seen, claims=(known,)) == [("WS201", "warning", True)]
 
 
-def test_what_only_an_emulator_shows_changes_no_exit_code_and_blames_it_first(
+def test_an_outcome_that_only_an_emulator_shows_changes_no_exit_code_and_blames_it_first(
     snapshot: SnapshotAssertion,
 ) -> None:
     seen = histogram(3, "aarch64", machine="qemu:aarch64", emulated=True)
@@ -314,7 +314,7 @@ def exploration(
         result=result,  # type: ignore[arg-type]
         violations=(bad,) if result == "Violated" else (),
         complete=6,
-        reasons=("the loop at both.c:5 is cut after 4 rounds",) if result == "Unknown" else (),
+        reasons=("the loop at both.c:5 iterates more than 4 times",) if result == "Unknown" else (),
     )
 
 
@@ -346,7 +346,7 @@ def test_a_violation_of_another_kind_or_model_is_not_the_recorded_one() -> None:
     assert found(*both, claims=(known,)) == [("WS101", "error", False), ("WS101", "error", True)]
 
 
-def test_what_goes_wrong_beside_the_recorded_violation_is_recorded_with_it() -> None:
+def test_violations_beside_the_recorded_one_are_recorded_with_it() -> None:
     known = claim(explored={"sc": "Violated: assertion"})
     both = exploration("Violated"), exploration("Violated", "race")
     violations = tuple(violation for each in both for violation in each.violations)
@@ -472,10 +472,10 @@ def test_an_unfinished_exploration_is_undecided_only_where_it_was_asked_for() ->
     assert code(exploration("Unknown")) == 0
     assert code(exploration("Unknown"), claims=(known,)) == 3
     left = undecided(record(exploration("Unknown"), claims=(known,)))
-    assert left == ("flags/both under sc: the loop at both.c:5 is cut after 4 rounds",)
+    assert left == ("flags/both under sc: the loop at both.c:5 iterates more than 4 times",)
 
 
-def test_what_is_recorded_as_unknown_leaves_nothing_open() -> None:
+def test_a_claim_recorded_as_unknown_is_not_inconclusive() -> None:
     known = claim(explored={"sc": "Unknown"})
     assert code(exploration("Unknown"), claims=(known,)) == 0
     assert found(exploration("Safe"), claims=(known,)) == [("WS001", "error", False)]
@@ -631,7 +631,7 @@ def explored(result: str, model: str, kind: str = "assertion") -> Exploration:
 @pytest.mark.parametrize(
     ("kind", "name"), [("assertion", "WS101"), ("hang", "WS103"), ("crash", "WS104")]
 )
-def test_what_fails_on_a_machine_is_an_error_with_machine_and_count(
+def test_a_failure_on_a_machine_is_an_error_with_machine_and_count(
     kind: str, name: str, snapshot: SnapshotAssertion
 ) -> None:
     (found,) = judge(record(program_run(kind=kind)))
@@ -640,7 +640,9 @@ def test_what_fails_on_a_machine_is_an_error_with_machine_and_count(
     assert not judge(record(program_run(0)))
 
 
-def test_what_fails_on_a_machine_and_is_safe_under_its_model_is_a_disallowed_outcome() -> None:
+def test_a_failure_on_a_machine_under_whose_model_the_program_is_safe_is_a_disallowed_outcome() -> (
+    None
+):
     given = record(program_run(), explored("Safe", "sc"), explored("Safe", "rc11"))
     (found,) = judge(given)
     assert (found.id, found.severity) == ("WS201", "error")
@@ -671,7 +673,7 @@ def test_a_failure_that_no_exploration_found_is_a_finding_of_its_own() -> None:
         ({"rc11": "Safe", "clr2": "Safe"}, False),
     ],
 )
-def test_where_models_are_recorded_to_differ_a_machine_may_side_with_one(
+def test_a_machine_may_agree_with_one_of_two_models_that_are_recorded_to_differ(
     expected: dict[str, str], recorded: bool
 ) -> None:
     given = [program_run(), explored("Violated", "rc11"), explored("Safe", "clr2")]

@@ -39,7 +39,7 @@ def test_a_folder_gives_its_litmus_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("word", ["nothing.c", "no/such/folder", "SB.litmus", "flgas"])
-def test_what_does_not_exist_is_bad_input(tmp_path: Path, word: str) -> None:
+def test_a_file_that_does_not_exist_is_bad_input(tmp_path: Path, word: str) -> None:
     with pytest.raises(BadInput):
         resolve([word], make_structure(tmp_path))
 

@@ -85,7 +85,7 @@ def test_programs_run_as_a_whole_once(corpus: Path, tmp_path: Path) -> None:
     assert ran == ["flags/both", "flags/both"], "an answer that is there is not asked for again"
 
 
-def test_what_compilers_make_of_each_test_is_looked_at_once(
+def test_the_compiled_code_of_each_test_is_checked_once(
     tmp_path: Path, need: Callable[[str], Tool]
 ) -> None:
     need("gcc")

@@ -76,7 +76,7 @@ def test_a_claim_may_be_about_the_explored_program(tmp_path: Path) -> None:
         ("tso", "c20", "programs are not explored under c20", "the verdict of a test"),
     ],
 )
-def test_what_cannot_be_explored_is_refused_at_its_line(
+def test_an_impossible_explored_result_is_refused_at_its_line(
     tmp_path: Path, old: str, new: str, message: str, advice: str
 ) -> None:
     text = EXPLORED.replace(old, new)

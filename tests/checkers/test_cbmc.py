@@ -161,7 +161,7 @@ def test_a_weak_compare_exchange_can_fail_spuriously() -> None:
         assert checked(Cbmc(), [test], "sc")["cas"].observation == expected
 
 
-def test_what_cbmc_cannot_be_asked_is_unknown_with_the_reason() -> None:
+def test_a_question_that_cbmc_cannot_answer_is_unknown_with_the_reason() -> None:
     loop = "C loop\n{}\nP0 (atomic_int* x) { while (atomic_load(x)) { } }\nexists ([x]=1)\n"
     file = Test(name="loop", arch="C", text=loop, path="loop.litmus")
     assert "straight lines" in checked(Cbmc(), [file], "sc")["loop"].reason

@@ -120,7 +120,7 @@ def test_a_forbidden_outcome_names_the_axiom_that_kills_it() -> None:
     assert "cycle: a ─po→ b ─rf→ c ─po→ d ─fr→ a" in shown
 
 
-def test_what_a_forall_misses_is_the_outcome_to_explain() -> None:
+def test_a_witness_of_a_forall_shows_a_state_that_violates_it() -> None:
     text = SB[: SB.index("exists")] + r"forall (0:r0=1 \/ 1:r0=1)" + "\n"
     (verdict,) = checked([made(text)], "rc11")
     assert verdict.witness is not None
@@ -289,7 +289,7 @@ def test_files_are_answered_as_their_texts_are(tmp_path: Path) -> None:
     assert unread["malformed"]["file"] == str(missing)
 
 
-def test_what_the_callback_raises_ends_the_batch() -> None:
+def test_an_exception_of_the_callback_ends_the_batch() -> None:
     def done(*_: object) -> None:
         raise OSError("disk full")
 

@@ -185,7 +185,7 @@ def test_one_line_that_several_calls_lead_to_is_one_violation() -> None:
     assert [violation.kind for violation in found.violations] == ["race", "hang"]
 
 
-def test_of_executions_that_go_wrong_at_one_line_the_smallest_is_shown() -> None:
+def test_the_smallest_of_the_executions_that_go_wrong_at_one_line_is_shown() -> None:
     turns: dict[str, Any] = {**RACE["witness"], "cycle": []}  # type: ignore[dict-item]
     longer = [*turns["events"], event(1, "F", "sc", "", site=1)]
     executions = [RACE["witness"], {**turns, "events": longer}, turns, {**turns, "events": longer}]

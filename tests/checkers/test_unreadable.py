@@ -46,7 +46,7 @@ def mine(text: str) -> Test:
 
 
 @pytest.mark.parametrize("what", UNSUPPORTED)
-def test_what_the_engine_does_not_know_is_reported_and_ends_nothing(what: str) -> None:
+def test_a_construct_that_the_engine_does_not_know_is_reported_and_ends_nothing(what: str) -> None:
     text, place = UNSUPPORTED[what]
     test = mine(text)
     other = {"AArch64": "AArch64 o\n{}\n P0 ;\n NOP ;\nexists (x=0)\n", "C": SB}[test.arch]
@@ -58,7 +58,7 @@ def test_what_the_engine_does_not_know_is_reported_and_ends_nothing(what: str) -
     assert next(iter(verdicts.values())).observation != "Unknown"
 
 
-def test_what_is_malformed_is_its_owners_mistake() -> None:
+def test_a_malformed_test_is_bad_input() -> None:
     test = mine(SB.replace("exists (", "exists )"))
     with pytest.raises(BadInput):
         asked(Engine(), [mine(UNSUPPORTED["a macro of the Linux kernel"][0]), test], "rc11")

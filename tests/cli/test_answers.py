@@ -99,7 +99,7 @@ def test_compiled_code_is_compared_with_its_source(
     assert "ldr w" in answer["assembly"]
 
 
-def test_what_no_compiler_is_asked_about_is_inconclusive(
+def test_a_test_that_no_compiler_can_be_asked_about_is_inconclusive(
     run: Run, folder: Path, snapshot: SnapshotAssertion
 ) -> None:
     (folder / "assembly.litmus").write_text("X86_64 a\n{ }\n P0 ;\n mfence ;\nexists (x=1)\n")

@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from test_explorations import ENDLESS
 
 
-def test_an_order_that_is_stronger_than_needed_is_a_finding(
+def test_a_memory_order_stronger_than_needed_is_a_finding(
     run: Run, snapshot: SnapshotAssertion
 ) -> None:
     ended = run("relax", "duffy_wsq")
@@ -20,20 +20,22 @@ def test_an_order_that_is_stronger_than_needed_is_a_finding(
     assert steady(ended.out) == snapshot
 
 
-def test_orders_that_are_all_needed_are_none(run: Run, snapshot: SnapshotAssertion) -> None:
+def test_memory_orders_that_are_all_needed_are_no_finding(
+    run: Run, snapshot: SnapshotAssertion
+) -> None:
     ended = run("relax", "dice_ptlqueue")
     assert ended.code == 0, ended.err
     assert steady(ended.out) == snapshot
 
 
-def test_the_execution_that_breaks_a_weaker_order_is_drawn(
+def test_the_execution_that_fails_with_a_weaker_memory_order_is_drawn(
     run: Run, snapshot: SnapshotAssertion
 ) -> None:
     ended = run("relax", "dice_ptlqueue", "--witness")
     assert steady(ended.out) == snapshot
 
 
-def test_fences_that_can_take_the_place_of_an_order_are_named(
+def test_fences_that_can_replace_a_memory_order_are_named(
     run: Run, snapshot: SnapshotAssertion
 ) -> None:
     ended = run("relax", "dice_ptlqueue", "--fences")
@@ -75,7 +77,9 @@ def test_a_program_that_is_violated_as_it_is_cannot_be_relaxed(
     assert steady(ended.out) == snapshot
 
 
-def test_what_the_corpus_records_is_compared(run: Run, snapshot: SnapshotAssertion) -> None:
+def test_results_are_compared_with_the_record_of_the_corpus(
+    run: Run, snapshot: SnapshotAssertion
+) -> None:
     ended = run("relax", "store_buffering", "dekker_locks", "--check")
     assert ended.code == 0, ended.out + ended.err
     assert ended.out == snapshot
@@ -101,7 +105,7 @@ def test_the_change_is_printed_as_a_patch_and_made(
     assert run("relax", "mine.c").code == 0
 
 
-def test_a_fence_in_the_place_of_an_order_is_written_when_it_is_asked_for(
+def test_a_fence_in_the_place_of_a_memory_order_is_written_if_requested(
     run: Run, folder: Path, snapshot: SnapshotAssertion
 ) -> None:
     source = folder / "mine.c"
@@ -187,7 +191,7 @@ def test_memory_orders_that_repair_a_program_that_is_too_weak_are_shown(
         "duffy_wsq --fences --check",
     ],
 )
-def test_what_cannot_be_relaxed_is_refused_with_advice(
+def test_arguments_that_cannot_be_relaxed_are_refused_with_advice(
     run: Run, snapshot: SnapshotAssertion, line: str
 ) -> None:
     ended = run("relax", *line.split())

@@ -141,7 +141,7 @@ def test_with_a_python_that_cannot_make_environments(machine: Machine) -> None:
     assert "python3-venv" in printed
 
 
-def test_what_stands_in_the_way_is_not_removed(machine: Machine) -> None:
+def test_a_file_in_the_place_of_a_folder_is_not_removed(machine: Machine) -> None:
     machine.has_python()
     machine.has_rust()
     machine.has("gcc", "")

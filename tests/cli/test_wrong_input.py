@@ -63,7 +63,7 @@ def test_an_empty_folder(run: Run, folder: Path, snapshot: SnapshotAssertion) ->
     ["", "hello\n", "C SB\n{ }\nP0 (atomic_int* x) { }\n"],
     ids=["empty", "no header", "no condition"],
 )
-def test_what_is_no_litmus_test(
+def test_a_file_that_is_no_litmus_test(
     run: Run, folder: Path, text: str, snapshot: SnapshotAssertion
 ) -> None:
     (folder / "bad.litmus").write_text(text)
@@ -100,7 +100,7 @@ def test_a_header_that_is_not_found(run: Run, folder: Path, snapshot: SnapshotAs
     assert error(run("gen", "mp.c", "-D", "not a macro")) == snapshot
 
 
-def test_what_is_not_supported_is_named_at_its_line(
+def test_an_unsupported_construct_is_named_at_its_line(
     run: Run, folder: Path, snapshot: SnapshotAssertion
 ) -> None:
     (folder / "asm.c").write_text(

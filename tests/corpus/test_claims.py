@@ -167,7 +167,7 @@ def with_one_less(test: Test) -> Iterator[Test]:
 
 
 @by_name
-def test_what_only_a_weak_model_violates_has_a_test(structure: Structure) -> None:
+def test_a_violation_under_a_weak_model_alone_has_a_test(structure: Structure) -> None:
     """But for races of threads that never communicate and for memory freed too early, which need
     no cycle."""
     for claim in structure.claims:
@@ -202,7 +202,7 @@ def test_verdicts_are_as_recorded(structure: Structure, need: Callable[[str], To
 
 
 @by_name
-def test_what_x86_may_show_and_another_model_forbids_is_recorded_as_seen(
+def test_an_outcome_that_x86_may_show_and_another_model_forbids_is_recorded_as_seen(
     structure: Structure, need: Callable[[str], Tool]
 ) -> None:
     """Else the main job fails on some machines and not on others."""

@@ -300,7 +300,7 @@ def test_a_lock_that_main_took_before_it_started_threads_is_waited_for(tmp_path:
         ("abort();", "assertion", "abort"),
     ],
 )
-def test_what_a_thread_does_wrong_alone_is_found(
+def test_an_error_of_one_thread_is_found(
     tmp_path: Path, body: str, kind: str, message: str
 ) -> None:
     text = f"""
@@ -337,7 +337,7 @@ void *two(void *p) {
         ("*q = 7;", "relaxed", "", "", "race"),
     ],
 )
-def test_what_threads_do_wrong_to_a_shared_object_is_found(
+def test_an_error_of_threads_with_a_shared_object_is_found(
     tmp_path: Path, fill: str, order: str, after: str, taken: str, kind: str
 ) -> None:
     text = SHARED_HEAP.replace("FILL", fill).replace("ORDER", order)
@@ -595,7 +595,7 @@ NOISY = [
 
 
 @pytest.mark.parametrize("noise", NOISY)
-def test_what_a_violation_does_not_need_is_not_shown(tmp_path: Path, noise: str) -> None:
+def test_events_that_a_violation_does_not_need_are_not_shown(tmp_path: Path, noise: str) -> None:
     """Another thread, and what the threads do before, between and after, as operations of their
     own."""
     text = f"""
@@ -616,7 +616,7 @@ def test_what_a_violation_does_not_need_is_not_shown(tmp_path: Path, noise: str)
     assert around(violation["witness"]) == "c-po-d d-fr-f f-po-g g-fr-c"
 
 
-def test_of_threads_that_go_wrong_alike_one_is_shown(tmp_path: Path) -> None:
+def test_one_of_several_threads_with_the_same_error_is_shown(tmp_path: Path) -> None:
     text = """
     atomic_int x, y;
     void *one(void *p) { STORE(y, 1); return 0; }
@@ -628,7 +628,7 @@ def test_of_threads_that_go_wrong_alike_one_is_shown(tmp_path: Path) -> None:
     assert sorted(accesses_by_thread(violation["witness"]).values()) == [["R x 1"], ["W x 1"]]
 
 
-def test_what_can_only_be_read_as_it_is_is_not_shown(tmp_path: Path) -> None:
+def test_a_value_that_can_only_be_read_as_it_is_is_not_shown(tmp_path: Path) -> None:
     """Of a ticket that one thread draws and a place that follows from it."""
     text = MP.replace("x, y;", "x, y, put, take;")
     text = text.replace("STORE(y, 1)", "if (atomic_fetch_add(&put, 1) == 0) STORE(y, 1)")
@@ -734,7 +734,7 @@ def test_a_limit_is_named(tmp_path: Path) -> None:
     assert found["reasons"] == ["limit of 5 executions"]
 
 
-def test_what_done_raises_ends_the_work(tmp_path: Path) -> None:
+def test_an_exception_of_done_ends_the_work(tmp_path: Path) -> None:
     text = "atomic_int x; void *inc(void *p) { atomic_fetch_add(&x, 1); return 0; }"
     found = program(tmp_path, text, *["inc"] * 9)
 

@@ -591,7 +591,7 @@ int main() {
         ("<vector>", "struct S { S(int); }; std::vector<S> v; v.resize(3);", "__construct_at"),
     ],
 )
-def test_what_does_not_compile_is_an_error_at_the_users_line(
+def test_a_program_that_does_not_compile_is_an_error_at_the_users_line(
     tmp_path: Path, head: str, statement: str, message: str
 ) -> None:
     path = written(tmp_path, f"#include {head}\nint main() {{\n  {statement}\n}}\n")
@@ -609,7 +609,7 @@ def test_what_does_not_compile_is_an_error_at_the_users_line(
         ("<chrono>", "std::chrono::steady_clock::now();", "std::chrono::steady_clock::now"),
     ],
 )
-def test_what_the_library_keeps_to_itself_is_refused_by_its_name(
+def test_a_library_function_without_source_is_refused_by_its_name(
     tmp_path: Path, head: str, statement: str, name: str
 ) -> None:
     path = written(tmp_path, f"#include {head}\nint main() {{\n  {statement}\n}}\n")

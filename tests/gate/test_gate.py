@@ -145,7 +145,9 @@ def test_a_limit_is_inconclusive_and_a_finding_wins_over_it(
     assert project.gate().code == 1
 
 
-def test_what_does_not_compile_is_bad_input(project: Project, snapshot: SnapshotAssertion) -> None:
+def test_a_scenario_that_does_not_compile_is_bad_input(
+    project: Project, snapshot: SnapshotAssertion
+) -> None:
     project.write("tests/push_pop.cpp", PUSH_POP.replace("queue.try_pop()", "queue.pop()"))
     ended = project.gate()
     assert ended.code == 2

@@ -107,7 +107,7 @@ def test_a_configured_baseline_must_exist_and_be_readable(
     assert project.gate().code == 0
 
 
-def test_what_is_accepted_is_suppressed_in_sarif(project: Project) -> None:
+def test_an_accepted_finding_is_suppressed_in_sarif(project: Project) -> None:
     project.weaken()
     project.gate("--write-baseline")
     project.gate("--sarif", "out.sarif")

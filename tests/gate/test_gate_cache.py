@@ -18,7 +18,7 @@ from weakspot.harness.checkers.explorer import EngineExplorer
 
 @pytest.fixture
 def idle(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """A project whose answers are known; who compiles, explores or checks again fails."""
+    """A project whose answers are known; compiling, exploring or checking again fails."""
     assert project.gate().code == 0
     for owner, name in ((clang, "run"), (EngineExplorer, "explore"), (Engine, "check")):
         monkeypatch.setattr(owner, name, None)
@@ -38,7 +38,7 @@ CHANGES: dict[str, Callable[[Project], object]] = {
     "a macro": lambda project: project.write("weakspot.toml", f'build.defines = ["X=1"]\n{CONFIG}'),
     "a bound": lambda project: project.write("weakspot.toml", f"{CONFIG}unroll = 7\n"),
     "the model": lambda project: project.write("weakspot.toml", f'models = ["sc"]\n{CONFIG}'),
-    "what is kept": lambda project: [
+    "what is cached": lambda project: [
         path.write_bytes(path.read_bytes()[:-9])
         for path in (project.folder / ".weakspot").rglob("*.json")
     ],
@@ -46,7 +46,7 @@ CHANGES: dict[str, Callable[[Project], object]] = {
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_what_changed_is_asked_again(idle: Project, what: str) -> None:
+def test_a_question_whose_input_changed_is_asked_again(idle: Project, what: str) -> None:
     CHANGES[what](idle)
     ended = idle.gate()
     assert ended.code == 2, "something is None now, and is called"

@@ -78,7 +78,7 @@ def test_operations_are_as_written_with_their_values_stamped() -> None:
         ("int r0 = atomic_load(x); atomic_store(x,100000);", "", False),
     ],
 )
-def test_what_depends_on_what_is_in_memory_is_set_back(
+def test_memory_is_reset_if_a_result_depends_on_it(
     operation: str, init: str, stamped: bool
 ) -> None:
     source = native_source(written(f"P0 (atomic_int* x, int* e) {{ {operation} }}", init=init))

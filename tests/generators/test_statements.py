@@ -50,7 +50,7 @@ def test_results_that_nobody_keeps_get_a_register() -> None:
     assert body.threads[0][0].reg == "u0"
 
 
-def test_what_stands_behind_an_if_is_guarded() -> None:
+def test_statements_after_an_if_are_guarded() -> None:
     body = _test(
         "int r1 = -1; int r0 = atomic_load(x); if (r0 == 1) { r1 = atomic_load(x); }",
     ).statements
@@ -85,5 +85,5 @@ def test_what_stands_behind_an_if_is_guarded() -> None:
         "not C",
     ],
 )
-def test_what_is_no_straight_line_has_no_statements(test: Test) -> None:
+def test_a_test_outside_the_supported_c_has_no_statements(test: Test) -> None:
     assert test.statements is None

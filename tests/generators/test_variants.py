@@ -1,4 +1,5 @@
-"""Siblings: which there are, what they are called, and that each is what it says."""
+"""Weaker and stronger variants of a test: which there are, their names, and that each is what its
+name says."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def test_threads_that_take_turns_make_no_test() -> None:
     assert made(execution(turns, rf=[(1, 4), (3, 6)], co=[(0, 3), (1, 5)])) is None
 
 
-def test_what_stands_beside_the_cycle_is_left_out() -> None:
+def test_events_beside_the_cycle_are_left_out() -> None:
     more = [
         ["W z 1 rlx", "W x 1 rel", "F sc", "R y 0 acq", "W z 2 rlx"],
         ["W y 1 rel", "F sc", "R x 0 acq", "R z 1 rlx"],

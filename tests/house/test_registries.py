@@ -240,7 +240,7 @@ def test_doctor_reports_what_each_needs(weakspot: Weakspot) -> None:
     assert {"shell", "beads", "toycc", "qemu-toy64", "toy64-linux-gnu-gcc"} <= lines.keys()
 
 
-def test_what_cannot_be_loaded_is_an_error_that_names_it(
+def test_an_extension_that_cannot_be_loaded_is_an_error_that_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     info = tmp_path / "broken-1.0.dist-info"
@@ -262,7 +262,7 @@ def test_a_name_that_none_has_is_bad_input_that_lists_the_names() -> None:
     assert caught.value.advice == "known: native, litmus7"
 
 
-def test_what_is_added_in_this_process_is_found() -> None:
+def test_an_extension_added_in_this_process_is_found() -> None:
     class Twin(Engine, frozen=True):
         name: str = "twin"
         rank: int = 9

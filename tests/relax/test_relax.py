@@ -91,7 +91,7 @@ def test_they_are_those_that_trying_every_assignment_gives(passing: str) -> None
 
 @pytest.mark.parametrize("model", ["sc", "tso", models.LANGUAGE])
 @pytest.mark.parametrize("structure", ["store_buffering", "dekker_locks"])
-def test_what_is_stronger_than_what_suffices_suffices(structure: str, model: str) -> None:
+def test_memory_orders_stronger_than_sufficient_ones_suffice(structure: str, model: str) -> None:
     """What the search rests on, assignment by assignment."""
     for work in relaxings(structure, model=model):
         work.run()
@@ -102,7 +102,9 @@ def test_what_is_stronger_than_what_suffices_suffices(structure: str, model: str
         assert above == enough
 
 
-def test_what_is_stronger_is_a_finding_with_the_order_to_write(passing: str) -> None:
+def test_a_memory_order_stronger_than_needed_is_a_finding_with_the_one_to_write(
+    passing: str,
+) -> None:
     found = findings(relaxed(passing))
     assert {each.id for each in found} == {"WS301"}
     assert [each.fix for each in found] == [
@@ -127,7 +129,7 @@ def test_every_order_in_an_answer_is_explained_by_a_violation_below_it(structure
                 assert all(need.violation.witness for need in needs)
 
 
-def test_of_a_program_that_is_too_weak_they_are_those_that_repair_it(passing: str) -> None:
+def test_the_weakest_memory_orders_of_a_program_that_is_too_weak_repair_it(passing: str) -> None:
     path = Path(passing)
     text = path.read_text().replace("atomic_store(&flag, 1)", "STORE(&flag, 1)")
     weak = "#define STORE(x, v) atomic_store_explicit(x, v, memory_order_relaxed)\n"
@@ -181,7 +183,7 @@ def test_a_stronger_model_asks_for_less(passing: str) -> None:
     assert one.needs == ((), (), ())
 
 
-def test_what_a_limit_leaves_open_is_not_decided() -> None:
+def test_a_result_within_a_limit_is_not_decided() -> None:
     work = relaxings("duffy_wsq", bounds=Bounds(executions=4))[0]
     work.run()
     found = work.result()

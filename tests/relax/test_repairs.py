@@ -51,7 +51,7 @@ def test_a_repair_is_no_stronger_than_needed() -> None:
 
 
 @pytest.mark.parametrize("violated", ["v2_one_slot", "v2_try_take_slow_producer"])
-def test_what_no_memory_order_repairs_has_no_repair(violated: str) -> None:
+def test_a_violation_that_no_memory_order_prevents_has_no_repair(violated: str) -> None:
     assert proposed("dice_ptlqueue", violated) == ()
 
 

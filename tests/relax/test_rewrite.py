@@ -142,7 +142,7 @@ def test_an_order_is_written_where_it_belongs(
         ),
     ],
 )
-def test_what_cannot_be_written_safely_is_left_to_be_done_by_hand(
+def test_a_change_that_cannot_be_written_safely_is_left_to_the_user(
     tmp_path: Path, name: str, body: str, why: str
 ) -> None:
     line, change, _ = weakened(tmp_path, name, body)
@@ -180,7 +180,7 @@ def test_a_patch_equals_the_change(tmp_path: Path) -> None:
     assert path.read_bytes() == change.after[str(path)]
 
 
-def test_what_is_not_confirmed_leaves_the_files_as_they_were(tmp_path: Path) -> None:
+def test_a_change_that_is_not_confirmed_leaves_the_files_as_they_were(tmp_path: Path) -> None:
     _, change, _ = weakened(tmp_path, "a.c", "atomic_store(&x, 2);")
     path = tmp_path / "a.c"
     old = path.read_bytes()
@@ -304,7 +304,7 @@ def test_a_fence_is_put_beside_the_statement(
         ("rel fence; rlx", "if (g) g = 1; else atomic_store(&x, 1);", "part of a longer statement"),
     ],
 )
-def test_where_a_fence_has_no_clear_place_it_is_left_to_do_by_hand(
+def test_a_fence_without_a_clear_place_is_left_to_the_user(
     tmp_path: Path, order: str, body: str, why: str
 ) -> None:
     _, change, _ = given(tmp_path, "a.c", body, lambda _: order)

@@ -67,7 +67,7 @@ def checked(tests: list[Test], seconds: float, jobs: int = 2) -> dict[str, Verdi
 
 @pytest.fixture
 def troubled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, need: Callable[[str], Tool]) -> Path:
-    """Puts a herd7 in the way that has trouble with marked tests."""
+    """Replaces herd7 by one that has trouble with marked tests."""
     script = TROUBLED.replace("REAL", need("herd7").path)
     (tmp_path / "bin").mkdir()
     program = tmp_path / "bin" / "herd7"

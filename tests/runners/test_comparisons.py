@@ -53,13 +53,13 @@ def test_a_planted_cost_is_found_and_is_no_noise() -> None:
     assert held >= 180, "19 of 20 hold the true figure, which is 7 or 8.75 by the clock"
 
 
-def test_of_programs_that_are_alike_there_is_noise() -> None:
+def test_equal_programs_differ_only_by_noise() -> None:
     """In 19 of 20 cases, of 400; by chance fewer than 366 in one of a thousand tests."""
     noisy = sum(found(measured([0.0, 0.0], 40, machine(seed))).is_noise for seed in range(400))
     assert noisy >= 366
 
 
-def test_what_drifts_weighs_on_all_alike() -> None:
+def test_drift_affects_all_programs_alike() -> None:
     """A machine that takes a nanosecond more each time it is asked."""
     clock = itertools.count()
     comparison = measured([0.0, 0.0, 5.0], 20, lambda more: 100 + more + next(clock))
@@ -103,7 +103,7 @@ def test_the_interval_holds_the_median_with_95_percent() -> None:
     assert whole.is_noise
 
 
-def test_who_is_known_least_has_the_next_turn() -> None:
+def test_the_comparison_with_the_widest_interval_has_the_next_turn() -> None:
     quiet, loud = machine(1, noise=0.1), machine(1, noise=30.0)
     comparisons = {name: Comparison([0.0, 5.0]) for name in ("quiet", "loud", "other")}
     alone = Comparison([0.0])

@@ -101,7 +101,7 @@ def test_orders_that_compile_alike_are_one_and_the_others_are_measured(
     assert source.read_text() == SOURCE, "the user's files are never touched"
 
 
-def test_what_was_measured_until_ctrl_c_is_reported(source: Path, here: Machine) -> None:
+def test_measurements_until_ctrl_c_are_reported(source: Path, here: Machine) -> None:
     program = read_program(source, build=Build(include=(source.parents[1] / "include",)))
 
     def report(text: str) -> None:
@@ -116,7 +116,7 @@ def test_what_was_measured_until_ctrl_c_is_reported(source: Path, here: Machine)
     assert found.turns == 8
     assert found.runs[0].alone is not None
     timings = [one for site in found.sites for each in site.orders for one in (each.alone,)]
-    assert not any(timings), "eight turns, of several programs, tell no difference"
+    assert not any(timings), "eight turns, of several programs, show no difference"
     assert not any(prices(site) for site in found.sites if len(site.orders) == 5)
 
 
@@ -137,7 +137,9 @@ def test_threads_that_wait_for_one_another_are_measured_together_only(
     assert run.together is not None
 
 
-def test_what_takes_too_long_to_be_timed_is_not_timed(tmp_path: Path, here: Machine) -> None:
+def test_a_program_that_takes_too_long_to_be_timed_is_not_timed(
+    tmp_path: Path, here: Machine
+) -> None:
     path = tmp_path / "it.c"
     path.write_text(
         SOURCE.replace('#include "orders.h"', "#define ORDER memory_order_release").replace(
@@ -153,7 +155,9 @@ def test_what_takes_too_long_to_be_timed_is_not_timed(tmp_path: Path, here: Mach
     assert not any(order.alone or order.together for site in found.sites for order in site.orders)
 
 
-def test_what_cannot_be_written_or_run_is_explained(tmp_path: Path, here: Machine) -> None:
+def test_a_memory_order_that_cannot_be_written_or_run_is_explained(
+    tmp_path: Path, here: Machine
+) -> None:
     path = tmp_path / "it.c"
     path.write_text(
         SOURCE.replace('#include "orders.h"', "#define ORDER memory_order_release").replace(
@@ -262,7 +266,7 @@ def test_fences_beside_accesses_have_prices(tmp_path: Path, here: Machine) -> No
     assert not orders["sc fence; rlx"].same_as, "it is an instruction, here as elsewhere"
 
 
-def test_what_no_thread_executes_has_no_price(tmp_path: Path, here: Machine) -> None:
+def test_an_operation_that_no_thread_executes_has_no_price(tmp_path: Path, here: Machine) -> None:
     found = counted(tmp_path, here, "if (y) {\n    x = 1;\n  }", "(void)0;")
     site = by_line(found.sites)[6]
     assert [bool(order.why) for order in site.orders] == [False, False, False]

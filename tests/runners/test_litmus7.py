@@ -62,7 +62,7 @@ def test_store_buffering_is_seen_here_and_with_fences_is_not(here: Machine) -> N
         assert histograms[name].target == 0
 
 
-def test_what_was_done_is_recorded(here: Machine) -> None:
+def test_the_parameters_of_a_run_are_recorded(here: Machine) -> None:
     histogram = ran([sb()], here, seconds=0.3)["SB"]
     parameters = histogram.parameters
     assert "-mem indirect" in parameters["options"]
@@ -148,7 +148,7 @@ def test_emulated_machines_run_tests_and_say_what_they_are(arch: str, need: Need
     assert histograms["SB+fences"].target == 0
 
 
-def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_tool_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools, "find", lambda _: None)
     machine = machines.resolve("qemu:aarch64")
     missing = Litmus7().available(machine)

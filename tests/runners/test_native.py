@@ -156,7 +156,7 @@ def seen(test: Test, machine: Machine, folder: Path, mode: str, processors: int)
 
 
 @x86
-def test_what_x86_forbids_is_not_seen_perpetually(here: Machine, tmp_path: Path) -> None:
+def test_an_outcome_that_x86_forbids_is_not_seen_perpetually(here: Machine, tmp_path: Path) -> None:
     assert all(each.observation == "Never" for each in allowed(list(STRONG), "tso").values())
     for test in STRONG:
         assert seen(test, here, tmp_path, "perpetual", here.cores) == 0, test.name
@@ -164,7 +164,9 @@ def test_what_x86_forbids_is_not_seen_perpetually(here: Machine, tmp_path: Path)
 
 @x86
 @pytest.mark.parametrize("test", WEAK, ids=lambda test: test.name)
-def test_what_x86_allows_is_seen_perpetually(here: Machine, tmp_path: Path, test: Test) -> None:
+def test_an_outcome_that_x86_allows_is_seen_perpetually(
+    here: Machine, tmp_path: Path, test: Test
+) -> None:
     assert allowed([test], "sc")[test.name].observation == "Never"
     assert allowed([test], "tso")[test.name].observation == "Sometimes"
     if local.cores() < (needed := 3 if test.name in AT_ONCE else 2):
@@ -189,7 +191,7 @@ def test_three_threads_show_on_two_processors_nothing_else(here: Machine, tmp_pa
             assert seen(test, here, tmp_path, "alone", 2) == 0, test.name
 
 
-def test_what_was_done_is_recorded(here: Machine) -> None:
+def test_the_parameters_of_a_run_are_recorded(here: Machine) -> None:
     histogram = ran([sb()], here)["SB"]
     parameters = histogram.parameters
     assert parameters["compiler"].startswith("gcc ")
@@ -410,7 +412,7 @@ def test_threads_are_placed_apart_where_there_is_room() -> None:
     assert distances(2, 64) == {None, 2, 32}
 
 
-def test_where_processors_are_few_each_thread_has_one_to_itself_in_turn() -> None:
+def test_each_thread_has_a_processor_to_itself_in_turn_if_there_are_few() -> None:
     def alone(threads: int, processors: int) -> set[int]:
         every = settings(threads, processors, perpetual=False)
         return {each["alone"] for each in every if "alone" in each}
@@ -452,7 +454,7 @@ def test_a_cache_that_cannot_be_written_costs_time_only(
     assert ran([sb()], here)["SB"].iterations > 0
 
 
-def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_tool_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools, "find", lambda _: None)
     assert "gcc" in Native().available(local.machine())
     with pytest.raises(MissingTool) as caught:

@@ -61,7 +61,7 @@ def test_a_slower_clock_and_stolen_time_show() -> None:
 
 
 @pytest.mark.parametrize("text", ["gone", "", "work\n", "work 5\nstat \n", "Illegal instruction"])
-def test_what_cannot_be_measured_is_missing_and_costs_nothing(text: str) -> None:
+def test_a_figure_that_cannot_be_measured_is_missing_and_costs_nothing(text: str) -> None:
     assert measured(text, "work 100\n") == Steadiness()
     assert measured("work 100\n", text, "work 300\n") == Steadiness(1)
 

@@ -105,7 +105,7 @@ def test_a_queue_without_its_fence_loses_or_doubles_an_element(here: Machine, na
 @pytest.mark.parametrize(
     "name", ["pop_vs_steal", "two_pops_vs_steal", "remove_vs_steal", "local_item_fences", "waiters"]
 )
-def test_what_is_right_does_not_fail_nor_hang(here: Machine, name: str) -> None:
+def test_a_correct_program_does_not_fail_nor_hang(here: Machine, name: str) -> None:
     run = until(lambda run: run.overlapped, name, here)
     assert run.instances > 0, run
     assert run.overlapped > 0, run
@@ -129,10 +129,10 @@ def test_a_lost_wake_up_is_a_hang_and_ends_the_run(here: Machine) -> None:
 def test_each_instance_begins_with_fresh_variables_and_memory(written: Written) -> None:
     top = (
         "static int zero, one_ = 1, *own = &one_, many[5000];\n"
-        "static atomic_int sum;\nstatic int *volatile kept;\n"
+        "static atomic_int sum;\nstatic int *volatile sink;\n"
         "static int called(void) { static int times = 7; return ++times; }\n"
     )
-    both = "atomic_fetch_add(&sum, 1); kept = malloc(400000); *kept = 1;"
+    both = "atomic_fetch_add(&sum, 1); sink = malloc(400000); *sink = 1;"
     after = (
         "assert(++zero == 1); assert(++one_ == 2); assert(own == &one_); assert(sum == 2);"
         "assert(called() == 8); assert(++many[4999] == 1);"
@@ -184,7 +184,7 @@ def test_a_failure_that_leaves_a_lock_costs_only_its_slice(written: Written) -> 
     assert run.failed == run.instances
 
 
-def test_what_threads_return_and_are_is_as_in_any_program(written: Written) -> None:
+def test_results_and_handles_of_threads_are_as_in_any_program(written: Written) -> None:
     top = "#include <stdint.h>\n#include <threads.h>\nstatic pthread_t me;\n" + (
         "static int third(void *given) { thrd_exit(*(int *)given + 1); return 0; }\n"
     )
@@ -256,13 +256,13 @@ def test_variables_that_are_not_set_back_are_noticed(
     written: Written, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The test of fresh variables can fail."""
-    planted("memcpy(weakspot_zero_begin, kept + plain, zero);\n    atomic", "atomic", monkeypatch)
+    planted("memcpy(weakspot_zero_begin, saved + plain, zero);\n    atomic", "atomic", monkeypatch)
     run = written("", "", "assert(++n == 1);", "static int n;\n")
     assert run.failed == run.instances - int(run.parameters["slices"])
 
 
 def test_a_program_that_is_too_large_is_not_run_in_part(written: Written) -> None:
-    run = written("kept = malloc(2000000); *kept = 1;", top="static int *volatile kept;\n")
+    run = written("sink = malloc(2000000); *sink = 1;", top="static int *volatile sink;\n")
     assert run.reason.endswith("the program takes more than a MiB of memory a thread")
     more = "pthread_t t[17]; for (int i = 0; i < 17; i++) pthread_create(&t[i], 0, none, 0);"
     run = written(more, top="static void *none(void *given) { return given; }\n")

@@ -194,7 +194,7 @@ def test_a_door_without_its_fence_lets_both_in(tmp_path: Path, here: Machine, or
 
 @tso
 @pytest.mark.parametrize("text", [dekker("seq_cst"), QUEUE], ids=["door", "queue"])
-def test_what_is_right_in_cxx_does_not_fail(tmp_path: Path, here: Machine, text: str) -> None:
+def test_a_correct_cxx_program_does_not_fail(tmp_path: Path, here: Machine, text: str) -> None:
     run = ran(tmp_path, text, here)
     assert run.instances > 0, run
     assert not run.failures
@@ -226,7 +226,7 @@ def test_a_compiler_error_is_reported_with_its_line(tmp_path: Path, here: Machin
     assert run.reason.startswith("g++ does not compile it: it.cpp:3:21: ")
 
 
-def test_what_nobody_catches_is_a_failure(tmp_path: Path, here: Machine) -> None:
+def test_an_exception_that_nobody_catches_is_a_failure(tmp_path: Path, here: Machine) -> None:
     text = "#include <thread>\nstatic int n = 3;\nint main() {\n"
     text += "  std::thread one([] { if (n == 3) throw n; });\n  one.join();\n}\n"
     run = ran(tmp_path, text, here)
@@ -235,7 +235,7 @@ def test_what_nobody_catches_is_a_failure(tmp_path: Path, here: Machine) -> None
     assert failure.count == run.instances
 
 
-def test_what_orders_cost_is_measured_in_cxx(tmp_path: Path, here: Machine) -> None:
+def test_the_cost_of_memory_orders_is_measured_in_cxx(tmp_path: Path, here: Machine) -> None:
     source = tmp_path / "queue.cpp"
     source.write_text(QUEUE)
     work = Costing("queue.cpp", [("queue", read_program(source))], here)

@@ -46,7 +46,7 @@ end:
 }
 
 #[test]
-fn what_depends_on_more_than_constants_is_not_folded() {
+fn a_value_that_depends_on_more_than_constants_is_not_folded() {
     let run = run("
 @x = global i32 1
 @y = global [2 x i32] zeroinitializer
@@ -75,14 +75,14 @@ fn a_loop_whose_values_start_as_constants_runs_to_its_end() {
   br label %head
 head:
   %i = phi i64 [ 0, %entry ], [ %next, %body ]
-  %kept = phi i64 [ 7, %entry ], [ %kept, %body ]
+  %last = phi i64 [ 7, %entry ], [ %last, %body ]
   %more = icmp ult i64 %i, 3
   br i1 %more, label %body, label %after
 body:
   %next = add i64 %i, 1
   br label %head
 after:
-  %r = add i64 %i, %kept";
+  %r = add i64 %i, %last";
     assert_eq!(value("", body), 10);
 }
 

@@ -50,7 +50,7 @@ fn unsupported_constructs_are_named_at_their_line() {
 }
 
 #[test]
-fn what_nothing_reaches_is_not_refused() {
+fn unreachable_code_is_not_refused() {
     let text = "
 define double @unused(double %x) {
   %y = fadd double %x, %x

@@ -151,7 +151,7 @@ fn dependencies_go_through_arithmetic_and_private_memory() {
             assert_eq!(w.ctrl, x);
         }
         assert!(
-            find(events, EventKind::Write, "kept").is_empty(),
+            find(events, EventKind::Write, "copy").is_empty(),
             "not shared"
         );
     }
@@ -169,7 +169,7 @@ fn unshared_events_are_in_the_trace_on_request() {
     assert!(all
         .runs
         .iter()
-        .all(|r| find(&r.threads[1], EventKind::Write, "kept").len() == 1));
+        .all(|r| find(&r.threads[1], EventKind::Write, "copy").len() == 1));
 }
 
 #[test]

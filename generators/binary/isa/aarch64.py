@@ -94,9 +94,9 @@ class AArch64:
         if _EXCHANGE.match(name):
             return Flow((*named[:1], *inside), tuple(named[1:]))
         count = 2 if name.startswith(("ldp", "ldx", "ldax")) and len(named) > 1 else 1
-        kept = name.startswith(("movk", "bfi", "bfx", "cas"))
+        reads_written = name.startswith(("movk", "bfi", "bfx", "cas"))
         written = named[:count] if len(given) and _starts(given[0]) else []
-        reads = named if kept else named[len(written) :]
+        reads = named if reads_written else named[len(written) :]
         sets = (FLAGS,) if name in ("adds", "subs", "ands", "bics", "negs") else ()
         return Flow((*reads, *inside, *flags), (*written, *sets))
 

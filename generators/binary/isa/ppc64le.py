@@ -31,7 +31,7 @@ _REGISTER = re.compile(r"r([12]?\d|3[01])")
 _BRANCHES = {"beq": True, "bne": False}  # equal or not is the same to signed and unsigned
 _LOADS = {"lwz": 4, "lwa": 4, "ld": 8, "lbz": 1}
 _STORES = {"stw": 4, "std": 8, "stb": 1}
-_WIDTH = re.compile(r"(?P<way>l|st)(?P<size>[bhwd])(?P<ordered>arx|cx\.)?(?P<form>[az]?u?x?)")
+_WIDTH = re.compile(r"(?P<direction>l|st)(?P<size>[bhwd])(?P<ordered>arx|cx\.)?(?P<form>[az]?u?x?)")
 _ARITHMETIC: dict[str, Arithmetic] = {
     **{"add": "add", "addi": "add", "and": "and", "andi.": "and"},
     **{"or": "or", "ori": "or", "xor": "xor", "xori": "xor"},
@@ -64,10 +64,10 @@ class PPC:
         kind = _WIDTH.fullmatch(instruction.name)
         if at is None or kind is None:
             return instruction
-        name = {"l": "lwz", "st": "stw"}[kind["way"]]
+        name = {"l": "lwz", "st": "stw"}[kind["direction"]]
         given: tuple[Operand, ...] = (instruction.operands[0], at)
         if kind["ordered"]:
-            name = "lwarx" if kind["way"] == "l" else "stwcx."
+            name = "lwarx" if kind["direction"] == "l" else "stwcx."
             given = (instruction.operands[0], 0, "r0")  # its address is known otherwise
         return msgspec.structs.replace(instruction, name=name, operands=given)
 
@@ -105,8 +105,10 @@ class PPC:
         if name in ("mfctr", "mflr"):
             return Flow((name[2:],), tuple(named))
         reads = [each[:3] if each.startswith("cr") else each for each in named[1:]]
-        kept = named[:1] if name.startswith(("rlwimi", "rldimi")) else []
-        return Flow((*reads, *kept), (*named[:1], *(["cr0"] if name.endswith(".") else [])))
+        inserted_into = named[:1] if name.startswith(("rlwimi", "rldimi")) else []
+        return Flow(
+            (*reads, *inserted_into), (*named[:1], *(["cr0"] if name.endswith(".") else []))
+        )
 
     def register(self, name: str, _size: int, /) -> str:
         return name

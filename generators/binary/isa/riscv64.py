@@ -42,7 +42,7 @@ _ARITHMETIC: dict[str, Arithmetic] = {
 }
 _AMO = re.compile(r"amo(swap|add|and|or|xor)\.w(\.aq|\.rl|\.aqrl)?")
 _RESERVE = re.compile(r"(lr|sc)\.w(\.aq|\.rl|\.aqrl)?")
-_WIDTH = re.compile(r"(?P<way>[ls])[bhwd]u?")
+_WIDTH = re.compile(r"(?P<direction>[ls])[bhwd]u?")
 _DOUBLE = re.compile(r"((?:amo\w+|lr|sc))\.d")
 _BRANCHES = ("beq", "bne")
 
@@ -68,7 +68,7 @@ class RISCV:
     def word(self, instruction: Instruction) -> Instruction:
         name = instruction.name.removeprefix("c.")
         if (narrow := _WIDTH.fullmatch(name)) is not None:
-            name = f"{narrow['way']}w"
+            name = f"{narrow['direction']}w"
         else:
             name = _DOUBLE.sub(r"\1.w", name)
         return msgspec.structs.replace(instruction, name=name)

@@ -86,7 +86,7 @@ fn evaluation() {
 }
 
 #[test]
-fn what_is_not_used_is_not_an_error() {
+fn an_unused_definition_is_not_an_error() {
     let graph = Graph::new(&["Wx Rx"]);
     let text = "let x = unheard-of\nlet y = W & po\nlet f a = unheard-of | a\nlet g = f 0";
     assert!(graph.count(&model(text)).is_ok());

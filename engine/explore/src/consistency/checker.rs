@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_join_makes_stale_is_forbidden_where_more_events_do_not_help() {
+    fn a_write_that_a_join_makes_stale_is_forbidden_where_more_events_do_not_help() {
         let relaxed = tag::RLX | tag::ATOMIC;
         let fr = "let fr = rf^-1; co\n";
         for (axiom, forbidden) in [

@@ -243,13 +243,13 @@ impl Execution {
                 index: 0,
             };
         }
-        let way = match event.action.has_answer() {
+        let transition = match event.action.has_answer() {
             true if self.graph.reads_unknown(id) => Transition::Unwritten,
             true => Transition::Answered(event.value),
             false => Transition::Answered(0),
         };
         self.heads[event.thread] = ThreadPosition {
-            node: states.follow(source, head.node, way),
+            node: states.follow(source, head.node, transition),
             index: head.index + 1,
         };
     }

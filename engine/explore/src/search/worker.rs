@@ -148,7 +148,7 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Work
                     execution.advance(source, &mut self.states, id);
                     known_consistent &= self.checker.extensible;
                 }
-                Action::Wait => unreachable!("no source tells it"),
+                Action::Wait => unreachable!("no source returns it"),
                 Action::Allocate { .. } | Action::Free { .. } => {
                     let id = execution.push(thread, &label, NONE);
                     execution.advance(source, &mut self.states, id);

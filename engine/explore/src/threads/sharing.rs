@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_overlaps_is_split_at_the_same_places_from_then_on() {
+    fn overlapping_accesses_are_split_at_the_same_places_from_then_on() {
         let mut sharing = LearnedSharing::default();
         assert_eq!(pieces(&sharing, 64, 8), Ok(vec![(64, 8)]));
         assert_eq!(pieces(&sharing, 68, 4), Err(SharingChanged));

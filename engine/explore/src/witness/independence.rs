@@ -66,8 +66,8 @@ impl<'a> Query<'a> {
     /// Whether the property holds in all runs in which only the answers of the events in `required` are
     /// fixed; false if `steps` are used up first.
     pub fn holds(&self, required: &BTreeSet<EventId>, steps: &mut usize) -> bool {
-        let mut ways = vec![(self.beginning.clone(), Visits::new())];
-        while let Some((mut now, mut visits)) = ways.pop() {
+        let mut runs = vec![(self.beginning.clone(), Visits::new())];
+        while let Some((mut now, mut visits)) = runs.pop() {
             loop {
                 if *steps == 0 {
                     return false;
@@ -119,9 +119,9 @@ impl<'a> Query<'a> {
                     return false;
                 };
                 for other in others {
-                    let mut way = now.clone();
-                    self.source.answer(&mut way, *other);
-                    ways.push((way, visits.clone()));
+                    let mut other_run = now.clone();
+                    self.source.answer(&mut other_run, *other);
+                    runs.push((other_run, visits.clone()));
                 }
                 self.source.answer(&mut now, *last);
             }

@@ -143,7 +143,7 @@ pub struct Inst {
     /// The `DILocation`, 0 if none.
     pub dbg: u32,
     /// Index into `Program::calls`: the outermost inlined call around the instruction; `NO_CALL`
-    /// for code of the function itself, `SAME_CALL` if the debug information does not tell.
+    /// for code of the function itself, `SAME_CALL` if the debug information does not contain it.
     pub call: u32,
 }
 
