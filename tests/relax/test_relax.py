@@ -47,7 +47,8 @@ def relaxed(what: str, model: str = models.LANGUAGE) -> Relaxed:
 
 
 @pytest.fixture
-def passing(tmp_path: Path) -> str:
+def passing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "passing.c"
     path.write_text(PASSING)
     return str(path)
@@ -191,7 +192,10 @@ def test_a_result_within_a_limit_is_not_decided() -> None:
     assert any("limit of 4 executions" in note for note in found.notes)
 
 
-def test_programs_that_share_a_header_are_relaxed_together(tmp_path: Path) -> None:
+def test_programs_that_share_a_header_are_relaxed_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "flag.h").write_text(
         "#include <stdatomic.h>\nstatic atomic_int flag;\n"
         "static void set(void) { atomic_store(&flag, 1); }\n"
