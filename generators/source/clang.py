@@ -219,6 +219,12 @@ def _compile_error(stderr: str, clang: Clang, path: Path, status: int) -> BadInp
         )
     name, *numbers = _users_place(stderr, first, clang).split(":")
     message = first["message"]
+    if name.startswith("<"):  # the command line
+        return BadInput(
+            f"an option for the compiler: {message}",
+            place=str(path),
+            advice="-v shows the options of each source",
+        )
     more = len(_DIAGNOSTIC.findall(stderr)) - 1
     advice = f"{more} more error{'s' if more > 1 else ''} in this file" if more else None
     if message.endswith("file not found"):

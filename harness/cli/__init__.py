@@ -7,6 +7,8 @@ a module here and its line in COMMANDS.
 
 from __future__ import annotations
 
+import importlib.resources
+
 import click
 
 from weakspot import __version__
@@ -36,6 +38,11 @@ def main() -> None:
     raise SystemExit(guarded(weakspot))
 
 
+def _cmake_dir(context: click.Context) -> None:
+    click.echo(importlib.resources.files("weakspot") / "cmake")
+    context.exit()
+
+
 @click.group(
     cls=Commands,
     summaries=COMMANDS,
@@ -52,6 +59,14 @@ Examples:
   weakspot relax my_queue.c            find memory orders stronger than needed
   weakspot check SB.litmus -m tso      is the outcome allowed under x86-TSO?
   weakspot test duffy_wsq              test one structure of the corpus""",
+)
+@click.option(
+    "--cmake-dir",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=lambda ctx, _, asked: _cmake_dir(ctx) if asked else None,
+    help="Print the folder of the CMake package, for -Dweakspot_DIR=.",
 )
 @click.version_option(__version__, "--version", "-V", message="weakspot %(version)s")
 def weakspot() -> None:

@@ -87,6 +87,13 @@ def test_verbose_says_where_the_flags_come_from(
     assert steady(ended.err, project) == snapshot
 
 
+@pytest.mark.usefixtures("project")
+def test_an_invalid_flag_is_reported_as_one(run: Run) -> None:
+    ended = run("check", "tests/value.c", "-I", "vendor", "--", "-D1x")
+    assert ended.code == 2
+    assert ended.err.startswith("error: an option for the compiler: macro name must be")
+
+
 def test_a_standard_of_another_language_is_an_error(project: Path, run: Run) -> None:
     ended = run("check", "tests/value.c", "--std", "c++17")
     assert ended.code == 2

@@ -16,6 +16,7 @@ SESSION = re.compile(r"```console\n\$ weakspot (.+)\n((?s:.*?))```")
 SESSIONS = [
     pytest.param(page, command, shown, id=f"{page.name}: {command}")
     for page in PAGES
+    if page.name != "first-project.md"  # test_first_project runs it
     for command, shown in SESSION.findall(page.read_text(encoding="utf-8"))
 ]
 

@@ -22,6 +22,7 @@ DATA = {
     ),
     "weakspot/generators/source/headers": (ROOT / "generators" / "source" / "headers", ("*",)),
     "weakspot/generators/source/library": (ROOT / "generators" / "source" / "library", ("*",)),
+    "weakspot/cmake": (ROOT / "weakspot" / "cmake", ("*.cmake",)),
     "weakspot/litmus": (ROOT / "litmus", ("*.c", "*.h", "*.toml", "*.litmus")),
     "weakspot/pages": (ROOT / "docs" / "findings", ("*.md",)),
     "weakspot/models": (ROOT / "models", ("*.cat", "*.toml")),
