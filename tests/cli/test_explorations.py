@@ -35,6 +35,7 @@ int main(void) {
   pthread_create(&counter, 0, count, 0);
   atomic_store(&stop, 1);
   pthread_join(counter, 0);
+  assert(atomic_load(&turns) >= 0);
   return 0;
 }
 """

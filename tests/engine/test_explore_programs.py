@@ -402,7 +402,7 @@ def test_a_loop_that_reaches_its_bound_leaves_the_answer_open(tmp_path: Path) ->
     text = """
     atomic_int x, y;
     void *one(void *p) { while (LOAD(x) < 100) { atomic_fetch_add(&y, 1); } return 0; }
-    void *two(void *p) { STORE(x, 1); return 0; }
+    void *two(void *p) { if (LOAD(y) < 50) STORE(x, 1); else STORE(x, 100); return 0; }
     """
     found_program = program(tmp_path, text, "one", "two")
     found = explored(found_program, "sc", loops=3)

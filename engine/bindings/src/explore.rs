@@ -125,7 +125,11 @@ fn dict<'py>(
         let at = truncation
             .site
             .map_or(String::new(), |s| format!(" at {}", place(s)));
-        reasons.push(format!("{}{at}", truncation.message));
+        let because = match &truncation.because[..] {
+            "" => String::new(),
+            because => format!(": {because}"),
+        };
+        reasons.push(format!("{}{at}{because}", truncation.message));
     }
     let limits = &options.limits;
     match found.limit {

@@ -116,6 +116,8 @@ impl Counts {
 pub struct Truncation {
     pub message: String,
     pub site: Option<SiteId>,
+    /// Why, if that is known.
+    pub because: String,
 }
 
 #[derive(Clone, Debug)]

@@ -26,12 +26,13 @@ pub enum Action {
     /// compare-exchange fails spuriously). `order` applies if there is no write, as in a
     /// compare-exchange that fails; otherwise the two are one event with the order of the write.
     /// `uninitialised_ok`: memory that was never written reads as 0 without error, as padding that
-    /// is copied.
+    /// is copied. `ignored`: the value affects nothing, and no loop waits for another one.
     Read {
         at: Location,
         order: Order,
         rmw: bool,
         uninitialised_ok: bool,
+        ignored: bool,
     },
     /// `rmw`: the write of a read-modify-write. The thread's last read is its read, at the same
     /// location.
@@ -164,6 +165,8 @@ pub enum Next {
     Truncated {
         message: String,
         site: Option<SiteId>,
+        /// Why the limit is reached, if that is known.
+        because: String,
     },
     Fault(Fault),
     /// The program does something that the source does not support: the exploration fails.

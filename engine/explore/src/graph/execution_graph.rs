@@ -44,6 +44,11 @@ impl Event {
         matches!(self.action, Action::Read { .. })
     }
 
+    /// Whether this is a read whose value can affect what its thread does.
+    pub fn matters(&self) -> bool {
+        matches!(self.action, Action::Read { ignored: false, .. })
+    }
+
     pub fn is_write(&self) -> bool {
         matches!(self.action, Action::Write { .. })
     }
@@ -317,7 +322,7 @@ impl Graph {
             && self.locations[event.location as usize].initial == Initial::Unknown
     }
 
-    /// At most `count` of the last reads of a thread, newest first.
+    /// At most `count` of the last reads of a thread that matter to it, newest first.
     pub fn last_reads(&self, thread: ThreadId, count: usize) -> impl Iterator<Item = EventId> + '_ {
         let mut id = self.threads[thread].last;
         let events = std::iter::from_fn(move || {
@@ -325,7 +330,7 @@ impl Graph {
             id = self.events.get(now as usize)?.before;
             Some(now)
         });
-        events.filter(|id| self.event(*id).is_read()).take(count)
+        events.filter(|id| self.event(*id).matters()).take(count)
     }
 
     /// The initial contents of a location in an object that the program allocates.

@@ -116,6 +116,14 @@ impl Execution {
         found.or(reads)
     }
 
+    /// Whether the execution has as many events as the limit allows, and this thread at least its
+    /// share of them. The others continue: what they do may be what this one waits for, which is
+    /// not known before it is known which objects the two share.
+    pub fn is_too_long(&self, thread: ThreadId, most: usize) -> bool {
+        let share = most / self.heads.len().max(1);
+        self.graph.len() >= most && self.graph.threads[thread].count as usize >= share
+    }
+
     /// Whether a thread waits for a write to this location that was not added yet.
     fn waits(&self, thread: ThreadId, at: Location) -> bool {
         self.graph.waits_since(thread).is_some_and(|since| {

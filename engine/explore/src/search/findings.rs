@@ -43,8 +43,12 @@ impl Findings {
                     self.violate(fault, None, execution.graph, 1);
                     faulty = true;
                 }
-                Next::Truncated { message, site } => {
-                    self.truncate(message, *site);
+                Next::Truncated {
+                    message,
+                    site,
+                    because,
+                } => {
+                    self.truncate(message, *site, because);
                     truncated = true;
                 }
                 Next::Unsupported { message, site } => {
@@ -126,11 +130,19 @@ impl Findings {
         }
     }
 
-    fn truncate(&mut self, message: &str, site: Option<SiteId>) {
-        let same = |seen: &Truncation| seen.site == site && seen.message == message;
-        if !self.truncations.iter().any(same) {
-            let message = message.to_owned();
-            self.truncations.push(Truncation { message, site });
+    fn truncate(&mut self, message: &str, site: Option<SiteId>, because: &str) {
+        let same = |seen: &&mut Truncation| seen.site == site && seen.message == message;
+        match self.truncations.iter_mut().find(same) {
+            // whichever worker is first, one reason is reported
+            Some(seen) if seen.because.is_empty() || *because < *seen.because => {
+                seen.because = because.to_owned();
+            }
+            Some(_) => {}
+            None => self.truncations.push(Truncation {
+                message: message.to_owned(),
+                site,
+                because: because.to_owned(),
+            }),
         }
     }
 
@@ -148,7 +160,7 @@ impl Findings {
             self.violate(fault, *conflict, graph, *count);
         }
         for truncated in &other.truncations {
-            self.truncate(&truncated.message, truncated.site);
+            self.truncate(&truncated.message, truncated.site, &truncated.because);
         }
     }
 }

@@ -142,7 +142,12 @@ fn stopped(next: &Next, transition: Transition) -> Next {
     let (kind, message) = match transition {
         Transition::TooLong(most) => {
             let message = format!("more than {most} events in one execution");
-            return Next::Truncated { message, site };
+            let because = String::new();
+            return Next::Truncated {
+                message,
+                site,
+                because,
+            };
         }
         Transition::Unwritten => (FaultKind::Uninitialised, "read of uninitialised memory"),
         _ => (FaultKind::Memory, "access to unallocated memory"),

@@ -95,7 +95,7 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Work
                 return self.finish(execution, known_consistent);
             };
             let most = self.queue.options.limits.events;
-            if execution.graph.len() >= most {
+            if execution.is_too_long(thread, most) {
                 execution.stop(source, &mut self.states, thread, Transition::TooLong(most));
                 continue;
             }

@@ -146,6 +146,8 @@ impl Library for ThreadEnvironment<'_> {
             memory.share(base, Visibility::Shared);
         }
         self.sharing.met(base, size, Named::Heap);
+        t.changed = Some(call.site);
+        self.local.progress = None;
         t.progress();
         Ok(base)
     }
@@ -175,6 +177,8 @@ impl Library for ThreadEnvironment<'_> {
         } else {
             self.ask(Action::Free { base: address }, site)?;
         }
+        t.changed = Some(site);
+        self.local.progress = None;
         t.progress();
         Ok(())
     }

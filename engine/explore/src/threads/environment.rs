@@ -5,6 +5,7 @@
 //! when there is one, with all answers so far.
 use crate::source::{Action, EventLabel, FaultKind, Location, Wait};
 use crate::threads::local_state::LocalState;
+use crate::threads::location_uses::User;
 use crate::threads::sharing::{LearnedSharing, SharingChanged};
 use program::interpreter::thread::Thread;
 use program::interpreter::RunEnd;
@@ -59,7 +60,12 @@ pub struct AccessTarget {
     pub address: u64,
     pub size: u32,
     pub site: SiteId,
+    /// See [`Access`].
+    pub update: bool,
 }
+
+/// How many of the values that it has written a thread remembers, to find that it writes one again.
+const MAX_WRITTEN: usize = 8;
 
 pub struct ThreadEnvironment<'a> {
     pub program: &'a Program,
@@ -147,9 +153,12 @@ impl<'a> ThreadEnvironment<'a> {
 
     pub(super) fn settle(&self, t: &mut Thread) {
         let held = t.held.iter();
-        t.private = held.fold(self.local.memory.hash, |hash, held| {
+        let memory = &self.local.memory;
+        let state = memory.hash ^ memory.idle ^ self.local.ignored;
+        t.private = held.fold(state, |hash, held| {
             hash ^ mixed(held.mutex, held.count as u8)
         });
+        t.idle = memory.idle;
     }
 
     /// Sets how often the thread holds a mutex.
@@ -158,10 +167,80 @@ impl<'a> ThreadEnvironment<'a> {
         self.settle(t);
     }
 
-    /// The thread made progress: none of its loops waits for a change of what it has read so far.
-    fn progress(&mut self, t: &mut Thread) {
-        if !self.local.quiet && !self.still {
-            t.progress();
+    fn user(&self, t: &Thread, site: SiteId) -> User {
+        User {
+            thread: t.id,
+            created: self.local.created,
+            joined: self.local.joined,
+            site,
+        }
+    }
+
+    /// A shared location was read, for the first time by this instruction.
+    fn has_read(&self, t: &mut Thread, at: Location, bits: u64, spot: AccessTarget, ignored: bool) {
+        self.sharing
+            .record_use(at, self.user(t, spot.site), !spot.update);
+        if !ignored {
+            t.saw(at.address, at.size, bits);
+        }
+    }
+
+    /// A shared location was written, for the first time by this instruction. That is progress, and
+    /// none of the thread's loops waits for a change of what it has read so far, unless the write
+    /// may be left out with the iteration of a loop that it is in ([`location_uses`]). The write of
+    /// a read-modify-write that changes nothing may be, too: what reads from it could read from the
+    /// write before it, with the same order between threads, as read-modify-writes continue release
+    /// sequences.
+    ///
+    /// [`location_uses`]: crate::threads::location_uses
+    fn has_written(&mut self, t: &mut Thread, at: Location, value: u64, spot: AccessTarget) {
+        self.sharing.record_use(at, self.user(t, spot.site), false);
+        if self.local.quiet || self.still || self.local.unchanged {
+            return;
+        }
+        if spot.update && self.sharing.is_unobserved(at) {
+            return;
+        }
+        let mut reads = t.reads.iter().rev();
+        let read = reads.find(|read| (read.address, read.size) == (at.address, at.size));
+        let mut written = self.local.written.iter().rev();
+        let known = match read {
+            Some(read) => Some(read.bits),
+            None => written.find(|known| known.0 == at).map(|known| known.1),
+        };
+        if known == Some(value) && self.sharing.is_own(at, t.id) {
+            return;
+        }
+        self.local.written.retain(|known| known.0 != at);
+        if self.local.written.len() == MAX_WRITTEN {
+            self.local.written.remove(0);
+        }
+        self.local.written.push((at, value));
+        self.local.progress = Some(at);
+        t.changed = Some(spot.site);
+        t.progress();
+    }
+
+    /// The thread's own memory was read.
+    fn has_read_own(&self, t: &Thread, spot: AccessTarget, size: u64) {
+        if spot.update || self.local.alone {
+            return;
+        }
+        for at in self.sharing.updated(spot.address, size) {
+            self.sharing.record_use(*at, self.user(t, spot.site), true);
+        }
+    }
+
+    /// Whether nothing depends on the value that an update is about to write to the thread's own
+    /// memory.
+    fn is_ignored(&self, spot: AccessTarget) -> Result<bool, SharingChanged> {
+        let at = Location {
+            address: spot.address,
+            size: spot.size,
+        };
+        match spot.update && !self.local.alone {
+            true => self.sharing.is_unobserved_update(at),
+            false => Ok(false),
         }
     }
 
@@ -172,6 +251,7 @@ impl<'a> ThreadEnvironment<'a> {
             address,
             size,
             site,
+            ..
         } = spot;
         self.sharing.pieces(address, size.into(), &mut pieces)?;
         match pieces[..] {
@@ -189,12 +269,9 @@ impl<'a> ThreadEnvironment<'a> {
         spot: AccessTarget,
         how: ReadMode,
     ) -> Result<Val, Interruption> {
-        let AccessTarget {
-            address,
-            size,
-            site,
-        } = spot;
+        let AccessTarget { size, site, .. } = spot;
         if let Some(place) = self.find(t, spot, size.into(), false)? {
+            self.has_read_own(t, spot, size.into());
             let memory = &self.local.memory;
             if !how.uninitialised_ok && !memory.written(place, size) {
                 return Err(unwritten(site));
@@ -216,15 +293,17 @@ impl<'a> ThreadEnvironment<'a> {
             rmw,
             uninitialised_ok,
         } = how;
+        let ignored = spot.update && self.sharing.is_unobserved(at);
         let action = Action::Read {
             at,
             order,
             rmw,
             uninitialised_ok,
+            ignored,
         };
         let (bits, new) = self.ask(action, site)?;
         if new {
-            t.saw(address, size, bits);
+            self.has_read(t, at, bits, spot, ignored);
         }
         let dep = self.answered();
         Ok(Val { bits, dep })
@@ -240,7 +319,14 @@ impl<'a> ThreadEnvironment<'a> {
     ) -> Result<(), Interruption> {
         let AccessTarget { size, site, .. } = spot;
         if let Some(place) = self.find(t, spot, size.into(), true)? {
-            Arc::make_mut(&mut self.local.memory).write(place, size, value);
+            let ignored = self.is_ignored(spot)?;
+            let changed = Arc::make_mut(&mut self.local.memory).write(place, size, value);
+            if changed != 0 && ignored {
+                self.local.ignored ^= changed;
+            } else if changed != 0 {
+                t.changed = Some(site);
+                self.local.progress = None;
+            }
             self.settle(t);
             return Ok(());
         }
@@ -257,7 +343,7 @@ impl<'a> ThreadEnvironment<'a> {
             rmw,
         };
         if self.ask(action, site)?.1 {
-            self.progress(t);
+            self.has_written(t, at, value, spot);
         }
         Ok(())
     }
@@ -271,6 +357,7 @@ impl<'a> ThreadEnvironment<'a> {
         uninitialised_ok: bool,
     ) -> Result<Vec<(u8, Dep)>, Interruption> {
         if let Some(place) = self.find(t, spot, size, false)? {
+            self.has_read_own(t, spot, size);
             return Ok(self.local.memory.bytes(place, size));
         }
         let mut pieces = Vec::new();
@@ -278,15 +365,18 @@ impl<'a> ThreadEnvironment<'a> {
         let uninitialised_ok = uninitialised_ok || pieces.len() > 1;
         let mut bytes = Vec::with_capacity(size as usize);
         for (address, size) in pieces {
+            let at = Location { address, size };
+            let ignored = spot.update && self.sharing.is_unobserved(at);
             let action = Action::Read {
-                at: Location { address, size },
+                at,
                 order: Order::Na,
                 rmw: false,
                 uninitialised_ok,
+                ignored,
             };
             let (bits, new) = self.ask(action, spot.site)?;
             if new {
-                t.saw(address, size, bits);
+                self.has_read(t, at, bits, spot, ignored);
             }
             let dep = self.answered();
             bytes.extend(
@@ -307,6 +397,8 @@ impl<'a> ThreadEnvironment<'a> {
     ) -> Result<(), Interruption> {
         if let Some(place) = self.find(t, spot, bytes.len() as u64, true)? {
             Arc::make_mut(&mut self.local.memory).write_bytes(place, bytes);
+            t.changed = Some(spot.site);
+            self.local.progress = None;
             self.settle(t);
             return Ok(());
         }
@@ -316,14 +408,16 @@ impl<'a> ThreadEnvironment<'a> {
         for (address, size) in pieces {
             let from = (address - spot.address) as usize;
             let part = bytes[from..from + size as usize].iter().rev();
+            let at = Location { address, size };
+            let value = part.fold(0, |bits, b| bits << 8 | u64::from(b.0));
             let action = Action::Write {
-                at: Location { address, size },
+                at,
                 order: Order::Na,
-                value: part.fold(0, |bits, b| bits << 8 | u64::from(b.0)),
+                value,
                 rmw: false,
             };
             if self.ask(action, spot.site)?.1 {
-                self.progress(t);
+                self.has_written(t, at, value, spot);
             }
         }
         Ok(())
@@ -339,6 +433,7 @@ impl<'a> ThreadEnvironment<'a> {
             address: address.bits,
             size: access.size,
             site: access.site,
+            update: access.update,
         }
     }
 }

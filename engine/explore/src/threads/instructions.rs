@@ -165,7 +165,7 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
                 self.ask(Action::Free { base }, site)?;
             }
         }
-        Arc::make_mut(&mut self.local.memory).pop_locals(t.id, mark, |_, _| {});
+        Arc::make_mut(&mut self.local.memory).pop_locals(t.id, mark, |_, _, _| {});
         self.settle(t);
         Ok(())
     }

@@ -1,4 +1,5 @@
 //! The state of an explored thread besides its call stack and registers.
+use crate::source::Location;
 use program::ir::SiteId;
 use program::memory::Dep;
 use program::memory::Memory;
@@ -29,6 +30,12 @@ pub struct LocalState {
     pub mark: Option<usize>,
     /// The dependencies of the current instruction.
     pub uses: Dep,
+    /// The last values that the thread has written to shared locations.
+    pub written: Vec<(Location, u64)>,
+    /// Where the last write that was progress was.
+    pub progress: Option<Location>,
+    /// The part of the memory's hash that locations have on whose values nothing depends.
+    pub ignored: u64,
 }
 
 impl LocalState {
@@ -46,6 +53,9 @@ impl LocalState {
             events_before: 0,
             mark: None,
             uses: 0,
+            written: Vec::new(),
+            progress: None,
+            ignored: 0,
         }
     }
 }

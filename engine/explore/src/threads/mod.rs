@@ -5,6 +5,7 @@ mod allocation;
 pub mod environment;
 mod instructions;
 mod local_state;
+mod location_uses;
 pub mod sharing;
 pub mod source;
 mod synchronisation;

@@ -3,7 +3,8 @@
 //! An access of an object that one thread uses is no event, and overlapping accesses must be split
 //! into the same pieces each time. Neither is known in advance. So each exploration starts with
 //! what earlier ones have learned, and is restarted when it learns more.
-use crate::source::ThreadId;
+use crate::source::{Location, ThreadId};
+use crate::threads::location_uses::{LocationUses, User};
 use program::memory::{scatter, Named};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +27,13 @@ struct Known {
     shared: BTreeMap<u64, u64>,
     /// Addresses at which every access is split.
     splits: BTreeSet<u64>,
+    /// Locations of objects that one thread uses that are written by updates
+    /// ([`Access::update`](program::ir::Access::update)).
+    updated: BTreeSet<Location>,
 }
+
+/// How many of these there may be: each starts the exploration again.
+const MAX_UPDATED: usize = 16;
 
 pub struct LearnedSharing {
     known: Known,
@@ -43,6 +50,7 @@ pub struct LearnedSharing {
     near: Box<[AtomicU64]>,
     /// The number of each thread, by its creator and how many threads that had created before.
     threads: Mutex<FxHashMap<(ThreadId, u32), ThreadId>>,
+    uses: Mutex<LocationUses>,
 }
 
 const NEAR: usize = 1024;
@@ -62,6 +70,7 @@ impl Default for LearnedSharing {
             pieces: Mutex::default(),
             near: (0..NEAR).map(|_| AtomicU64::new(0)).collect(),
             threads: Mutex::default(),
+            uses: Mutex::default(),
         }
     }
 }
@@ -84,10 +93,12 @@ impl LearnedSharing {
             insert(&mut self.known.shared, start, end);
         }
         self.known.splits.extend(learned.splits);
+        self.known.updated.extend(learned.updated);
         self.owners = (0..owned).map(|_| AtomicU8::new(0)).collect();
         self.changed = AtomicBool::new(false);
         *lock(&self.pieces) = BTreeMap::new();
         self.near.iter().for_each(|n| n.store(0, Relaxed));
+        lock(&self.uses).restart();
     }
 
     /// Whether several threads use some byte of `start..end`.
@@ -142,6 +153,58 @@ impl LearnedSharing {
         let mut threads = lock(&self.threads);
         let next = threads.len() + 1;
         *threads.entry((creator, count)).or_insert(next)
+    }
+
+    /// The thread that creates a thread, and how many it created before.
+    fn creator(&self, thread: ThreadId) -> Option<(ThreadId, u32)> {
+        let threads = lock(&self.threads);
+        let found = threads.iter().find(|(_, created)| **created == thread);
+        found.map(|(by, _)| *by)
+    }
+
+    /// Records an access of a shared location. `observes`: something may depend on what it reads.
+    pub fn record_use(&self, at: Location, by: User, observes: bool) {
+        if lock(&self.uses).record(at, by, observes, |thread| self.creator(thread)) {
+            self.changed.store(true, Relaxed);
+        }
+    }
+
+    /// See [`LocationUses::is_own`].
+    pub fn is_own(&self, at: Location, thread: ThreadId) -> bool {
+        lock(&self.uses).is_own(at, thread, |thread| self.creator(thread))
+    }
+
+    /// See [`LocationUses::is_unobserved`].
+    pub fn is_unobserved(&self, at: Location) -> bool {
+        lock(&self.uses).is_unobserved(at)
+    }
+
+    /// The locations of a thread's own memory that updates write and that these bytes overlap.
+    pub fn updated(&self, address: u64, size: u64) -> impl Iterator<Item = &Location> {
+        let over = move |at: &&Location| {
+            at.address < address + size && address < at.address + u64::from(at.size)
+        };
+        self.known.updated.iter().filter(over)
+    }
+
+    /// As `is_unobserved`, for the update of a location of a thread's own memory. Reads of such
+    /// memory are not recorded before it is known that updates write it.
+    pub fn is_unobserved_update(&self, at: Location) -> Result<bool, SharingChanged> {
+        if self.known.updated.contains(&at) {
+            return Ok(self.is_unobserved(at));
+        }
+        let mut learned = lock(&self.learned);
+        if self.known.updated.len() + learned.updated.len() >= MAX_UPDATED {
+            return Ok(false);
+        }
+        learned.updated.insert(at);
+        self.changed.store(true, Relaxed);
+        Err(SharingChanged)
+    }
+
+    /// See [`LocationUses::obstacle`].
+    pub fn obstacle(&self, at: Location, thread: ThreadId) -> Option<User> {
+        lock(&self.uses).obstacle(at, thread)
     }
 
     /// The number of threads so far, including main.

@@ -7,8 +7,8 @@ use crate::threads::local_state::LocalState;
 use crate::threads::sharing::LearnedSharing;
 use cat::Model;
 use program::interpreter::thread::{State, Thread};
-use program::interpreter::{self, Limits, Outcome, RunEnd};
-use program::ir::{FuncId, Program};
+use program::interpreter::{self, Change, Limits, Outcome, RunEnd};
+use program::ir::{FuncId, Program, SiteId};
 use program::memory::{Memory, Named, Visibility, MAX_THREADS};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
@@ -203,7 +203,7 @@ impl<'p> ProgramSource<'p> {
             if run.steps > last {
                 let message = format!("more than {MAX_STEPS} instructions in one thread");
                 let end = RunEnd::new(Outcome::Bound, message, None);
-                return Some(self.ended(&run.thread, end, dbg));
+                return Some(self.ended(run, end, dbg));
             }
             let mut environment =
                 ThreadEnvironment::new(self.program, &self.sharing, &mut run.local);
@@ -235,7 +235,7 @@ impl<'p> ProgramSource<'p> {
                     })
                 }
                 Err(Interruption::SharingChanged) => return Some(changed()),
-                Err(Interruption::RunEnd(end)) => return Some(self.ended(&run.thread, end, dbg)),
+                Err(Interruption::RunEnd(end)) => return Some(self.ended(run, end, dbg)),
                 Err(Interruption::NotAlone) => {
                     run.local.alone = false;
                     run.local.answers.clear();
@@ -245,13 +245,21 @@ impl<'p> ProgramSource<'p> {
         }
     }
 
-    fn ended(&self, thread: &Thread, end: RunEnd, dbg: u32) -> Next {
+    fn ended(&self, run: &SuspendedThread, end: RunEnd, dbg: u32) -> Next {
+        let (thread, progress) = (&run.thread, run.local.progress);
         let (mut message, site) = (end.message, end.site);
         if let (None, Some(place)) = (site, self.program.places.get(&dbg)) {
             message.push_str(&format!(" at {place}"));
         }
         let kind = match end.outcome {
-            Outcome::Bound => return Next::Truncated { message, site },
+            Outcome::Bound => {
+                let because = self.why(thread, progress, end.change);
+                return Next::Truncated {
+                    message,
+                    site,
+                    because,
+                };
+            }
             Outcome::Complete if thread.id == 0 => return Next::Done(0),
             Outcome::Complete => {
                 let message =
@@ -267,6 +275,23 @@ impl<'p> ProgramSource<'p> {
             message,
             site,
         })
+    }
+
+    /// Why a loop that iterates too often is not one that waits.
+    fn why(&self, thread: &Thread, progress: Option<Location>, change: Change) -> String {
+        let place = |site: SiteId| self.program.sites[site as usize].place();
+        match change {
+            Change::None => String::new(),
+            Change::Register => "each iteration changes a local variable".to_string(),
+            Change::Access(site) => {
+                let obstacle = progress.and_then(|at| self.sharing.obstacle(at, thread.id));
+                let other = obstacle.map_or(String::new(), |by| {
+                    let (thread, place) = (by.thread, place(by.site));
+                    format!(", which thread {thread} accesses at {place}")
+                });
+                format!("each iteration changes what {} writes{other}", place(site))
+            }
+        }
     }
 
     /// Whether a thread that is about to write the value it has just read then reaches the header

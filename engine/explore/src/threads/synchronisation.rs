@@ -21,6 +21,7 @@ pub fn spot(address: u64, size: u32, site: SiteId) -> AccessTarget {
         address,
         size,
         site,
+        update: false,
     }
 }
 

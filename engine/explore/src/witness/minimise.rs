@@ -46,7 +46,7 @@ pub fn depended(slice: &mut Slice, nodes: &Nodes, fault: &Fault) -> Selection {
                     site,
                 });
                 let thread_events = slice.by_thread[thread].clone();
-                let read = |s: &&EventId| graph.event(**s).is_read();
+                let read = |s: &&EventId| graph.event(**s).matters();
                 for id in thread_events.iter().rev().filter(read).take(reads) {
                     let location = graph.event(*id).location;
                     for other in all.clone() {

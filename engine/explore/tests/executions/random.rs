@@ -218,6 +218,7 @@ impl Source for Program {
                 order,
                 rmw,
                 uninitialised_ok: false,
+                ignored: false,
             };
             let write = |number, value, order, rmw| Action::Write {
                 at: location(number),
@@ -281,6 +282,7 @@ impl Source for Program {
                             return Next::Truncated {
                                 message: "a loop".to_owned(),
                                 site: Some(site),
+                                because: String::new(),
                             };
                         }
                         t.rounds += 1;

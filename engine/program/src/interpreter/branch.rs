@@ -1,6 +1,6 @@
 //! Branches and loops: control dependencies, loops that wait, loops that are bounded.
 use super::environment::Environment;
-use super::outcome::{Limits, Outcome, RunEnd};
+use super::outcome::{Change, Limits, Outcome, RunEnd};
 use crate::interpreter::thread::{Round, State, Thread};
 use crate::ir::instruction::Edge;
 use crate::ir::program::Program;
@@ -31,7 +31,7 @@ pub fn take(
     thread: &mut Thread,
     edge: &Edge,
 ) -> Result<(), RunEnd> {
-    let (epoch, private, reads) = (thread.epoch, thread.private, thread.reads.len());
+    let (epoch, reads) = (thread.epoch, thread.reads.len());
     match &edge.moves[..] {
         [] => {}
         [(dst, operand)] => thread.set(*dst, thread.get(*operand)),
@@ -51,6 +51,10 @@ pub fn take(
     };
     let info = &program.functions[frame.function as usize].loops[header as usize];
     let registers = &thread.registers[frame.registers..];
+    let private = match info.idle {
+        true => thread.private ^ thread.idle,
+        false => thread.private,
+    };
     let live = info.live.iter().fold(0, |hash, register| {
         scatter(hash ^ registers[*register as usize].bits)
     });
@@ -68,6 +72,7 @@ pub fn take(
             return Ok(());
         }
     };
+    let other_registers = round.live != live;
     let same = round.epoch == epoch && round.private == private && round.live == live;
     let from = round.reads;
     let counted = std::mem::replace(&mut round.counted, false);
@@ -80,11 +85,16 @@ pub fn take(
         thread.state = State::Spinning { site, from };
         return Ok(());
     }
-    if !counted {
+    if !counted && !info.idle {
         round.count += 1;
         if round.count > limits.loops {
             let message = format!("a loop iterates more than {} times", limits.loops);
-            return Err(RunEnd::new(Outcome::Bound, message, Some(info.site)));
+            let mut end = RunEnd::new(Outcome::Bound, message, Some(info.site));
+            end.change = match other_registers {
+                true => Change::Register,
+                false => thread.changed.map_or(Change::None, Change::Access),
+            };
+            return Err(end);
         }
     }
     Ok(())

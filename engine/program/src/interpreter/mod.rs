@@ -10,6 +10,6 @@ pub mod step;
 pub mod thread;
 
 pub use environment::{Cas, Environment, ExternCall, Flow};
-pub use outcome::{Limits, Outcome, RunEnd};
+pub use outcome::{Change, Limits, Outcome, RunEnd};
 pub use step::step;
 pub use thread::Thread;

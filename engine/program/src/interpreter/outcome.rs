@@ -30,6 +30,18 @@ pub struct RunEnd {
     pub site: Option<SiteId>,
     /// For errors without a site of their own: the `DILocation` of the instruction.
     pub dbg: u32,
+    /// For a loop that iterates too often.
+    pub change: Change,
+}
+
+/// Why a loop does not wait: what is different after an iteration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    None,
+    /// A local variable that is in a register.
+    Register,
+    /// What this access wrote.
+    Access(SiteId),
 }
 
 impl RunEnd {
@@ -39,6 +51,7 @@ impl RunEnd {
             message: message.into(),
             site,
             dbg: 0,
+            change: Change::None,
         }
     }
 }

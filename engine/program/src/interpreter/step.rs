@@ -154,6 +154,7 @@ fn run<W: Environment>(
             align,
             local,
             private,
+            idle,
             site,
         } => {
             let count = count.map_or(1, |c| val!(c).bits);
@@ -166,6 +167,7 @@ fn run<W: Environment>(
                 align: *align,
                 local: *local,
                 private: *private,
+                idle: *idle,
                 site: *site,
             };
             let address = environment.alloca(thread, &local)?;

@@ -96,6 +96,10 @@ pub struct Thread {
     pub epoch: u64,
     /// Hash of the thread's private memory and of the locks that it holds.
     pub private: u64,
+    /// Hash of the private memory that nothing depends on.
+    pub idle: u64,
+    /// The last access that made progress, or changed private memory.
+    pub changed: Option<SiteId>,
     pub held: Vec<Held>,
     /// Values read from shared memory in this epoch.
     pub reads: Vec<ReadValue>,
@@ -125,6 +129,8 @@ impl Thread {
             exits: 0,
             epoch: 0,
             private: 0,
+            idle: 0,
+            changed: None,
             held: Vec::new(),
             reads: Vec::new(),
             operation: Operation::Start,
@@ -225,9 +231,12 @@ impl Thread {
         });
     }
 
-    /// Adds a byte of private memory, or a mutex held, to the hash, or removes it.
-    pub fn mix(&mut self, address: u64, byte: u8) {
-        self.private ^= mixed(address, byte);
+    /// Adds a byte of private memory, or a mutex held, to a hash, or removes it.
+    pub fn mix(&mut self, idle: bool, address: u64, byte: u8) {
+        match idle {
+            true => self.idle ^= mixed(address, byte),
+            false => self.private ^= mixed(address, byte),
+        }
     }
 
     /// How often the thread holds a mutex.
@@ -245,8 +254,8 @@ impl Thread {
     /// Sets how often the thread holds a mutex.
     pub fn hold(&mut self, mutex: u64, count: u32, free: u64) {
         let before = self.holds(mutex);
-        self.mix(mutex, before as u8);
-        self.mix(mutex, count as u8);
+        self.mix(false, mutex, before as u8);
+        self.mix(false, mutex, count as u8);
         self.held.retain(|h| h.mutex != mutex);
         if count > 0 {
             self.held.push(Held { mutex, count, free });

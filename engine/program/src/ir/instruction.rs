@@ -122,6 +122,9 @@ pub struct Access {
     pub volatile: bool,
     /// The object is a local variable whose address does not escape the function.
     pub private: bool,
+    /// Nothing depends on the value read, except what is written to the same location; or the
+    /// write of such a value, as in `count++`.
+    pub update: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -217,6 +220,8 @@ pub enum Op {
         /// Index into `Program::locals`.
         local: u32,
         private: bool,
+        /// Nothing that the function does depends on its contents.
+        idle: bool,
         site: SiteId,
     },
     Load {
@@ -290,7 +295,27 @@ pub enum Op {
 }
 
 impl Op {
+    pub fn is_branch(&self) -> bool {
+        matches!(self, Op::Br(_) | Op::CondBr { .. } | Op::Switch { .. })
+    }
+
     /// The edges of a terminator.
+    pub fn edges(&self) -> Vec<&Edge> {
+        match self {
+            Op::Br(edge) => vec![edge],
+            Op::CondBr {
+                then, otherwise, ..
+            } => vec![then, otherwise],
+            Op::Switch { cases, default, .. } => {
+                let mut out: Vec<&Edge> = cases.iter().map(|c| &c.1).collect();
+                out.push(default);
+                out
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// As `edges`.
     pub fn edges_mut(&mut self) -> Vec<&mut Edge> {
         match self {
             Op::Br(edge) => vec![edge],

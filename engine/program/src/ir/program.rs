@@ -9,8 +9,11 @@ use super::sites::Site;
 #[derive(Debug, Clone)]
 pub struct Loop {
     pub site: SiteId,
-    /// Registers live at the header: with memory, the state of the loop.
+    /// Registers live at the header, as far as they can affect what the function does: with
+    /// memory, the state of the loop.
     pub live: Vec<Register>,
+    /// The loop has no effect but to take time.
+    pub idle: bool,
 }
 
 /// An inlined call: the function, and the call's location.

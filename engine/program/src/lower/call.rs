@@ -7,7 +7,7 @@ use crate::lower::cxx;
 use crate::lower::function::Lower;
 
 /// Library calls that have no effect on what is checked; they return 0.
-const IGNORED: &[&str] = &[
+pub const IGNORED: &[&str] = &[
     "sched_yield",
     "thrd_yield",
     "usleep",

@@ -1,5 +1,6 @@
 //! Escape analysis: which local variables other code can access.
 use crate::llvm::ast::{Block, InstKind, Value};
+use crate::lower::call::IGNORED;
 use crate::lower::function::Lower;
 
 impl<'m, 'a> Lower<'_, 'm, 'a> {
@@ -38,8 +39,9 @@ impl<'m, 'a> Lower<'_, 'm, 'a> {
                         if name.starts_with("llvm.mem") || name.starts_with("llvm.lifetime")
                             || name.starts_with("llvm.dbg")
                             || ["memcpy", "memmove", "memset"].contains(name));
+                    let ignored = matches!(callee, Value::Global(name) if IGNORED.contains(name));
                     // memcpy returns its first argument
-                    if !harmless || inst.result.is_some() {
+                    if !ignored && (!harmless || inst.result.is_some()) {
                         leaks.extend(args.iter().map(|a| &a.1));
                     }
                 }

@@ -6,10 +6,11 @@ use crate::ir::sites;
 use crate::llvm::ast::{Block, Function, Inst, InstKind, Typed, Value};
 use crate::llvm::metadata::{is_system, Position};
 use crate::llvm::types::{Type, TypeId};
-use crate::lower::cfg::{ControlFlowGraph, Usage};
+use crate::lower::cfg::{ControlFlowGraph, LoopInfo, Usage};
 use crate::lower::constants::Folded;
 use crate::lower::liveness::usage;
 use crate::lower::module::Lowering;
+use crate::lower::relevance::{relevance, Code, Relevance};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The registers of an SSA value: one per scalar.
@@ -406,10 +407,8 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             edges: vec![Vec::new(); n],
             cold: vec![false; n],
         };
-        let mut usages = vec![Usage::default(); n];
         for block in reached {
-            let (start, end) = ranges[*block];
-            usages[*block] = usage(&self.code[start..end]);
+            let end = ranges[*block].1;
             graph.edges[*block] = self.code[end - 1]
                 .op
                 .edges_mut()
@@ -430,13 +429,33 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             }
         }
         let loops = graph.loops();
-        let live = if loops.is_empty() {
-            Vec::new()
-        } else {
+        let code = Code {
+            code: &self.code,
+            ranges,
+            graph: &graph,
+            reached,
+        };
+        let relevant = relevance(code, self.registers);
+        let live = |relevant: Option<&Relevance>| {
+            let mut usages = vec![Usage::default(); n];
+            for block in reached {
+                let (start, end) = ranges[*block];
+                usages[*block] = usage(&self.code[start..end], start, relevant);
+            }
             graph.live(&usages)
         };
+        let idle = |info: &LoopInfo| {
+            let mut insts = info.body.iter().flat_map(|b| ranges[b].0..ranges[b].1);
+            !insts.any(|at| relevant.instructions.contains(at))
+        };
+        let (mut all, mut some) = (None, None);
         let mut found = Vec::new();
         for info in &loops {
+            let idle = idle(info);
+            let live = match idle {
+                true => all.get_or_insert_with(|| live(None)),
+                false => some.get_or_insert_with(|| live(Some(&relevant))),
+            };
             let (start, end) = ranges[info.header];
             // the position of a loop is that of the branch that leaves it or returns to its header
             let dbg = self.code[start..end]
@@ -450,11 +469,24 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             found.push(Loop {
                 site: self.l.program.sites.len() as SiteId - 1,
                 live: live[info.header].iter().map(|r| r as Register).collect(),
+                idle,
             });
+        }
+        for at in relevant.updates.iter() {
+            if let Op::Load { access, .. } | Op::Store { access, .. } | Op::Rmw { access, .. } =
+                &mut self.code[at].op
+            {
+                access.update = true;
+            }
+        }
+        for at in relevant.idle.iter() {
+            if let Op::Alloca { idle, .. } = &mut self.code[at].op {
+                *idle = true;
+            }
         }
         for block in reached {
             let end = ranges[*block].1;
-            let inside = |l: &crate::lower::cfg::LoopInfo, b: usize| l.body.contains(b);
+            let inside = |l: &LoopInfo, b: usize| l.body.contains(b);
             let leaves: Vec<u32> = (0..loops.len())
                 .filter(|k| inside(&loops[*k], *block))
                 .filter(|k| {

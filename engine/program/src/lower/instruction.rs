@@ -300,6 +300,7 @@ impl<'a> Lower<'_, '_, 'a> {
             bits,
             volatile,
             private: self.private(address),
+            update: false,
         })
     }
 
@@ -407,6 +408,7 @@ impl<'a> Lower<'_, '_, 'a> {
             align,
             local: self.l.program.locals.len() as u32 - 1,
             private,
+            idle: false,
             site,
         };
         self.emit(inst, op);

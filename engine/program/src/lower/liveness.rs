@@ -1,23 +1,31 @@
 //! Which registers a block reads and writes.
-use crate::ir::instruction::{Callee, Edge, Inst, Op, Operand, Register};
+use crate::ir::instruction::{Edge, Inst, Op};
 use crate::lower::cfg::Usage;
+use crate::lower::registers::{register, visit};
+use crate::lower::relevance::Relevance;
 
-/// The registers that a block reads and writes, for liveness.
-pub fn usage(code: &[Inst]) -> Usage {
+/// The registers that a block reads and writes, for liveness. Instructions and registers that are
+/// not `relevant` are left out; without it none are.
+pub fn usage(code: &[Inst], start: usize, relevant: Option<&Relevance>) -> Usage {
     let mut out = Usage::default();
-    for inst in code {
+    let matters = |r: usize| relevant.map_or(true, |found| found.registers.contains(r));
+    for (k, inst) in code.iter().enumerate() {
+        if relevant.is_some_and(|found| !found.instructions.contains(start + k)) {
+            continue;
+        }
         visit(&inst.op, &mut |register, write| {
             let register = register as usize;
             if write {
                 out.defs.insert(register);
-            } else if !out.defs.contains(register) {
+            } else if !out.defs.contains(register) && matters(register) {
                 out.uses.insert(register);
             }
         });
     }
     let mut edge = |edge: &Edge| {
         let writes = edge.moves.iter().map(|m| m.0).collect();
-        let reads = edge.moves.iter().filter_map(|m| register(m.1)).collect();
+        let moves = edge.moves.iter().filter(|m| matters(m.0 as usize));
+        let reads = moves.filter_map(|m| register(m.1)).collect();
         out.moves.push((writes, reads));
     };
     match code.last().map(|i| &i.op) {
@@ -35,107 +43,4 @@ pub fn usage(code: &[Inst]) -> Usage {
         _ => {}
     }
     out
-}
-
-fn register(operand: Operand) -> Option<Register> {
-    match operand {
-        Operand::Register(register) => Some(register),
-        Operand::Const(_) => None,
-    }
-}
-
-/// Calls `f` with each register read (false), then each written (true), without phi moves.
-fn visit(op: &Op, f: &mut impl FnMut(Register, bool)) {
-    let mut reads: Vec<Operand> = Vec::new();
-    let mut writes: Vec<Register> = Vec::new();
-    match op {
-        Op::Bin { dst, a, b, .. } | Op::Icmp { dst, a, b, .. } => {
-            reads.extend([*a, *b]);
-            writes.push(*dst);
-        }
-        Op::Unary { dst, a, .. } | Op::Sext { dst, a, .. } | Op::Copy { dst, a, .. } => {
-            reads.push(*a);
-            writes.push(*dst);
-        }
-        Op::Overflow {
-            dst, flag, a, b, ..
-        } => {
-            reads.extend([*a, *b]);
-            writes.extend([*dst, *flag]);
-        }
-        Op::Select {
-            dst,
-            condition,
-            a,
-            b,
-        } => {
-            reads.extend([*condition, *a, *b]);
-            writes.push(*dst);
-        }
-        Op::Gep {
-            dst, base, scaled, ..
-        } => {
-            reads.push(*base);
-            reads.extend(scaled.iter().map(|s| s.0));
-            writes.push(*dst);
-        }
-        Op::Alloca { dst, count, .. } => {
-            reads.extend(count);
-            writes.push(*dst);
-        }
-        Op::Load { dst, address, .. } => {
-            reads.push(*address);
-            writes.push(*dst);
-        }
-        Op::Store { value, address, .. } => reads.extend([*value, *address]),
-        Op::Rmw {
-            dst,
-            address,
-            value,
-            ..
-        } => {
-            reads.extend([*address, *value]);
-            writes.push(*dst);
-        }
-        Op::Cas {
-            dst,
-            flag,
-            address,
-            expected,
-            desired,
-            ..
-        } => {
-            reads.extend([*address, *expected, *desired]);
-            writes.extend([*dst, *flag]);
-        }
-        Op::ThreadLocal { dst, .. } => writes.push(*dst),
-        Op::CondBr { condition, .. } => reads.push(*condition),
-        Op::Switch { value, .. } => reads.push(*value),
-        Op::Call {
-            callee,
-            args,
-            dst,
-            results,
-        } => {
-            if let Callee::Through(operand) = callee {
-                reads.push(*operand);
-            }
-            reads.extend(args);
-            writes.extend((0..*results).map(|k| dst + k));
-        }
-        Op::Extern { args, dst, .. } => {
-            reads.extend(args);
-            writes.extend(dst);
-        }
-        Op::Ret(values) => reads.extend(values),
-        Op::Fence { .. } | Op::Br(_) | Op::Unreachable => {}
-    }
-    for operand in reads {
-        if let Some(register) = register(operand) {
-            f(register, false);
-        }
-    }
-    for register in writes {
-        f(register, true);
-    }
 }

@@ -11,5 +11,7 @@ mod liveness;
 mod module;
 mod opcodes;
 mod program;
+mod registers;
+mod relevance;
 
 pub use program::lower;

@@ -21,6 +21,8 @@ pub struct Memory {
     arenas: Vec<Arc<Arena>>,
     /// Hash of all bytes.
     pub hash: u64,
+    /// The part of `hash` that idle objects have.
+    pub idle: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -57,6 +59,7 @@ impl Memory {
                 freed: false,
                 constant: global.constant,
                 private: false,
+                idle: false,
                 visibility: Visibility::ThisThread,
                 site: 0,
                 zeroed: true,
@@ -66,6 +69,7 @@ impl Memory {
         Memory {
             arenas: vec![Arc::new(globals)],
             hash: 0,
+            idle: 0,
         }
     }
 
@@ -110,6 +114,7 @@ impl Memory {
             freed: false,
             constant: false,
             private,
+            idle: false,
             visibility: Visibility::ThisThread,
             site: 0,
             zeroed,
@@ -164,7 +169,9 @@ impl Memory {
         let arena = 2 + 3 * thread;
         let base = self.add(arena, local.size, local.align, named, false, local.private);
         if let Ok(place) = self.locate(base) {
-            self.object_mut(place).site = local.site;
+            let object = self.object_mut(place);
+            object.site = local.site;
+            object.idle = local.idle;
         }
         base
     }
@@ -175,7 +182,12 @@ impl Memory {
     }
 
     /// Drops the locals from number `mark` on; calls `each` with the bytes of private ones.
-    pub fn pop_locals(&mut self, thread: usize, mark: usize, mut each: impl FnMut(u64, u8)) {
+    pub fn pop_locals(
+        &mut self,
+        thread: usize,
+        mark: usize,
+        mut each: impl FnMut(&Object, u64, u8),
+    ) {
         if self.locals(thread) <= mark {
             return;
         }
@@ -189,8 +201,11 @@ impl Memory {
             }
             for (address, byte) in object.stored() {
                 self.hash ^= mixed(address, byte);
+                if object.idle {
+                    self.idle ^= mixed(address, byte);
+                }
                 if object.private {
-                    each(address, byte);
+                    each(&object, address, byte);
                 }
             }
         }
@@ -363,14 +378,19 @@ impl Memory {
         self.object(place).is_written(place.offset, size)
     }
 
-    pub fn write(&mut self, place: ResolvedAddress, size: u32, value: Val) {
+    /// Writes up to 8 bytes; returns how the hash of memory changes.
+    pub fn write(&mut self, place: ResolvedAddress, size: u32, value: Val) -> u64 {
         let object = self.object_mut(place);
         let mut changed = 0;
         for k in 0..u64::from(size.min(8)) {
             let byte = (value.bits >> (8 * k)) as u8;
             changed ^= object.set_byte(place.offset + k, byte, value.dep);
         }
+        if object.idle {
+            self.idle ^= changed;
+        }
         self.hash ^= changed;
+        changed
     }
 
     pub fn bytes(&self, place: ResolvedAddress, size: u64) -> Vec<(u8, Dep)> {
@@ -383,6 +403,9 @@ impl Memory {
         let mut changed = 0;
         for (k, (byte, dep)) in bytes.iter().enumerate() {
             changed ^= object.set_byte(place.offset + k as u64, *byte, *dep);
+        }
+        if object.idle {
+            self.idle ^= changed;
         }
         self.hash ^= changed;
     }

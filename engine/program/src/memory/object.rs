@@ -40,6 +40,8 @@ pub struct NewLocal {
     /// Index into `Program::locals`.
     pub local: u32,
     pub private: bool,
+    /// Nothing that the program does depends on its contents.
+    pub idle: bool,
     pub site: SiteId,
 }
 
@@ -52,6 +54,8 @@ pub struct Object {
     pub constant: bool,
     /// A local variable whose address does not escape.
     pub private: bool,
+    /// See [`NewLocal`].
+    pub idle: bool,
     pub visibility: Visibility,
     /// The site of a local variable's declaration.
     pub site: SiteId,

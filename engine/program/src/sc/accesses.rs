@@ -55,10 +55,12 @@ impl StepEnvironment<'_, '_> {
     /// Writes, and records whether the thread makes progress.
     fn put(&mut self, t: &mut Thread, place: ResolvedAddress, address: u64, size: u32, value: Val) {
         let old = self.shared.memory.word(address, size);
-        if self.shared.memory.object(place).private {
+        let object = self.shared.memory.object(place);
+        if object.private {
+            let idle = object.idle;
             for k in 0..size.min(8) {
-                t.mix(address + u64::from(k), (old >> (8 * k)) as u8);
-                t.mix(address + u64::from(k), (value.bits >> (8 * k)) as u8);
+                t.mix(idle, address + u64::from(k), (old >> (8 * k)) as u8);
+                t.mix(idle, address + u64::from(k), (value.bits >> (8 * k)) as u8);
             }
         } else if old == arithmetic::mask(value.bits, 8 * size) {
             // writing the value that is already there is no progress, until another thread changes
@@ -260,7 +262,9 @@ impl Environment for StepEnvironment<'_, '_> {
 
     fn leave(&mut self, t: &mut Thread, mark: usize) -> Result<(), RunEnd> {
         let memory = &mut self.shared.memory;
-        memory.pop_locals(t.id, mark, |address, byte| t.mix(address, byte));
+        memory.pop_locals(t.id, mark, |object, address, byte| {
+            t.mix(object.idle, address, byte);
+        });
         Ok(())
     }
 

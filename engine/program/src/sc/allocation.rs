@@ -39,10 +39,12 @@ impl StepEnvironment<'_, '_> {
         bytes: &[(u8, u32)],
     ) {
         let old = self.shared.memory.bytes(place, bytes.len() as u64);
-        if self.shared.memory.object(place).private {
+        let object = self.shared.memory.object(place);
+        if object.private {
+            let idle = object.idle;
             for (k, ((before, _), (after, _))) in old.iter().zip(bytes).enumerate() {
-                t.mix(address + k as u64, *before);
-                t.mix(address + k as u64, *after);
+                t.mix(idle, address + k as u64, *before);
+                t.mix(idle, address + k as u64, *after);
             }
         } else {
             t.progress();

@@ -168,6 +168,7 @@ impl Source for Threads<'_> {
                     return Next::Truncated {
                         message: "a loop goes round more often".to_owned(),
                         site: None,
+                        because: String::new(),
                     }
                 }
                 Step::Read { at, order, rmw, .. } => Action::Read {
@@ -175,6 +176,7 @@ impl Source for Threads<'_> {
                     order,
                     rmw,
                     uninitialised_ok: false,
+                    ignored: false,
                 },
                 Step::Write {
                     at,

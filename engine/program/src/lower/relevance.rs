@@ -1,0 +1,446 @@
+//! Which instructions and registers of a function can affect what it does: aggressive dead code
+//! elimination (Cytron, Ferrante, Rosen, Wegman, Zadeck, "Efficiently computing static single
+//! assignment form and the control dependence graph", TOPLAS 1991, section 7.1), in which a pause
+//! is no effect. Nothing is removed: the rest is left out of the state of a loop, so that a loop
+//! that counts how often it has looked, or looks less often each time, is found to wait.
+//!
+//! What an instruction computes may be assumed to end: a loop without effects is relevant to
+//! nothing after it. Whether such a loop ends is decided from all of its registers.
+use crate::ir::instruction::{BinOp, Extern, Inst, Op, Operand, Register};
+use crate::lower::cfg::ControlFlowGraph;
+use crate::lower::registers::{register, visit};
+use bit_set::BitSet;
+use rustc_hash::FxHashMap;
+
+/// A function's code: block `b` is `code[ranges[b].0..ranges[b].1]`.
+pub struct Code<'c> {
+    pub code: &'c [Inst],
+    pub ranges: &'c [(usize, usize)],
+    pub graph: &'c ControlFlowGraph,
+    /// The blocks that exist.
+    pub reached: &'c [usize],
+}
+
+#[derive(Default)]
+pub struct Relevance {
+    pub instructions: BitSet,
+    pub registers: BitSet,
+    /// Reads on whose value nothing depends but what is written to the same location, and the
+    /// writes of these values.
+    pub updates: BitSet,
+    /// Local variables in memory on whose contents nothing depends.
+    pub idle: BitSet,
+}
+
+enum Definition {
+    By(usize),
+    /// A phi move on an edge that leaves the block.
+    Moved(usize, Operand),
+}
+
+struct Marking<'c> {
+    all: Code<'c>,
+    definitions: Vec<Vec<Definition>>,
+    block_of: Vec<usize>,
+    /// For each block, the blocks whose terminators decide whether it runs.
+    controls: Vec<Vec<usize>>,
+    blocks: BitSet,
+    found: Relevance,
+    work: Vec<Register>,
+    /// The stores to each local variable that only loads and stores access, by its `Alloca`; none
+    /// if its contents are relevant.
+    locals: FxHashMap<usize, Option<Vec<usize>>>,
+}
+
+pub fn relevance(all: Code, registers: u32) -> Relevance {
+    let mut definitions: Vec<Vec<Definition>> = Vec::new();
+    definitions.resize_with(registers as usize, Vec::new);
+    let mut block_of = vec![0; all.code.len()];
+    for block in all.reached {
+        let (start, end) = all.ranges[*block];
+        block_of[start..end].fill(*block);
+        for at in start..end {
+            visit(&all.code[at].op, &mut |register, write| {
+                if write {
+                    definitions[register as usize].push(Definition::By(at));
+                }
+            });
+            for edge in all.code[at].op.edges() {
+                for (dst, operand) in &edge.moves {
+                    definitions[*dst as usize].push(Definition::Moved(*block, *operand));
+                }
+            }
+        }
+    }
+    let (controls, endless) = controls(all.graph, all.reached);
+    let mut marking = Marking {
+        all,
+        definitions,
+        block_of,
+        controls,
+        blocks: BitSet::new(),
+        found: Relevance::default(),
+        work: Vec::new(),
+        locals: FxHashMap::default(),
+    };
+    marking.locals();
+    let mut stores = Vec::new();
+    for at in 0..marking.all.code.len() {
+        let op = &marking.all.code[at].op;
+        if let Op::Load { address, .. } | Op::Store { address, .. } = op {
+            if marking.local(*address).is_some() {
+                continue;
+            }
+        }
+        if let Op::Store { address, .. } = op {
+            // the value is relevant unless it updates the location
+            let address = *address;
+            stores.push(at);
+            marking.effect(at);
+            marking.operand(address);
+        } else if has_effect(op) || (op.is_branch() && endless.contains(marking.block_of[at])) {
+            marking.instruction(at);
+        }
+    }
+    marking.settle();
+    // optimistic: a store stops being an update when something else needs its value
+    let mut updates: Vec<(usize, Vec<usize>)> = Vec::new();
+    for at in stores {
+        match marking.update(at) {
+            Some(reads) => updates.push((at, reads)),
+            None => marking.instruction(at),
+        }
+        marking.settle();
+    }
+    loop {
+        let before = updates.len();
+        updates.retain(|(at, _)| {
+            let updates = marking.update(*at).is_some();
+            if !updates {
+                marking.instruction(*at);
+                marking.settle();
+            }
+            updates
+        });
+        if updates.len() == before {
+            break;
+        }
+    }
+    for (at, stores) in &marking.locals {
+        if stores.is_some() {
+            marking.found.idle.insert(*at);
+        }
+    }
+    for (at, reads) in updates {
+        marking.found.updates.insert(at);
+        marking.found.updates.extend(reads);
+    }
+    for (at, inst) in marking.all.code.iter().enumerate() {
+        if let Op::Rmw { dst, .. } = inst.op {
+            if !marking.found.registers.contains(dst as usize) {
+                marking.found.updates.insert(at);
+            }
+        }
+    }
+    marking.found
+}
+
+/// Whether an instruction does more than compute its result: accesses memory, may fail, ends the
+/// function, calls another.
+fn has_effect(op: &Op) -> bool {
+    use BinOp::{Sdiv, Srem, Udiv, Urem};
+    match op {
+        Op::Bin { op, b, .. } => {
+            matches!(op, Udiv | Sdiv | Urem | Srem)
+                && !matches!(b, Operand::Const(divisor) if *divisor != 0)
+        }
+        Op::Extern { function, .. } => !matches!(function, Extern::Ignored(_)),
+        Op::Br(_)
+        | Op::CondBr { .. }
+        | Op::Switch { .. }
+        | Op::Icmp { .. }
+        | Op::Unary { .. }
+        | Op::Overflow { .. }
+        | Op::Sext { .. }
+        | Op::Copy { .. }
+        | Op::Select { .. }
+        | Op::Gep { .. }
+        | Op::ThreadLocal { .. } => false,
+        _ => true,
+    }
+}
+
+impl Marking<'_> {
+    fn operand(&mut self, operand: Operand) {
+        if let Operand::Register(register) = operand {
+            if self.found.registers.insert(register as usize) {
+                self.work.push(register);
+            }
+        }
+    }
+
+    /// Finds the local variables that only loads and stores at constant offsets access.
+    fn locals(&mut self) {
+        let code = self.all.code;
+        for (at, inst) in code.iter().enumerate() {
+            if matches!(
+                inst.op,
+                Op::Alloca {
+                    private: true,
+                    count: None,
+                    ..
+                }
+            ) {
+                self.locals.insert(at, Some(Vec::new()));
+            }
+        }
+        for (at, inst) in code.iter().enumerate() {
+            let address = match &inst.op {
+                Op::Load { address, .. } => Some(*address),
+                Op::Store { address, .. } => {
+                    if let Some(local) = self.local(*address) {
+                        if let Some(Some(stores)) = self.locals.get_mut(&local) {
+                            stores.push(at);
+                        }
+                    }
+                    Some(*address)
+                }
+                Op::Gep { base, scaled, .. } if scaled.is_empty() => Some(*base),
+                // initialises it
+                Op::Extern {
+                    function: Extern::Memcpy | Extern::Memset,
+                    args,
+                    ..
+                } if args.get(1) != args.first() => args.first().copied(),
+                _ => None,
+            };
+            let mut other = Vec::new();
+            visit(&inst.op, &mut |register, write| {
+                if !write && address != Some(Operand::Register(register)) {
+                    other.push(register);
+                }
+            });
+            let moved = inst.op.edges().into_iter().flat_map(|edge| &edge.moves);
+            other.extend(moved.filter_map(|m| register(m.1)));
+            for register in other {
+                if let Some(local) = self.local(Operand::Register(register)) {
+                    self.locals.remove(&local);
+                }
+            }
+        }
+    }
+
+    /// The local variable that an address is in, if only loads and stores access it.
+    fn local(&self, address: Operand) -> Option<usize> {
+        let Operand::Register(register) = address else {
+            return None;
+        };
+        let at = self.definition(register)?;
+        match &self.all.code[at].op {
+            Op::Alloca { .. } => self.locals.contains_key(&at).then_some(at),
+            Op::Gep { base, scaled, .. } if scaled.is_empty() => self.local(*base),
+            _ => None,
+        }
+    }
+
+    /// The instruction is relevant, and so is what it reads.
+    fn instruction(&mut self, at: usize) {
+        self.effect(at);
+        if let Op::Load { address, .. } = self.all.code[at].op {
+            let local = self.local(address);
+            let stores = local.and_then(|local| self.locals.get_mut(&local)?.take());
+            for store in stores.unwrap_or_default() {
+                self.instruction(store);
+            }
+        }
+        let mut reads = Vec::new();
+        visit(&self.all.code[at].op, &mut |register, write| {
+            if !write {
+                reads.push(register);
+            }
+        });
+        for register in reads {
+            self.operand(Operand::Register(register));
+        }
+    }
+
+    /// The instruction is relevant, and so is whether it runs.
+    fn effect(&mut self, at: usize) {
+        if self.found.instructions.insert(at) {
+            self.block(self.block_of[at]);
+        }
+    }
+
+    fn block(&mut self, block: usize) {
+        if !self.blocks.insert(block) {
+            return;
+        }
+        for by in self.controls[block].clone() {
+            self.instruction(self.all.ranges[by].1 - 1);
+        }
+    }
+
+    /// Marks what the marked registers are computed from.
+    fn settle(&mut self) {
+        while let Some(register) = self.work.pop() {
+            let definitions = std::mem::take(&mut self.definitions[register as usize]);
+            for definition in &definitions {
+                match definition {
+                    Definition::By(at) => self.instruction(*at),
+                    Definition::Moved(block, operand) => {
+                        self.block(*block);
+                        self.operand(*operand);
+                    }
+                }
+            }
+            self.definitions[register as usize] = definitions;
+        }
+    }
+
+    /// The instruction that defines a register, if there is only one.
+    fn definition(&self, register: Register) -> Option<usize> {
+        match self.definitions[register as usize][..] {
+            [Definition::By(at)] => Some(at),
+            _ => None,
+        }
+    }
+
+    /// Whether two operands are the same address.
+    fn same(&self, a: Operand, b: Operand) -> bool {
+        let (Operand::Register(one), Operand::Register(other)) = (a, b) else {
+            return a == b;
+        };
+        let gep = |register| {
+            let at = self.definition(register)?;
+            match &self.all.code[at].op {
+                Op::Gep {
+                    base,
+                    offset,
+                    scaled,
+                    ..
+                } => Some((*base, *offset, scaled)),
+                _ => None,
+            }
+        };
+        one == other
+            || match (gep(one), gep(other)) {
+                (Some((base, offset, scaled)), Some((other, at, by))) => {
+                    offset == at && scaled == by && self.same(base, other)
+                }
+                _ => false,
+            }
+    }
+
+    /// If the value of a store is computed from nothing but constants and reads of the same
+    /// address, which nothing else needs: these reads.
+    fn update(&self, store: usize) -> Option<Vec<usize>> {
+        let Op::Store {
+            value,
+            address,
+            access,
+        } = &self.all.code[store].op
+        else {
+            return None;
+        };
+        let Operand::Register(value) = *value else {
+            return None;
+        };
+        let mut reads = Vec::new();
+        let mut work = vec![value];
+        while let Some(register) = work.pop() {
+            if self.found.registers.contains(register as usize) {
+                return None;
+            }
+            let at = self.definition(register)?;
+            match &self.all.code[at].op {
+                Op::Load {
+                    address: from,
+                    access: read,
+                    ..
+                } => {
+                    if !self.same(*address, *from) || read.size != access.size {
+                        return None;
+                    }
+                    reads.push(at);
+                }
+                op @ (Op::Bin { .. } | Op::Unary { .. } | Op::Sext { .. } | Op::Copy { .. }) => {
+                    visit(op, &mut |register, write| {
+                        if !write {
+                            work.push(register);
+                        }
+                    });
+                }
+                _ => return None,
+            }
+        }
+        (!reads.is_empty()).then_some(reads)
+    }
+}
+
+/// For each block, the blocks that it is control dependent on (Ferrante, Ottenstein, Warren, "The
+/// program dependence graph and its use in optimization", TOPLAS 1987); and the blocks from which
+/// no path leaves the function.
+fn controls(graph: &ControlFlowGraph, reached: &[usize]) -> (Vec<Vec<usize>>, BitSet) {
+    let n = graph.edges.len();
+    let mut ends: BitSet = reached
+        .iter()
+        .copied()
+        .filter(|block| graph.edges[*block].is_empty())
+        .collect();
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for block in reached.iter().rev() {
+            if !ends.contains(*block) && graph.edges[*block].iter().any(|to| ends.contains(*to)) {
+                changed |= ends.insert(*block);
+            }
+        }
+    }
+    let endless: BitSet = reached
+        .iter()
+        .copied()
+        .filter(|block| !ends.contains(*block))
+        .collect();
+    // block n is the end; every endless block may go there
+    let successors = |block: usize| {
+        let mut to = graph.edges[block].clone();
+        if to.is_empty() || endless.contains(block) {
+            to.push(n);
+        }
+        to
+    };
+    let all: BitSet = reached.iter().copied().chain([n]).collect();
+    let mut after: Vec<BitSet> = vec![all; n + 1];
+    after[n] = BitSet::from_iter([n]);
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for block in reached.iter().rev() {
+            let mut to = successors(*block).into_iter();
+            let mut now = to.next().map_or_else(BitSet::new, |b| after[b].clone());
+            for other in to {
+                now.intersect_with(&after[other]);
+            }
+            now.insert(*block);
+            if now != after[*block] {
+                after[*block] = now;
+                changed = true;
+            }
+        }
+    }
+    let mut controls = vec![Vec::new(); n];
+    for by in reached {
+        let to = successors(*by);
+        if to.len() < 2 {
+            continue;
+        }
+        for block in reached {
+            let runs = to.iter().any(|t| after[*t].contains(*block));
+            let always = after[*by].contains(*block) && block != by;
+            if runs && !always {
+                controls[*block].push(*by);
+            }
+        }
+    }
+    (controls, endless)
+}
