@@ -7,6 +7,10 @@ int main() {
   std::thread b([] { assert(queue.try_push(2u)); });
   unsigned first = 0, second = 0;
   queue.try_pop(first);
-  a.join(); b.join();
-  while (queue.try_pop(second)) { assert(second != first); first = second; }
+  a.join();
+  b.join();
+  while (queue.try_pop(second)) {
+    assert(second != first);
+    first = second;
+  }
 }

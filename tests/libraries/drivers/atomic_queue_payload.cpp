@@ -5,7 +5,16 @@
 static atomic_queue::AtomicQueue<unsigned, 2, 0u, true, true, false, true> queue;
 static unsigned payload;
 int main() {
-  std::thread producer([] { payload = 7; bool pushed = queue.try_push(1u); assert(pushed); });
-  std::thread consumer([] { unsigned got; if (queue.try_pop(got)) assert(got == 1 && payload == 7); });
-  producer.join(); consumer.join();
+  std::thread producer([] {
+    payload = 7;
+    bool pushed = queue.try_push(1u);
+    assert(pushed);
+  });
+  std::thread consumer([] {
+    unsigned got;
+    if (queue.try_pop(got))
+      assert(got == 1 && payload == 7);
+  });
+  producer.join();
+  consumer.join();
 }

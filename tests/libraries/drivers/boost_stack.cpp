@@ -4,6 +4,11 @@
 static boost::lockfree::stack<int, boost::lockfree::capacity<2>> stack;
 int main() {
   std::thread producer([] { assert(stack.push(1)); });
-  std::thread consumer([] { int got; if (stack.pop(got)) assert(got == 1); });
-  producer.join(); consumer.join();
+  std::thread consumer([] {
+    int got;
+    if (stack.pop(got))
+      assert(got == 1);
+  });
+  producer.join();
+  consumer.join();
 }

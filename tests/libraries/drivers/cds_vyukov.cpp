@@ -4,6 +4,11 @@
 int main() {
   cds::container::VyukovMPMCCycleQueue<int> queue(2);
   std::thread producer([&] { assert(queue.enqueue(1)); });
-  std::thread consumer([&] { int got; if (queue.dequeue(got)) assert(got == 1); });
-  producer.join(); consumer.join();
+  std::thread consumer([&] {
+    int got;
+    if (queue.dequeue(got))
+      assert(got == 1);
+  });
+  producer.join();
+  consumer.join();
 }

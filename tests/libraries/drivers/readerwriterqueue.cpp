@@ -4,6 +4,11 @@
 int main() {
   moodycamel::ReaderWriterQueue<int> queue(2);
   std::thread producer([&] { assert(queue.try_enqueue(1)); });
-  std::thread consumer([&] { int got; if (queue.try_dequeue(got)) assert(got == 1); });
-  producer.join(); consumer.join();
+  std::thread consumer([&] {
+    int got;
+    if (queue.try_dequeue(got))
+      assert(got == 1);
+  });
+  producer.join();
+  consumer.join();
 }

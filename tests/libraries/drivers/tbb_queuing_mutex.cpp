@@ -1,6 +1,15 @@
 #include <tbb/queuing_mutex.h>
 #include <cassert>
 #include <thread>
-static tbb::queuing_mutex mutex; static int count;
-static void add() { tbb::queuing_mutex::scoped_lock lock(mutex); count++; }
-int main() { std::thread a(add), b(add); a.join(); b.join(); assert(count == 2); }
+static tbb::queuing_mutex mutex;
+static int count;
+static void add() {
+  tbb::queuing_mutex::scoped_lock lock(mutex);
+  count++;
+}
+int main() {
+  std::thread a(add), b(add);
+  a.join();
+  b.join();
+  assert(count == 2);
+}

@@ -1,0 +1,24 @@
+// The last owner destroys what all have read.
+#include <boost/make_shared.hpp>
+#include <boost/shared_ptr.hpp>
+#include <cassert>
+#include <thread>
+struct Value {
+  int field = 1;
+  ~Value() {
+    field = 0;
+  }
+};
+int main() {
+  auto one = boost::make_shared<Value>();
+  auto two = one;
+  std::thread a([p = std::move(one)]() mutable {
+    assert(p->field == 1);
+    p.reset();
+  });
+  std::thread b([p = std::move(two)]() mutable {
+    assert(p->field == 1);
+    p.reset();
+  });
+  a.join(), b.join();
+}
