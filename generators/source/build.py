@@ -69,10 +69,10 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
         """The compilation database that the user has named."""
         return self.compile_commands or (self.below.database if self.below else None)
 
-    @property
-    def all_sources(self) -> tuple[Path, ...]:
-        """The program's other translation units."""
-        return tuple(dict.fromkeys(path for each in self.layers for path in each.sources))
+    def other_sources(self, source: Path) -> tuple[Path, ...]:
+        """The translation units of the source's program besides itself."""
+        named = dict.fromkeys(path for each in self.layers for path in each.sources)
+        return tuple(path for path in named if path.resolve() != Path(source).resolve())
 
     @property
     def meanings(self) -> tuple[Meaning, ...]:

@@ -33,6 +33,7 @@ import msgspec
 from weakspot import __version__
 from weakspot.errors import BadInput
 from weakspot.generators.source import clang, irtext, linking
+from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
 from weakspot.generators.source.build import options as build_options
 from weakspot.system import cache
@@ -66,20 +67,18 @@ def compile_source(
     Unsupported for handlers of exceptions, MissingTool without a compiler, ToolFailed when the
     compiler or LLVM fails.
     """
-    units = [question(each, build=build, compiler=compiler) for each in (path, *build.all_sources)]
-    asked = units[0]
-    folder, searched = asked.path.parent, [each for unit in units for each in unit.searched]
-    meanings = [f"{each.pattern}\0{each.body}" for each in build.meanings]
-    place = cache.path_of(cache.digest(*(unit.key for unit in units), "", *meanings))
+    asked = question(path, build=build, compiler=compiler)
+    folder, searched = asked.path.parent, asked.searched
+    place = cache.path_of(asked.key)
     known = cache.read(place, cache.Entry)
     if known is None or not known.inputs.unchanged(folder, searched):
         texts: dict[Path, str] = {}
         names: set[str] = set()
-        for unit in units:
+        for unit in (asked, *asked.others):
             texts[unit.path], read = _compiled(unit, folder)
             away = os.path.relpath(unit.path.parent, folder)
             names.update(posixpath.normpath(posixpath.join(away, name)) for name in read)
-        raw = linking.linked(texts, asked.compiler, folder, build.meanings)
+        raw = linking.linked(texts, asked.compiler, folder, asked.meanings)
         text = irtext.clean(raw, asked.compiler)
         made = cache.inputs(sorted(names), folder, searched)
         known = cache.Entry(text=text, compiler=asked.compiler.describe(raw), inputs=made)
@@ -90,21 +89,6 @@ def compile_source(
         text = irtext.renamed(text, folder, base)
         files = {irtext.name_from(name, folder, base): path for name, path in files.items()}
     return Ir(text=text, compiler=known.compiler, files=files)
-
-
-def defines_main(path: Path, *, build: Build = NO_OPTIONS) -> bool:
-    """Whether a C or C++ file has a `main`; raises what `compile_source` does."""
-    asked = question(path, build=build)
-    folder = asked.path.parent
-    place = cache.path_of(cache.digest(asked.key, "main"))
-    known = cache.read(place, cache.Entry)
-    if known is None or not known.inputs.unchanged(folder, asked.searched):
-        text, names = _compiled(asked, folder)
-        found = "main" if linking.defines_main(text) else ""
-        made = cache.inputs(names, folder, asked.searched)
-        known = cache.Entry(text=found, compiler="", inputs=made)
-        cache.write(place, known)
-    return bool(known.text)
 
 
 def _compiled(unit: Question, folder: Path) -> tuple[str, list[str]]:
@@ -119,13 +103,16 @@ def _compiled(unit: Question, folder: Path) -> tuple[str, list[str]]:
 
 class Question(msgspec.Struct, frozen=True):
     """A question to the compiler. `key` stands for everything that is known before it runs; the
-    files that it reads may also depend on the names in the `searched` folders."""
+    files that it reads may also depend on the names in the `searched` folders. `others` are the
+    program's other translation units, `meanings` those of inline assembly."""
 
     path: Path
     options: tuple[str, ...]
     compiler: clang.Clang
     searched: tuple[Path, ...]
     key: str
+    others: tuple[Question, ...] = ()
+    meanings: tuple[Meaning, ...] = ()
 
 
 def question(
@@ -136,6 +123,22 @@ def question(
 ) -> Question:
     """The question that `compile_source` asks; it raises the same errors for invalid arguments."""
     path = Path(path)
+    unit = _unit(path, build, compiler)
+    others = tuple(_unit(each, build, compiler) for each in build.other_sources(path))
+    meanings = build.meanings
+    folders = (folder for each in (unit, *others) for folder in each.searched)
+    texts = (text for each in meanings for text in (each.pattern, each.body))
+    return msgspec.structs.replace(
+        unit,
+        searched=tuple(dict.fromkeys(folders)),
+        key=cache.digest(unit.key, *(each.key for each in others), "", *texts),
+        others=others,
+        meanings=meanings,
+    )
+
+
+def _unit(path: Path, build: Build, compiler: str | None) -> Question:
+    """The question about one translation unit."""
     _check_source(path)
     folder = path.parent
     found = clang.find(compiler)

@@ -58,11 +58,18 @@ def linked(
         return texts[0]
     import llvmlite.binding as llvm  # type: ignore[import-untyped]  # here: a cached answer needs no LLVM
 
+    # a module must not outlive its context, which garbage collection does not know
     context = llvm.create_context()
-    module, *others = [irtext.parsed(llvm, text, found, context) for text in texts]
-    for other in others:
-        _link(module, other, units, folder)
-    return str(module)
+    modules: list[Any] = []
+    try:
+        for text in texts:
+            modules.append(irtext.parsed(llvm, text, found, context))
+            if len(modules) > 1:
+                _link(modules[0], modules[-1], units, folder)
+        return str(modules[0])
+    finally:
+        for module in modules:
+            module.close()
 
 
 def _link(module: Any, other: Any, units: Mapping[Path, str], folder: Path) -> None:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 class Program(msgspec.Struct, frozen=True):
     """A program. The engine refers to `sites` by number. `digest` changes with its LLVM IR. `files`
-    maps the names of its source files to files; `given` are the
-    options of the build that it was read with."""
+    maps the names of its source files to files; `others` are its translation units besides
+    `source`; `given` are the options of the build that it was read with."""
 
     source: Path
     files: dict[str, Path]
@@ -34,6 +34,7 @@ class Program(msgspec.Struct, frozen=True):
     sites: tuple[Site, ...]
     lowered: _engine.Program
     given: builds.Options = builds.Options()
+    others: tuple[Path, ...] = ()
 
     @property
     def orders(self) -> tuple[str, ...]:
@@ -142,6 +143,7 @@ def read_program(source: Path, *, build: Build = NO_OPTIONS, base: Path | None =
         sites=tuple(map(site_of, lowered.sites)),
         lowered=lowered,
         given=builds.options(source, build),
+        others=build.other_sources(source),
     )
 
 
@@ -168,7 +170,10 @@ def _placed(
     if not (problem["line"] and path.is_file()):
         path = Path(problem["file"] or source)
     if problem["kind"] == "invalid":
-        return reported(problem, BadInput, source=path)
+        advice = None
+        if not problem["file"] and "no function main" in problem["message"]:
+            advice = "name the file that has one too: weakspot check driver.c library.c"
+        return reported(problem, BadInput, source=path, advice=advice)
     return reported(problem, Unsupported, source=path, advice=_advice(problem["message"]))
 
 

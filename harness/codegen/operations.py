@@ -161,6 +161,8 @@ class _Observer:
         """Raises Unsupported for a program that does not compile or run."""
         if program.source.suffix != ".c":
             raise Unsupported("only programs in C are run under the emulator")
+        if program.others:
+            raise Unsupported("only programs of one source file are run under the emulator")
         self.machine = semantics(config.mapping.dialect)
         self.folder, self.crew = folder, crew
         self.path = folder / "program"

@@ -79,9 +79,12 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
 def build_of(structure: Structure, scenario: Scenario, build: Build = NO_OPTIONS) -> Build:
     """The options that a scenario is compiled with: those of its claims.toml in the corpus, and
     those of the user's `build` elsewhere."""
+    sources = tuple(structure.folder / name for name in scenario.sources)
     if structure.recorded:
-        return Build(defines=scenario.defines, own=False)
-    return Build(defines=scenario.defines).over(build) if scenario.defines else build
+        return Build(defines=scenario.defines, sources=sources, own=False)
+    if not scenario.defines and not sources:
+        return build
+    return Build(defines=scenario.defines, sources=sources).over(build)
 
 
 def base_of(structure: Structure) -> Path | None:
@@ -117,16 +120,24 @@ def resolve(
 ) -> tuple[tuple[Structure, ...], tuple[Test, ...]]:
     """The structures and the litmus files that the arguments name, before anything is generated.
 
-    A C file is a structure with one scenario and no claims. Raises BadInput for an argument that
-    is neither a structure nor a file.
+    A C file is a structure with one scenario and no claims. Where files with a `main` are named,
+    those without are further sources of each of these programs. Raises BadInput for an argument
+    that is neither a structure nor a file.
     """
     found: dict[str, Structure] = {}
     tests: list[Test] = []
+    files = [Path(word) for word in what if not isinstance(word, Test)]
+    files = [path for path in files if path.suffix in SUFFIXES and path.is_file()]
+    others = [path for path in files if not _has_main(path)]
+    if len(others) == len(files):
+        others = []
     for word in what:
         if isinstance(word, Test):
             tests.append(word)
             continue
         path = Path(word)
+        if path in others:
+            continue
         if word == "all":
             found.update({each.name: each for each in corpus.structures(root)})
         elif path.is_dir():
@@ -142,17 +153,22 @@ def resolve(
                 if file.suffix == ".litmus":
                     tests.append(read_test(file))
                 else:
-                    found[str(file)] = _program(file, {each.name for each in found.values()})
+                    taken = {each.name for each in found.values()}
+                    found[str(file)] = _program(file, taken, others)
         elif path.suffix == ".litmus":
             tests.append(read_test(path))
         elif path.suffix or "/" in word:
-            found[word] = _program(path, {each.name for each in found.values()})
+            found[word] = _program(path, {each.name for each in found.values()}, others)
         else:
             found[word] = corpus.find(word, root)
     return tuple(found.values()), tuple(tests)
 
 
 _MAIN = re.compile(rb"\bmain\s*\(")
+
+
+def _has_main(file: Path) -> bool:
+    return _MAIN.search(file.read_bytes()) is not None
 
 
 def _below(folder: Path) -> Iterator[Path]:
@@ -167,7 +183,7 @@ def _below(folder: Path) -> Iterator[Path]:
         ]
         for file in map(below.joinpath, names):
             if file.suffix == ".litmus" or (
-                file.suffix in SUFFIXES and file.is_file() and _MAIN.search(file.read_bytes())
+                file.suffix in SUFFIXES and file.is_file() and _has_main(file)
             ):
                 yield file
 
@@ -253,8 +269,8 @@ def drift(golden: Iterable[Test], made: Iterable[Test]) -> GoldenDifference:
     )
 
 
-def _program(path: Path, taken: Container[str]) -> Structure:
-    """A user's C file as a structure of its own."""
+def _program(path: Path, taken: Container[str], others: Sequence[Path]) -> Structure:
+    """A user's C file as a structure of its own; `others` are further sources of the program."""
     if not path.is_file():
         raise BadInput(f"no such file: {path}", advice="check the path and the spelling")
     name = str(path) if path.name in taken else path.name
@@ -264,7 +280,13 @@ def _program(path: Path, taken: Container[str]) -> Structure:
         title=name,
         source="",
         models=LANGUAGE_MODELS,
-        scenarios=(Scenario(name=path.stem, file=path.name),),
+        scenarios=(
+            Scenario(
+                name=path.stem,
+                file=path.name,
+                sources=tuple(os.path.relpath(each, path.parent) for each in others),
+            ),
+        ),
         claims=(),
         recorded=False,
     )

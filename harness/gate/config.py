@@ -8,6 +8,11 @@
     std = "c++17"                      or ["c11", "c++17"]
     flags = ["-isystem", "vendor"]     other options of clang
     compile_commands = "build"         the compilation database, or its folder
+    sources = ["src/queue.c"]          that every program is linked with
+
+    [[asm]]                            what inline assembly does, as C
+    pattern = "ldadd %0, *"            a glob over its text as it stands in the source
+    body = "%1 = __atomic_fetch_add(&%2, %0, __ATOMIC_RELAXED);"
 
     [gate]
     scenarios = ["tests/weakspot/*.cpp", "tests/litmus/*.litmus"]
@@ -35,6 +40,7 @@ import msgspec
 
 from weakspot.errors import BadInput
 from weakspot.generators.source import build as builds
+from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.harness import machines
 from weakspot.harness.campaign import plan
@@ -59,6 +65,7 @@ class BuildTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     std: str | tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     compile_commands: str = ""
+    sources: tuple[str, ...] = ()
 
 
 class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -81,6 +88,7 @@ class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
 class _Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     models: tuple[str, ...] = ()
     build: BuildTable = BuildTable()
+    asm: tuple[Meaning, ...] = ()
     gate: Gate = Gate()
     run: Run = Run()
 
@@ -113,7 +121,7 @@ def read(path: Path) -> Config:
 def build_of(path: Path) -> Build:
     """The options for the compiler that a configuration has. Raises BadInput."""
     tables, text, root = _read_tables(path)
-    return _build(path.parent, tables.build, text, root)
+    return _build(path.parent, tables, text, root)
 
 
 def models_of(path: Path) -> tuple[str, ...]:
@@ -134,8 +142,9 @@ def _model_names(folder: Path, names: Sequence[str]) -> Iterator[str]:
         yield os.path.relpath(folder / name) if name.endswith(".cat") else name
 
 
-def _build(folder: Path, table: BuildTable, text: toml.Text, root: toml.Steps) -> Build:
+def _build(folder: Path, tables: _Tables, text: toml.Text, root: toml.Steps) -> Build:
     """The options, with paths as seen from where the user is."""
+    table = tables.build
 
     def wrong(key: str, message: str, advice: str | None = None) -> BadInput:
         return text.wrong((*root, "build", key), f"{key}: {message}", advice)
@@ -148,6 +157,9 @@ def _build(folder: Path, table: BuildTable, text: toml.Text, root: toml.Steps) -
     for name in table.include:
         if not (folder / name).is_dir():
             raise wrong("include", f"no such folder: {name}", f"it is looked up in {folder}")
+    for name in table.sources:
+        if not (folder / name).is_file():
+            raise wrong("sources", f"no such file: {name}", f"it is looked up in {folder}")
     named = folder / table.compile_commands if table.compile_commands else None
     if named is not None and not named.exists():
         raise wrong("compile_commands", f"no such file: {table.compile_commands}")
@@ -157,6 +169,8 @@ def _build(folder: Path, table: BuildTable, text: toml.Text, root: toml.Steps) -
         std=(table.std,) if isinstance(table.std, str) else table.std,
         flags=builds.absolute(table.flags, folder),
         compile_commands=named,
+        sources=tuple(folder / name for name in table.sources),
+        assembly=tables.asm,
     )
 
 
@@ -164,7 +178,7 @@ def _checked(
     folder: Path, file: Path | None, tables: _Tables, text: toml.Text, root: toml.Steps
 ) -> Config:
     gate = tables.gate
-    build = _build(folder, tables.build, text, root)
+    build = _build(folder, tables, text, root)
 
     def wrong(table: str, key: str, message: str, advice: str | None = None) -> BadInput:
         steps = (table, key) if table else (key,)

@@ -85,6 +85,8 @@ def workshop() -> Iterator[Path]:
 def preprocessed(program: Source, machine: Machine) -> str:
     """The source of a program with everything that it includes, by the machine's compiler. Raises
     Failed."""
+    if program.others:
+        raise Failed(f"{program.source.name} has several source files; only one can be run")
     language = SUFFIXES[program.source.suffix]
     folder = program.source.resolve().parent
     options = (*program.options, "-E", program.source.name)

@@ -23,11 +23,13 @@ Explored = Literal[
 
 
 class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A program of the structure: `file` in its folder, compiled with `defines`."""
+    """A program of the structure: `file` in its folder, compiled with `defines` and linked with the
+    other `sources`."""
 
     name: str
     file: str
     defines: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
     about: str = ""
 
 

@@ -1,0 +1,128 @@
+"""A program of several translation units is read as one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import weakspot
+from weakspot.errors import BadInput, Unsupported
+from weakspot.harness.corpus.material import resolve
+from weakspot.harness.gate import config
+
+DRIVER = """\
+#include <assert.h>
+#include <pthread.h>
+#include "src/mail.h"
+static void *sender(void *p) { mail_put(42); return 0; }
+int main(void) {
+  pthread_t t;
+  pthread_create(&t, 0, sender, 0);
+  int letter;
+  if (mail_get(&letter)) assert(letter == 42);
+  pthread_join(t, 0);
+  return 0;
+}
+"""
+MAIL = """\
+#include "mail.h"
+#include <stdatomic.h>
+static int box;
+static atomic_int full;
+void mail_put(int letter) {
+  box = letter;
+  atomic_store_explicit(&full, 1, ORDER);
+}
+int mail_get(int *letter) {
+  if (!atomic_load_explicit(&full, memory_order_acquire)) return 0;
+  *letter = box;
+  return 1;
+}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "driver.c").write_text(DRIVER)
+    (tmp_path / "src" / "mail.h").write_text(
+        "void mail_put(int letter);\nint mail_get(int *letter);\n"
+    )
+    (tmp_path / "src" / "mail.c").write_text(MAIL)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("order", "result"), [("release", "Safe"), ("relaxed", "Violated")])
+@pytest.mark.usefixtures("folder")
+def test_files_without_a_main_are_linked_with_those_that_have_one(order: str, result: str) -> None:
+    build = weakspot.Build(defines=(f"ORDER=memory_order_{order}",))
+    (found,) = weakspot.explore(["src/mail.c", "driver.c"], models=["rc20"], build=build)
+    assert (found.program, found.result) == ("driver.c/driver", result)
+    places = {site for each in found.violations for site in each.sites}
+    assert not places or any(site.startswith("src/mail.c:6") for site in places)
+
+
+def test_each_program_gets_the_other_sources(folder: Path) -> None:
+    (folder / "second.c").write_text(DRIVER)
+    structures, _ = resolve(["driver.c", "src/mail.c", "second.c"])
+    programs = {each.name: each.scenarios[0].sources for each in structures}
+    assert programs == {"driver.c": ("src/mail.c",), "second.c": ("src/mail.c",)}
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_function_that_is_missing_is_named_at_its_call() -> None:
+    with pytest.raises(Unsupported, match="mail_get is called but not defined") as error:
+        list(weakspot.explore("driver.c"))
+    assert error.value.place == "driver.c:9:7"
+    assert "weakspot check driver.c library.c" in (error.value.advice or "")
+
+
+@pytest.mark.usefixtures("folder")
+def test_sources_without_a_main_say_so() -> None:
+    build = weakspot.Build(defines=("ORDER=memory_order_release",))
+    with pytest.raises(BadInput, match="no function main") as error:
+        list(weakspot.explore("src/mail.c", build=build))
+    assert "driver.c" in (error.value.advice or "")
+
+
+def test_a_function_that_is_defined_twice_is_named_at_both_places(folder: Path) -> None:
+    (folder / "other.c").write_text("\nint mail_get(int *letter) { return 0; }\n")
+    build = weakspot.Build(defines=("ORDER=memory_order_release",))
+    with pytest.raises(BadInput, match="mail_get is defined twice") as error:
+        list(weakspot.explore(["driver.c", "src/mail.c", "other.c"], build=build))
+    assert error.value.place == "other.c:2"
+    assert "src/mail.c:9" in (error.value.advice or "")
+
+
+def test_static_functions_of_one_name_are_different(folder: Path) -> None:
+    (folder / "a.c").write_text(
+        "#include <assert.h>\nstatic int n(void) { return 1; }\nint b(void);\n"
+        "int main(void) { assert(n() + b() == 3); return 0; }\n"
+    )
+    (folder / "b.c").write_text("static int n(void) { return 2; }\nint b(void) { return n(); }\n")
+    (found,) = weakspot.explore(["a.c", "b.c"], models=["sc"])
+    assert found.result == "Safe"
+
+
+def test_the_configuration_names_sources_and_meanings_of_assembly(folder: Path) -> None:
+    (folder / "weakspot.toml").write_text(
+        '[build]\nsources = ["src/mail.c"]\ndefines = ["ORDER=memory_order_release"]\n'
+        '[[asm]]\npattern = "frobnicate %0"\nbody = "%0 = 1;"\n'
+    )
+    (folder / "driver.c").write_text(
+        DRIVER.replace(
+            "int letter;", 'static int n; __asm__("frobnicate %0" : "+m"(n)); int letter;'
+        )
+    )
+    build = config.build_of(folder / "weakspot.toml")
+    (found,) = weakspot.explore("driver.c", models=["rc20"], build=build)
+    assert found.result == "Safe"
+
+
+def test_a_source_that_is_not_there_is_an_error_of_the_configuration(folder: Path) -> None:
+    (folder / "weakspot.toml").write_text('[build]\nsources = ["nowhere.c"]\n')
+    with pytest.raises(BadInput, match=r"sources: no such file: nowhere\.c") as error:
+        config.build_of(folder / "weakspot.toml")
+    assert error.value.place == "weakspot.toml:2"
