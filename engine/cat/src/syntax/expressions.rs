@@ -1,9 +1,8 @@
-//! The grammar of expressions and of the bindings in them.
+//! The grammar of expressions.
 use super::ast::*;
 use super::lexer::{Keyword, SyntaxError, Token};
 use super::names::SourcePosition;
 use super::parser::Parser;
-use super::patterns::pattern;
 use std::sync::Arc;
 
 /// The precedence of operators, lowest first, as in herd7: `|`, `++`, `;`, `\`, `&`, then `*` on
@@ -21,7 +20,7 @@ enum Level {
 /// The greatest height of an expression.
 const MAX_DEPTH: u32 = 400;
 
-fn exp(at: SourcePosition, kind: ExpKind) -> ExpRef {
+pub(super) fn exp(at: SourcePosition, kind: ExpKind) -> ExpRef {
     Arc::new(Exp::new(at, kind))
 }
 
@@ -87,75 +86,6 @@ impl Parser<'_> {
             items.push(self.base()?);
         }
         Ok(exp(at, ExpKind::Tuple(items)))
-    }
-
-    /// `"a" && not ("b" || "c")`
-    pub fn variant(&mut self) -> Result<Variant, SyntaxError> {
-        let mut left = self.variant_and()?;
-        while self.take_punct("||") {
-            left = Variant::Or(Box::new(left), Box::new(self.variant_and()?));
-        }
-        Ok(left)
-    }
-
-    fn variant_and(&mut self) -> Result<Variant, SyntaxError> {
-        let mut left = self.nested(|parser| parser.variant_one())?;
-        while self.take_punct("&&") {
-            left = Variant::And(
-                Box::new(left),
-                Box::new(self.nested(|parser| parser.variant_one())?),
-            );
-        }
-        Ok(left)
-    }
-
-    fn variant_one(&mut self) -> Result<Variant, SyntaxError> {
-        if self.take_keyword(Keyword::Not) {
-            return Ok(Variant::Not(Box::new(
-                self.nested(|parser| parser.variant_one())?,
-            )));
-        }
-        if self.take_punct("(") {
-            let inner = self.nested(|parser| parser.variant())?;
-            self.expect_punct(")")?;
-            return Ok(inner);
-        }
-        let Token::String(name) = self.peek().clone() else {
-            return Err(self.unexpected("a variant in quotes"));
-        };
-        self.skip();
-        self.variants.push(name.clone());
-        Ok(Variant::Is(name))
-    }
-
-    fn starts_variant(&self) -> bool {
-        match self.peek() {
-            Token::String(_) | Token::Keyword(Keyword::Not) => true,
-            Token::Punct("(") => {
-                matches!(
-                    self.peek_second(),
-                    Token::String(_) | Token::Keyword(Keyword::Not)
-                )
-            }
-            _ => false,
-        }
-    }
-
-    fn condition(&mut self) -> Result<Condition, SyntaxError> {
-        if self.starts_variant() {
-            return self.variant().map(Condition::Variant);
-        }
-        let left = self.exp()?;
-        if self.take_punct("=") {
-            return Ok(Condition::Equal(left, self.exp()?));
-        }
-        if self.take_keyword(Keyword::Subset) {
-            return Ok(Condition::Subset(left, self.exp()?));
-        }
-        if self.take_keyword(Keyword::In) {
-            return Ok(Condition::In(left, self.exp()?));
-        }
-        Err(self.unexpected("=, subset or in"))
     }
 
     pub fn base(&mut self) -> Result<ExpRef, SyntaxError> {
@@ -449,65 +379,5 @@ impl Parser<'_> {
             }
             _ => Err(self.unexpected("the clauses {} -> … and x ++ xs -> …")),
         }
-    }
-
-    pub fn bindings(&mut self) -> Result<Vec<Binding>, SyntaxError> {
-        let mut bindings = vec![self.binding()?];
-        while self.take_keyword(Keyword::And) {
-            bindings.push(self.binding()?);
-        }
-        Ok(bindings)
-    }
-
-    fn binding(&mut self) -> Result<Binding, SyntaxError> {
-        let at = self.position();
-        if *self.peek() == Token::Punct("(") {
-            let pattern = self.parameter()?;
-            self.expect_punct("=")?;
-            return Ok(Binding {
-                at,
-                pattern,
-                value: self.exp()?,
-            });
-        }
-        let first = self.pattern_name()?;
-        if *self.peek() == Token::Punct(",") {
-            self.skip();
-            let mut names = vec![first];
-            names.extend(self.pattern_names()?);
-            self.expect_punct("=")?;
-            return Ok(Binding {
-                at,
-                pattern: pattern(names),
-                value: self.exp()?,
-            });
-        }
-        if self.take_punct("=") {
-            return Ok(Binding {
-                at,
-                pattern: Pattern::One(first),
-                value: self.exp()?,
-            });
-        }
-        if first.is_none() || !(self.starts_pattern() || *self.peek() == Token::Punct("(")) {
-            return Err(self.unexpected("="));
-        }
-        let parameter = self.parameter()?;
-        if !self.take_punct("=") {
-            let advice = "expected: =; a function of several arguments is written f(x, y)";
-            let unexpected = self.unexpected("=");
-            return Err(SyntaxError {
-                advice: advice.to_owned(),
-                ..unexpected
-            });
-        }
-        let body = self.exp()?;
-        let function = Function { parameter, body };
-        let value = exp(at, ExpKind::Fun(Arc::new(function)));
-        Ok(Binding {
-            at,
-            pattern: Pattern::One(first),
-            value,
-        })
     }
 }

@@ -6,9 +6,12 @@
 //!
 //!     INPUTS=1000000 cargo test --profile fuzz -p enumerate --test fuzz -- --nocapture
 
+mod assembly;
 mod cats;
 mod choices;
 mod files;
+mod question;
+mod statements;
 mod tests;
 mod watch;
 

@@ -1,0 +1,220 @@
+//! AArch64's instructions that access memory: loads, stores, exclusive pairs, atomic instructions.
+
+use super::operands::{named, A, L, NORET, Q, X};
+use crate::annotation::Annotations;
+use crate::assembly::columns::InstructionReader;
+use crate::assembly::instruction::{Instruction, MemoryOperand, Status, Width};
+use crate::error::ParseError;
+use crate::lexer::TokenKind;
+use crate::value::{Op, Value};
+
+/// `[X0]`, `[X0,#4]`, `[X0,X1]`, `[X0,W1,SXTW]`, `[X0,W1,UXTW #2]`
+fn memory_operand(r: &mut InstructionReader<'_>) -> Result<MemoryOperand, ParseError> {
+    r.cursor.expect("[")?;
+    let base = named(r)?.source();
+    let mut at = MemoryOperand::at(base, 0);
+    if r.cursor.eat(",") {
+        if r.at_number() {
+            at.displacement = Value::Int(r.number()?);
+        } else {
+            at.index = named(r)?.reg;
+            if r.cursor.eat(",") {
+                r.cursor.name("an extension")?;
+                if r.at_number() {
+                    at.shift = u32::try_from(r.number()?).unwrap_or(0).min(4);
+                }
+            }
+        }
+    }
+    r.cursor.expect("]")?;
+    if r.cursor.is("!") || r.cursor.is(",") {
+        let message = "pre- and post-indexed addresses are not supported";
+        return Err(ParseError::unsupported(r.cursor.offset(), message)
+            .help("update the base register with a separate instruction"));
+    }
+    Ok(at)
+}
+
+/// The bits that the letter at the end of an instruction's name stands for.
+fn sized(suffix: &str) -> Option<Option<i64>> {
+    match suffix {
+        "" => Some(None),
+        "B" => Some(Some(8)),
+        "H" => Some(Some(16)),
+        _ => None,
+    }
+}
+
+fn unsigned(bits: Option<i64>) -> Option<Width> {
+    bits.map(|bits| Width {
+        bits,
+        signed: false,
+    })
+}
+
+pub fn memory(
+    r: &mut InstructionReader<'_>,
+    word: &str,
+) -> Result<Option<Instruction>, ParseError> {
+    let loads = [
+        ("LDAPR", Q),
+        ("LDAPUR", Q),
+        ("LDAR", A),
+        ("LDUR", 0),
+        ("LDR", 0),
+    ];
+    let suffix = |name: &str| word.strip_prefix(name).and_then(sized);
+    for (name, annotations) in loads {
+        if let Some(bits) = suffix(name) {
+            let to = named(r)?;
+            r.comma()?;
+            let at = memory_operand(r)?;
+            let width = unsigned(bits).or(to.width());
+            r.access_bits = Some(to.access_bits(bits));
+            return Ok(Some(Instruction::Load {
+                to: to.reg,
+                at,
+                annotations: if to.reg.is_none() {
+                    annotations & !(A | Q)
+                } else {
+                    annotations
+                },
+                width,
+            }));
+        }
+    }
+    for (name, annotations) in [("STLUR", L), ("STLR", L), ("STUR", 0), ("STR", 0)] {
+        if let Some(bits) = suffix(name) {
+            let from = named(r)?;
+            r.comma()?;
+            let at = memory_operand(r)?;
+            let width = unsigned(bits).or(from.width());
+            r.access_bits = Some(from.access_bits(bits));
+            return Ok(Some(Instruction::Store {
+                from: from.source(),
+                at,
+                annotations,
+                width,
+            }));
+        }
+    }
+    for (name, annotations) in [("LDAXR", A | X), ("LDXR", X)] {
+        if let Some(bits) = suffix(name) {
+            let to = named(r)?;
+            r.access_bits = Some(to.access_bits(bits));
+            r.comma()?;
+            let at = memory_operand(r)?;
+            let to = to.reg;
+            return Ok(Some(Instruction::LoadReserve {
+                to,
+                at,
+                annotations,
+            }));
+        }
+    }
+    for (name, annotations) in [("STLXR", L | X), ("STXR", X)] {
+        if let Some(bits) = suffix(name) {
+            let status = Status::Reg(named(r)?.reg);
+            r.comma()?;
+            let from = named(r)?;
+            r.access_bits = Some(from.access_bits(bits));
+            let from = from.source();
+            r.comma()?;
+            let at = memory_operand(r)?;
+            return Ok(Some(Instruction::StoreConditional {
+                status,
+                from,
+                at,
+                annotations,
+            }));
+        }
+    }
+    atomic(r, word)
+}
+
+/// What the end of an atomic instruction's name stands for (`A`, `L`, `AL`, a size): the
+/// annotations of its read and of its write, and its bits.
+fn orders(suffix: &str) -> Option<(Annotations, Annotations, Option<i64>)> {
+    let order = suffix.trim_end_matches(['B', 'H']);
+    let bits = sized(&suffix[order.len()..])?;
+    let (read, write) = match order {
+        "" => (X, X),
+        "A" => (A | X, X),
+        "L" => (X, L | X),
+        "AL" => (A | X, L | X),
+        _ => return None,
+    };
+    Some((read, write, bits))
+}
+
+fn atomic(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instruction>, ParseError> {
+    if let Some((read, write, bits)) = word.strip_prefix("CAS").and_then(orders) {
+        let expected = named(r)?;
+        r.access_bits = Some(expected.access_bits(bits));
+        r.comma()?;
+        let new = named(r)?.source();
+        r.comma()?;
+        let at = memory_operand(r)?;
+        let Some(expected) = expected.reg else {
+            return Err(r
+                .cursor
+                .unexpected("a register other than the zero register"));
+        };
+        return Ok(Some(Instruction::CompareAndSwap {
+            expected,
+            new,
+            at,
+            read,
+            write,
+        }));
+    }
+    let operations = [
+        ("ADD", Op::Add),
+        ("EOR", Op::Xor),
+        ("SET", Op::Or),
+        ("CLR", Op::AndNot),
+        ("SMAX", Op::Max),
+        ("SMIN", Op::Min),
+        ("UMAX", Op::UMax),
+        ("UMIN", Op::UMin),
+    ];
+    let (prefix, rest) = word.split_at(word.len().min(2));
+    let found = match word.strip_prefix("SWP") {
+        Some(rest) => orders(rest).map(|o| (None, o)),
+        None => operations.into_iter().find_map(|(name, op)| {
+            let orders = rest.strip_prefix(name).and_then(orders)?;
+            Some((Some(op), orders))
+        }),
+    };
+    let Some((op, (mut read, write, bits))) = found else {
+        return Ok(None);
+    };
+    if op.is_some() && prefix != "LD" && prefix != "ST" {
+        return Ok(None);
+    }
+    let from = named(r)?;
+    r.access_bits = Some(from.access_bits(bits));
+    let from = from.source();
+    r.comma()?;
+    let mut to = None;
+    if prefix != "ST" {
+        to = named(r)?.reg;
+        r.comma()?;
+    }
+    if to.is_none() {
+        // an acquire load whose value is discarded has no acquire semantics
+        read = read & !A | if op.is_some() { NORET } else { 0 };
+    }
+    let at = memory_operand(r)?;
+    if !matches!(r.cursor.kind(), TokenKind::End) {
+        return Err(r.cursor.unexpected("the end of the instruction"));
+    }
+    Ok(Some(Instruction::AmoPair {
+        op,
+        to,
+        from,
+        at,
+        read,
+        write,
+    }))
+}
