@@ -87,10 +87,17 @@ pub fn relevance(all: Code, registers: u32) -> Relevance {
     let mut stores = Vec::new();
     for at in 0..marking.all.code.len() {
         let op = &marking.all.code[at].op;
-        if let Op::Load { address, .. } | Op::Store { address, .. } = op {
-            if marking.local(*address).is_some() {
-                continue;
-            }
+        let accessed = match op {
+            Op::Load { address, .. } | Op::Store { address, .. } => Some(*address),
+            Op::Extern {
+                function: Extern::Memset,
+                args,
+                ..
+            } => args.first().copied(),
+            _ => None,
+        };
+        if accessed.is_some_and(|address| marking.local(address).is_some()) {
+            continue;
         }
         if let Op::Store { address, .. } = op {
             // the value is relevant unless it updates the location
@@ -155,6 +162,7 @@ fn has_effect(op: &Op) -> bool {
                 && !matches!(b, Operand::Const(divisor) if *divisor != 0)
         }
         Op::Extern { function, .. } => !matches!(function, Extern::Ignored(_)),
+        Op::Fence { signal, .. } => !signal,
         Op::Br(_)
         | Op::CondBr { .. }
         | Op::Switch { .. }
@@ -211,9 +219,22 @@ impl Marking<'_> {
                     function: Extern::Memcpy | Extern::Memset,
                     args,
                     ..
-                } if args.get(1) != args.first() => args.first().copied(),
+                } if args.get(1) != args.first() => {
+                    let local = args.first().and_then(|address| self.local(*address));
+                    if let Some(Some(stores)) = local.and_then(|at| self.locals.get_mut(&at)) {
+                        stores.push(at);
+                    }
+                    args.first().copied()
+                }
                 _ => None,
             };
+            if let Op::Extern {
+                function: Extern::Ignored(_),
+                ..
+            } = inst.op
+            {
+                continue; // whatever its arguments are
+            }
             let mut other = Vec::new();
             visit(&inst.op, &mut |register, write| {
                 if !write && address != Some(Operand::Register(register)) {
