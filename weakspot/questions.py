@@ -144,6 +144,7 @@ def check(
     *,
     models: Sequence[str] = (),
     checker: str | None = None,
+    tests: bool = False,
     witnesses: bool = False,
     seconds: float = 20.0,
     bounds: Bounds | None = None,
@@ -154,15 +155,17 @@ def check(
 
     Without `models` a structure has its own, and anything else has defaults. `checker` names one
     that decides tests, "all" for each that is installed; `witnesses` asks for one that shows
-    executions. `seconds` limits the time for one test under one model, `bounds` the exploration of
-    one program under one model. What a limit leaves open is Unknown.
+    executions. The litmus tests of the user's own programs are decided where they show a
+    violation, and all of them if `tests`, a checker or witnesses are asked for. `seconds` limits
+    the time for one test under one model, `bounds` the exploration of one program under one model.
+    What a limit leaves open is Unknown.
     """
     asked = _asked(what, models, seconds, bounds, build, progress)
     checkers = choose_checkers(checker, witnesses=witnesses)
 
     def work(campaign: Campaign) -> None:
         campaign.explore()
-        campaign.check(checkers)
+        campaign.check(checkers, everything=tests or witnesses or checker is not None)
 
     return asked.answers((Exploration, Verdict), work)
 

@@ -203,13 +203,22 @@ class Campaign(Events):
                 found.append(checker)
         return found
 
-    def check(self, checkers: Sequence[Checker]) -> None:
-        """Ask each checker, which is installed, about each test under its models."""
+    def check(self, checkers: Sequence[Checker], *, everything: bool = True) -> None:
+        """Ask each checker, which is installed, about each test under its models; about tests of
+        the user's own programs only if they matter, unless `everything` is asked."""
         self._checked = True
+        explorations = self.store.record().explorations
+        only = planning.relevant(self.material, explorations, self.tools.explorer)
         for checker in checkers:
             tool = checker.available()
             self._versions[checker.name] = (tool and tool.version) or "unknown"
-        jobs = planning.checks(self.material, self._under, checkers, self.plan.seconds_check)
+        jobs = planning.checks(
+            self.material,
+            self._under,
+            checkers,
+            self.plan.seconds_check,
+            None if everything else only,
+        )
         if self._printed:
             self._put_unknown(jobs)
         else:

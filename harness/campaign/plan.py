@@ -35,11 +35,16 @@ from weakspot.harness.corpus.material import Material
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.machines import Machine
 from weakspot.harness.runners import Runner
+from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import Entry, Plan, digest, key, unique
 
 if TYPE_CHECKING:
     from weakspot.harness.codegen.configurations import Configuration
     from weakspot.harness.codegen.operations import ProgramWithTests
+
+
+Wanted = Callable[[str, Model], bool]
+"""Whether a test is asked about under a model."""
 
 
 class Skipped(msgspec.Struct, frozen=True):
@@ -125,10 +130,31 @@ def explorations(
     return Jobs(jobs, skipped)
 
 
+def relevant(material: Material, explorations: Iterable[Exploration], explorer: Explorer) -> Wanted:
+    """Which tests matter, by name and model, if those of the user's own programs are not asked for:
+    these only where a violation is their cycle, or where the program cannot be explored."""
+    own = {each.name for each in material.structures if not each.recorded}
+    entries = {each.name: each for each in material.entries}
+    violations = {test.name for each in explorations for test in each.tests}
+
+    def wanted(test: str, model: Model) -> bool:
+        structures = entries[test].structures
+        if not structures or not own.issuperset(structures) or test in violations:
+            return True
+        return bool(explorer.applicable(model))
+
+    return wanted
+
+
 def checks(
-    material: Material, asked: UnderModels, checkers: Sequence[Checker], seconds: float
+    material: Material,
+    asked: UnderModels,
+    checkers: Sequence[Checker],
+    seconds: float,
+    wanted: Wanted | None = None,
 ) -> Jobs:
-    """Each test under each of its models by each checker. Skipped is what no checker takes."""
+    """Each test, or each that is wanted, under each of its models by each checker. Skipped is what
+    no checker takes."""
     jobs: list[Job] = []
     reasons: dict[tuple[str, str], tuple[Checker, str]] = {}
     taken: set[tuple[str, str]] = set()
@@ -137,7 +163,9 @@ def checks(
         version = (tool and tool.version) or "unknown"
         for model in asked.models.values():
             for entry in material.entries:
-                if model.name not in entry.models:
+                if model.name not in entry.models or not (
+                    wanted is None or wanted(entry.name, model)
+                ):
                     continue
                 question = entry.name, model.name
                 if reason := checker.applicable(entry.test, model):

@@ -48,6 +48,9 @@ Examples:
 @model_option
 @checker_option("checker")
 @click.option(
+    "--tests", is_flag=True, help="Decide the litmus tests of programs too, Safe ones included."
+)
+@click.option(
     "--witness",
     "witnesses",
     is_flag=True,
@@ -77,6 +80,7 @@ def check(
     what: tuple[str, ...],
     models: tuple[str, ...],
     checker: str | None,
+    tests: bool,
     witnesses: bool,
     output: Path | None,
     configs: tuple[str, ...],
@@ -93,7 +97,8 @@ def check(
     Every execution of a program is explored. The result is Safe, Violated, or Unknown if a limit
     was reached. For a litmus test, the answer says whether its condition's proposition holds in
     no, some or all executions: Never, Sometimes or Always. It is Undefined if the model sees a
-    data race."""
+    data race. Tests of programs are decided where they show a violation, and with --tests,
+    --checker or --witness."""
     from weakspot import questions
     from weakspot.generators.emit.merge import merge
     from weakspot.harness.campaign.tools import choose_checkers
@@ -112,6 +117,7 @@ def check(
             what,
             models=models,
             checker=checker,
+            tests=tests or form == "herd",
             witnesses=witnesses,
             seconds=timeout,
             bounds=Bounds(loops, executions, explore_seconds),

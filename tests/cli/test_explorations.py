@@ -86,6 +86,13 @@ def test_explorations_are_one_object_a_line_and_name_the_test_of_their_cycle(run
     assert violation["test"] in {value["test"] for value in values if "test" in value}
 
 
+def test_tests_of_a_safe_program_are_decided_only_if_asked_for(run: Run) -> None:
+    ended = run("check", "mp.c", "-m", "sc")
+    assert (ended.code, "MP+" in ended.out) == (0, False)
+    for asked in ("--tests", "--witness", "--checker=engine", "--format=herd"):
+        assert "MP+porlxrlx+poacqrlx" in run("check", "mp.c", "-m", "sc", asked).out, asked
+
+
 def test_the_test_of_a_violation_is_written_and_allowed(run: Run, folder: Path) -> None:
     assert run("check", "mp.c", "-m", "rc11", "-o", "tests").code == 1
     (path,) = (folder / "tests").iterdir()

@@ -139,7 +139,7 @@ def test_the_queue_goes_through_gen_and_check(tmp_path: Path) -> None:
     written(tmp_path, QUEUE, "queue.cpp")
     weakspot = Path(sys.executable).with_name("weakspot")
     answers = {}
-    for command in (("gen", "queue.cpp", "--list"), ("check", "queue.cpp", "--model", "rc11")):
+    for command in (("gen", "queue.cpp", "--list"), ("check", "queue.cpp", "--tests")):
         done = subprocess.run(
             [weakspot, *command], cwd=tmp_path, capture_output=True, text=True, check=False
         )
