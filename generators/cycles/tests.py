@@ -218,6 +218,8 @@ class _Values:
         loc = self._access(path[0]).loc
         ops = {self._access(at).op for at in path}
         value = 255 if "fetch.and" in ops else 8 if "fetch.sub" in ops else 0
+        if {"fetch.and", "fetch.or"} <= ops:
+            value = 0b10101010  # some bits to clear, some to set
         self.init[loc] = value
         used = {value}
         coms = self.cycle.communications
@@ -288,7 +290,7 @@ def _write(op: str, value: int, used: set[int]) -> tuple[int, int]:
     the initial value, or below where there are bits to clear."""
     result = _RESULT.get(op)
     operands = range(1, 255)
-    if 255 in used and op not in ("fetch.add", "fetch.sub"):
+    if op == "fetch.and" or (255 in used and op not in ("fetch.add", "fetch.sub")):
         operands = range(254, 0, -1)
     elif result is None:
         operands = range(max(used) + 1, 255)

@@ -173,6 +173,7 @@ empty rmw & (fre; coe) as atomicity
 WORDS = [
     "W {} rlx", "W {} rel", "W {} sc", "R {} rlx", "R {} acq", "R {} sc",
     "exch {} acq_rel", "fetch.add {} rlx", "fetch.sub {} rel", "fetch.and {} rlx", "cas {} acq",
+    "fetch.or {} sc",
     "F sc", "F acq_rel",
 ]  # fmt: skip
 
