@@ -35,7 +35,9 @@ FLAGS = [
 ]
 ZIG_FLAGS = ["-target", "x86_64-linux-musl", "-mcx16"]
 
-PACKAGED = [each for each in ("/usr/local/include", "/usr/include") if Path(each).is_dir()]
+_ROOTS = ("/usr/local/include", "/usr/include")
+_MULTIARCH = f"/usr/include/{platform.machine()}-linux-gnu"  # of Debian
+PACKAGED = [each for each in (*_ROOTS, _MULTIARCH) if Path(each).is_dir()]
 """Where the system's packages put headers of libraries. The clang in ziglang has its own C library:
 there, these folders are searched after all others."""
 

@@ -21,6 +21,7 @@ class Driver(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     file: str
     package: str = ""
     header: str = ""
+    model: str = "rc20"
     result: str = ""
     mutation: tuple[str, str, str] | None = None
     unsupported: str = ""
@@ -57,10 +58,10 @@ def mutated(driver: Driver, folder: Path) -> Path:
 
 
 def explored(driver: Driver, *folders: Path) -> weakspot.Exploration:
-    """Under the language model, with folders that are searched for headers before all others."""
+    """Under the driver's model, with folders that are searched for headers before all others."""
     (exploration,) = weakspot.explore(
         driver.path,
-        models=["rc20"],
+        models=[driver.model],
         bounds=weakspot.Bounds(seconds=SECONDS),
         build=weakspot.Build(flags=tuple(f"-isystem{folder}" for folder in folders)),
     )

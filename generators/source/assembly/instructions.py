@@ -177,9 +177,10 @@ class _Translation:
         operand = self._operand(int(found[1] or found[2]))
         part = found[3]
         if operand.address:
-            if operand.type not in WIDTH or part is not None:
+            bits = width or WIDTH.get(operand.type)
+            if bits is None or part is not None:
                 raise NotUnderstood(text)
-            return _Value("", width or WIDTH[operand.type], address=operand.address)
+            return _Value("", bits, address=operand.address)
         if part is not None and part not in _PARTS:
             raise NotUnderstood(text)
         return self._register(operand.text, (_PARTS[part] if part else None) or width)

@@ -72,9 +72,9 @@ def read_operands(
         number, argument = waiting.pop(0)
         if argument.element is None:
             raise NotUnderstood(constraint)
-        return Operand(
-            f"(*({c_type(argument.element)} *)a{number})", argument.element, f"a{number}"
-        )
+        # of an object of another type, only the address is of use
+        type_ = C_TYPES.get(argument.element, "char")
+        return Operand(f"(*({type_} *)a{number})", argument.element, f"a{number}")
 
     for part in parts:
         if part.startswith("~"):

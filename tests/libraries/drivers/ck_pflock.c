@@ -1,0 +1,24 @@
+// Two threads exclude each other.
+#include <assert.h>
+#include <ck_pflock.h>
+#include <pthread.h>
+
+static ck_pflock_t lock;
+static int x;
+
+static void *run(void *p) {
+  ck_pflock_write_lock(&lock);
+  x++;
+  ck_pflock_write_unlock(&lock);
+  return 0;
+}
+
+int main(void) {
+  ck_pflock_init(&lock);
+  pthread_t t;
+  pthread_create(&t, 0, run, 0);
+  run(0);
+  pthread_join(t, 0);
+  assert(x == 2);
+  return 0;
+}
