@@ -135,6 +135,7 @@ class _Translation:
             **{(each, 2): self._binary for each in _BINARY},
             **{(each, 1): self._unary for each in ("inc", "dec", "neg", "not")},
             **{(each, 2): self._bit for each in ("bt", "bts", "btr", "btc")},
+            **{(each, 2): self._scan for each in ("bsf", "bsr")},
         }
         if (known, len(words)) not in rules and known[-1:] in _SUFFIXES:
             known, width = name[:-1], _SUFFIXES[name[-1]]
@@ -356,3 +357,16 @@ class _Translation:
                 old = self._new(its.width, self._read(target, its.width))
                 self._write(target, f"{old} {_BINARY[how]} {value}")
         self._set_flag("cf", f"({old} & {mask}) != 0")
+
+    def _scan(self, its: _Instruction, source: _Value, target: _Value) -> None:
+        """The number of the lowest, or the highest, bit that is set; of 0 there is none, and the
+        target keeps what is in it."""
+        if its.locked or target.variable is None or its.width not in (32, 64):
+            raise NotUnderstood(its.name)
+        value, long = self._new(its.width, self._read(source, its.width)), "ll" * (its.width == 64)
+        lowest = f"__builtin_ctz{long}({value})"
+        highest = f"{its.width - 1} - __builtin_clz{long}({value})"
+        self._write(target, lowest if its.name == "bsf" else highest)
+        self._out[-1] = f"if ({value}) {{ {self._out[-1]} }}"
+        self._flags = set()
+        self._set_flag("zf", f"{value} == 0")

@@ -49,7 +49,20 @@ static _Bool set_bit(uint64_t *at, uint64_t bit) {
   return before;
 }
 
+static uint64_t lowest(uint64_t word, uint64_t otherwise) {
+  __asm__("bsfq %1, %0" : "+r"(otherwise) : "r"(word) : "cc");
+  return otherwise;
+}
+
+static int highest(uint32_t word) {
+  uint32_t number;
+  __asm__("bsrl %1, %0 ;" : "=r"(number) : "r"(word) : "cc");
+  return number;
+}
+
 int main(void) {
+  assert(lowest(40, 7) == 3 && lowest(0, 7) == 7);
+  assert(highest(40) == 5 && highest(1) == 0 && highest(~0u) == 31);
   assert(fetch_add(&word, 2) == 40 && word == 42);
   assert(swap(&word, 7) == 42 && word == 7);
   assert(!exchanged(&word, 8, 9) && word == 7);

@@ -1,4 +1,4 @@
-#include <tbb/spin_mutex.h>
+#include <oneapi/tbb/spin_mutex.h>
 #include <cassert>
 #include <thread>
 static tbb::spin_mutex mutex;
