@@ -50,7 +50,7 @@ def mutated(driver: Driver, folder: Path) -> Path:
     assert old in text, f"{name} of this version does not contain {old!r}"
     target = folder / name
     target.parent.mkdir(parents=True)
-    for beside in original.parent.glob("*.h*"):  # they include one another by their names alone
+    for beside in original.parent.iterdir():  # headers include one another by their names alone
         target.with_name(beside.name).symlink_to(beside)
     target.unlink()
     target.write_text(text.replace(old, new), encoding="utf-8")
