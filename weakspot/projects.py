@@ -30,7 +30,7 @@ from weakspot.harness.gate import config as gate_config
 from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.gate.run import run as run_gate
 from weakspot.harness.machines.prices import Prices
-from weakspot.harness.orders import application, promotion
+from weakspot.harness.orders import application, program_repairs, promotion
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.program_groups import ProgramGroup, program_groups
 from weakspot.harness.orders.promotion import OrdersDifference
@@ -290,7 +290,9 @@ def campaign(
         seconds_explore=limits.seconds,
         compiled=tuple(compiled),
     )
-    tools = msgspec.structs.replace(installed(), generator=generator(build))
+    tools = msgspec.structs.replace(
+        installed(), generator=generator(build), repairs=program_repairs.jobs
+    )
     return campaigns.run(plan, folder=folder, root=root, tools=tools, progress=progress)
 
 

@@ -27,6 +27,7 @@ from weakspot.harness.corpus import golden
 from weakspot.harness.corpus import models as corpus_models
 from weakspot.harness.corpus.material import Material, compiled, gather, generator
 from weakspot.harness.corpus.models import Model
+from weakspot.harness.orders import program_repairs
 from weakspot.harness.values.codegen import Codes
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.finding import Finding
@@ -302,7 +303,8 @@ def _asked(
     )
     material = _gathered(what, models, build, progress)
     store = IterableStore(new_manifest(plan))
-    found = Campaign(plan, store, installed(), printed=True)
+    tools = msgspec.structs.replace(installed(), repairs=program_repairs.jobs)
+    found = Campaign(plan, store, tools, printed=True)
     found.take(material, planning.models(models or material.models))
     return _Asked(found, store)
 

@@ -189,8 +189,12 @@ class Campaign(Events):
         for note in planning.notes(jobs.skipped):
             self.note(note)
         self._ask(jobs)
-        self.material = joined(self.material, self.store.record().explorations)
+        explorations = self.store.record().explorations
+        self.material = joined(self.material, explorations)
         self._subjects()
+        if self.tools.repairs is not None:
+            loops = self.plan.loops
+            self._ask(Jobs(self.tools.repairs(self.material, explorations, self._under, loops)))
 
     def checkers(self) -> list[Checker]:
         """The checkers of the plan that are installed; the others are noted."""

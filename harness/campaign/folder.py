@@ -42,6 +42,7 @@ from weakspot.harness.values.record import (
     SourceFile,
     StructureInfo,
 )
+from weakspot.harness.values.repair import SuggestedRepair
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system.files import (
     Journal,
@@ -63,6 +64,7 @@ _FILES: dict[type[msgspec.Struct], str] = {
     Histogram: "histograms.jsonl",
     ProgramRun: "runs.jsonl",
     Codes: "compiled.jsonl",
+    SuggestedRepair: "repairs.jsonl",
 }
 
 

@@ -16,6 +16,7 @@ from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.program_run import ProgramRun
 from weakspot.harness.values.record import Entry, Manifest, Record, SourceFile, StructureInfo
+from weakspot.harness.values.repair import SuggestedRepair
 from weakspot.harness.values.verdict import Verdict
 
 
@@ -156,6 +157,7 @@ def assembled(
     histograms: dict[tuple[str, str, str], Histogram] = {}
     runs: dict[tuple[str, str, str], ProgramRun] = {}
     compiled: dict[str, Codes] = {}
+    repairs: dict[str, SuggestedRepair] = {}
     for key, answer in answers:
         about, _, rest = key.partition(":")
         under = rest.partition(":")[0]
@@ -172,6 +174,9 @@ def assembled(
             case ProgramRun(program=program, machine=machine, runner=runner):
                 if about == programs.get(program):
                     runs[program, machine, runner] = answer
+            case SuggestedRepair(program=program, model=model):
+                if (about, under) == (programs.get(program), models.get(model)):
+                    repairs[program] = answer
             case Codes(source=test):
                 if about == tests.get(test):
                     compiled[test] = answer
@@ -185,6 +190,7 @@ def assembled(
         histograms=tuple(histograms.values()),
         runs=tuple(runs.values()),
         compiled=tuple(code for codes in compiled.values() for code in codes.codes),
+        repairs=tuple(repairs.values()),
         findings=findings,
         notes=notes,
     )

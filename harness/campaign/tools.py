@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,19 +16,25 @@ import msgspec
 from weakspot.errors import BadInput, MissingTool
 from weakspot.harness import machines
 from weakspot.harness.campaign.executor import steadiness
-from weakspot.harness.campaign.jobs import ProgramRunner
+from weakspot.harness.campaign.jobs import Job, ProgramRunner
+from weakspot.harness.campaign.plan import UnderModels
 from weakspot.harness.checkers import CHECKERS, Checker
 from weakspot.harness.checkers.explorer import EngineExplorer, Explorer
 from weakspot.harness.corpus import models
-from weakspot.harness.corpus.material import Generator, from_source
+from weakspot.harness.corpus.material import Generator, Material, from_source
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.machines import Machine
 from weakspot.harness.runners import RUNNERS, Runner
+from weakspot.harness.values.exploration import Exploration
 from weakspot.system import tools
 
 if TYPE_CHECKING:
     from weakspot.harness.machines.prices import Prices
     from weakspot.harness.runners.steadiness import SteadinessProbe
+
+
+RepairQuestions = Callable[[Material, Iterable[Exploration], UnderModels, int], list[Job]]
+"""The questions about repairs of programs that were explored, whose loops have this bound."""
 
 
 class Tools(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,6 +50,7 @@ class Tools(msgspec.Struct, frozen=True, kw_only=True):
     explorer: Explorer = EngineExplorer()
     whole: ProgramRunner | None = None  # whole_programs.run; without it programs are not run
     prices: Callable[[], Prices] | None = None
+    repairs: RepairQuestions | None = None  # program_repairs.jobs; without it none are searched for
     corpus: Path | None = None
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -24,7 +24,7 @@ from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.outcome import RequiredOrder
 from weakspot.harness.gate.source_spans import source_span
 from weakspot.harness.orders.explorations import Explorations
-from weakspot.harness.orders.repairs import Repair, repairs
+from weakspot.harness.orders.repairs import Repair, affordable, repairs
 from weakspot.harness.values.strength import spelled
 
 SECONDS = 5.0
@@ -133,20 +133,6 @@ def suggested_repairs(answers: Answers) -> dict[str, SuggestedRepair]:
         if repair.out_of_time
     ]
     return found
-
-
-def affordable(costs: Mapping[str, float], first: str, seconds: float) -> list[str]:
-    """The programs on which a repair can be confirmed in so many seconds: `first`, then the
-    others as long as they fit, the cheapest first. Each is explored with the repair, and again
-    without it where it is not safe."""
-    chosen = [first]
-    spent = 2 * costs[first]
-    for name in sorted(costs.keys() - {first}, key=lambda name: (costs[name], name)):
-        spent += 2 * costs[name]
-        if spent > seconds:
-            break
-        chosen.append(name)
-    return chosen
 
 
 def _named(root: Path, repair: Repair) -> Repair:

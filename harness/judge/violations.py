@@ -91,7 +91,7 @@ def explored(record: Record) -> Iterator[Finding]:
                         if _is_same(kind, given, failure)
                     ),
                 ),
-                fix="" if recorded else _fix(_VIOLATIONS[kind], explorations, given),
+                fix="" if recorded else _fix(_VIOLATIONS[kind], record, explorations, given),
                 recorded=recorded,
             )
 
@@ -165,11 +165,15 @@ def _message(exploration: Exploration, violation: Violation) -> str:
     return f"{exploration.program}: {violation.message}{aside}"
 
 
-def _fix(name: str, explorations: Sequence[Exploration], given: _Found) -> str:
-    """Whether a stronger memory order can help: it cannot if the violation happens under sc."""
+def _fix(name: str, record: Record, explorations: Sequence[Exploration], given: _Found) -> str:
+    """The memory order that repairs the program, or whether a stronger one can help: it cannot if
+    the violation happens under sc."""
     violated = {exploration.model for exploration, _ in given}
     tests = unique(violation.test for _, violation in given if violation.test)
     cycle = f"; the witness's cycle is the test {', '.join(tests)}" if tests else ""
+    repair = record.repair_of.get(explorations[0].program)
+    if repair is not None and repair.fix and repair.model in violated:
+        return repair.fix + cycle
     if name == "WS102":  # sc does not define data races
         return KINDS[name].advice.rstrip(".") + cycle
     if "sc" in violated:

@@ -4,7 +4,7 @@ as little as suffices, confirmed by exploring every program again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -90,6 +90,20 @@ def repairs(
             found.append(Repair(changes, safe, len(names)))
     found.sort(key=lambda repair: -len(repair.safe))
     return tuple(found[:most])
+
+
+def affordable(costs: Mapping[str, float], first: str, seconds: float) -> list[str]:
+    """The programs on which a repair can be confirmed in so many seconds: `first`, then the
+    others as long as they fit, the cheapest first. Each is explored with the repair, and again
+    without it where it is not safe."""
+    chosen = [first]
+    spent = 2 * costs[first]
+    for name in sorted(costs.keys() - {first}, key=lambda name: (costs[name], name)):
+        spent += 2 * costs[name]
+        if spent > seconds:
+            break
+        chosen.append(name)
+    return chosen
 
 
 def _confirmed(

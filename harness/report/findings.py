@@ -28,6 +28,10 @@ def findings(record: Record, found: Sequence[Finding], out: Console) -> None:
         out.print(head)
         for site in finding.sites[:6]:
             out.print(Text.assemble("  --> ", site))
+        repair = record.repair_of.get(finding.subject)
+        if repair is not None and finding.fix.startswith(repair.fix or "\0"):
+            for need in repair.needs:
+                out.print(Text.assemble("   |  ", (need, "bold")))
         for evidence in finding.evidence:
             for line in evidence.text.rstrip().split("\n"):
                 out.print(Text(f"   |  {line}".rstrip()))

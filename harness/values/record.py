@@ -21,6 +21,7 @@ from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.program_run import ProgramRun
+from weakspot.harness.values.repair import SuggestedRepair
 from weakspot.harness.values.verdict import Verdict
 
 _K = TypeVar("_K")
@@ -170,6 +171,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     histograms: tuple[Histogram, ...] = ()
     runs: tuple[ProgramRun, ...] = ()
     compiled: tuple[CodegenComparison, ...] = ()
+    repairs: tuple[SuggestedRepair, ...] = ()
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()  # from reading the folder: an incomplete line that was ignored
 
@@ -204,6 +206,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def runs_of(self) -> dict[str, tuple[ProgramRun, ...]]:
         """The runs of a whole program, one per machine."""
         return _grouped(self.runs, lambda run: run.program)
+
+    @cached_property
+    def repair_of(self) -> dict[str, SuggestedRepair]:
+        return {each.program: each for each in self.repairs}
 
     @cached_property
     def compiled_of(self) -> dict[str, tuple[CodegenComparison, ...]]:

@@ -93,6 +93,21 @@ def test_tests_of_a_safe_program_are_decided_only_if_asked_for(run: Run) -> None
         assert "MP+porlxrlx+poacqrlx" in run("check", "mp.c", "-m", "sc", asked).out, asked
 
 
+@pytest.mark.parametrize("command", ["check mp.c", "test mp.c --for 0 -c engine"])
+def test_the_needed_order_is_named(run: Run, command: str) -> None:
+    ended = run(*command.split())
+    assert ended.code == 1
+    assert "mp.c:9 needs at least release under rc20" in ended.out
+    assert "help: memory_order_release at mp.c:9 is enough for 1 scenario" in ended.out
+
+
+def test_what_no_memory_order_prevents_gets_no_repair(run: Run) -> None:
+    ended = run("check", "wrong.c")
+    assert ended.code == 1
+    assert "needs at least" not in ended.out
+    assert "so no memory order prevents it" in ended.out
+
+
 def test_the_test_of_a_violation_is_written_and_allowed(run: Run, folder: Path) -> None:
     assert run("check", "mp.c", "-m", "rc11", "-o", "tests").code == 1
     (path,) = (folder / "tests").iterdir()

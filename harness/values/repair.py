@@ -1,0 +1,17 @@
+"""A repair of a program: which memory orders to strengthen."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class SuggestedRepair(msgspec.Struct, frozen=True, kw_only=True):
+    """The memory orders with which a program that is violated under a model is safe, as a sentence:
+    empty if there is none, or if the search was `out_of_time`. `needs` are the annotations and what
+    they need, one per line: `queue.h:15 needs at least release under rc20`."""
+
+    program: str
+    model: str
+    fix: str = ""
+    needs: tuple[str, ...] = ()
+    out_of_time: bool = False
