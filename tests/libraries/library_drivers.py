@@ -16,12 +16,14 @@ SECONDS = 20.0
 class Driver(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A program that uses a library. `package` is Debian's, "" for the C++ library of the compiler;
     `header` is one that has to be installed. `mutation` is a header, a text in it, and the text
-    that replaces it everywhere. `unsupported` is part of the message where it cannot be read."""
+    that replaces it everywhere. `loops` is the bound for loops, where the default is too low.
+    `unsupported` is part of the message where it cannot be read."""
 
     file: str
     package: str = ""
     header: str = ""
     model: str = "rc20"
+    loops: int = 0
     result: str = ""
     mutation: tuple[str, str, str] | None = None
     unsupported: str = ""
@@ -62,7 +64,7 @@ def explored(driver: Driver, *folders: Path) -> weakspot.Exploration:
     (exploration,) = weakspot.explore(
         driver.path,
         models=[driver.model],
-        bounds=weakspot.Bounds(seconds=SECONDS),
+        bounds=weakspot.Bounds(loops=driver.loops or 4, seconds=SECONDS),
         build=weakspot.Build(flags=tuple(f"-isystem{folder}" for folder in folders)),
     )
     return exploration
