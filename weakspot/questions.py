@@ -25,7 +25,7 @@ from weakspot.harness.campaign.tools import choose_checkers, choose_runners, ins
 from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus import golden
 from weakspot.harness.corpus import models as corpus_models
-from weakspot.harness.corpus.material import Material, compiled, gather, generator
+from weakspot.harness.corpus.material import Material, gather, generator, mapped_to
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.orders import program_repairs
 from weakspot.harness.values.codegen import Codes
@@ -126,7 +126,7 @@ def generate(
     or "all"."""
     material = _gathered(what, models, build, progress)
     if isa:
-        return GeneratedTests(*compiled(material, isa))
+        return GeneratedTests(*mapped_to(material, isa))
     return GeneratedTests(material)
 
 

@@ -4,9 +4,9 @@ In: what the user asks for (`Build`), and a source. Out: `Options`: those of the
 database, of weakspot.toml and of the command line together, sorted into what changes the meaning of
 the source, which is used, and the rest, which is listed as left out.
 
-Of two that contradict each other, the command line's holds before weakspot.toml's, and that before
-the database's: its folders are searched first, its macros, its standard and its other options come
-last. Paths in the options are relative to the source's folder, as the front end needs them.
+The command line's options take precedence over weakspot.toml's, and these over the database's: its
+folders are searched first, its macros, its standard and its other options come last. Paths in the
+options are relative to the source's folder, as the front end needs them.
 """
 
 from __future__ import annotations

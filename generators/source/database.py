@@ -84,8 +84,8 @@ def _shown(path: Path) -> str:
 
 @lru_cache(maxsize=8)
 def _read(database: Path, _changed: int) -> dict[Path, Command]:
-    """The commands by the real paths of their sources. Of several for one source the first
-    counts."""
+    """The commands by the real paths of their sources. The first of
+    several for one source counts."""
     try:
         entries = msgspec.json.decode(database.read_bytes(), type=tuple[_Entry, ...])
     except OSError as error:

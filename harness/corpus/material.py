@@ -343,7 +343,7 @@ def _entries(tests: Sequence[_Placed]) -> Iterator[Entry]:
         )
 
 
-def compiled(material: Material, isa: Sequence[str]) -> tuple[Material, tuple[str, ...]]:
+def mapped_to(material: Material, isa: Sequence[str]) -> tuple[Material, tuple[str, ...]]:
     """The material with its tests mapped to the instruction sets `isa` ("all" for every one), under
     the models of these; and why some tests cannot be mapped.
 

@@ -153,7 +153,7 @@ def test_a_planted_wrong_compilation_is_caught(fault: str) -> None:
 
 @everywhere
 def test_compiled_code_keeps_what_the_source_promises(place: str) -> None:
-    """Of the tests by hand, without optimisation and with it."""
+    """Tests written by hand, without optimisation and with it."""
     tests = straight()
     answers = inspected(tests, ["zig", "O0", "O2", place])
     assert {each.source for each in answers} == {test.name for test in tests}
@@ -173,7 +173,7 @@ def accounted_for(answer: CodegenComparison) -> bool:
 
 @everywhere
 def test_herd7_reads_the_code_and_agrees(place: str, need: Callable[[str], Tool]) -> None:
-    """Of tests without read-modify-writes: of loops herd7 warns, and it knows few of x86's."""
+    """Tests without read-modify-writes: herd7 warns about loops, and knows few of x86's."""
     need("herd7")
     tests = [
         test for test in straight() if "exchange" not in test.text and "fetch" not in test.text

@@ -152,7 +152,7 @@ def test_every_witness_has_a_diagram() -> None:
 
 
 def test_the_candidates_that_an_axiom_kills_are_those_with_the_outcome() -> None:
-    """Of the golden tests that a model forbids, each has its reason."""
+    """Each golden test that a model forbids has its reason."""
     tests = [read_test(path) for path in GOLDEN]
     for verdict in checked(tests, "sc"):
         assert verdict.observation != "Never" or verdict.forbidden_by, verdict.test

@@ -629,7 +629,7 @@ def test_one_of_several_threads_with_the_same_error_is_shown(tmp_path: Path) -> 
 
 
 def test_a_value_that_can_only_be_read_as_it_is_is_not_shown(tmp_path: Path) -> None:
-    """Of a ticket that one thread draws and a place that follows from it."""
+    """A ticket that one thread draws, and the value that follows from it, are such values."""
     text = MP.replace("x, y;", "x, y, put, take;")
     text = text.replace("STORE(y, 1)", "if (atomic_fetch_add(&put, 1) == 0) STORE(y, 1)")
     text = text.replace("a = LOAD(y);", "if (atomic_fetch_add(&take, 1)) return 0; a = LOAD(y);")

@@ -142,7 +142,7 @@ def test_the_weakest_memory_orders_of_a_program_that_is_too_weak_repair_it(passi
 
 
 def test_a_published_mistake_takes_part_as_its_repair() -> None:
-    """Of the four with the same accesses seq_cst alone suffices."""
+    """Among the four with the same accesses, seq_cst alone suffices."""
     work = next(each for each in relaxings("store_buffering"))
     work.run()
     found = work.result()

@@ -263,7 +263,7 @@ def test_variables_that_are_not_set_back_are_noticed(
 
 def test_a_program_that_is_too_large_is_not_run_in_part(written: Written) -> None:
     run = written("sink = malloc(2000000); *sink = 1;", top="static int *volatile sink;\n")
-    assert run.reason.endswith("the program takes more than a MiB of memory a thread")
+    assert run.reason.endswith("the program takes more than one MiB of memory per thread")
     more = "pthread_t t[17]; for (int i = 0; i < 17; i++) pthread_create(&t[i], 0, none, 0);"
     run = written(more, top="static void *none(void *given) { return given; }\n")
     assert run.reason.endswith("the program starts more than 16 threads")

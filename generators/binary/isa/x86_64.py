@@ -201,7 +201,7 @@ def _register(name: str) -> str:
 
 
 def _size(of: Operand) -> int:
-    """Of an operand, in bytes; 0 where it does not say."""
+    """The size of an operand in bytes; 0 where it does not say."""
     if isinstance(of, Memory):
         return of.size
     return _WHOLE[of][1] if isinstance(of, str) and of in _WHOLE else 0

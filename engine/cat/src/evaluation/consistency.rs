@@ -34,7 +34,7 @@ pub struct Complete<'a> {
 /// ```text
 /// let mut consistency = model.consistency(&|_| false, &complete)?;
 /// consistency.begin(n);
-/// consistency.relation_mut(0)[from] |= 1 << to;   // up to 64 events: a word a row
+/// consistency.relation_mut(0)[from] |= 1 << to;   // up to 64 events: one word per row
 /// consistency.consistent()?
 /// ```
 #[derive(Clone)]

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// An input takes milliseconds; on a loaded machine up to a hundred times as long.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Of the whole process, in kilobytes.
+/// The most memory that the whole process may use, in kilobytes.
 const MEMORY: u64 = 2 << 20;
 
 /// The total number of inputs.
@@ -23,7 +23,7 @@ fn inputs() -> u32 {
 /// A kind of inputs; numbers in percent.
 pub struct Kind {
     pub name: &'static str,
-    /// Of all inputs.
+    /// The share of all inputs.
     pub share: u32,
     /// How many must be readable, and how many of those decided, for the inputs to be meaningful.
     pub read: u32,

@@ -2,8 +2,8 @@
 //!
 //! Threads run again with the answers of the execution, with one of them marked at a time: what the
 //! mark reaches through registers, thread-local memory and branches may depend on it; a branch
-//! affects everything after it. Of the reads found this way, those are left out that the event is
-//! independent of, whatever they read.
+//! affects everything after it. Reads found this way that do not affect the event, whatever they
+//! read, are left out.
 use crate::graph::execution_graph::{EventId, Graph, NONE};
 use crate::source::{Action, Location, Next, Source, ThreadId};
 use crate::threads::environment::MARKED;
