@@ -178,10 +178,10 @@ class _Translation:
         operand = self._operand(int(found[1] or found[2]))
         part = found[3]
         if operand.address:
-            bits = width or WIDTH.get(operand.type)
-            if bits is None or part is not None:
+            stated = width or WIDTH.get(operand.type)
+            if stated is None or part is not None:
                 raise NotUnderstood(text)
-            return _Value("", bits, address=operand.address)
+            return _Value("", stated, address=operand.address)
         if part is not None and part not in _PARTS:
             raise NotUnderstood(text)
         return self._register(operand.text, (_PARTS[part] if part else None) or width)
