@@ -13,12 +13,19 @@ from weakspot.generators.emit.merge import merge
 from weakspot.generators.litmus import Site, Test
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.program import Program, read_program
+from weakspot.system.deadline import NEVER, ending
+
+_TRACING = 0.5
+"""The part of the time that interleavings are enumerated; cycles are searched in the rest."""
+
+_LEAST = 0.05  # seconds
 
 
 class Generated(msgspec.Struct, frozen=True):
     """The result for a program: its Tests, and how they were found. `exhaustive`: all interleavings
-    were traced, without reaching a limit; `how` describes the runs otherwise. `bounded` are the
-    loops whose bound was reached, `habits` properties that an execution's events lack."""
+    were traced, without reaching a limit; `how` describes the runs otherwise. `interrupted`: the
+    time limit was reached, so that there may be more tests. `bounded` are the loops whose bound was
+    reached, `habits` properties that an execution's events lack."""
 
     program: Program
     tests: tuple[Test, ...]
@@ -27,6 +34,7 @@ class Generated(msgspec.Struct, frozen=True):
     how: str
     bounded: tuple[Site, ...]
     habits: Habits
+    interrupted: bool = False
 
 
 def generate(
@@ -40,17 +48,22 @@ def generate(
     interleavings: int = 4000,
     seed: int = 0,
     threads: int = 3,
+    seconds: float = 0.0,
 ) -> Generated:
     """Compile one program, trace it, and make the Tests for its critical cycles through at most
-    `threads` threads. Tests of the same name are merged.
+    `threads` threads. Tests of the same name are merged. After `seconds`, unless they are 0, the
+    tests are those found so far.
 
     Raises BadInput, Unsupported, MissingTool or ToolFailed.
     """
+    end = ending(seconds) if seconds else NEVER
     program = read_program(source, build=build, base=base)
-    trace = program.trace(loops=loops, interleavings=interleavings, seed=seed)
+    tracing = max(end.left * _TRACING, _LEAST) if seconds else 0.0
+    trace = program.trace(loops=loops, interleavings=interleavings, seed=seed, seconds=tracing)
+    accesses = pattern(trace, program.sites, end=end)
     found = merge(
         test_of(cycle, structure=structure, scenario=scenario)
-        for cycle in cycles(pattern(trace, program.sites), threads=threads)
+        for cycle in cycles(accesses, threads=threads, end=end)
     )
     return Generated(
         program=program,
@@ -58,6 +71,7 @@ def generate(
         interleavings=trace["interleavings"],
         exhaustive=trace["exhaustive"],
         how=trace["how"],
+        interrupted=end.passed or trace["interrupted"],
         bounded=tuple(program.sites[site] for site in trace["bound_sites"]),
         habits=habits(trace),
     )

@@ -75,6 +75,7 @@ class TraceDict(TypedDict):
     interleavings: int  # number of interleavings executed
     exhaustive: bool  # all sequentially consistent interleavings ran, none stopped at a bound
     how: str  # one line: what was run when not exhaustive
+    interrupted: bool  # the time was up
     bound_sites: list[int]  # loops that reached their bound
     functions: list[str]  # the start function of each thread
 
@@ -125,7 +126,7 @@ class ExplorationDict(TypedDict):
     reasons: list[str]  # why not everything was explored; empty when it was
     limit: str | None  # executions, seconds or stopped: why it ended early
     cut_sites: list[int]  # loops that reached their bound
-    fixed: bool  # a built-in bound was reached: on events, instructions, calls or threads
+    limits: list[str]  # arguments of explore that ended a thread, sorted; "" for a fixed limit
     violations: list[ViolationDict]  # one per kind and site
     # numbers of executions, each counted in one of them
     complete: int  # every thread ends
@@ -175,6 +176,7 @@ class Program:
         seed: int = 0,
         shared_only: bool = True,
         spurious: bool = True,
+        seconds: float = 0.0,
     ) -> TraceDict:
         """Run main's threads in sequentially consistent interleavings.
 
@@ -185,7 +187,8 @@ class Program:
         most `loops` rounds. With `shared_only`, events on objects that a single thread uses are
         omitted. With `spurious`, each weak compare-exchange also fails spuriously once per run.
         Runs with equal event sequences (sites, kinds, locations, orders; not values) are merged
-        into the first. Releases the GIL.
+        into the first. After `seconds`, unless they are 0, the trace has the runs until then, at
+        least one. Releases the GIL.
         """
 
     def explore(
@@ -196,6 +199,9 @@ class Program:
         loops: int = 4,
         executions: int = 0,
         seconds: float = 0.0,
+        events: int = 4096,
+        instructions: int = 2_000_000,
+        calls: int = 200,
         jobs: int = 0,
         porf_acyclic: bool = False,
         stop_at_first: bool = False,
@@ -209,9 +215,11 @@ class Program:
         depending on a shared value runs for at most `loops` rounds. Weak compare-exchanges also
         fail spuriously, once per site and thread; condition variables do not wake spuriously. The
         exploration ends after `executions` or `seconds`, 0 for no limit, and with `stop_at_first`
-        at the first violation. It uses `jobs` threads, 0 for one per core, and releases the GIL.
-        `done` is called in the calling thread from time to time, with the number of executions so
-        far. Ctrl-C ends the exploration at once, as does an exception from `done`.
+        at the first violation. An execution has at most `events`, a thread in it at most
+        `instructions` and `calls` within one another. It uses `jobs` threads, 0 for one per core,
+        and releases the GIL. `done` is called in the calling thread from time to time, with the
+        number of executions so far. Ctrl-C ends the exploration at once, as does an exception from
+        `done`.
 
         The result is Violated if there is a violation; Unknown if there is none and a limit or a
         bound was reached; otherwise Safe. Raises EngineError for a model that cannot be read or

@@ -288,10 +288,13 @@ def campaign(
         loops=limits.loops,
         executions=limits.executions,
         seconds_explore=limits.seconds,
+        events=limits.events,
+        instructions=limits.instructions,
+        calls=limits.calls,
         compiled=tuple(compiled),
     )
     tools = msgspec.structs.replace(
-        installed(), generator=generator(build), repairs=program_repairs.jobs
+        installed(), generator=generator(build, limits.seconds), repairs=program_repairs.jobs
     )
     return campaigns.run(plan, folder=folder, root=root, tools=tools, progress=progress)
 

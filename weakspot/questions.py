@@ -300,8 +300,11 @@ def _asked(
         loops=limits.loops,
         executions=limits.executions,
         seconds_explore=limits.seconds,
+        events=limits.events,
+        instructions=limits.instructions,
+        calls=limits.calls,
     )
-    material = _gathered(what, models, build, progress)
+    material = _gathered(what, models, build, progress, limits.seconds)
     store = IterableStore(new_manifest(plan))
     tools = msgspec.structs.replace(installed(), repairs=program_repairs.jobs)
     found = Campaign(plan, store, tools, printed=True)
@@ -314,14 +317,16 @@ def _gathered(
     models: Sequence[str],
     build: Build,
     progress: Progress | None = None,
+    seconds: float = 0.0,
 ) -> Material:
-    """The programs and tests in question."""
+    """The programs and tests in question; those of each program that are found in `seconds`, unless
+    they are 0."""
     progress = progress or Quiet()
     progress.start(0, "generating")
     return gather(
         [each if isinstance(each, Test) else os.fspath(each) for each in _listed(what)],
         under=[each.name for each in planning.models(models)],
-        generator=generator(build),
+        generator=generator(build, seconds),
         report=lambda _: progress.advance(),
     )
 

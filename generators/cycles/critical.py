@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from weakspot.generators.cycles.patterns import Access, Pattern, Segment
+from weakspot.system.deadline import NEVER, Deadline
 
 
 class Cycle(msgspec.Struct, frozen=True):
@@ -47,8 +48,9 @@ def communication(source: Access, target: Access) -> str | None:
     return "fr"
 
 
-def cycles(pattern: Pattern, *, threads: int = 3) -> Iterator[Cycle]:
-    """The critical cycles through at most `threads` threads, each once up to rotation."""
+def cycles(pattern: Pattern, *, threads: int = 3, end: Deadline = NEVER) -> Iterator[Cycle]:
+    """The critical cycles through at most `threads` threads, each once up to rotation; those found
+    so far when the time is up."""
     reach = pattern.segments
     by_location: list[dict[str, list[Segment]]] = []
     for segments in reach:
@@ -58,6 +60,8 @@ def cycles(pattern: Pattern, *, threads: int = 3) -> Iterator[Cycle]:
         by_location.append(index)
 
     def extend(path: list[tuple[int, Segment]], coms: list[str]) -> Iterator[Cycle]:
+        if end.passed:
+            return
         first_thread, first = path[0]
         thread, last = path[-1]
         if len(path) > 1:

@@ -17,6 +17,7 @@ import msgspec
 
 from weakspot.errors import Unsupported
 from weakspot.generators.litmus import Order, Site
+from weakspot.system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
     from weakspot._engine import EventDict, RunDict, TraceDict
@@ -100,19 +101,21 @@ _RMW_OPS = {
 }
 
 
-def pattern(trace: TraceDict, sites: Sequence[Site]) -> Pattern:
-    """The access pattern of all runs together. Raises Unsupported for an operation that C11 does
-    not have."""
+def pattern(trace: TraceDict, sites: Sequence[Site], *, end: Deadline = NEVER) -> Pattern:
+    """The access pattern of all runs together; of the first ones, at least one, if the time is up.
+    Raises Unsupported for an operation that C11 does not have."""
     count = max((len(run["threads"]) for run in trace["runs"]), default=0)
     found: list[dict[Segment, Reach]] = [{} for _ in range(count)]
-    for run in trace["runs"]:
+    for number, run in enumerate(trace["runs"]):
+        if number and end.passed:
+            break
         order = _Creation(run)
         for thread, events in enumerate(run["threads"]):
             meets = [order.concurrent(thread, index) for index in range(len(events))]
-            for segment, start, end in segments(events, sites):
-                if meets[start] and meets[end]:
+            for segment, first, last in segments(events, sites):
+                if meets[first] and meets[last]:
                     known = found[thread].get(segment, Reach())
-                    reach = Reach(known.first | meets[start], known.last | meets[end])
+                    reach = Reach(known.first | meets[first], known.last | meets[last])
                     found[thread][segment] = reach
     return Pattern(tuple(found))
 

@@ -84,10 +84,14 @@ class Program(msgspec.Struct, frozen=True):
             lowered=lowered,
         )
 
-    def trace(self, *, loops: int, interleavings: int, seed: int) -> TraceDict:
+    def trace(
+        self, *, loops: int, interleavings: int, seed: int, seconds: float = 0.0
+    ) -> TraceDict:
         """See _engine.Program.trace. Raises BadInput or Unsupported."""
         try:
-            return self.lowered.trace(loops=loops, interleavings=interleavings, seed=seed)
+            return self.lowered.trace(
+                loops=loops, interleavings=interleavings, seed=seed, seconds=seconds
+            )
         except _engine.EngineError as error:
             raise self._placed(error) from error
 
@@ -99,6 +103,9 @@ class Program(msgspec.Struct, frozen=True):
         loops: int,
         executions: int,
         seconds: float,
+        events: int,
+        instructions: int,
+        calls: int,
         jobs: int,
         porf_acyclic: bool,
         stop_at_first: bool = False,
@@ -112,6 +119,9 @@ class Program(msgspec.Struct, frozen=True):
                 loops=loops,
                 executions=executions,
                 seconds=seconds,
+                events=events,
+                instructions=instructions,
+                calls=calls,
                 jobs=jobs,
                 porf_acyclic=porf_acyclic,
                 stop_at_first=stop_at_first,

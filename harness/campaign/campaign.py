@@ -8,7 +8,7 @@ interrupted, for whatever reason, is finished by the same command.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -173,6 +173,11 @@ class Campaign(Events):
         self.material = material
         self._under = planning.under(chosen)
         self._versions.update(compiler=", ".join(material.compilers))
+        for name in self._interrupted():
+            self.note(
+                f"{name}: the time limit was reached while its litmus tests were generated; "
+                "--seconds with more time generates all of them"
+            )
         self._subjects()
 
     def _subjects(self) -> None:
@@ -375,9 +380,14 @@ class Campaign(Events):
                 programs={
                     each.name: each.generated.program.digest for each in self.material.programs
                 },
+                interrupted=tuple(self._interrupted()),
                 notes=tuple(self._notes),
             )
         )
+
+    def _interrupted(self) -> Iterator[str]:
+        """The programs for which the time limit left out litmus tests."""
+        return (each.name for each in self.material.programs if each.generated.interrupted)
 
 
 def _priced(material: Material, prices: Prices) -> Material:

@@ -102,7 +102,14 @@ def under(chosen: Iterable[Model]) -> UnderModels:
 
 def bounds(plan: Plan) -> Bounds:
     """The limits of exploring one program under one model."""
-    return Bounds(plan.loops, plan.executions, plan.seconds_explore)
+    return Bounds(
+        loops=plan.loops,
+        executions=plan.executions,
+        seconds=plan.seconds_explore,
+        events=plan.events,
+        instructions=plan.instructions,
+        calls=plan.calls,
+    )
 
 
 def explorations(

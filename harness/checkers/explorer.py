@@ -6,8 +6,9 @@ it and, if that is weak, with the litmus test of its critical cycle.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, cast
 
 import msgspec
@@ -31,15 +32,32 @@ Done = Callable[[int], object]
 """Called from time to time with the number of executions so far."""
 
 
+OPTIONS = MappingProxyType(
+    {
+        "loops": "--loops",
+        "executions": "--executions",
+        "seconds": "--seconds",
+        "events": "--events",
+        "instructions": "--instructions",
+        "calls": "--calls",
+    }
+)
+"""The option that sets each of the Bounds."""
+
+
 class Bounds(msgspec.Struct, frozen=True):
     """The limits of exploring one program under one model: rounds of loops that end by a shared
-    value, executions (0: no limit), seconds. `given` names the options or keys by which the user
-    sets each of them."""
+    value, executions (0: no limit), seconds; events of one execution; instructions of one thread
+    in an execution; nested calls. `given` names the options or keys by which the user sets each of
+    them."""
 
     loops: int = 4
     executions: int = 0
     seconds: float = 20.0
-    given: tuple[str, str, str] = ("--loops", "--executions", "--seconds")
+    events: int = 4096
+    instructions: int = 2_000_000
+    calls: int = 200
+    given: Mapping[str, str] = OPTIONS
 
 
 class Explorer(Protocol):
@@ -139,6 +157,9 @@ def asked(
         loops=bounds.loops,
         executions=bounds.executions,
         seconds=bounds.seconds,
+        events=bounds.events,
+        instructions=bounds.instructions,
+        calls=bounds.calls,
         jobs=jobs,
         porf_acyclic=model.porf_acyclic,
         stop_at_first=stop_at_first,
@@ -229,15 +250,11 @@ def _unsuitable(model: Model) -> str:
 def _reasons(found: ExplorationDict, bounds: Bounds) -> tuple[str, ...]:
     """The limits that were reached, where, and how to explore further."""
     reasons = list(dict.fromkeys(found["reasons"]))
-    loops, executions, seconds = bounds.given
-    if found["cut_sites"]:
-        reasons.append(f"{loops} {2 * bounds.loops} explores further")
-    if found["fixed"]:
+    for name in filter(None, (*found["limits"], found["limit"])):
+        if option := bounds.given.get(name):
+            reasons.append(f"{option} {2 * getattr(bounds, name):g} explores further")
+    if "" in found["limits"]:
         reasons.append("have the threads of the program do less: this limit is fixed")
-    if found["limit"] == "seconds":
-        reasons.append(f"{seconds} {2 * bounds.seconds:g} explores further")
-    if found["limit"] == "executions":
-        reasons.append(f"{executions} {2 * bounds.executions} explores further")
     return tuple(reasons)
 
 

@@ -23,6 +23,7 @@ from weakspot.harness.cli.output import json_lines, judged, say, watched
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
+    from weakspot.harness.checkers.explorer import Bounds
     from weakspot.harness.values.record import Record
 
 
@@ -85,9 +86,7 @@ def check(
     output: Path | None,
     configs: tuple[str, ...],
     code: Literal["tests", "operations", "all"],
-    explore_seconds: float,
-    executions: int,
-    loops: int,
+    bounds: Bounds,
     timeout: float,
     build: Build,
     form: str | None,
@@ -102,7 +101,6 @@ def check(
     from weakspot import questions
     from weakspot.generators.emit.merge import merge
     from weakspot.harness.campaign.tools import choose_checkers
-    from weakspot.harness.checkers.explorer import Bounds
     from weakspot.harness.corpus import golden
     from weakspot.harness.values.herdlog import format_verdicts
 
@@ -120,7 +118,7 @@ def check(
             tests=tests or form == "herd",
             witnesses=witnesses,
             seconds=timeout,
-            bounds=Bounds(loops, executions, explore_seconds),
+            bounds=bounds,
             build=build,
             progress=progress,
         )

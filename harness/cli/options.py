@@ -332,18 +332,29 @@ def timeout_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of Bounds, which the command gets as `bounds`."""
+
+    @functools.wraps(command)
+    def with_bounds(*args: Any, **given: Any) -> Any:
+        from weakspot.harness.checkers.explorer import OPTIONS, Bounds
+
+        limits = {name: given.pop(f"bound_{name}") for name in OPTIONS}
+        return command(*args, bounds=Bounds(**limits), **given)
+
     for option in (
         click.option(
             "--seconds",
-            "explore_seconds",
+            "bound_seconds",
             callback=some_time,
             metavar="DURATION",
             default="20s",
             show_default=True,
-            help="Time limit for exploring one program under one model.",
+            help="Time limit for exploring one program under one model, and for generating its "
+            "tests.",
         ),
         click.option(
             "--executions",
+            "bound_executions",
             type=click.IntRange(min=0),
             default=0,
             metavar="N",
@@ -351,15 +362,43 @@ def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option(
             "--loops",
+            "bound_loops",
             type=click.IntRange(min=1),
             default=4,
             show_default=True,
             metavar="N",
             help="Follow a loop for N iterations; loops that only wait are not bounded.",
         ),
+        click.option(
+            "--events",
+            "bound_events",
+            type=click.IntRange(min=1),
+            default=4096,
+            show_default=True,
+            metavar="N",
+            help="End an execution after N accesses of shared memory.",
+        ),
+        click.option(
+            "--instructions",
+            "bound_instructions",
+            type=click.IntRange(min=1),
+            default=2_000_000,
+            show_default=True,
+            metavar="N",
+            help="End a thread after N instructions in one execution.",
+        ),
+        click.option(
+            "--calls",
+            "bound_calls",
+            type=click.IntRange(min=1),
+            default=200,
+            show_default=True,
+            metavar="N",
+            help="End a thread at N nested calls.",
+        ),
     ):
-        command = option(command)
-    return command
+        with_bounds = option(with_bounds)
+    return with_bounds
 
 
 def configured(key: Literal["machines", "seconds"]) -> Callable[[], Any]:

@@ -87,9 +87,7 @@ def relax(
     apply: bool,
     compare: bool,
     promote: bool,
-    explore_seconds: float,
-    executions: int,
-    loops: int,
+    bounds: Bounds,
     build: Build,
     as_json: bool,
 ) -> int:
@@ -98,12 +96,10 @@ def relax(
     For each memory order in the source, prints the weakest one with which all programs are still
     safe, and why it cannot be weaker."""
     from weakspot import projects
-    from weakspot.harness.checkers.explorer import Bounds
     from weakspot.harness.orders.application import rewritten
     from weakspot.harness.orders.relaxation import findings
     from weakspot.harness.report import relaxed, terminal
 
-    bounds = Bounds(loops=loops, executions=executions, seconds=explore_seconds)
     if sum((diff, apply, compare, promote)) > 1:
         raise click.UsageError("--diff, --apply, --check and --promote exclude each other.")
     if fences and (compare or promote):

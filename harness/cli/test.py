@@ -25,6 +25,7 @@ from weakspot.harness.cli.output import json_lines, results_folder, say
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
+    from weakspot.harness.checkers.explorer import Bounds
 
 
 @command(
@@ -90,9 +91,7 @@ def test(
     machines: tuple[str, ...],
     checkers: tuple[str, ...],
     configs: tuple[str, ...],
-    explore_seconds: float,
-    executions: int,
-    loops: int,
+    bounds: Bounds,
     timeout: float,
     all_tests: bool,
     as_json: bool,
@@ -105,7 +104,6 @@ def test(
     structure."""
     from weakspot import projects
     from weakspot.harness.campaign.folder import chosen_folder
-    from weakspot.harness.checkers.explorer import Bounds
     from weakspot.harness.judge import findings
     from weakspot.harness.report import campaign as text
     from weakspot.harness.report import progress as bars
@@ -121,7 +119,7 @@ def test(
             on=machines,
             seconds_run=seconds,
             seconds=timeout,
-            bounds=Bounds(loops, executions, explore_seconds),
+            bounds=bounds,
             compiled=configs,
             folder=chosen_folder(output, fresh=fresh, root=root),
             root=root,

@@ -93,9 +93,10 @@ def base_of(structure: Structure) -> Path | None:
     return None if structure.recorded else Path.cwd()
 
 
-def generator(build: Build) -> Generator:
+def generator(build: Build, seconds: float = 0.0) -> Generator:
     """The generator that compiles a user's own C files with these options; the corpus is compiled
-    as its claims.toml says."""
+    as its claims.toml says. `seconds` limits the search for the tests of one program, unless they
+    are 0."""
 
     def made(structure: Structure, scenario: Scenario) -> Generated:
         from weakspot.generators.pipeline import generate
@@ -106,6 +107,7 @@ def generator(build: Build) -> Generator:
             scenario=scenario.name,
             build=build_of(structure, scenario, build),
             base=base_of(structure),
+            seconds=seconds,
         )
 
     return made

@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
@@ -22,11 +23,11 @@ from weakspot.harness.campaign.executor import LocalExecutor, ask
 from weakspot.harness.campaign.jobs import model_digest
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.checkers.engine import Engine
-from weakspot.harness.checkers.explorer import EngineExplorer
+from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.material import default_models
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.gate.config import Config
+from weakspot.harness.gate.config import Config, Gate
 from weakspot.harness.gate.jobs import (
     Answer,
     CheckScenario,
@@ -38,6 +39,19 @@ from weakspot.harness.gate.jobs import (
 COMPARED = ("sc", "tso")
 """A program that violates something is explored under these too, to show where it happens: sc is
 what memory orders cannot repair, tso is x86."""
+
+
+KEYS = MappingProxyType(
+    {
+        "loops": "unroll =",
+        "executions": "executions =",
+        "seconds": "a budget that leaves more than",
+        "events": "events =",
+        "instructions": "instructions =",
+        "calls": "calls =",
+    }
+)
+"""The key in the table [gate] that sets each of the limits."""
 
 
 class Answered(msgspec.Struct, frozen=True, kw_only=True):
@@ -143,7 +157,7 @@ class Answers:
                 path=self.path(file),
                 test=self.tests.get(file),
                 build=self.config.build,
-                loops=gate.unroll,
+                bounds=bounds(gate),
             )
         return self._scenarios[file]
 
@@ -154,5 +168,22 @@ class Answers:
         digest = self._digests[model.path]
         parts = [__version__, self._explorer.version, scenario.name, model.name, digest]
         if scenario.test is None:
-            parts += [scenario.question.key, str(scenario.loops)]
+            parts += [scenario.question.key, *_limits(scenario.bounds)]
         return " ".join(parts)
+
+
+def bounds(gate: Gate) -> Bounds:
+    """The limits of an exploration that a project's configuration sets."""
+    return Bounds(
+        loops=gate.unroll,
+        executions=gate.executions,
+        events=gate.events,
+        instructions=gate.instructions,
+        calls=gate.calls,
+        given=KEYS,
+    )
+
+
+def _limits(bounds: Bounds) -> tuple[str, ...]:
+    limits = (bounds.executions, bounds.events, bounds.instructions, bounds.calls)
+    return (str(bounds.loops), *map(str, limits))

@@ -17,6 +17,10 @@
     [gate]
     scenarios = ["tests/weakspot/*.cpp", "tests/litmus/*.litmus"]
     unroll = 4                         iterations of a loop that does not only wait
+    executions = 0                     of one program under one model; 0: all
+    events = 4096                      accesses of shared memory in one execution
+    instructions = 2000000             of one thread in one execution
+    calls = 200                        within one another
     fail_on = ["error"]                severities, or ids of findings
     baseline = "weakspot-baseline.json"
     budget = "2m"                      for the whole run: 10, "500ms", "10s", "1h"
@@ -73,6 +77,10 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     scenarios: tuple[str, ...] = ()
     unroll: Annotated[int, msgspec.Meta(ge=1)] = 4
+    executions: Annotated[int, msgspec.Meta(ge=0)] = 0
+    events: Annotated[int, msgspec.Meta(ge=1)] = 4096
+    instructions: Annotated[int, msgspec.Meta(ge=1)] = 2_000_000
+    calls: Annotated[int, msgspec.Meta(ge=1)] = 200
     fail_on: tuple[str, ...] = ("error",)
     baseline: str = ""
     budget: Duration = "2m"

@@ -25,11 +25,16 @@ from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.record import program_name
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system import cache
+from weakspot.system.deadline import Deadline, ending
 
 if TYPE_CHECKING:
     from weakspot.generators.pipeline import Generated
 
 _SHORTEST = 0.001  # seconds of a question
+
+_GENERATING = 0.3
+"""The part of a question's time in which litmus tests are searched, which the gate does not check:
+they tell what the program's accesses depend on."""
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,7 +69,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     path: Path
     test: Test | None = None
     build: Build = NO_OPTIONS
-    loops: int = 4
+    bounds: Bounds = Bounds()
 
     @property
     def folder(self) -> Path:
@@ -81,18 +86,27 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """What the compiler is asked: all that compiling it depends on besides its files."""
         return frontend.question(self.path, build=self.build)
 
-    @cached_property
-    def generated(self) -> Generated:
-        """The program, compiled. Raises BadInput, Unsupported, MissingTool or ToolFailed."""
+    def generated(self, seconds: float = 0.0) -> Generated:
+        """The program, compiled the first time, with the tests found in so many seconds; 0: all.
+        Raises BadInput, Unsupported, MissingTool or ToolFailed."""
         from weakspot.generators.pipeline import generate
 
-        return generate(
-            self.path,
-            structure=self.name,
-            scenario=Path(self.name).stem,
-            build=self.build,
-            loops=self.loops,
-        )
+        if not self._generated:
+            self._generated.append(
+                generate(
+                    self.path,
+                    structure=self.name,
+                    scenario=Path(self.name).stem,
+                    build=self.build,
+                    loops=self.bounds.loops,
+                    seconds=seconds,
+                )
+            )
+        return self._generated[0]
+
+    @cached_property
+    def _generated(self) -> list[Generated]:
+        return []
 
     @cached_property
     def inputs(self) -> cache.Inputs:
@@ -100,7 +114,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         names = (
             (Path(self.name).name,)
             if self.test is not None
-            else tuple(self.generated.program.files)
+            else tuple(self.generated().program.files)
         )
         return cache.inputs(names, self.folder, self.searched)
 
@@ -126,10 +140,9 @@ class ScenarioJob(Job, frozen=True, kw_only=True):
     def within(self, seconds: float) -> Self:
         return msgspec.structs.replace(self, seconds=seconds)
 
-    def answer(self, sink: Sink, answer: Answer) -> None:
+    def answer(self, sink: Sink, answer: Answer, end: Deadline) -> None:
         """Hand over the answer; one that the time limit truncated is not final."""
-        truncated = answer.unknown and answer.seconds >= self.seconds
-        sink.answered(self, answer, final=not truncated)
+        sink.answered(self, answer, final=not (answer.unknown and end.passed))
 
 
 class CheckScenario(ScenarioJob, frozen=True, kw_only=True):
@@ -142,6 +155,7 @@ class CheckScenario(ScenarioJob, frozen=True, kw_only=True):
         for job in jobs:
             sink.at(f"{job.file} under {job.model.name}")
             assert job.scenario.test is not None
+            end = ending(job.seconds)
             verdicts: list[Verdict] = []
             job.checker.check(
                 [job.scenario.test],
@@ -150,7 +164,7 @@ class CheckScenario(ScenarioJob, frozen=True, kw_only=True):
                 done=verdicts.append,
             )
             (verdict,) = verdicts
-            job.answer(sink, Answer(verdict=verdict, inputs=job.scenario.inputs))
+            job.answer(sink, Answer(verdict=verdict, inputs=job.scenario.inputs), end)
 
 
 class ExploreScenario(ScenarioJob, frozen=True, kw_only=True):
@@ -161,22 +175,20 @@ class ExploreScenario(ScenarioJob, frozen=True, kw_only=True):
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
         for job in jobs:
+            end = ending(job.seconds)
             if job.seconds:
                 sink.at(f"{job.file} under {job.model.name}")
-                job.answer(sink, job._explored(sink))
+                job.answer(sink, job._explored(sink, end), end)
             else:
-                job.answer(sink, job._not_explored())
+                job.answer(sink, job._not_explored(), end)
 
-    def _explored(self, sink: Sink) -> Answer:
-        generated = self.scenario.generated
+    def _explored(self, sink: Sink, end: Deadline) -> Answer:
+        generated = self.scenario.generated(self.seconds * _GENERATING)
+        bounds = self.scenario.bounds
         found = self.explorer.explore(
             generated,
             self.model,
-            Bounds(
-                loops=self.scenario.loops,
-                seconds=max(self.seconds, _SHORTEST),
-                given=("unroll =", "", "a budget that leaves more than"),
-            ),
+            msgspec.structs.replace(bounds, seconds=max(end.left, _SHORTEST)),
             structure=self.file,
             scenario=Path(self.file).stem,
             done=lambda count: sink.at(

@@ -17,9 +17,8 @@ from weakspot.generators.source.program import Program, read_program
 from weakspot.harness.campaign.cache import CacheStore
 from weakspot.harness.campaign.executor import LocalExecutor, ask
 from weakspot.harness.campaign.jobs import Job, Sink
-from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.gate.answers import Answered, Answers
+from weakspot.harness.gate.answers import Answered, Answers, bounds
 from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.outcome import RequiredOrder
 from weakspot.harness.gate.source_spans import source_span
@@ -78,7 +77,6 @@ class FindRepair(Job, frozen=True, kw_only=True):
                 raise _OutOfTime
 
         report("reading")
-        gate = self.config.gate
         costs = {each.job.file: each.answer.seconds for each in self.group}
         paths = {each.job.file: each.job.scenario.path for each in self.group}
         programs: list[tuple[str, Program]] = []
@@ -86,7 +84,10 @@ class FindRepair(Job, frozen=True, kw_only=True):
             program = read_program(paths[name], build=self.config.build)
             programs.append((name, program))
         model = self.violated.job.model
-        questions = Explorations(model, Bounds(loops=gate.unroll, seconds=SECONDS))
+        limits = msgspec.structs.replace(
+            bounds(self.config.gate), seconds=min(SECONDS, self.seconds / 2)
+        )
+        questions = Explorations(model, limits)
         found = repairs(programs, file, questions, report=report)
         if not found:
             return SuggestedRepair()

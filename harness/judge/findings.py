@@ -54,10 +54,17 @@ def undecided(record: Record) -> tuple[str, ...]:
     """The questions without an answer, one per line.
 
     They are: tests that no checker could decide under a model; programs with a claim, and the
-    user's own programs, of which not everything was explored; machine code that could not be
-    compared; tests that did not run since a machine was unreachable.
+    user's own programs, of which not everything was explored; programs whose litmus tests could not
+    all be generated in the time; machine code that could not be compared; tests that did not run
+    since a machine was unreachable.
     """
-    return (*_tests(record), *_programs(record), *_code(record), *_unreachable(record))
+    return (
+        *_tests(record),
+        *_programs(record),
+        *_generation(record),
+        *_code(record),
+        *_unreachable(record),
+    )
 
 
 def _tests(record: Record) -> Iterator[str]:
@@ -84,6 +91,11 @@ def _programs(record: Record) -> Iterator[str]:
         asked = exploration.program in own or claimed.get(question, "Unknown") != "Unknown"
         if asked and exploration.result == "Unknown":
             yield f"{exploration.program} under {exploration.model}: {limits_reached(exploration)}"
+
+
+def _generation(record: Record) -> Iterator[str]:
+    for name in record.manifest.interrupted:
+        yield f"{name}: the time limit was reached while its litmus tests were generated"
 
 
 def _code(record: Record) -> Iterator[str]:

@@ -176,4 +176,4 @@ class Trials:
 
 def within(found: ExplorationDict) -> bool:
     """Whether the loop bound is the only limit reached: all executions within it are known."""
-    return bool(found["cut_sites"]) and not found["fixed"] and found["limit"] is None
+    return found["limits"] == ["loops"] and found["limit"] is None

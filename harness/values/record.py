@@ -36,8 +36,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     `what` is as the user gave it: structures, C files, litmus files, folders. Without `models`
     each structure has its own. `seconds_check` limits the check of one test under one model,
-    `seconds_run` is how long one test runs on one machine; `loops`, `executions` and
-    `seconds_explore` limit the exploration of one program under one model. `compiled` are the
+    `seconds_run` is how long one test runs on one machine; `loops`, `executions`,
+    `seconds_explore`, `events`, `instructions` and `calls` limit the exploration of one program
+    under one model. `compiled` are the
     compiler configurations whose code for the tests is compared with them.
     """
 
@@ -51,6 +52,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     loops: int = 4
     executions: int = 0
     seconds_explore: float = 20.0
+    events: int = 4096
+    instructions: int = 2_000_000
+    calls: int = 200
     compiled: tuple[str, ...] = ()
 
 
@@ -82,7 +86,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
     `finished` is empty until every job of the plan is done; `notes` say what was left out and why
     (a tool that is not installed, a test that a checker cannot read). `programs` are digests by
-    name: a changed source is another program.
+    name: a changed source is another program. `interrupted` names those with litmus tests that the
+    time limit left out.
     """
 
     format: int
@@ -94,6 +99,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     models: tuple[ModelInfo, ...] = ()
     machines: tuple[MachineInfo, ...] = ()
     programs: dict[str, str] = {}
+    interrupted: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 

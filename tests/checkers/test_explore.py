@@ -36,7 +36,7 @@ class Lowered:
             "reasons": [],
             "limit": None,
             "cut_sites": [],
-            "fixed": False,
+            "limits": [],
             "violations": [],
             "complete": 5,
             "blocked": 1,
@@ -150,10 +150,11 @@ def test_the_bounds_and_the_models_promise_reach_the_engine() -> None:
 @pytest.mark.parametrize(
     ("what", "reason", "advice"),
     [
-        ({"cut_sites": [4]}, "a loop iterates for long", "--loops 8 explores further"),
+        ({"limits": ["loops"]}, "a loop iterates for long", "--loops 8 explores further"),
+        ({"limits": ["events"]}, "too many events", "--events 8192 explores further"),
         (
-            {"fixed": True},
-            "too many events",
+            {"limits": [""]},
+            "too many threads",
             "have the threads of the program do less: this limit is fixed",
         ),
         ({"limit": "seconds"}, "too late", "--seconds 40 explores further"),

@@ -149,7 +149,7 @@ def test_a_loop_that_reaches_its_bound_is_inconclusive_with_advice(
     ],
     ids=["events", "instructions", "calls"],
 )
-def test_a_limit_without_an_option_is_located_and_comes_with_advice(
+def test_a_limit_of_one_thread_is_located_and_names_its_option(
     run: Run, folder: Path, work: str, snapshot: SnapshotAssertion
 ) -> None:
     loop = ENDLESS[ENDLESS.index("  while") : ENDLESS.index("  return unused")]
@@ -160,6 +160,26 @@ def test_a_limit_without_an_option_is_located_and_comes_with_advice(
     # a slow machine reaches the time limit besides
     fixed = re.sub(r"; (time limit of [\d.]+ s|--seconds \d+ explores further)", "", limit)
     assert fixed == snapshot
+
+
+@pytest.mark.parametrize(
+    ("option", "limit"),
+    [
+        ("--events=20", "more than 20 events in one execution"),
+        ("--instructions=50", "more than 50 instructions in one thread"),
+        ("--calls=0", "not in the range"),
+    ],
+)
+def test_events_instructions_and_calls_are_limited_by_options(
+    run: Run, folder: Path, option: str, limit: str
+) -> None:
+    loop = ENDLESS[ENDLESS.index("  while") : ENDLESS.index("  return unused")]
+    work = "  for (int i = 0; i < 30; i++) atomic_store(&stop, i);\n"
+    (folder / "busy.c").write_text(ENDLESS.replace(loop, work))
+    assert run("check", "busy.c", "-m", "sc").code == 0
+    ended = run("check", "busy.c", "-m", "sc", option)
+    assert ended.code == (2 if option == "--calls=0" else 3)
+    assert limit in ended.out + ended.err
 
 
 @pytest.mark.parametrize("option", ["--executions=1", "--seconds=10ms"])

@@ -6,13 +6,16 @@ use cat::Model;
 use explore::witness::{Witness, WitnessEvent};
 use explore::ProgramSource;
 use explore::{self, Exploration, ExploreError, FaultKind, Limit, Options, Violation};
+use program::interpreter::Limits;
 use program::ir::{Program, SiteId};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Why programs cannot be explored under the model of a cat file, "" if they can.
 #[pyfunction]
@@ -30,12 +33,15 @@ pub fn unsuitable(
     }
 }
 
+/// The time for all witnesses when that for the exploration is used up.
+const TO_EXPLAIN: Duration = Duration::from_millis(300);
+
 /// Explores a program; see the stub for what comes back.
 pub fn explore<'py>(
     py: Python<'py>,
     program: &Program,
     model: &Model,
-    loops: u32,
+    limits: Limits,
     mut options: Options,
     done: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
@@ -43,9 +49,13 @@ pub fn explore<'py>(
     options.limits.stop = Some(stop.clone());
     let work = |_| {
         catch_panic(|| {
-            let mut source = ProgramSource::new(program, loops);
+            let begun = Instant::now();
+            let mut source = ProgramSource::new(program, limits);
             let found = source.explore(model, &options)?;
-            let witnesses = found.violations.iter().map(|v| Witness::new(&source, v));
+            let end = begun.checked_add(options.limits.time);
+            let end = end.map(|end| end.max(Instant::now() + TO_EXPLAIN));
+            let witnesses = found.violations.iter();
+            let witnesses = witnesses.map(|v| Witness::new(&source, v, end));
             let witnesses: Vec<Witness> = witnesses.collect();
             Ok((found, witnesses))
         })
@@ -142,16 +152,9 @@ fn dict<'py>(
         Some(Limit::Stopped) => reasons.push("stopped".to_owned()),
         None => {}
     }
-    let is_loop = |site: &SiteId| program.sites[*site as usize].kind == "loop";
-    let loops: Vec<Option<SiteId>> = found
-        .truncations
-        .iter()
-        .map(|c| c.site.filter(is_loop))
-        .collect();
-    let fixed = loops.contains(&None);
-    let mut sites: Vec<SiteId> = loops.into_iter().flatten().collect();
-    sites.sort_unstable();
-    sites.dedup();
+    let of_loops = found.truncations.iter().filter(|t| t.limit == "loops");
+    let sites: BTreeSet<SiteId> = of_loops.filter_map(|t| t.site).collect();
+    let reached: BTreeSet<&str> = found.truncations.iter().map(|t| t.limit).collect();
     let result = match (found.violations.is_empty(), reasons.is_empty()) {
         (false, _) => "Violated",
         (true, false) => "Unknown",
@@ -166,8 +169,8 @@ fn dict<'py>(
     dict.set_item(intern!(py, "result"), result)?;
     dict.set_item(intern!(py, "reasons"), reasons)?;
     dict.set_item(intern!(py, "limit"), found.limit.map(Limit::name))?;
-    dict.set_item(intern!(py, "cut_sites"), sites)?;
-    dict.set_item(intern!(py, "fixed"), fixed)?;
+    dict.set_item(intern!(py, "cut_sites"), Vec::from_iter(sites))?;
+    dict.set_item(intern!(py, "limits"), Vec::from_iter(reached))?;
     dict.set_item(intern!(py, "violations"), violations)?;
     dict.set_item(intern!(py, "complete"), counts.complete)?;
     dict.set_item(intern!(py, "blocked"), counts.blocked)?;

@@ -2,6 +2,7 @@
 use super::arguments::{duration, load_model};
 use super::error::Problem;
 use explore::{self, Limits};
+use program::interpreter;
 use program::interpreter::event::{EventKind, Operation};
 use program::ir::orders::NewFence;
 use program::ir::{Order, Program as Lowered, SiteId};
@@ -95,7 +96,9 @@ impl Program {
         lowered.map(|f| f.name.clone()).collect()
     }
 
-    #[pyo3(signature = (*, loops=4, interleavings=4000, seed=0, shared_only=true, spurious=true))]
+    #[pyo3(signature = (*, loops=4, interleavings=4000, seed=0, shared_only=true, spurious=true,
+                        seconds=0.0))]
+    #[allow(clippy::too_many_arguments)] // each has its name in Python
     fn trace<'py>(
         &self,
         py: Python<'py>,
@@ -104,6 +107,7 @@ impl Program {
         seed: u64,
         shared_only: bool,
         spurious: bool,
+        seconds: f64,
     ) -> PyResult<Bound<'py, PyDict>> {
         if interleavings == 0 {
             return Err(PyValueError::new_err("interleavings must be at least 1"));
@@ -114,12 +118,17 @@ impl Program {
             seed,
             shared_only,
             spurious,
+            time: match seconds {
+                0.0 => None,
+                seconds => Some(duration(seconds)?),
+            },
         };
         let trace = py.allow_threads(|| self.inner.trace(&options));
         without_garbage_collection(py, || Converter::new(py, &self.inner).trace(&trace))
     }
 
-    #[pyo3(signature = (model, *, folders=Vec::new(), loops=4, executions=0, seconds=0.0, jobs=0,
+    #[pyo3(signature = (model, *, folders=Vec::new(), loops=4, executions=0, seconds=0.0,
+                        events=4096, instructions=2_000_000, calls=200, jobs=0,
                         porf_acyclic=false, stop_at_first=false, done=None))]
     #[allow(clippy::too_many_arguments)] // each has its name in Python
     fn explore<'py>(
@@ -130,6 +139,9 @@ impl Program {
         loops: u32,
         executions: u64,
         seconds: f64,
+        events: usize,
+        instructions: u64,
+        calls: usize,
         jobs: usize,
         porf_acyclic: bool,
         stop_at_first: bool,
@@ -146,6 +158,7 @@ impl Program {
                 executions
             },
             time,
+            events,
             ..Limits::default()
         };
         let options = explore::Options {
@@ -155,7 +168,12 @@ impl Program {
             porf_acyclic,
         };
         let model = load_model(py, &model, &folders)?;
-        super::explore::explore(py, &self.inner, &model, loops, options, done)
+        let limits = interpreter::Limits {
+            loops,
+            instructions,
+            calls,
+        };
+        super::explore::explore(py, &self.inner, &model, limits, options, done)
     }
 }
 
@@ -231,6 +249,7 @@ impl<'py, 'p> Converter<'py, 'p> {
         dict.set_item("interleavings", trace.interleavings)?;
         dict.set_item("exhaustive", trace.exhaustive)?;
         dict.set_item("how", &trace.how)?;
+        dict.set_item("interrupted", trace.interrupted)?;
         dict.set_item("bound_sites", &trace.bound_sites)?;
         dict.set_item("functions", &trace.functions)?;
         Ok(dict)

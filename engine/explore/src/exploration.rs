@@ -116,7 +116,10 @@ impl Counts {
 pub struct Truncation {
     pub message: String,
     pub site: Option<SiteId>,
-    /// Why, if that is known.
+    /// The limit, if the user can change it: a field of [`Limits`] or
+    /// [`program::interpreter::Limits`].
+    pub limit: &'static str,
+    /// Why it was reached, if that is known.
     pub because: String,
 }
 

@@ -165,7 +165,9 @@ pub enum Next {
     Truncated {
         message: String,
         site: Option<SiteId>,
-        /// Why the limit is reached, if that is known.
+        /// The limit, if the user can change it.
+        limit: &'static str,
+        /// Why it is reached, if that is known.
         because: String,
     },
     Fault(Fault),

@@ -2,6 +2,7 @@
 use cat::Model;
 use explore::ProgramSource;
 use explore::{Exploration, FaultKind, Options};
+use program::interpreter::Limits;
 use program::Program;
 use std::path::Path;
 
@@ -17,7 +18,7 @@ fn explored(name: &str, model: &str, workers: usize) -> Exploration {
         porf_acyclic: true,
         ..Options::default()
     };
-    ProgramSource::new(&program, 4)
+    ProgramSource::new(&program, Limits::default())
         .explore(&model, &options)
         .expect("an exploration")
 }

@@ -6,7 +6,6 @@ use crate::graph::execution_graph::{Event, EventId, Graph};
 use crate::graph::interleaving::is_interleaving;
 use crate::search::execution::EndedExecution;
 use crate::source::{Action, Fault, FaultKind, Next, Source, Wait};
-use program::ir::SiteId;
 use std::cmp::Ordering;
 
 #[derive(Default)]
@@ -46,9 +45,15 @@ impl Findings {
                 Next::Truncated {
                     message,
                     site,
+                    limit,
                     because,
                 } => {
-                    self.truncate(message, *site, because);
+                    self.truncate(Truncation {
+                        message: message.clone(),
+                        site: *site,
+                        limit,
+                        because: because.clone(),
+                    });
                     truncated = true;
                 }
                 Next::Unsupported { message, site } => {
@@ -130,19 +135,15 @@ impl Findings {
         }
     }
 
-    fn truncate(&mut self, message: &str, site: Option<SiteId>, because: &str) {
-        let same = |seen: &&mut Truncation| seen.site == site && seen.message == message;
+    fn truncate(&mut self, new: Truncation) {
+        let same = |seen: &&mut Truncation| seen.site == new.site && seen.message == new.message;
         match self.truncations.iter_mut().find(same) {
             // whichever worker is first, one reason is reported
-            Some(seen) if seen.because.is_empty() || *because < *seen.because => {
-                seen.because = because.to_owned();
+            Some(seen) if seen.because.is_empty() || new.because < seen.because => {
+                seen.because = new.because;
             }
             Some(_) => {}
-            None => self.truncations.push(Truncation {
-                message: message.to_owned(),
-                site,
-                because: because.to_owned(),
-            }),
+            None => self.truncations.push(new),
         }
     }
 
@@ -159,8 +160,8 @@ impl Findings {
         {
             self.violate(fault, *conflict, graph, *count);
         }
-        for truncated in &other.truncations {
-            self.truncate(&truncated.message, truncated.site, &truncated.because);
+        for truncation in other.truncations {
+            self.truncate(truncation);
         }
     }
 }

@@ -14,8 +14,8 @@ use crate::exploration::{ExecutionEnd, ExploreError, Limit, Options};
 use crate::search::execution::{EndedExecution, Execution};
 use crate::source::Source;
 
-/// How many executions pass between two looks at the clock.
-const WATCH: u64 = 256;
+/// How many events a worker adds between two looks at the clock.
+pub const LOOKS: u32 = 64;
 
 /// Why a worker stops.
 pub enum Halt {
@@ -133,19 +133,27 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Bran
         }
     }
 
-    /// Counts an execution; fails if a limit is reached.
+    /// Counts an execution; fails if there are as many as allowed.
     pub fn count(&self) -> Result<(), Halt> {
         let limits = &self.options.limits;
         let count = limits.counted.fetch_add(1, Ordering::Relaxed) + 1;
-        let stopped = || {
-            let stop = limits.stop.as_ref();
-            stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
-        };
-        let limit = if count >= limits.executions {
-            Limit::Executions
-        } else if count % WATCH == 0 && self.start.elapsed() > limits.time {
+        if count >= limits.executions {
+            self.branches().limit.get_or_insert(Limit::Executions);
+            return Err(Halt::Over);
+        }
+        match self.over.load(Ordering::Relaxed) {
+            true => Err(Halt::Over),
+            false => Ok(()),
+        }
+    }
+
+    /// Fails if the time is up, or the search was stopped or has ended.
+    pub fn look(&self) -> Result<(), Halt> {
+        let limits = &self.options.limits;
+        let stop = limits.stop.as_ref();
+        let limit = if self.start.elapsed() > limits.time {
             Limit::Seconds
-        } else if count % WATCH == 0 && stopped() {
+        } else if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             Limit::Stopped
         } else if self.over.load(Ordering::Relaxed) {
             return Err(Halt::Over);

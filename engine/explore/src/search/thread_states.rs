@@ -142,11 +142,11 @@ fn stopped(next: &Next, transition: Transition) -> Next {
     let (kind, message) = match transition {
         Transition::TooLong(most) => {
             let message = format!("more than {most} events in one execution");
-            let because = String::new();
             return Next::Truncated {
                 message,
                 site,
-                because,
+                limit: "events",
+                because: String::new(),
             };
         }
         Transition::Unwritten => (FaultKind::Uninitialised, "read of uninitialised memory"),

@@ -35,7 +35,7 @@ use crate::graph::cycle::Reach;
 use crate::graph::execution_graph::{EventId, NONE};
 use crate::search::execution::{EndedExecution, Execution};
 use crate::search::findings::{freed, Findings};
-use crate::search::queue::{BranchQueue, Halt};
+use crate::search::queue::{BranchQueue, Halt, LOOKS};
 use crate::search::thread_states::{ThreadStates, Transition};
 use crate::source::{Action, EventLabel, Source, ThreadId};
 
@@ -57,6 +57,8 @@ pub struct Worker<'s, S: Source, F> {
     spare: Vec<Execution>,
     moved: Vec<EventId>,
     reach: Reach,
+    /// Events added since the last look at the clock.
+    added: u32,
 }
 
 impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Worker<'s, S, F> {
@@ -69,6 +71,7 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Work
             spare: Vec::new(),
             moved: Vec::new(),
             reach: Reach::default(),
+            added: 0,
         }
     }
 
@@ -82,6 +85,11 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Work
     ) -> Result<(), Halt> {
         let source = self.queue.source;
         loop {
+            self.added += 1;
+            if self.added >= LOOKS {
+                self.added = 0;
+                self.queue.look()?;
+            }
             self.states.trim(self.queue.options.limits.states);
             execution.stand(source, &mut self.states);
             if !known_consistent && self.checker.extensible && !execution.is_halfway(&self.states) {

@@ -14,13 +14,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-/// Limit of instructions per thread and execution.
-const MAX_STEPS: u64 = 2_000_000;
 /// Limit of instructions from a write back to the header of its loop, when checking that the loop
 /// waits.
 const MAX_AHEAD: u64 = 10_000;
-/// Limit of nested calls.
-const MAX_FRAMES: usize = 200;
 
 /// A thread of a program between two events. Copies share everything until they continue.
 #[derive(Clone)]
@@ -64,8 +60,8 @@ pub struct ProgramSource<'p> {
 
 impl<'p> ProgramSource<'p> {
     /// Runs the global constructors, and main up to its first event: no other thread runs until
-    /// then. `loops`: the limit of iterations of a loop that only a shared value can end.
-    pub fn new(program: &'p Program, loops: u32) -> ProgramSource<'p> {
+    /// then.
+    pub fn new(program: &'p Program, limits: Limits) -> ProgramSource<'p> {
         let mut memory = Memory::new(program);
         memory.add_thread(program);
         let initial = Arc::new(memory);
@@ -73,10 +69,7 @@ impl<'p> ProgramSource<'p> {
         let mut source = ProgramSource {
             program,
             sharing: LearnedSharing::default(),
-            limits: Limits {
-                loops,
-                frames: MAX_FRAMES,
-            },
+            limits,
             main: ProgramThread(Arc::new(main)),
             initial: initial.clone(),
             memories: Vec::new(),
@@ -100,7 +93,7 @@ impl<'p> ProgramSource<'p> {
         for start in self.program.constructors.iter().chain([&self.program.main]) {
             let mut run = SuspendedThread::new(self.program, 0, *start, memory);
             run.local.alone = true;
-            let end = self.advance(&mut run, MAX_STEPS);
+            let end = self.advance(&mut run, self.limits.instructions);
             memory = run.local.memory.clone();
             let main = *start == self.program.main;
             if end.is_none() && !main {
@@ -201,8 +194,9 @@ impl<'p> ProgramSource<'p> {
             run.steps += 1;
             let dbg = run.thread.inst(self.program).map_or(0, |i| i.dbg);
             if run.steps > last {
-                let message = format!("more than {MAX_STEPS} instructions in one thread");
-                let end = RunEnd::new(Outcome::Bound, message, None);
+                let most = self.limits.instructions;
+                let message = format!("more than {most} instructions in one thread");
+                let end = RunEnd::at_limit("instructions", message, None);
                 return Some(self.ended(run, end, dbg));
             }
             let mut environment =
@@ -257,6 +251,7 @@ impl<'p> ProgramSource<'p> {
                 return Next::Truncated {
                     message,
                     site,
+                    limit: end.limit,
                     because,
                 };
             }
@@ -354,7 +349,7 @@ impl Source for ProgramSource<'_> {
             run.local.answers.push(0);
         }
         loop {
-            match self.advance(run, MAX_STEPS - run.steps.min(MAX_STEPS)) {
+            match self.advance(run, self.limits.instructions.saturating_sub(run.steps)) {
                 None => {}
                 Some(Next::Event(label)) => {
                     if run.local.unchanged {

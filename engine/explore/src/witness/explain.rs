@@ -7,11 +7,13 @@ use crate::witness::nodes::Nodes;
 use crate::witness::render::Renderer;
 use crate::witness::slice::Slice;
 use crate::witness::value::Witness;
+use std::time::Instant;
 
 impl Witness {
-    pub fn new(source: &ProgramSource, violation: &Violation) -> Witness {
+    /// After `end`, no more events are found not to matter.
+    pub fn new(source: &ProgramSource, violation: &Violation, end: Option<Instant>) -> Witness {
         let graph = &violation.graph;
-        let mut slice = Slice::new(source, graph);
+        let mut slice = Slice::new(source, graph, end);
         let nodes = Nodes::new(graph, &slice.by_thread);
         let selection = match violation.fault.kind {
             FaultKind::Race => race(&slice, &nodes, violation.conflict),

@@ -12,6 +12,7 @@ use crate::witness::independence::{Property, Query, STEPS};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Instant;
 
 pub struct Slice<'a> {
     source: &'a ProgramSource<'a>,
@@ -27,10 +28,11 @@ pub struct Slice<'a> {
     met: BTreeSet<(ThreadId, usize)>,
     /// How many steps may still be spent on finding independent reads.
     steps: usize,
+    end: Option<Instant>,
 }
 
 impl<'a> Slice<'a> {
-    pub fn new(source: &'a ProgramSource<'a>, graph: &'a Graph) -> Slice<'a> {
+    pub fn new(source: &'a ProgramSource<'a>, graph: &'a Graph, end: Option<Instant>) -> Slice<'a> {
         let mut by_thread = vec![Vec::new(); graph.threads.len()];
         for id in 0..graph.len() as EventId {
             by_thread[graph.event(id).thread].push(id);
@@ -47,6 +49,7 @@ impl<'a> Slice<'a> {
             needed: BTreeSet::new(),
             met: BTreeSet::new(),
             steps: STEPS,
+            end,
         };
         for thread in 0..slice.by_thread.len() {
             slice.ends.push(match slice.is_there(thread) {
@@ -117,7 +120,14 @@ impl<'a> Slice<'a> {
         )
     }
 
+    fn is_late(&self) -> bool {
+        self.end.is_some_and(|end| Instant::now() >= end)
+    }
+
     fn reaches(&mut self, id: EventId, to: usize) -> bool {
+        if self.is_late() {
+            return true;
+        }
         if !self.reach.contains_key(&id) {
             let event = self.graph.event(id);
             let stop = self.by_thread[event.thread].len();
@@ -184,6 +194,9 @@ impl<'a> Slice<'a> {
         let beginning = self.beginning(thread);
         let asked = Query::new(self.source, self.graph, &thread_events, what, beginning);
         for id in reads {
+            if self.is_late() {
+                return;
+            }
             required.remove(&id);
             if !asked.holds(required, &mut self.steps) {
                 required.insert(id);

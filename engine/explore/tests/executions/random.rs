@@ -282,6 +282,7 @@ impl Source for Program {
                             return Next::Truncated {
                                 message: "a loop".to_owned(),
                                 site: Some(site),
+                                limit: "",
                                 because: String::new(),
                             };
                         }

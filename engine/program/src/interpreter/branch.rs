@@ -1,6 +1,6 @@
 //! Branches and loops: control dependencies, loops that wait, loops that are bounded.
 use super::environment::Environment;
-use super::outcome::{Change, Limits, Outcome, RunEnd};
+use super::outcome::{Change, Limits, RunEnd};
 use crate::interpreter::thread::{Round, State, Thread};
 use crate::ir::instruction::Edge;
 use crate::ir::program::Program;
@@ -89,7 +89,7 @@ pub fn take(
         round.count += 1;
         if round.count > limits.loops {
             let message = format!("a loop iterates more than {} times", limits.loops);
-            let mut end = RunEnd::new(Outcome::Bound, message, Some(info.site));
+            let mut end = RunEnd::at_limit("loops", message, Some(info.site));
             end.change = match other_registers {
                 true => Change::Register,
                 false => thread.changed.map_or(Change::None, Change::Access),

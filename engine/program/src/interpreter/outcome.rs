@@ -30,6 +30,8 @@ pub struct RunEnd {
     pub site: Option<SiteId>,
     /// For errors without a site of their own: the `DILocation` of the instruction.
     pub dbg: u32,
+    /// The limit that ends it, if the user can change it: a field of [`Limits`].
+    pub limit: &'static str,
     /// For a loop that iterates too often.
     pub change: Change,
 }
@@ -51,7 +53,20 @@ impl RunEnd {
             message: message.into(),
             site,
             dbg: 0,
+            limit: "",
             change: Change::None,
+        }
+    }
+
+    /// A limit that the user can change was reached.
+    pub fn at_limit(
+        limit: &'static str,
+        message: impl Into<String>,
+        site: Option<SiteId>,
+    ) -> RunEnd {
+        RunEnd {
+            limit,
+            ..RunEnd::new(Outcome::Bound, message, site)
         }
     }
 }
@@ -60,5 +75,18 @@ impl RunEnd {
 pub struct Limits {
     /// Iterations of a loop that only a shared value can end.
     pub loops: u32,
-    pub frames: usize,
+    /// Instructions of one thread in one execution.
+    pub instructions: u64,
+    /// Nested calls.
+    pub calls: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            loops: 4,
+            instructions: 2_000_000,
+            calls: 200,
+        }
+    }
 }

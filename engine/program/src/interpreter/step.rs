@@ -285,9 +285,9 @@ fn run<W: Environment>(
                     }
                 }
             };
-            if thread.frames.len() >= limits.frames {
-                let message = format!("more than {} nested calls", limits.frames);
-                return Err(RunEnd::new(Outcome::Bound, message, None).into());
+            if thread.frames.len() >= limits.calls {
+                let message = format!("more than {} nested calls", limits.calls);
+                return Err(RunEnd::at_limit("calls", message, None).into());
             }
             if top == 0 && thread.operation == Operation::Start {
                 thread.operation = Operation::Called(target);

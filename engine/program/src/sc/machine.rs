@@ -28,8 +28,6 @@ pub struct Context<'p> {
     pub events: u64,
 }
 
-/// Limit of instructions per run, for loops without shared accesses.
-pub const MAX_STEPS: u64 = 2_000_000;
 /// Limit of events per run.
 pub const MAX_EVENTS: u64 = 20_000;
 
@@ -303,8 +301,9 @@ impl Machine {
             } else {
                 self.end = Some(end);
             }
-        } else if self.steps > MAX_STEPS || length > MAX_EVENTS {
-            let message = format!("more than {MAX_STEPS} steps or {MAX_EVENTS} events in one run");
+        } else if self.steps > limits.instructions || length > MAX_EVENTS {
+            let most = limits.instructions;
+            let message = format!("more than {most} steps or {MAX_EVENTS} events in one run");
             let dbg = thread.inst(program).map_or(0, |i| i.dbg);
             let mut end = RunEnd::new(Outcome::Bound, message, None);
             end.dbg = dbg;

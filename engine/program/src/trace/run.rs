@@ -3,6 +3,7 @@ use crate::interpreter::event::Event;
 use crate::interpreter::outcome::{Outcome, RunEnd};
 use crate::ir::instruction::SiteId;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Duration;
 
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -11,6 +12,8 @@ pub struct Options {
     pub seed: u64,
     pub shared_only: bool,
     pub spurious: bool,
+    /// None: as long as it takes.
+    pub time: Option<Duration>,
 }
 
 impl Default for Options {
@@ -21,6 +24,7 @@ impl Default for Options {
             seed: 0,
             shared_only: true,
             spurious: true,
+            time: None,
         }
     }
 }
@@ -50,6 +54,8 @@ pub struct Trace {
     pub interleavings: u64,
     pub exhaustive: bool,
     pub how: String,
+    /// The time was up.
+    pub interrupted: bool,
     pub bound_sites: Vec<SiteId>,
     pub functions: Vec<String>,
 }

@@ -14,6 +14,7 @@ use crate::sc::machine::{Choice, Context, Machine};
 use crate::trace::report::TraceBuilder;
 use crate::trace::run::{sequence_key, Options, RawRun, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::time::Instant;
 
 /// Splitmix64: a small seeded generator, good enough for sampling schedules.
 struct Random(u64);
@@ -35,6 +36,11 @@ struct InterleavingSearch<'p> {
     runs: Vec<RawRun>,
     index: FxHashMap<u64, usize>,
     starts: Vec<String>,
+    /// When the search ends, with what it has found.
+    end: Option<Instant>,
+    /// Decisions since the clock was last looked at, and whether it is late.
+    decisions: u32,
+    late: bool,
 }
 
 /// Where the search branches.
@@ -55,6 +61,9 @@ const STATES_PER_RUN: u64 = 25;
 /// Limit of steps of a search, and again of sampling: seconds.
 const MAX_TOTAL_STEPS: u64 = 100_000_000;
 
+/// How many decisions pass between two looks at the clock.
+const LOOKS: u32 = 16;
+
 /// Limit of dependency sets per trace.
 const MAX_SETS: usize = 4_000_000;
 
@@ -69,7 +78,7 @@ impl Program {
                 program: self,
                 limits: Limits {
                     loops: options.loops,
-                    frames: 200,
+                    ..Limits::default()
                 },
                 spurious: options.spurious,
                 deps: Deps::default(),
@@ -83,6 +92,9 @@ impl Program {
             runs: Vec::new(),
             index: FxHashMap::default(),
             starts: Vec::new(),
+            end: options.time.map(|time| Instant::now() + time),
+            decisions: 0,
+            late: false,
         };
         search.base.construct(&mut search.context);
         search
@@ -95,16 +107,23 @@ impl InterleavingSearch<'_> {
         if let Some(count) = self.every(budget, Branch::Each) {
             return self.trace(count, true, String::new());
         }
+        if self.late {
+            return self.interrupted();
+        }
         if let Some(count) = self.every(budget, Branch::States) {
             let how = format!(
                 "{count} interleavings that reach every state, of more than {budget} in total"
             );
             return self.trace(count, true, how);
         }
+        if self.late {
+            return self.interrupted();
+        }
         let mut random = Random(self.options.seed);
         let half = budget / 2;
         let (orders, drawn) = match self.every(half, Branch::Operations) {
             Some(count) => (count, "all"),
+            None if self.late => return self.interrupted(),
             None => {
                 self.clear();
                 (self.sample(half, true, &mut random), "drawn:")
@@ -116,6 +135,26 @@ impl InterleavingSearch<'_> {
              than {budget} in total"
         );
         self.trace(orders + more, false, how)
+    }
+
+    /// The runs so far, at least one, when the time is up.
+    fn interrupted(mut self) -> Trace {
+        let mut count = self.runs.iter().map(|run| run.count).sum();
+        if count == 0 {
+            count = self.sample(1, false, &mut Random(self.options.seed));
+        }
+        let how = format!("{count} interleavings until the time limit");
+        self.trace(count, false, how)
+    }
+
+    /// Whether the time is up.
+    fn is_late(&mut self) -> bool {
+        self.decisions += 1;
+        if self.decisions >= LOOKS {
+            self.decisions = 0;
+            self.late = self.end.is_some_and(|end| Instant::now() >= end);
+        }
+        self.late
     }
 
     fn clear(&mut self) {
@@ -155,7 +194,8 @@ impl InterleavingSearch<'_> {
                         _ => count + 1 + work.len() as u64,
                     };
                     let many = met.len() as u64 > STATES_PER_RUN.saturating_mul(budget);
-                    if least > budget || many || self.context.steps > MAX_TOTAL_STEPS {
+                    let steps = self.context.steps > MAX_TOTAL_STEPS;
+                    if least > budget || many || steps || self.is_late() {
                         return None;
                     }
                     next = Some(*first);
@@ -171,8 +211,8 @@ impl InterleavingSearch<'_> {
 
     fn sample(&mut self, budget: u64, whole: bool, random: &mut Random) -> u64 {
         for drawn in 0..budget {
-            let spent = self.context.steps > 2 * MAX_TOTAL_STEPS && drawn > 0;
-            if spent || self.context.deps.count() > MAX_SETS {
+            let steps = self.context.steps > 2 * MAX_TOTAL_STEPS;
+            if ((steps || self.is_late()) && drawn > 0) || self.context.deps.count() > MAX_SETS {
                 return drawn;
             }
             let mut machine = self.base.clone();
@@ -251,6 +291,7 @@ impl InterleavingSearch<'_> {
             runs,
             interleavings: count,
             exhaustive: all && !truncated,
+            interrupted: self.late,
             how: match (how.is_empty(), truncated) {
                 (true, true) => format!("all {count} interleavings, some truncated by a limit"),
                 (false, true) => format!("{how}; some truncated by a limit"),

@@ -168,6 +168,7 @@ impl Source for Threads<'_> {
                     return Next::Truncated {
                         message: "a loop goes round more often".to_owned(),
                         site: None,
+                        limit: "",
                         because: String::new(),
                     }
                 }
