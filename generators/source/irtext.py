@@ -135,6 +135,27 @@ def definition(text: str, name: str) -> tuple[str, int] | None:
     return _file(text, node), int(_field(node, "line") or 0)
 
 
+def place_of_line(text: str, number: int) -> tuple[str, int, int] | None:
+    """The file, line and column in the user's code that a line of the IR comes from: those of its
+    instruction, else of the next in its function, else of the function."""
+    lines = text.split("\n")
+    for line in [*lines[number - 1 : number + 20], *reversed(lines[: number - 1])]:
+        found = re.search(r"!dbg !(\d+)", line)
+        if line.startswith(("define", "}")) and not found:
+            return None
+        if found is None:
+            continue
+        node = _node(text, found[1])
+        while "DILocation(" in node:
+            file = _file(text, _node(text, _field(node, "scope")))
+            outer = _node(text, _field(node, "inlinedAt"))
+            if not file.startswith("<") or not outer:
+                return file, int(_field(node, "line") or 0), int(_field(node, "column") or 0)
+            node = outer
+        return _file(text, node), int(_field(node, "line") or 0), 0
+    return None
+
+
 def _file(text: str, node: str) -> str:
     """The name of the file that a metadata node names."""
     name = re.search(r'filename: "([^"]*)"', _node(text, _field(node, "file")))

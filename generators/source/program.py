@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from weakspot import _engine
-from weakspot.errors import BadInput, Unsupported, reported
+from weakspot.errors import BadInput, Unsupported, excerpt, reported
 from weakspot.generators.litmus import Site
 from weakspot.generators.source import build as builds
+from weakspot.generators.source import irtext
 from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
 from weakspot.generators.source.frontend import compile_source
 
@@ -144,7 +145,7 @@ def read_program(source: Path, *, build: Build = NO_OPTIONS, base: Path | None =
     try:
         lowered = _engine.Program(ir.text)
     except _engine.EngineError as error:
-        raise _placed(error, source, ir.files) from error
+        raise _placed(error, source, ir.files, ir.text) from error
     return Program(
         source=source,
         files=ir.files,
@@ -170,10 +171,23 @@ def site_of(site: SiteDict) -> Site:
 
 
 def _placed(
-    error: _engine.EngineError, source: Path, files: dict[str, Path]
+    error: _engine.EngineError, source: Path, files: dict[str, Path], text: str = ""
 ) -> BadInput | Unsupported:
-    """An engine error that shows the line it is about, in the source or in the model."""
+    """An engine error that shows the line it is about, in the source or in the model. `text` is the
+    IR, which tells the source's line where the engine only has that of the IR."""
     problem = error.problem
+    number = _IR_LINE.search(problem["message"])
+    if number and not problem["line"] and (place := irtext.place_of_line(text, int(number[1]))):
+        path = files.get(place[0], source.parent / place[0])
+        message = _IR_LINE.sub("", problem["message"])
+        if problem["kind"] == "invalid":
+            message = f"what the compiler makes of this is not understood: {message}"
+        return Unsupported(
+            message,
+            place=":".join(str(each) for each in (path, *place[1:]) if each),
+            excerpt=excerpt(path, place[1], place[2]),
+            advice=_advice(message),
+        )
     if problem["about"] == "model":
         return reported(problem, BadInput, f"the engine cannot use the model: {error}")
     path = files.get(problem["file"], source.parent / problem["file"])
@@ -185,6 +199,9 @@ def _placed(
             advice = "name the file that has one too: weakspot check driver.c library.c"
         return reported(problem, BadInput, source=path, advice=advice)
     return reported(problem, Unsupported, source=path, advice=_advice(problem["message"]))
+
+
+_IR_LINE = re.compile(r"(?:, |^)line (\d+) of the IR(?:: )?")
 
 
 def _advice(message: str) -> str:

@@ -17,6 +17,14 @@ _SYSCALL = re.compile(
 _SYSTEM_CALLS = {202: ("weakspot_futex", 4), 186: ("weakspot_gettid", 0), 24: ("weakspot_yield", 0)}
 """System calls of Linux on x86-64 by number: the function, and the number of its arguments."""
 
+_INTRINSICS = {
+    r"(?:x86\.rdtsc|readcyclecounter)": "weakspot_cycles",
+    r"x86\.sse2\.mfence": "weakspot_mfence",
+    r"x86\.sse2\.lfence": "weakspot_lfence",
+    r"x86\.sse\.sfence": "weakspot_sfence",
+}
+"""What instructions do for which clang has functions of its own."""
+
 _ATOMIC_FUNCTION = re.compile(
     r"^ +(?:%\S+ = )?(?:tail )?call [^@\n]*@__VERIFIER_atomic_(?!begin\(|end\()\w+\([^\n]*?"
     r"(?P<place>, !dbg !\d+)?$",
@@ -51,6 +59,8 @@ def replace_system_calls(text: str) -> str:
         return "\n".join([*lines, f"{match['indent']}{call}{match['place'] or ''}"])
 
     text = _SYSCALL.sub(replaced, text)
+    for pattern, name in _INTRINSICS.items():
+        text = re.sub(rf"@llvm\.{pattern}\(", f"@{name}(", text)
     return "".join([text, *sorted(used)])
 
 

@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from weakspot.errors import BadInput, MissingTool, ToolFailed
+from weakspot.errors import BadInput, MissingTool, ToolFailed, Unsupported
 from weakspot.generators.source import clang, frontend, irtext
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.frontend import Ir, compile_source
+from weakspot.generators.source.program import read_program
 from weakspot.system import cache
 
 HEADER = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n"
@@ -396,3 +397,25 @@ def test_a_clang_of_the_system_can_be_used(tmp_path: Path) -> None:
         pytest.skip("no clang is installed on this machine")
     ir = compiled(tmp_path, "atomic_int x; int main(void) { assert(x); }", compiler=clang)
     assert "load atomic i32, ptr @x seq_cst" in ir.text
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('int main(void) {\n  __asm__ goto("jmp %l0" : : : : out);\nout:\n  return 0;\n}\n', 2),
+        (
+            "int sum(int n, ...) {\n  __builtin_va_list l;\n  __builtin_va_start(l, n);\n"
+            "  return n;\n}\nint main(void) { return sum(0); }\n",
+            1,
+        ),
+    ],
+)
+def test_what_is_not_supported_is_placed_in_the_source(
+    tmp_path: Path, text: str, line: int
+) -> None:
+    path = tmp_path / "program.c"
+    path.write_text(text)
+    with pytest.raises(Unsupported) as error:
+        read_program(path)
+    assert (error.value.place or "").startswith(f"{path}:{line}")
+    assert "of the IR" not in error.value.message

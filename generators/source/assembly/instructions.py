@@ -117,6 +117,9 @@ class _Translation:
             if re.fullmatch(pattern, text):
                 self._out.append(f"__atomic_thread_fence({order});")
                 return
+        if text == "rdtsc":
+            self._read_cycles()
+            return
         found = re.fullmatch(r"(lock )?([a-z]\w*)(?: (.*))?", text)
         if found is None:
             raise NotUnderstood(text)
@@ -251,6 +254,13 @@ class _Translation:
         self._set_flag("sf", f"({result} >> {width - 1}) & 1")
 
     # --- instructions ---------------------------------------------------------------------------
+
+    def _read_cycles(self) -> None:
+        self._out.append("extern unsigned long weakspot_cycles(void);")
+        cycles = self._new(64, "weakspot_cycles()")
+        for register, half in (("ax", cycles), ("dx", f"{cycles} >> 32")):
+            if variable := self._operands.registers.get(register):
+                self._write(self._register(variable, 32), half)
 
     def _move(self, its: _Instruction, source: _Value, target: _Value) -> None:
         if its.locked or (source.address and target.address):

@@ -42,7 +42,8 @@ static long wait(uint32_t *word, uint32_t expected, const void *time) {
     last = &(*last)->next;
   *last = &mine;
   pthread_mutex_unlock(&queue);
-  if (time && weakspot_choose(2)) {
+  // the time has expired, unless the thread was woken: to wait for that is to come here later
+  if (time) {
     pthread_mutex_lock(&queue);
     leave(&mine);
     int woken = mine.woken;

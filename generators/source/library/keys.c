@@ -2,6 +2,7 @@
 #include "weakspot.h"
 #include <errno.h>
 #include <pthread.h>
+#include <threads.h>
 
 #define KEYS 32
 #define ROUNDS 4 // PTHREAD_DESTRUCTOR_ITERATIONS
@@ -33,6 +34,21 @@ WEAKSPOT_LIBRARY int pthread_setspecific(pthread_key_t key, const void *value) {
   if (used <= key)
     used = key + 1;
   return 0;
+}
+
+// C11's
+WEAKSPOT_LIBRARY int tss_create(tss_t *key, tss_dtor_t destructor) {
+  pthread_key_t mine;
+  if (pthread_key_create(&mine, destructor))
+    return thrd_error;
+  *key = mine;
+  return thrd_success;
+}
+WEAKSPOT_LIBRARY void tss_delete(tss_t key) { pthread_key_delete(key); }
+WEAKSPOT_LIBRARY void *tss_get(tss_t key) { return pthread_getspecific(key); }
+WEAKSPOT_LIBRARY int tss_set(tss_t key, void *value) {
+  pthread_setspecific(key, value);
+  return thrd_success;
 }
 
 WEAKSPOT_THREAD_EXIT(2_keys) {

@@ -63,7 +63,14 @@ impl Library for ThreadEnvironment<'_> {
 
     fn choose(&mut self, t: &mut Thread, call: &ExternCall, alternatives: u32) -> Done<u64> {
         let choice = self.choose_one(alternatives, call.site)?;
-        t.progress();
+        let again = self.local.chosen.replace(t.epoch) == Some(t.epoch);
+        if again || choice + 1 == u64::from(alternatives) {
+            t.progress();
+        } else {
+            // a loop that is in the same state after it need not be run again: the last alternative
+            // is explored from there
+            self.local.failed = Some((t.epoch, t.reads.len()));
+        }
         Ok(choice)
     }
 

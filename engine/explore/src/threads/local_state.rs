@@ -18,6 +18,8 @@ pub struct LocalState {
     pub spurious: Vec<SiteId>,
     /// When the last of them failed: the epoch, and the number of reads in it.
     pub failed: Option<(u64, usize)>,
+    /// The epoch of the last choice between values.
+    pub chosen: Option<u64>,
     /// No other thread was started yet.
     pub alone: bool,
     /// The next write stores the value that the thread has just read there.
@@ -47,6 +49,7 @@ impl LocalState {
             joined: 0,
             spurious: Vec::new(),
             failed: None,
+            chosen: None,
             alone: false,
             unchanged: false,
             quiet: false,

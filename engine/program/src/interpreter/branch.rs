@@ -31,7 +31,7 @@ pub fn take(
     thread: &mut Thread,
     edge: &Edge,
 ) -> Result<(), RunEnd> {
-    let (epoch, reads) = (thread.epoch, thread.reads.len());
+    let (epoch, reads, choices) = (thread.epoch, thread.reads.len(), thread.choices);
     match &edge.moves[..] {
         [] => {}
         [(dst, operand)] => thread.set(*dst, thread.get(*operand)),
@@ -68,6 +68,7 @@ pub fn take(
                 reads,
                 count: 0,
                 counted: false,
+                choices,
             });
             return Ok(());
         }
@@ -76,6 +77,8 @@ pub fn take(
     let same = round.epoch == epoch && round.private == private && round.live == live;
     let from = round.reads;
     let counted = std::mem::replace(&mut round.counted, false);
+    // another choice may be made each time
+    let chosen = std::mem::replace(&mut round.choices, choices) != choices;
     round.epoch = epoch;
     round.private = private;
     round.live = live;
@@ -85,7 +88,7 @@ pub fn take(
         thread.state = State::Spinning { site, from };
         return Ok(());
     }
-    if !counted && !info.idle {
+    if chosen || (!counted && !info.idle) {
         round.count += 1;
         if round.count > limits.loops {
             let message = format!("a loop iterates more than {} times", limits.loops);

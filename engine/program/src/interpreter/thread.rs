@@ -34,6 +34,8 @@ pub struct Round {
     /// In this iteration a branch could have left the loop, on a value that depends on no shared
     /// read.
     pub counted: bool,
+    /// How many choices the thread had made.
+    pub choices: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +91,8 @@ pub struct Thread {
     /// The reads that branches depend on so far.
     pub ctrl: Dep,
     pub state: State,
+    /// How many choices between values the thread has made.
+    pub choices: u64,
     /// How many of `Program::thread_exits` have been entered.
     pub exits: usize,
     pub result: u64,
@@ -126,6 +130,7 @@ impl Thread {
             ctrl: 0,
             state: State::Running,
             result: 0,
+            choices: 0,
             exits: 0,
             epoch: 0,
             private: 0,

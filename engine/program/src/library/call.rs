@@ -146,7 +146,11 @@ pub fn call<L: Library>(
         Extern::Once => l.once(t, call),
         Extern::Choose => match call.alternatives()? {
             1 => result(0),
-            alternatives => result(l.choose(t, call, alternatives)?),
+            alternatives => {
+                let choice = l.choose(t, call, alternatives)?;
+                t.choices += 1;
+                result(choice)
+            }
         },
         Extern::Discard => l.discard(call),
         Extern::Misuse => l.misuse(call),

@@ -153,8 +153,12 @@ impl<'a> Metadata<'a> {
     }
 
     /// `file:line:column` of a location: the innermost position in the user's code, if there is
-    /// one.
+    /// one; or that of a function.
     pub fn place(&self, location: Option<u32>) -> String {
+        let function = location.and_then(|id| self.get(id));
+        if let Some(node) = function.filter(|node| node.kind == "DISubprogram") {
+            return format!("{}:{}:1", self.file(node), node.int("line"));
+        }
         let chain = location.map(|id| self.chain(id)).unwrap_or_default();
         let user = chain.iter().find(|p| !is_system(&p.file));
         match user.or(chain.first()) {
