@@ -60,7 +60,9 @@ class GateFindings:
             cause = f"{reported.scenario} {reported.test or reported.message}"
             if repair.needs:
                 cause = ", ".join(str(need.place) for need in repair.needs)
-                reported = msgspec.structs.replace(reported, needs=repair.needs, fix=repair.fix)
+                reported = msgspec.structs.replace(
+                    reported, needs=repair.needs, edits=repair.edits, fix=repair.fix
+                )
             known = (cause, reported.status)
             yield msgspec.structs.replace(reported, cause=cause, is_repeat=known in causes)
             causes.add(known)

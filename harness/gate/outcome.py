@@ -42,11 +42,22 @@ class RequiredOrder(msgspec.Struct, frozen=True):
     asks: str
 
 
+class SourceEdit(msgspec.Struct, frozen=True):
+    """Lines of a file, which is relative to the project's folder, and the text in their place: from
+    `line` up to, but without, `end`."""
+
+    file: str
+    line: int
+    end: int
+    text: str
+
+
 class ReportedFinding(msgspec.Struct, frozen=True, kw_only=True):
     """A finding of the gate, with its source lines and what is known about it.
 
     `message` is the finding's without the program's name, which is `scenario`. `places` are its
-    source lines, the first where a reader should look; `steps` are those of the witness's events,
+    source lines, the first where a reader should look; `edits` make the first repair that `fix`
+    names, and are empty where it cannot be made safely; `steps` are those of the witness's events,
     None for an event without one. `models` show it; the models in `safe` were checked and do not.
     `test` is the litmus test of the witness's cycle and `shape` its shape; `machines` says, by
     architecture, whether the cycle is possible there. `fingerprint` does not change when lines
@@ -61,6 +72,7 @@ class ReportedFinding(msgspec.Struct, frozen=True, kw_only=True):
     status: Status
     places: tuple[SourceSpan, ...]
     needs: tuple[RequiredOrder, ...] = ()
+    edits: tuple[SourceEdit, ...] = ()
     fix: str = ""
     models: tuple[str, ...] = ()
     safe: tuple[str, ...] = ()

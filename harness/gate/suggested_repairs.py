@@ -5,6 +5,7 @@ Repairs are stored in the project's cache like the answers of the gate.
 
 from __future__ import annotations
 
+import difflib
 import os
 import time
 from collections.abc import Iterator, Sequence
@@ -20,10 +21,11 @@ from weakspot.harness.campaign.jobs import Job, Sink
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.gate.answers import Answered, Answers, bounds
 from weakspot.harness.gate.config import Config
-from weakspot.harness.gate.outcome import RequiredOrder
+from weakspot.harness.gate.outcome import RequiredOrder, SourceEdit
 from weakspot.harness.gate.source_spans import source_span
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.repairs import Repair, affordable, repairs
+from weakspot.harness.orders.rewrite import rewrite
 from weakspot.harness.values.strength import spelled
 
 SECONDS = 5.0
@@ -31,10 +33,11 @@ SECONDS = 5.0
 
 
 class SuggestedRepair(msgspec.Struct, frozen=True):
-    """The memory orders to strengthen, and a sentence that says so; both empty if no repair was
-    found. A search that ran `out_of_time` may have missed one."""
+    """The memory orders to strengthen, the edits that do it, and a sentence that says so; all empty
+    if no repair was found. A search that ran `out_of_time` may have missed one."""
 
     needs: tuple[RequiredOrder, ...] = ()
+    edits: tuple[SourceEdit, ...] = ()
     fix: str = ""
     out_of_time: bool = False
 
@@ -97,7 +100,9 @@ class FindRepair(Job, frozen=True, kw_only=True):
             for repair in found
         ]
         return SuggestedRepair(
-            needs=tuple(_needs(root, named[0], model)), fix="; or ".join(map(str, named))
+            needs=tuple(_needs(root, named[0], model)),
+            edits=tuple(_edits(root, named[0])),
+            fix="; or ".join(map(str, named)),
         )
 
 
@@ -161,3 +166,23 @@ def _needs(root: Path, repair: Repair, model: Model) -> Iterator[RequiredOrder]:
             ),
             asks=f"needs at least {wanted} under {model.name}",
         )
+
+
+def _edits(root: Path, repair: Repair) -> Iterator[SourceEdit]:
+    """The lines that the repair changes; none if a change is left to be made by hand."""
+    changed = rewrite(
+        [change.annotation for change in repair.changes],
+        tuple(change.after for change in repair.changes),
+    )
+    if changed.by_hand:
+        return
+    for path, before in changed.before.items():
+        old, new = (
+            text.decode("utf-8", "replace").splitlines(keepends=True)
+            for text in (before, changed.after[path])
+        )
+        matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+        for tag, start, end, begin, stop in matcher.get_opcodes():
+            if tag != "equal":
+                file = Path(os.path.relpath(path, root.resolve())).as_posix()
+                yield SourceEdit(file, start + 1, end + 1, "".join(new[begin:stop]))

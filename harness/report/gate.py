@@ -22,6 +22,9 @@ from weakspot.harness.values.witness import Witness
 HARDWARE = {"tso": "x86"}
 """The machines that a hardware model describes, by model."""
 
+MACHINES = {"tso": "x86-64"}
+"""The machine that a mapped test has of the same kind, by model."""
+
 SHAPES = {
     "SB": "store buffering",
     "MP": "message passing",
@@ -133,6 +136,26 @@ def execution(reported: ReportedFinding) -> list[str]:
     return witness.columns(shortened(reported)) if reported.witness is not None else []
 
 
+def prose(reported: ReportedFinding) -> Iterator[str]:
+    """The witness as lines of proportional text: its steps in reading order, then its cycle."""
+    found = shortened(reported)
+    if found is None:
+        return
+    written_by = {target: found.events[source] for source, target in found.rf}
+    rows = witness.places(found)
+    threads = {found.events[number].thread or 0 for number in rows}
+    names = {thread: witness.heading(found, thread) for thread in threads}
+    alike = Counter(names.values())
+    for number, _ in sorted(rows.items(), key=lambda each: (each[1][1], each[1][0])):
+        event = found.events[number]
+        thread = event.thread or 0
+        who = names[thread] + (f" (thread {thread})" if alike[names[thread]] > 1 else "")
+        source = written_by.get(number)
+        where = f", from step {source.label}" if source is not None and source.label else ""
+        yield f"{event.label}. {who}: {witness.described(event)}{where}"
+    yield from witness.conclusion(found)
+
+
 def shortened(reported: ReportedFinding) -> Witness | None:
     """The witness with file names instead of paths where they are unambiguous."""
     if reported.witness is None:
@@ -165,9 +188,13 @@ def _named(model: str) -> str:
 
 
 def machines(reported: ReportedFinding) -> str:
-    """`mapped to instructions: possible on AArch64, POWER; not possible on x86-64`"""
-    able = [name for name, possible in reported.machines.items() if possible]
-    unable = [name for name, possible in reported.machines.items() if not possible]
+    """`mapped to instructions: possible on AArch64, POWER; not possible on RISC-V`. A machine whose
+    model explored the program is left out: the cycle alone may be possible where the program
+    cannot show it."""
+    explored = {MACHINES[each] for each in (*reported.models, *reported.safe) if each in MACHINES}
+    known = {name: able for name, able in reported.machines.items() if name not in explored}
+    able = [name for name, possible in known.items() if possible]
+    unable = [name for name, possible in known.items() if not possible]
     parts = [f"possible on {', '.join(able)}" if able else ""]
     parts += [f"not possible on {', '.join(unable)}" if unable else ""]
     text = "; ".join(filter(None, parts))

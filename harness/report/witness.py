@@ -146,8 +146,13 @@ def _notes(witness: Witness, drawn: set[tuple[int, int]]) -> list[str]:
         for a, b in witness.co
         if events[a].thread is not None
     ]
-    if isinstance(witness, Execution):
-        notes += _wrong(witness)
+    return [*notes, *conclusion(witness)]
+
+
+def conclusion(witness: Witness) -> list[str]:
+    """What is wrong with the execution, its cycle and its final state."""
+    events = witness.events
+    notes = _wrong(witness) if isinstance(witness, Execution) else []
     if witness.cycle:
         start = events[witness.cycle[0][0]]
         steps = "".join(f" ─{kind}→ {_name(events[to])}" for _, to, kind in witness.cycle)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import email.message
+import importlib.metadata
 import json
 from pathlib import Path
 from typing import Any
@@ -54,6 +56,39 @@ def test_sarif_is_valid_and_shows_the_execution_as_a_code_flow(
     assert min(orders) == 1
     (rule,) = run["tool"]["driver"]["rules"]
     assert rule["help"]["markdown"].startswith("# WS101 assertion violated")
+
+
+def test_sarif_has_one_result_per_cause_and_the_edit_that_mends_it(weakened: Project) -> None:
+    weakened.write(
+        "tests/again.cpp", (weakened.folder / "tests/push_pop.cpp").read_text().replace("42", "7")
+    )
+    run = sarif(weakened, weakened.gate("--sarif", "out.sarif"))
+    (result,) = run["results"]
+    assert "Same cause: WS101" in result["message"]["text"]
+    ((change,),) = (fix["artifactChanges"] for fix in result["fixes"])
+    assert change["artifactLocation"]["uri"] == "include/queue.hpp"
+    (replacement,) = change["replacements"]
+    region = replacement["deletedRegion"]
+    assert (region["startLine"], region["endLine"]) == (LINE, LINE + 1)
+    lines = (weakened.folder / "include/queue.hpp").read_text().splitlines(keepends=True)
+    lines[LINE - 1] = replacement["insertedContent"]["text"]
+    weakened.write("include/queue.hpp", "".join(lines))
+    assert weakened.gate().code == 0
+    (rule,) = run["tool"]["driver"]["rules"]
+    assert rule["properties"]["problem.severity"] == "error"
+    assert rule["properties"]["precision"] == "very-high"
+    assert run["automationDetails"]["id"] == "weakspot/./"
+
+
+def test_sarif_leads_to_the_documentation_that_the_package_names(
+    weakened: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = email.message.Message()
+    named["Project-URL"] = "Documentation, https://docs.example/"
+    monkeypatch.setattr(importlib.metadata, "metadata", lambda _: named)
+    driver = sarif(weakened, weakened.gate("--sarif", "out.sarif"))["tool"]["driver"]
+    assert driver["informationUri"] == "https://docs.example/"
+    assert driver["rules"][0]["helpUri"] == "https://docs.example/#WS101"
 
 
 def test_a_fingerprint_does_not_change_when_lines_move(weakened: Project) -> None:

@@ -6,6 +6,8 @@ Paths are relative to the repository, columns count characters.
 
 from __future__ import annotations
 
+import contextlib
+import importlib.metadata
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
@@ -16,13 +18,15 @@ from weakspot import __version__
 from weakspot.harness.gate.outcome import GateOutcome, ReportedFinding, SourceSpan
 from weakspot.harness.judge.kinds import KINDS, FindingKind
 from weakspot.harness.report import witness
-from weakspot.harness.report.gate import execution
+from weakspot.harness.report.gate import prose
 from weakspot.harness.report.outputs import File
 from weakspot.harness.values import descriptions
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
+_SEVERITIES = {"error": "error", "warning": "warning", "note": "recommendation"}
+"""What code scanning calls severities."""
 _Json = dict[str, Any]
 
 
@@ -34,9 +38,11 @@ def sarif(outcome: GateOutcome) -> bytes:
             "driver": {
                 "name": "weakspot",
                 "semanticVersion": __version__,
+                **_uri("informationUri"),
                 "rules": [_rule(KINDS[id]) for id in rules],
             }
         },
+        "automationDetails": {"id": f"weakspot/{outcome.below}/"},
         "columnKind": "unicodeCodePoints",
         "invocations": [
             {
@@ -49,11 +55,26 @@ def sarif(outcome: GateOutcome) -> bytes:
             }
         ],
         "results": [
-            _result(outcome, each, rules.index(each.finding.id)) for each in outcome.findings
+            _result(outcome, each, rules.index(each.finding.id))
+            for each in outcome.findings
+            if not each.is_repeat
         ],
     }
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return msgspec.json.format(msgspec.json.encode(log), indent=1) + b"\n"
+
+
+def _uri(name: str, fragment: str = "") -> _Json:
+    """A property that leads to the project's documentation, if the installed package names one
+    ([project.urls])."""
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        urls = importlib.metadata.metadata("weakspot").get_all("Project-URL") or []
+        of = {
+            label.strip().lower(): url.strip() for label, _, url in (u.partition(",") for u in urls)
+        }
+        if url := of.get("documentation") or of.get("homepage"):
+            return {name: url + fragment}
+    return {}
 
 
 def _rule(kind: FindingKind) -> _Json:
@@ -62,15 +83,24 @@ def _rule(kind: FindingKind) -> _Json:
         "name": "".join(word.capitalize() for word in kind.title.split()),
         "shortDescription": {"text": kind.title},
         "fullDescription": {"text": kind.meaning},
+        **_uri("helpUri", f"#{kind.id}"),
         "help": {"text": kind.text, "markdown": kind.text},
         "defaultConfiguration": {"level": kind.severity},
-        "properties": {"tags": ["concurrency", "memory-model"]},
+        "properties": {
+            "tags": ["concurrency", "memory-model"],
+            "problem.severity": _SEVERITIES[kind.severity],
+            "precision": "very-high",  # an execution shows it
+        },
     }
 
 
 def _result(outcome: GateOutcome, reported: ReportedFinding, rule: int) -> _Json:
     asked = (f"{need.place} {need.asks}" for need in reported.needs)
-    text = ". ".join(filter(None, (reported.message, *asked, reported.fix)))
+    same = [
+        f"Same cause: {each.finding.id} {each.message} ({each.places[0]}, {each.scenario})"
+        for each in outcome.alike(reported)
+    ]
+    text = ". ".join(filter(None, (reported.message, *asked, reported.fix, *same)))
     others = [place for place in reported.places if place != reported.place]
     result: _Json = {
         "ruleId": reported.finding.id,
@@ -89,10 +119,12 @@ def _result(outcome: GateOutcome, reported: ReportedFinding, rule: int) -> _Json
             "machines": reported.machines,
         },
     }
+    if reported.edits:
+        result["fixes"] = [_fix(outcome, reported)]
     if reported.witness is not None:
         result["codeFlows"] = [
             {
-                "message": {"text": "\n".join(execution(reported))},
+                "message": {"text": "\n".join(prose(reported))},
                 "threadFlows": list(_threads(outcome, reported)),
             }
         ]
@@ -101,6 +133,26 @@ def _result(outcome: GateOutcome, reported: ReportedFinding, rule: int) -> _Json
             {"kind": "external", "justification": f"accepted in {outcome.baseline}"}
         ]
     return result
+
+
+def _fix(outcome: GateOutcome, reported: ReportedFinding) -> _Json:
+    """The edits of the first repair."""
+    changes: dict[str, list[_Json]] = {}
+    for edit in reported.edits:
+        region = {"startLine": edit.line, "startColumn": 1, "endLine": edit.end, "endColumn": 1}
+        replacement = {"deletedRegion": region, "insertedContent": {"text": edit.text}}
+        uri = quote(outcome.uri(SourceSpan(edit.file, edit.line)))
+        changes.setdefault(uri, []).append(replacement)
+    return {
+        "description": {"text": reported.fix},
+        "artifactChanges": [
+            {
+                "artifactLocation": {"uri": uri, "uriBaseId": "%SRCROOT%"},
+                "replacements": replacements,
+            }
+            for uri, replacements in changes.items()
+        ],
+    }
 
 
 def _threads(outcome: GateOutcome, reported: ReportedFinding) -> Iterator[_Json]:
