@@ -27,7 +27,6 @@ from weakspot.harness.corpus import golden
 from weakspot.harness.corpus import models as corpus_models
 from weakspot.harness.corpus.material import Material, gather, generator, mapped_to
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.orders import program_repairs
 from weakspot.harness.values.codegen import Codes
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.finding import Finding
@@ -306,7 +305,11 @@ def _asked(
     )
     material = _gathered(what, models, build, progress, limits.seconds)
     store = IterableStore(new_manifest(plan))
-    tools = msgspec.structs.replace(installed(), repairs=program_repairs.jobs)
+    tools = installed()
+    if material.programs:
+        from weakspot.harness.orders import program_repairs
+
+        tools = msgspec.structs.replace(tools, repairs=program_repairs.jobs)
     found = Campaign(plan, store, tools, printed=True)
     found.take(material, planning.models(models or material.models))
     return _Asked(found, store)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from samples import PROGRAM, SB, Ended, Run
-
-WEAKSPOT = Path(sys.executable).with_name("weakspot")
+from samples import PROGRAM, SB, WEAKSPOT, Ended, Run
 
 
 @pytest.fixture

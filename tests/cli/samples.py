@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
+
+WEAKSPOT = Path(sys.executable).with_name("weakspot")
 
 SB = """\
 C SB

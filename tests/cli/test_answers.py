@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from conftest import WEAKSPOT
-from samples import SB, Run
+from samples import SB, WEAKSPOT, Run
 from snapshots import steady, without_figures
 from syrupy.assertion import SnapshotAssertion
 
