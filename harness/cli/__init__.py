@@ -51,8 +51,8 @@ def _cmake_dir(context: click.Context) -> None:
 WHAT is a structure of the corpus (`weakspot structures` lists them), `all`, a C or C++ file, a
 .litmus file, or a folder of these; `-` is a program on standard input.
 
-Exit codes: 0 nothing found; 1 findings; 2 bad usage or bad input; 3 inconclusive, because a limit
-was reached; 130 interrupted.
+Exit codes: 0 nothing found; 1 findings; 2 bad usage or bad input; 3 inconclusive: something was
+not answered or not measured; 130 interrupted.
 
 Examples:
   weakspot check my_queue.c            explore every execution of a program

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weakspot.harness.cli.errors import NOTHING_FOUND, keeping
+from weakspot.harness.cli.errors import INCONCLUSIVE, NOTHING_FOUND, keeping
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
     Listing,
@@ -80,6 +80,7 @@ def cost(
             else:
                 costs.costs(found, terminal.console())
 
+    measured = True
     with watched() as progress:
         results = projects.cost(
             what,
@@ -92,4 +93,5 @@ def cost(
         with keeping("the costs measured so far are printed", lambda: show(results.partial)):
             for found in results:
                 show(found)
-    return NOTHING_FOUND
+                measured = measured and found.is_complete
+    return NOTHING_FOUND if measured else INCONCLUSIVE

@@ -55,8 +55,9 @@ def undecided(record: Record) -> tuple[str, ...]:
 
     They are: tests that no checker could decide under a model; programs with a claim, and the
     user's own programs, of which not everything was explored; programs whose litmus tests could not
-    all be generated in the time; machine code that could not be compared; tests that did not run
-    since a machine was unreachable.
+    all be generated in the time; machine code that could not be compared; what did not run: tests
+    since a machine was unreachable, the user's own programs, and anything where running is all that
+    was asked for.
     """
     return (
         *_tests(record),
@@ -64,6 +65,7 @@ def undecided(record: Record) -> tuple[str, ...]:
         *_generation(record),
         *_code(record),
         *_unreachable(record),
+        *_not_run(record),
     )
 
 
@@ -80,12 +82,7 @@ def _programs(record: Record) -> Iterator[str]:
         for claim in structure.claims
         for model, expected in claim.explored.items()
     }
-    own = {
-        program_name(structure.name, scenario.name)
-        for structure in record.structures
-        for scenario in structure.scenarios
-        if not structure.recorded
-    }
+    own = _own(record)
     for exploration in record.explorations:
         question = (exploration.program, exploration.model)
         asked = exploration.program in own or claimed.get(question, "Unknown") != "Unknown"
@@ -96,6 +93,29 @@ def _programs(record: Record) -> Iterator[str]:
 def _generation(record: Record) -> Iterator[str]:
     for name in record.manifest.interrupted:
         yield f"{name}: the time limit was reached while its litmus tests were generated"
+
+
+def _own(record: Record) -> set[str]:
+    """The user's own programs."""
+    return {
+        program_name(structure.name, scenario.name)
+        for structure in record.structures
+        for scenario in structure.scenarios
+        if not structure.recorded
+    }
+
+
+def _not_run(record: Record) -> Iterator[str]:
+    """What no runner has run on a machine."""
+    only = not record.explorations and not record.verdicts
+    own = _own(record)
+    for run in record.runs:
+        if run.reason and (only or run.program in own):
+            yield f"{run.program} on {run.machine}: {run.reason}"
+    ran = {(each.test, each.machine) for each in record.histograms if each.iterations}
+    for each in record.histograms:
+        if only and each.reason and not each.lost and (each.test, each.machine) not in ran:
+            yield f"{each.test} on {each.machine}: {each.reason}"
 
 
 def _code(record: Record) -> Iterator[str]:

@@ -94,6 +94,12 @@ class Costs(msgspec.Struct, frozen=True, kw_only=True):
     turns: int
     seconds: float
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether each scenario and each memory order was measured."""
+        orders = (order.why for site in self.sites for order in site.orders)
+        return not any((*(run.why for run in self.runs), *orders))
+
 
 class _Variant(msgspec.Struct, frozen=True):
     """A program with one memory order changed; `code` is its assembly without file names."""

@@ -404,6 +404,16 @@ def test_a_program_is_run_as_a_whole_beside_its_tests(
     assert all("histogram" in json.loads(line) for line in alone.out.splitlines())
 
 
+@pytest.mark.parametrize("command", ["run", "run --only programs"])
+def test_what_was_not_measured_is_inconclusive(run: Run, need, folder: Path, command: str) -> None:
+    need("gcc")
+    early = "volatile int n; __attribute__((constructor(101))) static void early(void) { n = 1; }\n"
+    (folder / "early.c").write_text(early + (folder / "mp.c").read_text())
+    ended = run(*command.split(), "early.c", "--for", "50ms")
+    assert ended.code == 3, ended.out
+    assert "constructors with a priority" in ended.out
+
+
 def test_the_cost_of_memory_orders_is_printed_with_its_noise(
     run: Run, need, folder: Path, snapshot: SnapshotAssertion
 ) -> None:
