@@ -7,29 +7,21 @@ from __future__ import annotations
 
 import difflib
 import os
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Self
 
 import msgspec
 
 from weakspot.generators.source.program import Program, read_program
 from weakspot.harness.campaign.cache import CacheStore
 from weakspot.harness.campaign.executor import LocalExecutor, ask
-from weakspot.harness.campaign.jobs import Job, Sink
-from weakspot.harness.corpus.models import Model
-from weakspot.harness.gate.answers import Answered, Answers, bounds
+from weakspot.harness.gate.answers import Answers, bounds
 from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.outcome import RequiredOrder, SourceEdit
 from weakspot.harness.gate.source_spans import source_span
-from weakspot.harness.orders.explorations import Explorations
-from weakspot.harness.orders.repairs import Repair, affordable, repairs
+from weakspot.harness.orders.repair_search import SearchRepair
+from weakspot.harness.orders.repairs import Repair
 from weakspot.harness.orders.rewrite import rewrite
-from weakspot.harness.values.strength import spelled
-
-SECONDS = 5.0
-"""The time limit of one exploration; a search for a repair may take twice that."""
 
 
 class SuggestedRepair(msgspec.Struct, frozen=True):
@@ -42,68 +34,40 @@ class SuggestedRepair(msgspec.Struct, frozen=True):
     out_of_time: bool = False
 
 
-class _OutOfTime(Exception):
-    pass
-
-
-class FindRepair(Job, frozen=True, kw_only=True):
-    """What repairs the scenario that is `violated`, without harm to those of the `group`, which are
-    explored under the same model? The answer is a SuggestedRepair."""
+class FindRepair(SearchRepair, frozen=True, kw_only=True):
+    """A repair of a scenario, without harm to the other scenarios. The answer is a
+    SuggestedRepair."""
 
     config: Config
-    violated: Answered
-    group: tuple[Answered, ...]
-    seconds: float = 2 * SECONDS
+    paths: dict[str, Path]
 
-    @property
-    def phase(self) -> str:
-        return "searching for repairs"
+    def program(self, name: str) -> Program:
+        return read_program(self.paths[name], build=self.config.build)
 
-    def within(self, seconds: float) -> Self:
-        return msgspec.structs.replace(self, seconds=min(seconds, self.seconds))
-
-    @classmethod
-    def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
-        for job in jobs:
-            try:
-                sink.answered(job, job._found(sink))
-            except _OutOfTime:
-                sink.answered(job, SuggestedRepair(out_of_time=True), final=False)
-
-    def _found(self, sink: Sink) -> SuggestedRepair:
-        file = self.violated.job.file
-        end = time.monotonic() + self.seconds
-
-        def report(text: str) -> None:
-            sink.at(f"a repair for {file}: {text}")
-            if time.monotonic() > end:
-                raise _OutOfTime
-
-        report("reading")
-        costs = {each.job.file: each.answer.seconds for each in self.group}
-        paths = {each.job.file: each.job.scenario.path for each in self.group}
-        programs: list[tuple[str, Program]] = []
-        for name in affordable(costs, file, self.seconds / 2):
-            program = read_program(paths[name], build=self.config.build)
-            programs.append((name, program))
-        model = self.violated.job.model
-        limits = msgspec.structs.replace(
-            bounds(self.config.gate), seconds=min(SECONDS, self.seconds / 2)
-        )
-        questions = Explorations(model, limits)
-        found = repairs(programs, file, questions, report=report)
-        if not found:
-            return SuggestedRepair()
+    def answer(self, found: Sequence[Repair], *, out_of_time: bool) -> SuggestedRepair:
         root = self.config.root
-        named = [
-            msgspec.structs.replace(_named(root, repair), programs=len(self.group))
-            for repair in found
-        ]
+        named = [_named(root, repair) for repair in found]
         return SuggestedRepair(
-            needs=tuple(_needs(root, named[0], model)),
-            edits=tuple(_edits(root, named[0])),
+            needs=tuple(self._needs(named[0])) if named else (),
+            edits=tuple(_edits(root, named[0])) if named else (),
             fix="; or ".join(map(str, named)),
+            out_of_time=out_of_time,
         )
+
+    def _needs(self, repair: Repair) -> Iterator[RequiredOrder]:
+        for change in repair.changes:
+            there = change.annotation
+            yield RequiredOrder(
+                place=source_span(
+                    self.config.root,
+                    there.file,
+                    there.line,
+                    there.column,
+                    function=there.function,
+                    does=f"{there.operation} ({change.before})",
+                ),
+                asks=self.needed(change),
+            )
 
 
 def suggested_repairs(answers: Answers) -> dict[str, SuggestedRepair]:
@@ -121,9 +85,12 @@ def suggested_repairs(answers: Answers) -> dict[str, SuggestedRepair]:
         parts = [part for each in together for part in (each.job.file, *each.answer.inputs.hashes)]
         jobs[job.file] = FindRepair(
             key=f"repair {job.key} {' '.join(parts)}",
+            violated=job.file,
+            costs={each.job.file: each.answer.seconds for each in together},
+            model=job.model,
+            bounds=bounds(answers.config.gate),
             config=answers.config,
-            violated=answered,
-            group=tuple(together),
+            paths={each.job.file: each.job.scenario.path for each in together},
         )
     store = CacheStore(answers.folder, SuggestedRepair)
     ask(
@@ -149,23 +116,6 @@ def _named(root: Path, repair: Repair) -> Repair:
         annotation = msgspec.structs.replace(change.annotation, file=file)
         changes.append(msgspec.structs.replace(change, annotation=annotation))
     return msgspec.structs.replace(repair, changes=tuple(changes))
-
-
-def _needs(root: Path, repair: Repair, model: Model) -> Iterator[RequiredOrder]:
-    for change in repair.changes:
-        there = change.annotation
-        wanted = spelled(change.after).replace("memory_order_", "")
-        yield RequiredOrder(
-            place=source_span(
-                root,
-                there.file,
-                there.line,
-                there.column,
-                function=there.function,
-                does=f"{there.operation} ({change.before})",
-            ),
-            asks=f"needs at least {wanted} under {model.name}",
-        )
 
 
 def _edits(root: Path, repair: Repair) -> Iterator[SourceEdit]:

@@ -7,84 +7,40 @@ order prevents that; one whose exploration under it was not finished may have on
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
-from typing import Self
-
-import msgspec
 
 from weakspot.generators.source.program import Program
-from weakspot.harness.campaign.jobs import Job, Sink
+from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.plan import UnderModels
 from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.material import Material
-from weakspot.harness.corpus.models import LANGUAGE, Model
-from weakspot.harness.orders.explorations import Explorations
-from weakspot.harness.orders.repairs import affordable, repairs
+from weakspot.harness.corpus.models import LANGUAGE
+from weakspot.harness.orders.repair_search import SearchRepair
+from weakspot.harness.orders.repairs import Repair
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import key
 from weakspot.harness.values.repair import SuggestedRepair
-from weakspot.harness.values.strength import spelled
-
-SECONDS = 5.0
-"""The time limit of one exploration; a search for a repair may take twice that."""
 
 
-class _OutOfTime(Exception):
-    pass
+class RepairProgram(SearchRepair, frozen=True, kw_only=True):
+    """A repair of a program, without harm to the others of the `group`. The answer is a
+    SuggestedRepair."""
 
+    group: dict[str, Program]
 
-class RepairProgram(Job, frozen=True, kw_only=True):
-    """What repairs the program `violated`, without harm to the others of the `group`, which are
-    explored under the same model? The answer is a SuggestedRepair."""
+    def program(self, name: str) -> Program:
+        return self.group[name]
 
-    violated: str
-    group: tuple[tuple[str, Program], ...]
-    costs: dict[str, float]
-    model: Model
-    loops: int
-    seconds: float = 2 * SECONDS
-
-    @property
-    def phase(self) -> str:
-        return "searching for repairs"
-
-    def within(self, seconds: float) -> Self:
-        return msgspec.structs.replace(self, seconds=min(seconds, self.seconds))
-
-    @classmethod
-    def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
-        for job in jobs:
-            try:
-                sink.answered(job, job._found(sink))
-            except _OutOfTime:
-                late = SuggestedRepair(program=job.violated, model=job.model.name, out_of_time=True)
-                sink.answered(job, late, final=False)
-
-    def _found(self, sink: Sink) -> SuggestedRepair:
-        end = time.monotonic() + self.seconds
-
-        def report(text: str) -> None:
-            sink.at(f"a repair for {self.violated}: {text}")
-            if time.monotonic() > end:
-                raise _OutOfTime
-
-        names = affordable(self.costs, self.violated, self.seconds / 2)
-        of = dict(self.group)
-        questions = Explorations(self.model, Bounds(loops=self.loops, seconds=SECONDS))
-        found = repairs(
-            [(name, of[name]) for name in names], self.violated, questions, report=report
-        )
-        found = tuple(msgspec.structs.replace(each, programs=len(of)) for each in found)
+    def answer(self, found: Sequence[Repair], *, out_of_time: bool) -> SuggestedRepair:
         return SuggestedRepair(
             program=self.violated,
             model=self.model.name,
             fix="; or ".join(map(str, found)),
             needs=tuple(
-                f"{change.annotation} needs at least "
-                f"{spelled(change.after).replace('memory_order_', '')} under {self.model.name}"
+                f"{change.annotation} {self.needed(change)}"
                 for change in (found[0].changes if found else ())
             ),
+            out_of_time=out_of_time,
         )
 
 
@@ -106,16 +62,16 @@ def jobs(
         if not violated or "sc" in violated:
             continue
         model = LANGUAGE if LANGUAGE in violated else violated[-1]
-        group = tuple(each for each in programs.items() if model in results[each[0]])
-        digests = " ".join(program.digest for _, program in group)
+        group = {other: each for other, each in programs.items() if model in results[other]}
+        digests = " ".join(program.digest for program in group.values())
         found.append(
             RepairProgram(
                 key=key(programs[name].digest, under.digests[model], "repair", digests),
                 violated=name,
                 group=group,
-                costs={other: results[other][model].seconds for other, _ in group},
+                costs={other: results[other][model].seconds for other in group},
                 model=under.models[model],
-                loops=loops,
+                bounds=Bounds(loops=loops),
             )
         )
     return found

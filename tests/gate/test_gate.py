@@ -9,7 +9,7 @@ from projects import CONFIG, PUSH_POP, QUEUE, RELAXED, RELEASE, SB, WEAK_SB, Pro
 from snapshots import steady
 from syrupy.assertion import SnapshotAssertion
 
-from weakspot.harness.gate.suggested_repairs import affordable
+from weakspot.harness.orders.repairs import affordable
 
 SIZE = """\
   std::size_t size() const { return tail_.load(std::memory_order_relaxed); }
