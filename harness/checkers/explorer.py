@@ -252,7 +252,7 @@ def _reasons(found: ExplorationDict, bounds: Bounds) -> tuple[str, ...]:
     reasons = list(dict.fromkeys(found["reasons"]))
     for name in filter(None, (*found["limits"], found["limit"])):
         if option := bounds.given.get(name):
-            reasons.append(f"{option} {2 * getattr(bounds, name):g} explores further")
+            reasons.append(f"{option} {2 * getattr(bounds, name):.15g} explores further")
     if "" in found["limits"]:
         reasons.append("have the threads of the program do less: this limit is fixed")
     return tuple(reasons)

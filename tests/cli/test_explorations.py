@@ -156,7 +156,7 @@ def test_a_limit_of_one_thread_is_located_and_names_its_option(
     (folder / "busy.c").write_text(ENDLESS.replace(loop, f"  {work}\n"))
     ended = run("check", "busy.c", "-m", "sc")
     assert ended.code == 3, ended.out
-    limit = ended.out.splitlines()[-2]
+    (limit,) = (line for line in ended.out.splitlines() if " under sc: " in line)
     # a slow machine reaches the time limit besides
     fixed = re.sub(r"; (time limit of [\d.]+ s|--seconds \d+ explores further)", "", limit)
     assert fixed == snapshot
@@ -193,7 +193,9 @@ def test_a_limit_is_inconclusive_and_named(
     )
     ended = run("check", "many.c", "-m", "sc", option)
     assert ended.code == 3
-    assert re.sub(r"[\d,]+ executions? explored", "<n> explored", steady(ended.out)) == snapshot
+    out = re.sub(r"[\d,]+ executions? explored", "<n> explored", steady(ended.out))
+    # a slow machine reaches the time limit in tracing too
+    assert re.sub(r".*its litmus tests were generated.*\n", "", out) == snapshot
 
 
 def test_threads_that_wait_for_one_another_are_a_hang(
