@@ -198,8 +198,7 @@ class Campaign(Events):
         self.material = joined(self.material, explorations)
         self._subjects()
         if self.tools.repairs is not None:
-            loops = self.plan.loops
-            self._ask(Jobs(self.tools.repairs(self.material, explorations, self._under, loops)))
+            self._ask(Jobs(self.tools.repairs(self.material, explorations, self._under, limits)))
 
     def checkers(self) -> list[Checker]:
         """The checkers of the plan that are installed; the others are noted."""

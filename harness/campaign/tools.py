@@ -19,7 +19,7 @@ from weakspot.harness.campaign.executor import steadiness
 from weakspot.harness.campaign.jobs import Job, ProgramRunner
 from weakspot.harness.campaign.plan import UnderModels
 from weakspot.harness.checkers import CHECKERS, Checker
-from weakspot.harness.checkers.explorer import EngineExplorer, Explorer
+from weakspot.harness.checkers.explorer import Bounds, EngineExplorer, Explorer
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.material import Generator, Material, from_source
 from weakspot.harness.corpus.models import Model
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from weakspot.harness.runners.steadiness import SteadinessProbe
 
 
-RepairQuestions = Callable[[Material, Iterable[Exploration], UnderModels, int], list[Job]]
-"""The questions about repairs of programs that were explored, whose loops have this bound."""
+RepairQuestions = Callable[[Material, Iterable[Exploration], UnderModels, Bounds], list[Job]]
+"""The questions about repairs of programs that were explored within these bounds."""
 
 
 class Tools(msgspec.Struct, frozen=True, kw_only=True):

@@ -343,6 +343,33 @@ def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     for option in (
         click.option(
+            "--calls",
+            "bound_calls",
+            type=click.IntRange(min=1),
+            default=200,
+            show_default=True,
+            metavar="N",
+            help="End a thread at N nested calls.",
+        ),
+        click.option(
+            "--instructions",
+            "bound_instructions",
+            type=click.IntRange(min=1),
+            default=2_000_000,
+            show_default=True,
+            metavar="N",
+            help="End a thread after N instructions in one execution.",
+        ),
+        click.option(
+            "--events",
+            "bound_events",
+            type=click.IntRange(min=1),
+            default=4096,
+            show_default=True,
+            metavar="N",
+            help="End an execution after N accesses of shared memory.",
+        ),
+        click.option(
             "--seconds",
             "bound_seconds",
             callback=some_time,
@@ -368,33 +395,6 @@ def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
             show_default=True,
             metavar="N",
             help="Follow a loop for N iterations; loops that only wait are not bounded.",
-        ),
-        click.option(
-            "--events",
-            "bound_events",
-            type=click.IntRange(min=1),
-            default=4096,
-            show_default=True,
-            metavar="N",
-            help="End an execution after N accesses of shared memory.",
-        ),
-        click.option(
-            "--instructions",
-            "bound_instructions",
-            type=click.IntRange(min=1),
-            default=2_000_000,
-            show_default=True,
-            metavar="N",
-            help="End a thread after N instructions in one execution.",
-        ),
-        click.option(
-            "--calls",
-            "bound_calls",
-            type=click.IntRange(min=1),
-            default=200,
-            show_default=True,
-            metavar="N",
-            help="End a thread at N nested calls.",
         ),
     ):
         with_bounds = option(with_bounds)

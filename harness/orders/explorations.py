@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Self, cast
 
+import msgspec
+
 from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.executor import Executor, LocalExecutor, answer_of
@@ -17,9 +19,13 @@ from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.checkers.explorer import Bounds, asked, explored
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.exploration import Exploration
+from weakspot.system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
     from weakspot._engine import ExplorationDict
+
+
+_SHORTEST = 0.001  # seconds of an exploration
 
 
 class ExploreOrders(Job, frozen=True, kw_only=True):
@@ -31,6 +37,7 @@ class ExploreOrders(Job, frozen=True, kw_only=True):
     bounds: Bounds
     threads: int
     stop_at_first: bool
+    end: Deadline = NEVER
 
     @property
     def phase(self) -> str:
@@ -39,10 +46,11 @@ class ExploreOrders(Job, frozen=True, kw_only=True):
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
         for job in jobs:
+            seconds = max(min(job.bounds.seconds, job.end.left), _SHORTEST)
             found = asked(
                 job.program,
                 job.model,
-                job.bounds,
+                msgspec.structs.replace(job.bounds, seconds=seconds),
                 jobs=job.threads,
                 stop_at_first=job.stop_at_first,
             )
@@ -80,10 +88,18 @@ class ExplainOrders(Job, frozen=True, kw_only=True):
 
 
 class Explorations:
-    """The explorations of programs under one model and within the same bounds."""
+    """The explorations of programs under one model and within the same bounds, none of which takes
+    longer than until `end`."""
 
-    def __init__(self, model: Model, bounds: Bounds, executor: Executor | None = None) -> None:
-        self.model, self.bounds = model, bounds
+    def __init__(
+        self,
+        model: Model,
+        bounds: Bounds,
+        executor: Executor | None = None,
+        *,
+        end: Deadline = NEVER,
+    ) -> None:
+        self.model, self.bounds, self._end = model, bounds, end
         self._store, self._executor = MemoryStore(), executor or LocalExecutor()
         self._under = f"{model_digest(model.path)}:{model.name}:{bounds}"
 
@@ -98,6 +114,7 @@ class Explorations:
             bounds=self.bounds,
             threads=threads,
             stop_at_first=stop_at_first,
+            end=self._end,
         )
         return cast("ExplorationDict", answer_of(job, self._store, self._executor))
 

@@ -15,7 +15,7 @@ from weakspot.harness.campaign.plan import UnderModels
 from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.material import Material
 from weakspot.harness.corpus.models import LANGUAGE
-from weakspot.harness.orders.repair_search import SearchRepair
+from weakspot.harness.orders.repair_search import SECONDS, SearchRepair
 from weakspot.harness.orders.repairs import Repair
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import key
@@ -45,7 +45,7 @@ class RepairProgram(SearchRepair, frozen=True, kw_only=True):
 
 
 def jobs(
-    material: Material, explorations: Iterable[Exploration], under: UnderModels, loops: int
+    material: Material, explorations: Iterable[Exploration], under: UnderModels, bounds: Bounds
 ) -> list[Job]:
     """One question per program of the user's own that a memory order may repair."""
     own = {each.name for each in material.structures if not each.recorded}
@@ -71,7 +71,8 @@ def jobs(
                 group=group,
                 costs={other: results[other][model].seconds for other in group},
                 model=under.models[model],
-                bounds=Bounds(loops=loops),
+                bounds=bounds,
+                seconds=min(2 * SECONDS, bounds.seconds),
             )
         )
     return found

@@ -3,7 +3,6 @@ the repair must not harm."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -16,6 +15,7 @@ from weakspot.harness.corpus.models import Model
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.repairs import Change, Repair, affordable, repairs
 from weakspot.harness.values.strength import spelled
+from weakspot.system.deadline import ending
 
 SECONDS = 5.0
 """The time limit of one exploration; a search for a repair may take twice that."""
@@ -60,18 +60,18 @@ class SearchRepair(Job, frozen=True, kw_only=True):
                 sink.answered(job, job.answer((), out_of_time=True), final=False)
 
     def _found(self, sink: Sink) -> Sequence[Repair]:
-        end = time.monotonic() + self.seconds
+        end = ending(self.seconds)
 
         def report(text: str) -> None:
             sink.at(f"a repair for {self.violated}: {text}")
-            if time.monotonic() > end:
+            if end.passed:
                 raise _OutOfTime
 
         report("reading")
         names = affordable(self.costs, self.violated, self.seconds / 2)
         programs = [(name, self.program(name)) for name in names]
-        limits = msgspec.structs.replace(self.bounds, seconds=min(SECONDS, self.seconds / 2))
-        questions = Explorations(self.model, limits)
+        limits = msgspec.structs.replace(self.bounds, seconds=SECONDS)
+        questions = Explorations(self.model, limits, end=end)
         found = repairs(programs, self.violated, questions, report=report)
         return [msgspec.structs.replace(each, programs=len(self.costs)) for each in found]
 
