@@ -128,6 +128,8 @@ class ExplorationDict(TypedDict):
     cut_sites: list[int]  # loops that reached their bound
     limits: list[str]  # arguments of explore that ended a thread, sorted; "" for a fixed limit
     violations: list[ViolationDict]  # one per kind and site
+    warnings: list[ViolationDict]  # likewise, what is no error by itself
+    threads: int  # that the program starts, in all executions together
     # numbers of executions, each counted in one of them
     complete: int  # every thread ends
     blocked: int  # a thread waits for a value that no thread writes in this execution

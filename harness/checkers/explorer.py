@@ -198,12 +198,20 @@ def explored(
         # a line is one place here, whichever calls lead to it
         same = (violation.kind, violation.message, violation.sites)
         violations[same] = min(violations.get(same, violation), violation, key=_size)
+    # what matters is that main ends, not how the execution comes there
+    warnings = (
+        msgspec.structs.replace(_violation(each, sites, None), witness=None)
+        for each in found["warnings"]
+    )
     shown = {violation.test for violation in violations.values()}
     return Exploration(
         program=program_name(structure, scenario),
         model=model.name,
         result=cast(Result, found["result"]),
         violations=tuple(violations.values()),
+        # as above, a line is one place
+        warnings=tuple({(each.message, each.sites): each for each in warnings}.values()),
+        threads=found["threads"],
         complete=found["complete"],
         blocked=found["blocked"],
         cut=found["cut"],

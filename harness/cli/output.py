@@ -53,11 +53,18 @@ def watched() -> Iterator[Progress]:
 def judged(record: Record, *, aside: bool) -> int:
     """Print the findings, on stderr if `aside`, and return the exit code."""
     from weakspot.harness.judge import findings
+    from weakspot.harness.judge.kinds import KINDS
 
-    errors = [each for each in record.findings if each.severity == "error" and not each.recorded]
-    if errors:
+    # an error of which little is certain, such as one that an emulator shows, is not printed here
+    usual = ("error", *(each.id for each in KINDS.values() if each.severity == "warning"))
+    shown = [
+        each
+        for each in record.findings
+        if {each.severity, each.id} & {*usual} and not each.recorded
+    ]
+    if shown:
         from weakspot.harness.report import findings as report
         from weakspot.harness.report import terminal
 
-        report.findings(record, errors, terminal.console(sys.stderr if aside else sys.stdout))
+        report.findings(record, shown, terminal.console(sys.stderr if aside else sys.stdout))
     return findings.exit_code(record)

@@ -11,12 +11,13 @@ import msgspec
 
 from weakspot import __version__
 from weakspot.generators.litmus import Site
-from weakspot.harness.gate import baseline, suggested_repairs
+from weakspot.harness.gate import baseline
 from weakspot.harness.gate.answers import Answered, Answers
 from weakspot.harness.gate.config import fails
 from weakspot.harness.gate.expectations import unmet_expectation
 from weakspot.harness.gate.outcome import AcceptedFinding, ReportedFinding, SourceSpan, Status
 from weakspot.harness.gate.source_spans import source_span
+from weakspot.harness.gate.suggested_repairs import SuggestedRepair, suggested_repairs
 from weakspot.harness.judge.findings import judge
 from weakspot.harness.judge.violations import violations_of
 from weakspot.harness.values.descriptions import describe_event
@@ -50,15 +51,15 @@ class GateFindings:
 
     def reported(self) -> Iterator[ReportedFinding]:
         """Findings of programs in the order of the scenarios, then those of litmus tests."""
-        repairs = suggested_repairs.suggested_repairs(self.work)
+        repairs = suggested_repairs(self.work)
         causes: set[tuple[str, Status]] = set()
         order = {file: at for at, file in enumerate(self.files.values())}
         findings = judge(self.record)
         for finding in sorted(findings, key=lambda each: order[self.files[each.subject]]):
             reported = self._program(finding)
-            repair = repairs[reported.scenario]
+            repair = repairs.get(reported.scenario, SuggestedRepair())
             cause = f"{reported.scenario} {reported.test or reported.message}"
-            if repair.needs:
+            if repair.needs and finding.id != "WS106":
                 cause = ", ".join(str(need.place) for need in repair.needs)
                 reported = msgspec.structs.replace(
                     reported, needs=repair.needs, edits=repair.edits, fix=repair.fix
@@ -86,7 +87,8 @@ class GateFindings:
         models = tuple(exploration.model for exploration, _ in given)
         all_ = self.record.explorations_of[finding.subject]
         tests = [test for exploration, _ in given for test in exploration.tests]
-        defined = finding.id != "WS102"  # only language models define data races
+        # only language models define data races, and no model is about the end of the process
+        defined = finding.id not in ("WS102", "WS106")
         mark = baseline.fingerprint(finding.id, places[0].file, places[0].function, places[0].text)
         return ReportedFinding(
             finding=finding,

@@ -195,7 +195,8 @@ class ExploreScenario(ScenarioJob, frozen=True, kw_only=True):
                 f"{self.file} under {self.model.name}: {count:,} executions"
             ),
         )
-        shown = {site for each in found.violations for site in _sites(each)}
+        reported = (*found.violations, *found.warnings)
+        shown = {site for each in reported for site in _sites(each)}
         # a site that several calls lead to counts once
         sites = (
             msgspec.structs.replace(site, chain=())

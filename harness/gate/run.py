@@ -16,6 +16,7 @@ from weakspot.harness.gate.expectations import expectation
 from weakspot.harness.gate.findings import GateFindings
 from weakspot.harness.gate.last_findings import store_findings
 from weakspot.harness.gate.outcome import GateOutcome, ScenarioResult
+from weakspot.harness.values.descriptions import STARTS_NO_THREAD
 
 
 def run(
@@ -50,11 +51,20 @@ def run(
         if each.answer.verdict is not None
         and not expectation(work.tests[each.job.file], each.job.model.name)
     )
+    started = {
+        each.job.file: each.answer.exploration.threads
+        for each in shown
+        if each.answer.exploration is not None
+    }
     outcome = GateOutcome(
         below=_below_repository(config.root),
         scenarios=results,
         findings=findings,
-        notes=(*work.notes, *without_expectation),
+        notes=(
+            *work.notes,
+            *without_expectation,
+            *(f"{file} {STARTS_NO_THREAD}" for file, threads in started.items() if threads == 0),
+        ),
         stale=tuple(
             each for each in accepted if whole and decided and each.fingerprint not in found
         ),

@@ -74,17 +74,27 @@ KINDS: dict[str, FindingKind] = {
             "WS104",
             "uninitialised or invalid memory",
             "error",
-            "A thread reads memory before anything is written to it, or uses it after it was "
-            "freed.",
+            "A thread reads memory before anything is written to it, uses it after it was freed, "
+            "or uses it although its allocation does not happen before.",
             "publish the address with a release, and read it with an acquire.",
         ),
         FindingKind(
             "WS105",
-            "mutex misused",
+            "synchronisation object misused",
             "error",
-            "A thread unlocks a mutex that it does not hold, or locks one that it already holds: "
-            "the behaviour is undefined.",
-            "let the thread that locks the mutex unlock it, on every path.",
+            "A thread unlocks a mutex that it does not hold, uses a mutex, condition variable or "
+            "barrier that was destroyed, or initialises or destroys one that is in use: the "
+            "behaviour is undefined.",
+            "let the thread that locks the mutex unlock it, on every path; destroy an object after "
+            "its last use, for example after joining the threads that use it.",
+        ),
+        FindingKind(
+            "WS106",
+            "main does not wait for a thread",
+            "warning",
+            "Main may return, or call exit, while a thread still runs. The process then ends, and "
+            "the rest of the thread does not happen.",
+            "join the thread before main returns, or let main end with pthread_exit.",
         ),
         FindingKind(
             "WS201",

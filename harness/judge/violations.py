@@ -1,4 +1,4 @@
-"""Programs that go wrong: WS101 to WS105, as an exploration or a run of the whole program shows."""
+"""Programs that go wrong: WS101 to WS106, as an exploration or a run of the whole program shows."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ _VIOLATIONS = {
     "uninitialised": "WS104",
     "memory": "WS104",
     "lock": "WS105",
+    "unjoined": "WS106",
 }
 _FAILURES = {"assertion": "WS101", "hang": "WS103", "crash": "WS104"}
 _CHECK = (
@@ -37,7 +38,7 @@ def violations_of(record: Record, finding: Finding) -> list[tuple[Exploration, V
     return [
         (exploration, violation)
         for exploration in record.explorations_of.get(finding.subject, ())
-        for violation in exploration.violations
+        for violation in (*exploration.violations, *exploration.warnings)
         if _VIOLATIONS[violation.kind] == finding.id
         and finding.message == _message(exploration, violation)
         and finding.sites[:1] == violation.sites[:1]
@@ -67,7 +68,7 @@ def explored(record: Record) -> Iterator[Finding]:
     for name, explorations in record.explorations_of.items():
         found: dict[_Same, list[tuple[Exploration, Violation]]] = {}
         for exploration in explorations:
-            for violation in exploration.violations:
+            for violation in (*exploration.violations, *exploration.warnings):
                 recorded = (name, exploration.model) in known
                 message = _message(exploration, violation)
                 key = (violation.kind, message, violation.sites[:1], recorded)
@@ -75,7 +76,7 @@ def explored(record: Record) -> Iterator[Finding]:
         for (kind, message, _, recorded), given in found.items():
             yield Finding(
                 id=_VIOLATIONS[kind],
-                severity="error",
+                severity=KINDS[_VIOLATIONS[kind]].severity,
                 message=message,
                 subject=name,
                 sites=unique(site for _, violation in given for site in violation.sites),
@@ -171,6 +172,8 @@ def _fix(name: str, record: Record, explorations: Sequence[Exploration], given: 
     violated = {exploration.model for exploration, _ in given}
     tests = unique(violation.test for _, violation in given if violation.test)
     cycle = f"; the witness's cycle is the test {', '.join(tests)}" if tests else ""
+    if name == "WS106":
+        return KINDS[name].advice
     repair = record.repair_of.get(explorations[0].program)
     if repair is not None and repair.fix and repair.model in violated:
         return repair.fix + cycle

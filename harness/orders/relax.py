@@ -78,6 +78,7 @@ class Relaxing:
         self._explorations, self._started = len(version.programs), time.monotonic()
         self._left_out: list[LeftOut] = []
         self._notes: list[str] = []
+        self._sequential: list[str] = []
         self._ended = self._suffices = False
         self._weakest: list[Weakest] = []
         self._habits: dict[int, Habits] = {}
@@ -141,6 +142,7 @@ class Relaxing:
             explorations=self._explorations + self._trials.explorations,
             seconds=round(time.monotonic() - self._started, 3),
             measured=self._measured,
+            sequential=tuple(self._sequential),
         )
 
     @property
@@ -190,6 +192,8 @@ class Relaxing:
                 self._leave_out(name, self._violated[name])
                 continue
             found = self._asked(name, program)
+            if not found["threads"]:
+                self._sequential.append(name)
             if found["violations"]:
                 self._leave_out(name, [each["kind"] for each in found["violations"]])
                 continue

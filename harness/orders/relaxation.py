@@ -58,7 +58,8 @@ class Relaxed(msgspec.Struct, frozen=True, kw_only=True):
     whether the memory orders as written suffice. `notes` state the limits within which the result
     holds and what was not confirmed; `decided` is then false. After an interrupted search,
     `failing` holds what is known to be too weak. `assignments` is the size of the search space;
-    `explorations` and `seconds` are the effort.
+    `explorations` and `seconds` are the effort. `sequential` are the scenarios that start
+    no thread.
     """
 
     subject: str
@@ -76,6 +77,7 @@ class Relaxed(msgspec.Struct, frozen=True, kw_only=True):
     explorations: int
     seconds: float
     measured: bool = False
+    sequential: tuple[str, ...] = ()
 
     @property
     def best(self) -> Weakest | None:

@@ -17,6 +17,7 @@ from weakspot.harness.orders.rewrite import Rewritten
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import columns, style
 from weakspot.harness.values.annotations import Annotation
+from weakspot.harness.values.descriptions import STARTS_NO_THREAD
 from weakspot.harness.values.numbers import amount, rounded
 from weakspot.harness.values.strength import at_most, spelled, split
 
@@ -48,6 +49,8 @@ def relaxed(found: Relaxed, out: Console, *, witnesses: bool = False) -> None:
         out.print(Text.assemble(("help: ", "cyan"), finding.fix))
     for each in found.left_out:
         out.print(Text(f"excluded: {each.scenario}, {each.why}", style="dim"))
+    for name in found.sequential:
+        out.print(Text(f"{name} {STARTS_NO_THREAD}", style="dim"))
     for note in found.notes:
         out.print(Text.assemble(("undecided: ", "yellow"), note))
     out.print(Text(_closing(found), style="dim"))

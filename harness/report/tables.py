@@ -15,6 +15,7 @@ from weakspot.harness.values.agreement import conclusive, contradicts, states_se
 from weakspot.harness.values.condition import proposition
 from weakspot.harness.values.descriptions import (
     EMULATED,
+    STARTS_NO_THREAD,
     describe_steadiness,
     exploration_outcome,
     limits_reached,
@@ -41,6 +42,9 @@ def explorations(record: Record, out: Console) -> None:
         if each.reasons:
             why = f"{each.program} under {each.model}: {limits_reached(each)}"
             out.print(Text(why, style="dim"))
+    for name, given in record.explorations_of.items():
+        if any(each.threads == 0 for each in given):
+            out.print(Text(f"{name} {STARTS_NO_THREAD}", style="dim"))
     for note in record.manifest.notes:
         out.print(Text(note, style="dim"))
     if models:

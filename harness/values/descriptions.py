@@ -19,6 +19,9 @@ from weakspot.harness.values.witness import WitnessEvent
 EMULATED = "emulated: shows little of the weak behaviour of real hardware"
 """The caveat printed with every result of an emulated machine."""
 
+STARTS_NO_THREAD = "starts no thread: nothing in it depends on a memory order"
+"""The note printed with every answer about a program that is not concurrent."""
+
 
 def describe_claim(structure: StructureInfo, claim: Claim) -> str:
     """`spsc/claims.toml, part 1: the fence is needed`"""

@@ -10,7 +10,7 @@ from weakspot.generators.litmus import Test
 from weakspot.harness.values.witness import Execution
 
 Result = Literal["Safe", "Violated", "Unknown"]
-ViolationKind = Literal["assertion", "race", "hang", "uninitialised", "memory", "lock"]
+ViolationKind = Literal["assertion", "race", "hang", "uninitialised", "memory", "lock", "unjoined"]
 
 
 class Violation(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,13 +37,17 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True):
     truncated the exploration, and where; without a violation the result is then Unknown. Each
     execution is counted once: `complete` if every thread ends, `blocked` if a thread waits for
     what does not happen in this execution, `cut` if a bound ends it, `faulty` if an error does.
-    `tests` are the litmus tests that violations name.
+    `tests` are the litmus tests that violations name. `warnings` are no violations by themselves:
+    threads that may still run when main returns. `threads` is how many the program starts, None if
+    that is not known.
     """
 
     program: str
     model: str
     result: Result
     violations: tuple[Violation, ...] = ()
+    warnings: tuple[Violation, ...] = ()
+    threads: int | None = None
     complete: int = 0
     blocked: int = 0
     cut: int = 0

@@ -333,6 +333,13 @@ def test_a_violation_is_an_error_of_its_kind(kind: str, name: str) -> None:
     assert found(exploration("Violated", kind)) == [(name, "error", False)]
 
 
+def test_what_is_no_error_by_itself_is_a_warning_and_leaves_the_program_safe() -> None:
+    left = exploration("Violated", "unjoined")
+    safe = msgspec.structs.replace(left, result="Safe", violations=(), warnings=left.violations)
+    assert found(safe) == [("WS106", "warning", False)]
+    assert code(safe) == 0
+
+
 def test_a_recorded_violation_is_marked_as_recorded() -> None:
     known = claim(explored={"sc": "Violated: assertion"})
     assert found(exploration("Violated"), claims=(known,)) == [("WS101", "error", True)]

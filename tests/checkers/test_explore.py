@@ -38,6 +38,8 @@ class Lowered:
             "cut_sites": [],
             "limits": [],
             "violations": [],
+            "warnings": [],
+            "threads": 2,
             "complete": 5,
             "blocked": 1,
             "cut": 0,

@@ -54,7 +54,7 @@ pub fn explore<'py>(
             let found = source.explore(model, &options)?;
             let end = begun.checked_add(options.limits.time);
             let end = end.map(|end| end.max(Instant::now() + TO_EXPLAIN));
-            let witnesses = found.violations.iter();
+            let witnesses = found.violations.iter().chain(&found.warnings);
             let witnesses = witnesses.map(|v| Witness::new(&source, v, end));
             let witnesses: Vec<Witness> = witnesses.collect();
             Ok((found, witnesses))
@@ -119,6 +119,7 @@ fn kind(kind: FaultKind) -> &'static str {
         FaultKind::Uninitialised => "uninitialised",
         FaultKind::Memory => "memory",
         FaultKind::Lock => "lock",
+        FaultKind::Unjoined => "unjoined",
     }
 }
 
@@ -160,9 +161,14 @@ fn dict<'py>(
         (true, false) => "Unknown",
         (true, true) => "Safe",
     };
-    let violations = PyList::empty(py);
-    for (violation, witness) in found.violations.iter().zip(witnesses) {
-        violations.append(violation_dict(py, program, violation, witness)?)?;
+    let (violations, warnings) = (PyList::empty(py), PyList::empty(py));
+    let all = found.violations.iter().chain(&found.warnings);
+    for (number, (violation, witness)) in all.zip(witnesses).enumerate() {
+        let list = match number < found.violations.len() {
+            true => &violations,
+            false => &warnings,
+        };
+        list.append(violation_dict(py, program, violation, witness)?)?;
     }
     let counts = &found.counts;
     let dict = PyDict::new(py);
@@ -172,6 +178,8 @@ fn dict<'py>(
     dict.set_item(intern!(py, "cut_sites"), Vec::from_iter(sites))?;
     dict.set_item(intern!(py, "limits"), Vec::from_iter(reached))?;
     dict.set_item(intern!(py, "violations"), violations)?;
+    dict.set_item(intern!(py, "warnings"), warnings)?;
+    dict.set_item(intern!(py, "threads"), found.threads)?;
     dict.set_item(intern!(py, "complete"), counts.complete)?;
     dict.set_item(intern!(py, "blocked"), counts.blocked)?;
     dict.set_item(intern!(py, "cut"), counts.truncated)?;

@@ -141,11 +141,15 @@ pub struct Exploration {
     pub counts: Counts,
     /// One per kind and site, ordered by these.
     pub violations: Vec<Violation>,
+    /// As the violations: what is no error by itself.
+    pub warnings: Vec<Violation>,
     pub truncations: Vec<Truncation>,
     /// The limit that ended the search early.
     pub limit: Option<Limit>,
     /// How many graphs were checked against the model.
     pub checks: u64,
+    /// How many threads the program starts, in all executions together.
+    pub threads: usize,
     pub seconds: f64,
 }
 

@@ -108,6 +108,8 @@ pub enum FaultKind {
     /// Misuse of a synchronisation object: unlocking a mutex that the thread does not hold, for
     /// example.
     Lock,
+    /// The process may end while a thread still runs; not an error by itself.
+    Unjoined,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -208,8 +210,8 @@ pub trait Source: Sync {
     /// The contents of a location when main performs its first event.
     fn initial(&self, at: Location) -> Initial;
 
-    /// Whether the program ends when main returns, so that no thread hangs afterwards.
-    fn ends_with_main(&self) -> bool {
+    /// Whether the process ends when main, which has ended in this state, does.
+    fn ends_process(&self, _main: &Self::Thread) -> bool {
         false
     }
 

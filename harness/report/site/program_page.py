@@ -48,7 +48,7 @@ def program_view(site: SiteData, structure: StructureInfo, scenario: Scenario) -
     explorations = record.explorations_of[name]
     found: defaultdict[tuple[str, str], list[tuple[str, Violation]]] = defaultdict(list)
     for exploration in explorations:
-        for violation in exploration.violations:
+        for violation in (*exploration.violations, *exploration.warnings):
             found[violation.kind, violation.message].append((exploration.model, violation))
     return ProgramView(
         name=name,

@@ -159,15 +159,15 @@ impl ConsistencyChecker {
         matches!(self.consistency.flags(), Ok(flags) if flags == Flags::default())
     }
 
-    /// What the model flags when each of these frees counts as a plain write to its location: an
-    /// access that is not ordered with it is then a race.
-    pub fn flags_on_frees(
+    /// What the model flags when each of these allocations and frees counts as a plain write to its
+    /// location: an access that is not ordered with it is then a race.
+    pub fn flags_on_lifetimes(
         &mut self,
         graph: &Graph,
-        freed: &[(EventId, u32)],
+        lifetimes: &[(EventId, u32)],
     ) -> Result<Flags, CatError> {
         self.checks += 1;
-        self.show(graph, freed);
+        self.show(graph, lifetimes);
         self.consistency.flags()
     }
 
@@ -192,8 +192,8 @@ impl ConsistencyChecker {
     }
 
     /// Hands the graph over to the model.
-    fn show(&mut self, graph: &Graph, freed: &[(EventId, u32)]) {
-        self.view.fill(graph, freed);
+    fn show(&mut self, graph: &Graph, lifetimes: &[(EventId, u32)]) {
+        self.view.fill(graph, lifetimes);
         self.lay();
     }
 

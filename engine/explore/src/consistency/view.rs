@@ -80,8 +80,8 @@ pub struct View {
     /// Where each location starts in `orders`.
     pub starts: Vec<u32>,
     index: Vec<Index>,
-    /// The plain writes that stand for frees, with their locations.
-    freed: Vec<(u32, Index)>,
+    /// The plain writes that stand for allocations and frees, with their locations.
+    lifetimes: Vec<(u32, Index, EventId)>,
     joins: Vec<EventId>,
     begins: Vec<ThreadStart>,
 }
@@ -107,12 +107,13 @@ fn order_tag(order: Order) -> u32 {
 }
 
 impl View {
-    /// Sets this view to that of a graph. A free listed with a location is the last, plain write
-    /// there.
-    pub fn fill(&mut self, graph: &Graph, freed: &[(EventId, u32)]) {
+    /// Sets this view to that of a graph. An allocation or a free listed with a location is the
+    /// first or the last, plain write there. The number of a location may be greater than those of
+    /// the graph's: it then stands for an object as a whole.
+    pub fn fill(&mut self, graph: &Graph, lifetimes: &[(EventId, u32)]) {
         self.events.clear();
         self.index.clear();
-        self.freed.clear();
+        self.lifetimes.clear();
         self.joins.clear();
         self.begins.clear();
         self.begins.resize(graph.threads.len(), ThreadStart::Free);
@@ -124,11 +125,13 @@ impl View {
                 source: None,
             });
         }
-        let mut hidden = graph.locations.len() as u32;
+        let known = graph.locations.len() as u32;
+        let whole = lifetimes.iter().map(|(_, location)| location + 1);
+        let mut hidden = whole.max().unwrap_or(0).max(known);
         for (id, event) in graph.events.iter().enumerate() {
             self.see(graph, id as EventId, event, &mut hidden);
-            for (_, location) in freed.iter().filter(|(free, _)| *free == id as EventId) {
-                self.free(graph, event.thread, *location, &mut hidden);
+            for (_, location) in lifetimes.iter().filter(|(at, _)| *at == id as EventId) {
+                self.begin_or_end(graph, id as EventId, *location, &mut hidden);
             }
         }
         for (id, event) in graph.events.iter().enumerate() {
@@ -145,11 +148,18 @@ impl View {
         for number in 0..graph.locations.len() as u32 {
             self.starts.push(self.orders.len() as u32);
             self.orders.push(number);
+            let begins = |id: EventId| matches!(graph.event(id).action, Action::Allocate { .. });
+            let here = |begin: bool| {
+                let here = self.lifetimes.iter();
+                let here = here.filter(move |(place, ..)| *place == number);
+                here.filter(move |(.., id)| begins(*id) == begin)
+                    .map(|(_, index, _)| *index)
+            };
             let index = &self.index;
-            let writes = graph.writes(number).map(|id| index[id as usize]);
-            self.orders.extend(writes);
-            let here = self.freed.iter().filter(|(place, _)| *place == number);
-            self.orders.extend(here.map(|(_, index)| *index));
+            self.orders.extend(here(true));
+            self.orders
+                .extend(graph.writes(number).map(|id| index[id as usize]));
+            self.orders.extend(here(false));
         }
         self.starts.push(self.orders.len() as u32);
     }
@@ -157,7 +167,11 @@ impl View {
     /// The graph's event for an event of the view.
     pub fn id(&self, event: usize) -> Option<EventId> {
         let found = self.index.iter().position(|index| *index as usize == event);
-        found.map(|id| id as EventId)
+        let mut lifetimes = self.lifetimes.iter();
+        found.map(|id| id as EventId).or_else(|| {
+            let found = lifetimes.find(|(_, index, _)| *index as usize == event);
+            found.map(|(.., id)| *id)
+        })
     }
 
     /// The tags of an access; for one half of a read-modify-write, those of the whole.
@@ -228,7 +242,8 @@ impl View {
         self.index.push(seen);
     }
 
-    fn free(&mut self, graph: &Graph, thread: ThreadId, location: u32, hidden: &mut u32) {
+    fn begin_or_end(&mut self, graph: &Graph, id: EventId, location: u32, hidden: &mut u32) {
+        let thread = graph.event(id).thread;
         self.order_before(graph, thread, hidden);
         let seen = self.add(ViewEvent {
             thread: Some(thread),
@@ -236,7 +251,7 @@ impl View {
             tags: tag::WRITE | tag::PLAIN,
             source: None,
         });
-        self.freed.push((location, seen));
+        self.lifetimes.push((location, seen, id));
     }
 
     /// The write that stands for creating a thread; consecutive creations share one. None if no

@@ -143,6 +143,20 @@ impl Graph {
         self.clock(other)[event.thread] > event.index
     }
 
+    /// Whether a thread was created, directly or not, by the event's thread after the event.
+    pub fn is_created_after(&self, thread: ThreadId, id: EventId) -> bool {
+        let event = self.event(id);
+        let mut creator = self.threads[thread].creator;
+        while creator != NONE {
+            let create = self.event(creator);
+            if create.thread == event.thread {
+                return create.index > event.index;
+            }
+            creator = self.threads[create.thread].creator;
+        }
+        false
+    }
+
     /// The index of a location, if some event accesses it.
     pub fn location_number(&self, at: Location) -> Option<u32> {
         let found = self.locations.iter().position(|place| place.at == at);

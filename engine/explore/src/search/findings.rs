@@ -2,7 +2,7 @@
 
 use crate::consistency::checker::Race;
 use crate::exploration::{Counts, ExecutionEnd, ExploreError, Truncation, Violation};
-use crate::graph::execution_graph::{Event, EventId, Graph};
+use crate::graph::execution_graph::{Event, EventId, Graph, NONE};
 use crate::graph::interleaving::is_interleaving;
 use crate::search::execution::EndedExecution;
 use crate::source::{Action, Fault, FaultKind, Next, Source, Wait};
@@ -17,14 +17,14 @@ pub struct Findings {
 
 impl Findings {
     /// Counts a consistent execution in which no thread can continue. Returns how it ended, if it
-    /// is counted, and whether it violates something. `unordered`: a free that the model does not
-    /// order after every use.
+    /// is counted, and whether it violates something. `unordered`: an allocation or a free, and a use
+    /// that the model does not order with it.
     pub fn conclude<S: Source>(
         &mut self,
         source: &S,
         execution: &EndedExecution<S::Thread>,
         race: Option<Race>,
-        unordered: Option<EventId>,
+        unordered: Option<(EventId, EventId)>,
     ) -> Result<Option<(ExecutionEnd, bool)>, ExploreError> {
         let (mut faulty, mut truncated, mut waiting) = (false, false, false);
         let mut violated = false;
@@ -66,12 +66,8 @@ impl Findings {
             }
         }
         let mut misused = misused_objects(source, execution);
-        if let (true, Some(free)) = (misused.is_empty(), unordered) {
-            misused.push(Fault {
-                kind: FaultKind::Memory,
-                message: "use not ordered with a free".to_owned(),
-                site: Some(execution.graph.event(free).site),
-            });
+        if let (true, Some(unordered)) = (misused.is_empty(), unordered) {
+            misused.push(unordered_use(execution.graph, unordered));
         }
         for fault in misused {
             self.violate(&fault, None, execution.graph, 1);
@@ -88,8 +84,10 @@ impl Findings {
             _ => ExecutionEnd::Complete,
         };
         self.counts.count(end);
-        let over = matches!(execution.next(0), Some(Next::Done(_))) && source.ends_with_main();
-        if end == ExecutionEnd::Blocked && !over {
+        for fault in unjoined(source, execution) {
+            self.violate(&fault, None, execution.graph, 1);
+        }
+        if end == ExecutionEnd::Blocked {
             for fault in hangs(execution) {
                 self.violate(&fault, None, execution.graph, 1);
                 violated = true;
@@ -145,6 +143,16 @@ impl Findings {
             Some(_) => {}
             None => self.truncations.push(new),
         }
+    }
+
+    /// Removes what has the cause of another violation: memory that is read before it is written is
+    /// not allocated by then either.
+    pub fn remove_repeated(&mut self) {
+        let uninitialised = |seen: &&Violation| seen.fault.kind == FaultKind::Uninitialised;
+        let seen: Vec<_> = self.violations.iter().filter(uninitialised).collect();
+        let sites: Vec<_> = seen.into_iter().map(|seen| seen.fault.site).collect();
+        self.violations
+            .retain(|seen| seen.fault.message != UNALLOCATED || !sites.contains(&seen.fault.site));
     }
 
     /// Adds what another worker found.
@@ -219,6 +227,97 @@ fn hangs<T: Clone>(execution: &EndedExecution<T>) -> Vec<Fault> {
         }));
     }
     faults
+}
+
+/// The threads that may still run when the process ends with main: no join waits for the thread, and
+/// some event of it, if it has events, does not precede the last one of main.
+fn unjoined<S: Source>(source: &S, execution: &EndedExecution<S::Thread>) -> Vec<Fault> {
+    let (graph, mut faults) = (execution.graph, Vec::new());
+    let ended = matches!(execution.next(0), Some(Next::Done(_)));
+    if !ended
+        || !execution
+            .thread(0)
+            .is_some_and(|main| source.ends_process(main))
+    {
+        return faults;
+    }
+    let end = graph.threads[0].last;
+    let is_over = |id: EventId| end != NONE && (id == end || graph.precedes(id, end));
+    for (thread, events) in graph.threads.iter().enumerate().skip(1) {
+        let joins = |(id, event): (usize, &Event)| {
+            event.action == Action::Join { thread } && is_over(id as EventId)
+        };
+        let over = events.last != NONE && is_over(events.last);
+        if events.creator != NONE && !over && !graph.events.iter().enumerate().any(joins) {
+            faults.push(Fault {
+                kind: FaultKind::Unjoined,
+                message: "main may return while this thread runs, which ends the process"
+                    .to_owned(),
+                site: Some(graph.event(events.creator).site),
+            });
+        }
+    }
+    faults
+}
+
+const UNALLOCATED: &str = "use not ordered with the allocation";
+
+/// A use that the model does not order with the allocation, or with a free, of its object.
+fn unordered_use(graph: &Graph, (one, other): (EventId, EventId)) -> Fault {
+    let action = |id: EventId| graph.event(id).action;
+    let frees = |id: &EventId| matches!(action(*id), Action::Free { .. });
+    let allocates = |id: &EventId| matches!(action(*id), Action::Allocate { .. });
+    let (message, id) = match [one, other].into_iter().find(allocates) {
+        Some(allocation) if allocation == one => (UNALLOCATED, other),
+        Some(_) => (UNALLOCATED, one),
+        None => {
+            let free = [one, other].into_iter().find(frees);
+            ("use not ordered with a free", free.unwrap_or(one))
+        }
+    };
+    Fault {
+        kind: FaultKind::Memory,
+        message: message.to_owned(),
+        site: Some(graph.event(id).site),
+    }
+}
+
+/// Each allocation, with each location of the object that another thread accesses which need not
+/// have been created after it; and, if such a thread frees the object, the two with a location that
+/// stands for the whole object.
+pub fn allocated_elsewhere(graph: &Graph) -> Vec<(EventId, u32)> {
+    let ids = || (0..graph.len() as EventId).map(|id| (id, graph.event(id)));
+    let objects = ids().filter_map(|(id, event)| match event.action {
+        Action::Allocate { base, size, .. } => Some((id, event.thread, base, size)),
+        _ => None,
+    });
+    let objects: Vec<_> = objects.collect();
+    let mut found = Vec::new();
+    let mut whole = graph.locations.len() as u32;
+    for (allocation, thread, base, size) in objects {
+        for (id, event) in ids() {
+            let elsewhere =
+                event.thread != thread && !graph.is_created_after(event.thread, allocation);
+            if !elsewhere {
+                continue;
+            }
+            match event.action {
+                Action::Read { at, .. } | Action::Write { at, .. }
+                    if base <= at.address
+                        && at.address - base < size
+                        && !found.contains(&(allocation, event.location)) =>
+                {
+                    found.push((allocation, event.location));
+                }
+                Action::Free { base: at } if at == base => {
+                    found.extend([(allocation, whole), (id, whole)]);
+                    whole += 1;
+                }
+                _ => {}
+            }
+        }
+    }
+    found
 }
 
 fn extent<S: Source>(source: &S, graph: &Graph, base: u64) -> Option<u64> {

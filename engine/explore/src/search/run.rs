@@ -5,10 +5,11 @@ use super::findings::Findings;
 use super::queue::BranchQueue;
 use super::worker::Worker;
 use crate::consistency::checker::ConsistencyChecker;
-use crate::exploration::{ExecutionEnd, Exploration, ExploreError, Options};
+use crate::exploration::{ExecutionEnd, Exploration, ExploreError, Options, Violation};
 use crate::search::execution::EndedExecution;
-use crate::source::Source;
+use crate::source::{FaultKind, Source};
 use cat::{CatError, Model};
+use program::ir::SiteId;
 
 /// The recursion is as deep as an execution has events, times the number of nested revisits; only
 /// the used part of a stack takes memory.
@@ -83,19 +84,28 @@ where
     });
     let seconds = queue.start.elapsed().as_secs_f64();
     let limit = queue.into_limit()?;
-    found.violations.sort_by(|a, b| {
-        (a.fault.kind, a.fault.site, &a.fault.message).cmp(&(
-            b.fault.kind,
-            b.fault.site,
-            &b.fault.message,
-        ))
-    });
+    found.remove_repeated();
+    let (warnings, violations) = found
+        .violations
+        .into_iter()
+        .partition(|seen| seen.fault.kind == FaultKind::Unjoined);
+    let ordered = |mut found: Vec<Violation>| {
+        found.sort_by(|a, b| order(a).cmp(&order(b)));
+        found
+    };
     Ok(Exploration {
         counts: found.counts,
-        violations: found.violations,
+        violations: ordered(violations),
+        warnings: ordered(warnings),
         truncations: found.truncations,
         limit,
         checks,
+        threads: 0,
         seconds,
     })
+}
+
+/// The order in which violations are listed.
+fn order(seen: &Violation) -> (FaultKind, Option<SiteId>, &str) {
+    (seen.fault.kind, seen.fault.site, &seen.fault.message)
 }

@@ -32,9 +32,9 @@ use crate::consistency::checker::ConsistencyChecker;
 use crate::consistency::stale_access::StaleAccess;
 use crate::exploration::ExecutionEnd;
 use crate::graph::cycle::Reach;
-use crate::graph::execution_graph::{EventId, NONE};
+use crate::graph::execution_graph::{EventId, Graph, NONE};
 use crate::search::execution::{EndedExecution, Execution};
-use crate::search::findings::{freed, Findings};
+use crate::search::findings::{allocated_elsewhere, freed, Findings};
 use crate::search::queue::{BranchQueue, Halt, LOOKS};
 use crate::search::thread_states::{ThreadStates, Transition};
 use crate::source::{Action, EventLabel, Source, ThreadId};
@@ -410,21 +410,36 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Work
         Ok(())
     }
 
+    /// An allocation or a free, each listed with a location, and a use of its object that the model
+    /// does not order with it; the first of the list twice if the model does not name them.
+    fn unordered(
+        &mut self,
+        graph: &Graph,
+        lifetimes: &[(EventId, u32)],
+    ) -> Result<Option<(EventId, EventId)>, Halt> {
+        let Some((first, _)) = lifetimes.first() else {
+            return Ok(None);
+        };
+        let flags = self.checker.flags_on_lifetimes(graph, lifetimes)?;
+        let race = self.checker.race(graph, &flags);
+        Ok(race.map(|race| race.conflict.unwrap_or((*first, *first))))
+    }
+
     fn conclude(&mut self, execution: &Execution, known_consistent: bool) -> Result<(), Halt> {
         let Some(flags) = self.checker.flags(&execution.graph, known_consistent)? else {
             return Ok(());
         };
         let source = self.queue.source;
         let race = self.checker.race(&execution.graph, &flags);
-        let frees = freed(source, &execution.graph);
-        let unordered = match frees.first() {
-            Some((free, _)) if race.is_none() => {
-                let flags = self.checker.flags_on_frees(&execution.graph, &frees)?;
-                let race = self.checker.race(&execution.graph, &flags);
-                race.map(|_| *free)
-            }
-            _ => None,
-        };
+        let mut unordered = None;
+        if race.is_none() {
+            let frees = freed(source, &execution.graph);
+            unordered = self.unordered(&execution.graph, &frees)?;
+        }
+        if race.is_none() && unordered.is_none() {
+            let allocations = allocated_elsewhere(&execution.graph);
+            unordered = self.unordered(&execution.graph, &allocations)?;
+        }
         let execution = execution.ended(&self.states);
         let found = self.found.conclude(source, &execution, race, unordered)?;
         let Some((end, violated)) = found else {

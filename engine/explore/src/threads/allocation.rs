@@ -4,7 +4,7 @@ use crate::threads::environment::{Interruption, ReadMode, ThreadEnvironment};
 use crate::threads::synchronisation::spot;
 use program::interpreter::thread::Thread;
 use program::interpreter::{ExternCall, Flow};
-use program::ir::{Order, SiteId};
+use program::ir::{Order, SiteId, SyncObject};
 use program::library::call::{Library, Wanted};
 use program::memory::{Named, Val, Visibility};
 use std::sync::Arc;
@@ -86,6 +86,20 @@ impl Library for ThreadEnvironment<'_> {
     fn refuse(&mut self, call: &ExternCall) -> Done<Flow> {
         let message = self.local.memory.text(call.arg(0).bits);
         Err(Interruption::Unsupported(message, call.site))
+    }
+
+    fn begin_life(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        object: SyncObject,
+        state: u64,
+    ) -> Done<()> {
+        self.begin_object(t, call, object, state)
+    }
+
+    fn end_life(&mut self, t: &mut Thread, call: &ExternCall, object: SyncObject) -> Done<()> {
+        self.end_object(t, call, object)
     }
 
     fn text(&self, address: u64) -> String {

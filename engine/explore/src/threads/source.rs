@@ -1,5 +1,5 @@
 //! A `Program` as a `Source`: the interpreter, suspended at each event.
-use crate::exploration::{Exploration, ExploreError, Options};
+use crate::exploration::{Exploration, ExploreError, Options, Violation};
 use crate::search::run::explore;
 use crate::source::*;
 use crate::threads::environment::{thread_start, Interruption, ThreadEnvironment};
@@ -8,6 +8,7 @@ use crate::threads::sharing::LearnedSharing;
 use cat::Model;
 use program::interpreter::thread::{State, Thread};
 use program::interpreter::{self, Change, Limits, Outcome, RunEnd};
+use program::ir::sites::{DESTROY, INIT};
 use program::ir::{FuncId, Program, SiteId};
 use program::memory::{Memory, Named, Visibility, MAX_THREADS};
 use std::sync::atomic::Ordering::Relaxed;
@@ -123,10 +124,45 @@ impl<'p> ProgramSource<'p> {
             if !self.sharing.has_changed() {
                 let mut found = found?;
                 found.seconds = start.elapsed().as_secs_f64();
+                found.threads = self.sharing.threads() - 1;
+                self.name_misuses(&mut found.violations);
                 return Ok(found);
             }
             self.settle();
         }
+    }
+
+    /// Races with the initialisation or the destruction of a synchronisation object are misuses of the
+    /// object; one is left out if a misuse is found at its site without it.
+    fn name_misuses(&self, violations: &mut Vec<Violation>) {
+        let known = violations.iter();
+        let known = known.filter(|seen| seen.fault.kind == FaultKind::Lock);
+        let known: Vec<_> = known.map(|seen| seen.fault.site).collect();
+        violations.retain_mut(|seen| {
+            let Some(fault) = self.misuse(seen) else {
+                return true;
+            };
+            let repeated = known.contains(&fault.site);
+            seen.fault = fault;
+            !repeated
+        });
+    }
+
+    fn misuse(&self, race: &Violation) -> Option<Fault> {
+        let (one, other) = race.conflict?;
+        [one, other].into_iter().find_map(|id| {
+            let site = race.graph.event(id).site;
+            let message = match self.program.sites[site as usize].kind {
+                INIT => "initialisation not ordered with a use",
+                DESTROY => "destruction not ordered with a use",
+                _ => return None,
+            };
+            Some(Fault {
+                kind: FaultKind::Lock,
+                message: message.to_string(),
+                site: Some(site),
+            })
+        })
     }
 
     /// Sets, for each object of the initial memory, which threads may use it, as far as known.
@@ -388,8 +424,8 @@ impl Source for ProgramSource<'_> {
         }
     }
 
-    fn ends_with_main(&self) -> bool {
-        true
+    fn ends_process(&self, main: &ProgramThread) -> bool {
+        !main.0.thread.exited
     }
 
     fn extent(&self, base: u64) -> Option<u64> {

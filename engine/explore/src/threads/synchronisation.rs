@@ -5,7 +5,7 @@ use crate::source::{Action, FaultKind, Wait, LOCK};
 use crate::threads::environment::{AccessTarget, Interruption, ReadMode, ThreadEnvironment};
 use program::interpreter::thread::Thread;
 use program::interpreter::{ExternCall, Flow, Outcome, RunEnd};
-use program::ir::{Order, SiteId};
+use program::ir::{Order, SiteId, SyncObject};
 use program::library::threads::thread_handle;
 use program::library::{barrier, condition, mutex, once, Misuse};
 use program::memory::{Dep, Val, MAX_THREADS};
@@ -46,6 +46,60 @@ impl ThreadEnvironment<'_> {
     /// The write of a read-modify-write.
     fn put(&mut self, t: &mut Thread, state: AccessTarget, order: Order, value: u64) -> Done<()> {
         self.write(t, state, order, true, Val::constant(value))
+    }
+
+    /// The state of a condition variable that is used.
+    fn condition(&mut self, t: &mut Thread, state: AccessTarget) -> Done<u64> {
+        let now = self.take(t, state, condition::ORDER, true)?.bits;
+        condition::check_use(now).map_err(|misuse| misused(misuse, state.site))?;
+        Ok(now)
+    }
+
+    pub fn begin_object(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        object: SyncObject,
+        new: u64,
+    ) -> Done<()> {
+        let state = spot(call.arg(0).bits, object.size(), call.site);
+        let (order, rmw) = match object {
+            SyncObject::Condition => (condition::ORDER, true),
+            _ => (Order::Na, false),
+        };
+        let how = ReadMode {
+            order,
+            rmw,
+            uninitialised_ok: true,
+        };
+        let old = self.read(t, state, how)?.bits;
+        object
+            .check_init(old)
+            .map_err(|misuse| misused(misuse, call.site))?;
+        self.write(t, state, order, rmw, Val::constant(new))
+    }
+
+    pub fn end_object(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        object: SyncObject,
+    ) -> Done<()> {
+        let state = spot(call.arg(0).bits, object.size(), call.site);
+        let (order, rmw) = match object.ends_atomically() {
+            true => (Order::Rlx, true),
+            false => (Order::Na, false),
+        };
+        let how = ReadMode {
+            order,
+            rmw,
+            uninitialised_ok: true,
+        };
+        let old = self.read(t, state, how)?.bits;
+        let destroyed = object
+            .destroy(old)
+            .map_err(|misuse| misused(misuse, call.site))?;
+        self.write(t, state, order, rmw, Val::constant(destroyed))
     }
 
     pub fn create_thread(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
@@ -102,7 +156,7 @@ impl ThreadEnvironment<'_> {
         let state = spot(at, mutex::SIZE, site);
         let now = self.take(t, state, mutex::LOCK, false)?;
         let held = t.holds(at);
-        match mutex::lock(now.bits, t.id, held) {
+        match mutex::lock(now.bits, t.id, held).map_err(|misuse| misused(misuse, site))? {
             mutex::Lock::Acquire(locked) => {
                 self.still = !self.program.has_trylock;
                 self.put(t, state, mutex::LOCK, locked)?;
@@ -142,7 +196,7 @@ impl ThreadEnvironment<'_> {
         let (at, mutex) = (call.args[0].bits, call.args[1].bits);
         condition::check_wait(t.holds(mutex)).map_err(|misuse| misused(misuse, call.site))?;
         let state = spot(at, condition::SIZE, call.site);
-        let waiting = self.take(t, state, condition::ORDER, true)?.bits;
+        let waiting = self.condition(t, state)?;
         let waiting = condition::begin_wait(waiting, t.id);
         self.put(t, state, condition::ORDER, waiting)?;
         self.release(t, call.write_site, mutex)?;
@@ -156,7 +210,7 @@ impl ThreadEnvironment<'_> {
         }
         let lock = spot(mutex, mutex::SIZE, call.site);
         let now = self.take(t, lock, mutex::LOCK, false)?.bits;
-        match mutex::lock(now, t.id, 0) {
+        match mutex::lock(now, t.id, 0).map_err(|misuse| misused(misuse, call.site))? {
             mutex::Lock::Acquire(locked) => self.put(t, lock, mutex::LOCK, locked),
             _ => self.blocked(t, lock, mutex::AWAITED),
         }
@@ -165,7 +219,7 @@ impl ThreadEnvironment<'_> {
     /// Wakes one of the threads that wait now.
     pub fn signal_condition(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
         let state = spot(call.args[0].bits, condition::SIZE, call.site);
-        let waiting = self.take(t, state, condition::ORDER, true)?.bits;
+        let waiting = self.condition(t, state)?;
         let choice = match condition::waiters(waiting) {
             0 | 1 => 0,
             waiters => self.choose_one(waiters, call.site)?,
@@ -178,7 +232,7 @@ impl ThreadEnvironment<'_> {
 
     pub fn broadcast_condition(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
         let state = spot(call.args[0].bits, condition::SIZE, call.site);
-        if self.take(t, state, condition::ORDER, true)?.bits == condition::NO_WAITERS {
+        if self.condition(t, state)? == condition::NO_WAITERS {
             return Ok(());
         }
         self.put(t, state, condition::ORDER, condition::NO_WAITERS)

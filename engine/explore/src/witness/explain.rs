@@ -15,8 +15,8 @@ impl Witness {
         let graph = &violation.graph;
         let mut slice = Slice::new(source, graph, end);
         let nodes = Nodes::new(graph, &slice.by_thread);
-        let selection = match violation.fault.kind {
-            FaultKind::Race => race(&slice, &nodes, violation.conflict),
+        let selection = match (violation.fault.kind, violation.conflict) {
+            (FaultKind::Race, conflict) | (_, conflict @ Some(_)) => race(&slice, &nodes, conflict),
             _ => depended(&mut slice, &nodes, &violation.fault),
         };
         Renderer::new(source, &slice, &nodes, selection).render()

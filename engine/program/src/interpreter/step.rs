@@ -323,6 +323,7 @@ fn run<W: Environment>(
                 Flow::Wait => return Ok(()),
                 Flow::ExitThread(value) => {
                     environment.leave(thread, 0)?;
+                    thread.exited = true;
                     ended(program, thread, environment, value.bits);
                     return Ok(());
                 }

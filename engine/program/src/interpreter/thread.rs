@@ -96,6 +96,8 @@ pub struct Thread {
     /// How many of `Program::thread_exits` have been entered.
     pub exits: usize,
     pub result: u64,
+    /// It has ended by `pthread_exit`, which ends the process only with the last thread.
+    pub exited: bool,
     /// Counts progress: writes of new values, allocations, creation of threads.
     pub epoch: u64,
     /// Hash of the thread's private memory and of the locks that it holds.
@@ -132,6 +134,7 @@ impl Thread {
             result: 0,
             choices: 0,
             exits: 0,
+            exited: false,
             epoch: 0,
             private: 0,
             idle: 0,

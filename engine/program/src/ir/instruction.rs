@@ -338,6 +338,14 @@ pub enum Callee {
     Through(Operand),
 }
 
+/// The kinds of synchronisation objects that calls initialise and destroy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SyncObject {
+    Mutex,
+    Condition,
+    Barrier,
+}
+
 /// Functions of the library that the engine models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extern {
@@ -351,11 +359,14 @@ pub enum Extern {
     MutexTrylock,
     MutexUnlock,
     AttrSetType,
+    CondInit,
     CondSignal,
     CondBroadcast,
     CondWait,
     BarrierInit,
     BarrierWait,
+    /// Ends the life of a synchronisation object.
+    Destroy(SyncObject),
     Once,
     Malloc,
     Calloc,

@@ -2,6 +2,10 @@
 use super::instruction::Order;
 use crate::llvm::metadata::{is_system, Metadata, Position};
 
+/// The kinds of sites at which the life of a synchronisation object begins and ends.
+pub const INIT: &str = "init";
+pub const DESTROY: &str = "destroy";
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Site {
     pub file: String,

@@ -15,6 +15,13 @@ pub const AWAITED: &str = "a barrier";
 pub const SERIAL_THREAD: u64 = 0xffff_ffff;
 
 const ROUND: u64 = 0xffff_ffff;
+/// The state of a destroyed barrier.
+pub const DESTROYED: u64 = u64::MAX;
+
+/// Whether some thread waits; not for memory that never was a barrier.
+pub fn is_awaited(state: u64) -> bool {
+    (1..threads(state)).contains(&arrived(state))
+}
 
 /// The state of a new barrier for so many threads.
 pub fn initial(threads: u64) -> u64 {
@@ -45,6 +52,9 @@ pub enum Arrival {
 }
 
 pub fn arrive(state: u64) -> Result<Arrival, Misuse> {
+    if state == DESTROYED {
+        return Err(Misuse("use of a destroyed barrier"));
+    }
     if threads(state) == 0 {
         return Err(Misuse("barrier initialised for 0 threads"));
     }
@@ -72,5 +82,7 @@ mod tests {
         };
         assert_eq!((threads(next), arrived(next), round(next)), (2, 0, 1));
         assert!(arrive(initial(0)).is_err());
+        assert!(arrive(DESTROYED).is_err() && !is_awaited(DESTROYED));
+        assert!(is_awaited(one) && !is_awaited(next));
     }
 }

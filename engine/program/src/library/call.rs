@@ -1,10 +1,10 @@
 //! Library calls: decoding, arguments, errors, and the operations that an environment performs.
 use super::threads::{thread_handle, thread_of_handle};
-use super::{barrier, mutex};
+use super::{barrier, condition, mutex};
 use crate::interpreter::environment::{Environment, ExternCall, Flow};
 use crate::interpreter::outcome::{Outcome, RunEnd};
 use crate::interpreter::thread::Thread;
-use crate::ir::instruction::{Extern, FuncId, SiteId};
+use crate::ir::instruction::{Extern, FuncId, SiteId, SyncObject};
 use crate::ir::program::Program;
 use crate::llvm::types::MAX_SIZE;
 use crate::memory::value::Val;
@@ -28,6 +28,21 @@ pub trait Library: Environment {
         address: u64,
         size: u32,
         value: u64,
+    ) -> Result<(), Self::Interruption>;
+    /// Begins the life of the synchronisation object at the call's first argument.
+    fn begin_life(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        object: SyncObject,
+        state: u64,
+    ) -> Result<(), Self::Interruption>;
+    /// Ends it.
+    fn end_life(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        object: SyncObject,
     ) -> Result<(), Self::Interruption>;
     /// The zero-terminated text at an address.
     fn text(&self, address: u64) -> String;
@@ -111,7 +126,7 @@ pub fn call<L: Library>(
                 0 => arg(2).bits & 1,
                 attributes => l.field(t, call, attributes, 4)?,
             };
-            l.set_field(t, call, at, mutex::SIZE, mutex::initial(kind == 1))?;
+            l.begin_life(t, call, SyncObject::Mutex, mutex::initial(kind == 1))?;
             result(0)
         }
         Extern::AttrSetType => {
@@ -139,7 +154,15 @@ pub fn call<L: Library>(
         }
         Extern::BarrierInit => {
             let state = barrier::initial(arg(1).bits);
-            l.set_field(t, call, at, barrier::SIZE, state)?;
+            l.begin_life(t, call, SyncObject::Barrier, state)?;
+            result(0)
+        }
+        Extern::CondInit => {
+            l.begin_life(t, call, SyncObject::Condition, condition::NO_WAITERS)?;
+            result(0)
+        }
+        Extern::Destroy(object) => {
+            l.end_life(t, call, object)?;
             result(0)
         }
         Extern::BarrierWait => l.wait_at_barrier(t, call),

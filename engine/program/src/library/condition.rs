@@ -14,6 +14,22 @@ fn bit(thread: usize) -> u64 {
     1 << thread
 }
 
+/// The state of a destroyed condition variable.
+pub const DESTROYED: u64 = u64::MAX;
+
+/// Whether some thread waits.
+pub fn is_awaited(state: u64) -> bool {
+    state != NO_WAITERS && state != DESTROYED
+}
+
+/// Whether the condition variable may be used.
+pub fn check_use(state: u64) -> Result<(), Misuse> {
+    match state {
+        DESTROYED => Err(Misuse("use of a destroyed condition variable")),
+        _ => Ok(()),
+    }
+}
+
 /// Whether a thread that holds the mutex `held` times may wait.
 pub fn check_wait(held: u32) -> Result<(), Misuse> {
     match held {
@@ -30,12 +46,15 @@ pub fn begin_wait(state: u64, thread: usize) -> u64 {
 }
 
 pub fn is_waiting(state: u64, thread: usize) -> bool {
-    state & bit(thread) != 0
+    state != DESTROYED && state & bit(thread) != 0
 }
 
 /// How many threads wait: which of them a signal wakes is a choice.
 pub fn waiters(state: u64) -> u32 {
-    state.count_ones()
+    match state {
+        DESTROYED => 0,
+        state => state.count_ones(),
+    }
 }
 
 /// The state after a signal that wakes the waiting thread of this number, counted from 0 in the

@@ -5,11 +5,13 @@
 //! the explorer alike: its state is one word in the object's own memory, and an operation maps the
 //! state before to the state after, or has to wait. An environment reads and writes that word, at
 //! the memory orders given here. Zeros, which every static initialiser consists of, are a free
-//! mutex, a condition variable without waiters, and a once flag whose function was not called yet.
+//! mutex, a condition variable without waiters, and a once flag whose function was not called yet. A destroyed object has a state of its own, in which
+//! every use is an error.
 //!
 //! | object             | state                                                                |
 //! |--------------------|----------------------------------------------------------------------|
-//! | mutex              | 4 bytes: its owner's number plus one, 0 when free; a bit: recursive  |
+//! | mutex              | 4 bytes: its owner's number plus one, 0 when free; bits: recursive,  |
+//! |                    | destroyed                                                            |
 //! | condition variable | 8 bytes: a bit per waiting thread                                    |
 //! | barrier            | 8 bytes: how many threads it is for, how many have arrived, its round|
 //! | once flag          | 4 bytes: 0 not called, 1 running, 2 returned                         |
@@ -17,6 +19,7 @@
 pub mod barrier;
 pub mod call;
 pub mod condition;
+pub mod lifetime;
 pub mod mutex;
 pub mod once;
 pub mod threads;

@@ -2,6 +2,7 @@
 //! owner ([`Held`](crate::interpreter::thread::Held)), and is no part of the state.
 use super::Misuse;
 use crate::ir::instruction::Order;
+use crate::memory::address_space::MAX_THREADS;
 
 /// The size of the state, in bytes.
 pub const SIZE: u32 = 4;
@@ -13,6 +14,8 @@ pub const UNLOCK: Order = Order::Rel;
 pub const AWAITED: &str = "a lock";
 
 const RECURSIVE: u64 = 1 << 31;
+/// The state of a destroyed mutex.
+pub const DESTROYED: u64 = 1 << 30;
 
 /// The state of a new mutex.
 pub fn initial(recursive: bool) -> u64 {
@@ -33,16 +36,23 @@ pub enum Lock {
     Busy,
 }
 
+/// Whether some thread holds the mutex; not for memory that never was one.
+pub fn is_held(state: u64) -> bool {
+    (1..=MAX_THREADS as u64).contains(&(state & !RECURSIVE))
+}
+
 /// Locking by a thread that holds the mutex `held` times. `pthread_cond_wait`, which has
 /// unlocked it however often it was held, locks it as a thread that does not hold it.
-pub fn lock(state: u64, thread: usize, held: u32) -> Lock {
+pub fn lock(state: u64, thread: usize, held: u32) -> Result<Lock, Misuse> {
     let recursive = state & RECURSIVE;
-    if state == recursive {
-        Lock::Acquire(recursive | (thread as u64 + 1))
+    if state == DESTROYED {
+        Err(Misuse("lock of a destroyed mutex"))
+    } else if state == recursive {
+        Ok(Lock::Acquire(recursive | (thread as u64 + 1)))
     } else if held > 0 && recursive != 0 {
-        Lock::Again
+        Ok(Lock::Again)
     } else {
-        Lock::Busy
+        Ok(Lock::Busy)
     }
 }
 
@@ -67,15 +77,17 @@ mod tests {
     fn a_mutex_is_locked_by_one_thread_and_again_only_if_recursive() {
         for recursive in [false, true] {
             let free_state = initial(recursive);
-            let Lock::Acquire(locked) = lock(free_state, 3, 0) else {
+            let Ok(Lock::Acquire(locked)) = lock(free_state, 3, 0) else {
                 panic!("a new mutex is free");
             };
-            assert_eq!(lock(locked, 2, 0), Lock::Busy);
+            assert_eq!(lock(locked, 2, 0), Ok(Lock::Busy));
             let again = if recursive { Lock::Again } else { Lock::Busy };
-            assert_eq!(lock(locked, 3, 1), again);
+            assert_eq!(lock(locked, 3, 1), Ok(again));
+            assert!(is_held(locked) && !is_held(free_state));
             assert_eq!(free(locked), free_state);
         }
         assert_eq!((unlock(1), unlock(2)), (Ok(true), Ok(false)));
         assert!(unlock(0).is_err());
+        assert!(lock(DESTROYED, 1, 0).is_err());
     }
 }

@@ -1,6 +1,7 @@
 //! Lowers calls: of the program's functions, of the library, of LLVM's intrinsics.
 use crate::error::{Error, Result};
 use crate::ir::instruction::*;
+use crate::ir::sites::{DESTROY, INIT};
 use crate::llvm::ast::{Inst, Typed, Value};
 use crate::llvm::types::{Type, TypeId};
 use crate::lower::cxx;
@@ -29,14 +30,6 @@ pub const IGNORED: &[&str] = &[
     "pthread_attr_setstacksize",
     "pthread_attr_setdetachstate",
     "pthread_mutexattr_destroy",
-    "pthread_mutex_destroy",
-    "pthread_spin_destroy",
-    "mtx_destroy",
-    "pthread_cond_init",
-    "pthread_cond_destroy",
-    "cnd_init",
-    "cnd_destroy",
-    "pthread_barrier_destroy",
     "pthread_setname_np",
     "pthread_setaffinity_np",
     "pthread_setconcurrency",
@@ -199,9 +192,9 @@ impl<'a> Lower<'_, '_, 'a> {
             "pthread_self" | "thrd_current" => (ThreadSelf, "call", Order::Na, vec![]),
             "pthread_equal" | "thrd_equal" => (ThreadEqual, "call", Order::Na, given),
             "pthread_exit" | "thrd_exit" => (ThreadExit, "call", Order::Na, given),
-            "pthread_mutex_init" => (MutexInit, "call", Order::Na, vec![arg(0), arg(1), zero]),
-            "mtx_init" => (MutexInit, "call", Order::Na, vec![arg(0), zero, arg(1)]),
-            "pthread_spin_init" => (MutexInit, "call", Order::Na, vec![arg(0), zero, zero]),
+            "pthread_mutex_init" => (MutexInit, INIT, Order::Na, vec![arg(0), arg(1), zero]),
+            "mtx_init" => (MutexInit, INIT, Order::Na, vec![arg(0), zero, arg(1)]),
+            "pthread_spin_init" => (MutexInit, INIT, Order::Na, vec![arg(0), zero, zero]),
             "pthread_mutexattr_init" => (AttrSetType, "call", Order::Na, vec![arg(0), zero]),
             "pthread_mutexattr_settype" => (AttrSetType, "call", Order::Na, given),
             "pthread_mutex_lock" | "mtx_lock" | "pthread_spin_lock" => {
@@ -235,9 +228,17 @@ impl<'a> Lower<'_, '_, 'a> {
                 self.emit(inst, op);
                 return Ok(());
             }
+            "pthread_mutex_destroy" | "pthread_spin_destroy" | "mtx_destroy" => {
+                (Destroy(SyncObject::Mutex), DESTROY, Order::Na, given)
+            }
+            "pthread_cond_init" | "cnd_init" => (CondInit, INIT, Order::Na, given),
+            "pthread_cond_destroy" | "cnd_destroy" => {
+                (Destroy(SyncObject::Condition), DESTROY, Order::Rlx, given)
+            }
+            "pthread_barrier_destroy" => (Destroy(SyncObject::Barrier), DESTROY, Order::Rlx, given),
             "pthread_cond_signal" | "cnd_signal" => (CondSignal, "call", Order::Na, given),
             "pthread_cond_broadcast" | "cnd_broadcast" => (CondBroadcast, "call", Order::Na, given),
-            "pthread_barrier_init" => (BarrierInit, "call", Order::Na, vec![arg(0), arg(2)]),
+            "pthread_barrier_init" => (BarrierInit, INIT, Order::Na, vec![arg(0), arg(2)]),
             "pthread_barrier_wait" => {
                 let write_site = self.site(inst, "RMW", Order::AcqRel);
                 let site = self.site(inst, "R", Order::Acq);
@@ -282,7 +283,7 @@ impl<'a> Lower<'_, '_, 'a> {
         }
         let needed = match function {
             ThreadExit | Malloc | Free | MutexLock | MutexUnlock | CondSignal | CondBroadcast
-            | BarrierWait | Exit | Choose | Misuse | Refuse => 1,
+            | BarrierWait | CondInit | Destroy(_) | Exit | Choose | Misuse | Refuse => 1,
             ThreadEqual | AttrSetType | Once | Calloc | Realloc | AlignedAlloc => 2,
             PosixMemalign => 3,
             _ => 0,

@@ -4,11 +4,12 @@ use crate::interpreter::environment::{ExternCall, Flow};
 use crate::interpreter::event::{Event, EventKind};
 use crate::interpreter::outcome::{Outcome, RunEnd};
 use crate::interpreter::thread::Thread;
-use crate::ir::instruction::{Order, SiteId};
+use crate::ir::instruction::{Order, SiteId, SyncObject};
 use crate::library::call::Library;
 use crate::memory::address_space::ResolvedAddress;
 use crate::memory::value::Val;
 use crate::sc::machine::{event, StepEnvironment};
+use crate::sc::synchronisation::misused;
 
 impl StepEnvironment<'_, '_> {
     fn log_range(
@@ -93,6 +94,33 @@ impl Library for StepEnvironment<'_, '_> {
     fn refuse(&mut self, call: &ExternCall) -> Result<Flow, RunEnd> {
         let message = self.shared.memory.text(call.arg(0).bits);
         Err(RunEnd::new(Outcome::Bound, message, Some(call.site)))
+    }
+
+    fn begin_life(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        object: SyncObject,
+        state: u64,
+    ) -> Result<(), RunEnd> {
+        let old = self.state_of(t, call, object)?;
+        object
+            .check_init(old)
+            .map_err(|misuse| misused(misuse, call.site))?;
+        self.set_field(t, call, call.arg(0).bits, object.size(), state)
+    }
+
+    fn end_life(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        object: SyncObject,
+    ) -> Result<(), RunEnd> {
+        let old = self.state_of(t, call, object)?;
+        let destroyed = object
+            .destroy(old)
+            .map_err(|misuse| misused(misuse, call.site))?;
+        self.set_field(t, call, call.arg(0).bits, object.size(), destroyed)
     }
 
     fn text(&self, address: u64) -> String {

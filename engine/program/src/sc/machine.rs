@@ -167,7 +167,7 @@ impl Machine {
 
     fn may_lock(&self, mutex: u64, t: usize, held: u32) -> bool {
         let state = self.shared.memory.word(mutex, mutex::SIZE);
-        mutex::lock(state, t, held) != mutex::Lock::Busy
+        mutex::lock(state, t, held) != Ok(mutex::Lock::Busy)
     }
 
     /// How many alternatives the next step of an enabled thread has at this point; 0 if it commutes
@@ -235,7 +235,11 @@ impl Machine {
                     _ => 0,
                 };
                 match function {
-                    Extern::MutexLock | Extern::MutexTrylock | Extern::Once => lock(0),
+                    Extern::MutexLock
+                    | Extern::MutexTrylock
+                    | Extern::Once
+                    | Extern::CondInit
+                    | Extern::Destroy(_) => lock(0),
                     Extern::MutexUnlock if context.program.has_trylock => lock(0),
                     Extern::BarrierWait if thread.state == State::Running => lock(0),
                     Extern::CondWait if thread.state == State::Running => {

@@ -7,7 +7,7 @@ use crate::interpreter::environment::{ExternCall, Flow};
 use crate::interpreter::event::{Event, EventKind, Update};
 use crate::interpreter::outcome::{Outcome, RunEnd};
 use crate::interpreter::thread::{State, Thread};
-use crate::ir::instruction::{Order, RmwOp, SiteId};
+use crate::ir::instruction::{Order, RmwOp, SiteId, SyncObject};
 use crate::library::mutex::Lock;
 use crate::library::threads::thread_handle;
 use crate::library::{barrier, condition, mutex, once, Misuse};
@@ -15,7 +15,7 @@ use crate::memory::address_space::{ResolvedAddress, MAX_THREADS};
 use crate::memory::value::Val;
 use crate::sc::machine::{event, StepEnvironment, LOCK_SIZE};
 
-fn misused(misuse: Misuse, site: SiteId) -> RunEnd {
+pub fn misused(misuse: Misuse, site: SiteId) -> RunEnd {
     RunEnd::new(Outcome::Memory, misuse.0, Some(site))
 }
 
@@ -30,6 +30,19 @@ impl StepEnvironment<'_, '_> {
         let place = self.find(at, size.into(), site, true)?;
         self.shared.memory.write(place, size, Val::constant(state));
         Ok(())
+    }
+
+    /// The state of the object at a call's first argument, which the call changes.
+    pub fn state_of(
+        &mut self,
+        t: &Thread,
+        call: &ExternCall,
+        object: SyncObject,
+    ) -> Result<u64, RunEnd> {
+        let (at, size) = (call.arg(0).bits, object.size());
+        self.find(at, size.into(), call.site, true)?;
+        self.touch(t, at, size, true);
+        Ok(self.state(at, size))
     }
 
     pub fn locate(&self, e: &mut Event, place: ResolvedAddress, address: Val, size: u32) {
@@ -114,7 +127,8 @@ impl StepEnvironment<'_, '_> {
         let at = mutex.bits;
         self.find(at, mutex::SIZE.into(), site, true)?;
         let state = self.state(at, mutex::SIZE);
-        let locked = match mutex::lock(state, t.id, held) {
+        let lock = mutex::lock(state, t.id, held).map_err(|misuse| misused(misuse, site))?;
+        let locked = match lock {
             Lock::Acquire(locked) => locked,
             Lock::Again => state,
             Lock::Busy => return Ok(false),
@@ -157,6 +171,7 @@ impl StepEnvironment<'_, '_> {
         let held = t.holds(mutex.bits);
         if t.state == State::Running {
             condition::check_wait(held).map_err(|misuse| misused(misuse, call.site))?;
+            self.check_condition(call)?;
             self.touch(t, condition, LOCK_SIZE, true);
             self.log_lock(t, call.write_site, mutex, EventKind::Unlock)?;
             let free = t.free_state(mutex.bits);
@@ -179,9 +194,15 @@ impl StepEnvironment<'_, '_> {
         Ok(Flow::Wait)
     }
 
+    fn check_condition(&self, call: &ExternCall) -> Result<(), RunEnd> {
+        let state = self.state(call.args[0].bits, condition::SIZE);
+        condition::check_use(state).map_err(|misuse| misused(misuse, call.site))
+    }
+
     /// Wakes the waiting thread that the step's alternative selects.
     pub fn signal_condition(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), RunEnd> {
         let at = call.args[0].bits;
+        self.check_condition(call)?;
         self.touch(t, at, LOCK_SIZE, true);
         let choice = self.context.variant;
         t.log.note((call.site, choice as usize));
@@ -195,6 +216,7 @@ impl StepEnvironment<'_, '_> {
 
     pub fn broadcast_condition(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), RunEnd> {
         let at = call.args[0].bits;
+        self.check_condition(call)?;
         self.touch(t, at, LOCK_SIZE, true);
         t.log.note(call.site);
         if self.state(at, condition::SIZE) != condition::NO_WAITERS {

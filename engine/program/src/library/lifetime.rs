@@ -1,0 +1,90 @@
+//! The beginning and the end of a synchronisation object: `pthread_mutex_init`,
+//! `pthread_cond_destroy` and so on.
+use super::{barrier, condition, mutex, Misuse};
+use crate::ir::instruction::SyncObject;
+
+impl SyncObject {
+    /// The size of the state, in bytes.
+    pub fn size(self) -> u32 {
+        match self {
+            SyncObject::Mutex => mutex::SIZE,
+            SyncObject::Condition => condition::SIZE,
+            SyncObject::Barrier => barrier::SIZE,
+        }
+    }
+
+    /// Whether destroying the object is an atomic access, which races with no other. POSIX allows
+    /// it although a thread that was woken, or that leaves the barrier, reads the state once more.
+    pub fn ends_atomically(self) -> bool {
+        self != SyncObject::Mutex
+    }
+
+    /// Whether an object in this state may be initialised.
+    pub fn check_init(self, state: u64) -> Result<(), Misuse> {
+        let in_use = match self {
+            SyncObject::Mutex => mutex::is_held(state),
+            SyncObject::Condition => condition::is_awaited(state),
+            SyncObject::Barrier => barrier::is_awaited(state),
+        };
+        match (in_use, self) {
+            (false, _) => Ok(()),
+            (_, SyncObject::Mutex) => Err(Misuse("initialisation of a mutex that is held")),
+            (_, SyncObject::Condition) => Err(Misuse(
+                "initialisation of a condition variable for which a thread waits",
+            )),
+            (_, SyncObject::Barrier) => Err(Misuse(
+                "initialisation of a barrier at which a thread waits",
+            )),
+        }
+    }
+
+    /// The state of an object in this state when it is destroyed.
+    pub fn destroy(self, state: u64) -> Result<u64, Misuse> {
+        let (destroyed, in_use) = match self {
+            SyncObject::Mutex => (mutex::DESTROYED, mutex::is_held(state)),
+            SyncObject::Condition => (condition::DESTROYED, condition::is_awaited(state)),
+            SyncObject::Barrier => (barrier::DESTROYED, barrier::is_awaited(state)),
+        };
+        if state == destroyed {
+            return Err(Misuse(match self {
+                SyncObject::Mutex => "destruction of a destroyed mutex",
+                SyncObject::Condition => "destruction of a destroyed condition variable",
+                SyncObject::Barrier => "destruction of a destroyed barrier",
+            }));
+        }
+        if in_use {
+            return Err(Misuse(match self {
+                SyncObject::Mutex => "destruction of a mutex that is held",
+                SyncObject::Condition => {
+                    "destruction of a condition variable for which a thread waits"
+                }
+                SyncObject::Barrier => "destruction of a barrier at which a thread waits",
+            }));
+        }
+        Ok(destroyed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use SyncObject::{Barrier, Condition, Mutex};
+
+    #[test]
+    fn an_object_is_destroyed_once_and_not_in_use_and_may_be_initialised_again() {
+        let Ok(barrier::Arrival::Waits(met)) = barrier::arrive(barrier::initial(2)) else {
+            panic!("another thread is to come");
+        };
+        let waiting = condition::begin_wait(condition::NO_WAITERS, 2);
+        for (object, idle, in_use) in [
+            (Mutex, mutex::initial(false), 3),
+            (Condition, condition::NO_WAITERS, waiting),
+            (Barrier, barrier::initial(2), met),
+        ] {
+            let gone = object.destroy(idle).expect("it is not in use");
+            assert!(object.destroy(gone).is_err() && object.destroy(in_use).is_err());
+            assert!(object.check_init(gone).is_ok() && object.check_init(idle).is_ok());
+            assert!(object.check_init(in_use).is_err());
+        }
+    }
+}
