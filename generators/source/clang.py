@@ -32,6 +32,7 @@ FLAGS = [
     *("-S", "-emit-llvm", "-g", "-O0", "-Xclang", "-disable-O0-optnone"),
     *("-fno-discard-value-names", "-fno-sanitize=all", "-fno-stack-protector"),
     *("-fno-color-diagnostics", "-w", "-H", "-Xclang", "-fmacro-prefix-map=./=", "-DWEAKSPOT=1"),
+    *("-Xclang", "-mno-constructor-aliases"),  # a call of an alias is not inlined
 ]
 ZIG_FLAGS = ["-target", "x86_64-linux-musl", "-mcx16"]
 
@@ -54,15 +55,23 @@ LANGUAGE_FLAGS = {
 LEAN = "-D_LIBCPP_REMOVE_TRANSITIVE_INCLUDES"
 """libc++'s headers without optional includes: at most half the time."""
 
+LIBRARY_FLAGS = [
+    *("-x", "c++", "-std=gnu++23", "-gline-tables-only", LEAN),
+    *("-D_LIBCPP_BUILDING_LIBRARY", "-DLIBCXX_BUILDING_LIBCXXABI", "-DHAS_THREAD_LOCAL"),
+]
+"""How libc++'s own sources are compiled."""
+LIBRARY_FOLDERS = ("libcxx/src", "libcxx/libc", "libcxxabi/include")
+
 
 class Clang(msgspec.Struct, frozen=True):
     """A clang: the command for each language, an identity that changes with its version, the
-    folders of its own headers."""
+    folders of its own headers. `library` holds the sources of libc++, if they come with it."""
 
     commands: dict[str, list[str]]
     identity: str
     name: str
     headers: list[str]
+    library: Path | None = None
 
     def describe(self, raw: str) -> str:
         version = re.search(r'producer: "[^"]*?clang version ([^" ]+)', raw)
@@ -76,6 +85,8 @@ class Clang(msgspec.Struct, frozen=True):
             return f"<weakspot/{name[len(str(LIBRARY)) + 1 :]}>"
         if not any(name.startswith(f"{folder}/") for folder in self.headers):
             return None
+        if self.library and name.startswith(f"{self.library}/") and "/include/" not in name:
+            return f"<{name[len(str(self.library)) + 1 :]}>"
         return f"<{name.rpartition('/include/')[2] or posixpath.basename(name)}>"
 
 
@@ -104,6 +115,7 @@ def _ziglang() -> Clang:
         identity=name,
         name=name,
         headers=[str(folder / "lib")],
+        library=folder / "lib",
     )
 
 
@@ -129,21 +141,40 @@ def run(clang: Clang, path: Path, options: Sequence[str]) -> tuple[str, list[str
     """The raw text of the IR, and the names of the user's files that it was made from."""
     name = path.name if not path.name.startswith("-") else f"./{path.name}"
     language = SUFFIXES[path.suffix]
+    # a source may rely on an indirect include: it then gets the complete headers
+    for lean in ([LEAN], []) if language == "c++" else ([],):
+        flags = [*options, *lean, *LANGUAGE_FLAGS[language]]
+        text, status, stderr = _compiled(clang.commands[language], flags, path, name)
+        if text is not None:
+            return text, sorted({path.name, *_included(stderr, clang)})
+    raise _compile_error(stderr, clang, path, status)
+
+
+def compile_library(clang: Clang, source: str) -> str:
+    """The raw text of the IR of one of libc++'s own sources, which is named relative to
+    `clang.library`."""
+    assert clang.library is not None
+    path = clang.library / source
+    flags = [*LIBRARY_FLAGS, *(f"-I{clang.library / folder}" for folder in LIBRARY_FOLDERS)]
+    text, status, stderr = _compiled(clang.commands["c++"], flags, path, str(path))
+    if text is None:
+        raise _compile_error(stderr, clang, path, status)
+    return text
+
+
+def _compiled(
+    compiler: Sequence[str], flags: Sequence[str], path: Path, name: str
+) -> tuple[str | None, int, str]:
+    """The IR, or None; the exit status and the error output."""
     with scratch_folder() as scratch:
         out = scratch / "out.ll"
         # zig insists on a cache folder although it only writes passing files into it
         environment = {**os.environ, "LC_ALL": "C", "ZIG_GLOBAL_CACHE_DIR": str(scratch / "zig")}
-        # a source may rely on an indirect include: it then gets the complete headers
-        for lean in ([LEAN], []) if language == "c++" else ([],):
-            flags = [*FLAGS, *options, *lean, *LANGUAGE_FLAGS[language]]
-            command = [*clang.commands[language], *flags, "-o", str(out), name]
-            status, stderr = _execute(command, path, environment)
-            if status == 0 and out.exists():
-                break
-        else:
-            raise _compile_error(stderr, clang, path, status)
-        text = out.read_text(encoding="utf-8", errors="surrogateescape")
-    return text, sorted({path.name, *_included(stderr, clang)})
+        command = [*compiler, *FLAGS, *flags, "-o", str(out), name]
+        status, stderr = _execute(command, path, environment)
+        if status != 0 or not out.exists():
+            return None, status, stderr
+        return out.read_text(encoding="utf-8", errors="surrogateescape"), status, stderr
 
 
 @contextlib.contextmanager

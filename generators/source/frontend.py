@@ -14,9 +14,8 @@ Three rules preserve what is to be checked:
 - clang at -O0, where `assert` stays and nothing is optimised before the passes run. There, only the
   rules of GNU C89 preserve the body of an `inline` function that is not static.
 
-C++ is read as GNU C++20 with libc++, with small headers of our own in place of those for threads
-and locks (`headers/`). An exception may be thrown, which ends the program; code that would catch it
-is refused.
+C++ is read as GNU C++20 with libc++'s own headers, but for a few of ours (`headers/`). What libc++
+defines in its binary is compiled from its sources and linked (`library.py`).
 
 The text depends on the source alone: files are named relative to the source's folder, headers of
 the compiler and of the C library as `<name>`.
@@ -64,8 +63,7 @@ def compile_source(
     clang in PyPI's ziglang. `WEAKSPOT` is defined as 1 for the source to know.
 
     Raises BadInput when a source cannot be read or does not compile, or two define one function,
-    Unsupported for handlers of exceptions, MissingTool without a compiler, ToolFailed when the
-    compiler or LLVM fails.
+    MissingTool without a compiler, ToolFailed when the compiler or LLVM fails.
     """
     asked = question(path, build=build, compiler=compiler)
     folder, searched = asked.path.parent, asked.searched
@@ -79,7 +77,7 @@ def compile_source(
             away = os.path.relpath(unit.path.parent, folder)
             names.update(posixpath.normpath(posixpath.join(away, name)) for name in read)
         raw = linking.linked(texts, asked.compiler, folder, asked.meanings)
-        text = irtext.clean(raw, asked.compiler)
+        text = irtext.clean(raw, asked.compiler, cache.digest(__version__, _own_text()))
         made = cache.inputs(sorted(names), folder, searched)
         known = cache.Entry(text=text, compiler=asked.compiler.describe(raw), inputs=made)
         cache.write(place, known)
@@ -96,7 +94,6 @@ def _compiled(unit: Question, folder: Path) -> tuple[str, list[str]]:
     the user's files that it was made from, relative to its own."""
     raw, names = clang.run(unit.compiler, unit.path, unit.options)
     raw = irtext.relative_names(raw, unit.compiler, folder)
-    irtext.refuse_handlers(raw, folder)
     irtext.refuse_file_scope_assembly(raw, unit.path)
     return raw, names
 

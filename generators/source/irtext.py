@@ -11,10 +11,12 @@ import os
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from weakspot.errors import ToolFailed, Unsupported, excerpt, quoted
+from weakspot.generators.source import members
 from weakspot.generators.source.clang import PACKAGED, Clang
 from weakspot.system.tools import Module
 
@@ -90,22 +92,6 @@ def _escape(text: str) -> str:
     )
 
 
-def refuse_handlers(text: str, folder: Path) -> None:
-    """Raise Unsupported for a handler of exceptions, `catch`: a thrown exception ends the program
-    here. `text` is what `relative_names` gave; `folder` is the source's."""
-    for found in re.finditer(r"^ .*call ptr @__cxa_begin_catch\(.*!dbg !(\d+)", text, re.MULTILINE):
-        location = _node(text, found[1])
-        line, column = (int(_field(location, name) or 0) for name in ("line", "column"))
-        path = folder / _file(text, _node(text, _field(location, "scope")))
-        raise Unsupported(
-            "an exception is handled here, and weakspot does not follow exceptions",
-            place=f"{os.path.normpath(path)}:{line}:{column}",
-            excerpt=excerpt(path, line, column),
-            advice="leave the handler out with #ifndef WEAKSPOT: an exception that is thrown then "
-            "ends the program, and weakspot says where",
-        )
-
-
 def refuse_file_scope_assembly(text: str, path: Path) -> None:
     """Raise Unsupported for assembly outside of functions."""
     found = re.search(r'^module asm "(.*)"$', text, re.MULTILINE)
@@ -174,12 +160,23 @@ def _field(node: str, name: str) -> str:
     return found[1] if found else ""
 
 
+_ATTRIBUTES = r"^(attributes #\d+ = )\{.*\}$"
 _DEFINE = re.compile(r'^define (?P<head>.*?)@(?P<name>"[^"]*"|[-\w$.]+)\(', re.MULTILINE)
 _CALL = re.compile(r'\b(?:call|invoke)\b[^@\n"]*@("[^"]*"|[-\w$.]+)\(')
 _LINKAGE = re.compile(
     r"\b(?:internal|private|available_externally|linkonce|weak|linkonce_odr|weak_odr|external"
     r"|dso_local|hidden|protected|default) "
 )
+
+
+_GIVEN = re.compile(
+    r"_ZNSt3__1(?:(?:24__put_character_sequence|4endl|4ends|5flush|ls)[BI].*13basic_ostream"
+    r"|13basic_ostreamI.*E(?:ls|3put|5write|5flush)"
+    r"|18condition_variable(?:8wait_for|10wait_until)[BI].*9cv_status"
+    r"|11this_thread(?:9sleep_for|11sleep_until)[BI])"
+)
+"""Functions of libc++ that the engine gives a meaning, as it does to C's: those that print, and
+those that wait for some time."""
 
 
 def _prepare(text: str) -> str:
@@ -189,21 +186,43 @@ def _prepare(text: str) -> str:
     functions stay calls. The attribute groups hold code-generation options and `noinline`, which
     contradicts `alwaysinline`; only attributes that change the meaning of a call are preserved.
     """
-    text = re.sub(r"^(attributes #\d+ = )\{.*\}$", _lean_attributes, text, flags=re.MULTILINE)
+    if not any(match["name"] == "main" for match in _DEFINE.finditer(text)):
+        return re.sub(_ATTRIBUTES, _lean_attributes, text, flags=re.MULTILINE)
+    return _marked(text, local=True)
+
+
+def _prepare_library(text: str) -> str:
+    """As `_prepare`, for a module of the C++ library, whose functions are to be linked."""
+    return _marked(text, local=False)
+
+
+_ALIAS = re.compile(r"^(@\S+) = .*\balias [^@\n]*\), ptr (@\S+)$", re.MULTILINE)
+
+
+def _marked(text: str, *, local: bool) -> str:
+    text = re.sub(_ATTRIBUTES, _lean_attributes, text, flags=re.MULTILINE)
+    for alias in _ALIAS.finditer(text):  # a call of an alias is not inlined
+        text = text.replace(f"{alias[1]}(", f"{alias[2]}(")
     definitions = list(_DEFINE.finditer(text))
-    if not any(match["name"] == "main" for match in definitions):
-        return text
     calls = {match["name"]: set(_CALL.findall(_body(text, match))) for match in definitions}
-    retained = _recursive(calls) | {"main"}
+    # where the library throws: often, and seldom reached
+    throwing = {name for name in calls if re.match(r"_ZNK?S.*\d__throw_", name)}
+    retained = _recursive(calls) | throwing | {"main"}
 
     parts, done = [], 0
     for match in definitions:
         if match["name"] == "main":
             continue
         parts.append(text[done : match.start()])
-        head = _LINKAGE.sub("", match["head"])
         end = _closing(text, match.end())
-        parts.append(f"define internal {head}@{match['name']}({text[match.end() : end]}")
+        parameters = text[match.end() : end]
+        if _GIVEN.match(match["name"].strip('"')):
+            head = _LINKAGE.sub("", match["head"])
+            parts.append(f"declare {head}@{match['name']}({parameters}\n")
+            done = text.index("\n}\n", end) + 3
+            continue
+        head = f"internal {_LINKAGE.sub('', match['head'])}" if local else match["head"]
+        parts.append(f"define {head}@{match['name']}({parameters}")
         done = end
         if match["name"] not in retained:
             address = re.compile(r" (?:local_)?unnamed_addr").match(text, end)
@@ -298,19 +317,32 @@ def parsed(llvm: Any, text: str, clang: Clang, context: Any) -> Any:
         ) from error
 
 
-def clean(raw: str, clang: Clang) -> str:
-    """Inline calls, remove unused functions, promote locals to registers, verify."""
+def clean(raw: str, clang: Clang, version: str) -> str:
+    """Link what is needed of the C++ library, inline calls, remove unused functions, promote locals
+    to registers, verify. `version` changes with the front end."""
     import llvmlite.binding as llvm  # type: ignore[import-untyped]  # here: a cached answer needs no LLVM
 
-    # each call has a context of its own, without remains of an earlier module
-    module = parsed(llvm, _prepare(raw), clang, llvm.create_context())
+    # each call has a context of its own, without remains of an earlier module; a module must not
+    # outlive it, which garbage collection does not know
+    context = llvm.create_context()
+    module = parsed(llvm, _prepare(raw), clang, context)
+    try:
+        return _cleaned(llvm, (module, context), clang, version)
+    finally:
+        module.close()
+
+
+def _cleaned(llvm: Any, program: tuple[Any, Any], clang: Clang, version: str) -> str:
+    module, _ = program
     llvm.initialize_native_target()
     machine = llvm.Target.from_default_triple().create_target_machine()
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
+    handled = _link_library(llvm, program, builder, clang, version)
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
     passes.add_global_dead_code_eliminate_pass()
-    passes.add_lower_invoke_pass()
+    if not handled:
+        passes.add_lower_invoke_pass()
     passes.add_sroa_pass()
     passes.run(module, builder)
     try:
@@ -322,3 +354,53 @@ def clean(raw: str, clang: Clang) -> str:
             advice="this is a fault of weakspot: please report it with the source file",
         ) from error
     return str(module)
+
+
+def _link_library(
+    llvm: Any, program: tuple[Any, Any], builder: Any, clang: Clang, version: str
+) -> bool:
+    """Link the sources of the C++ library that define what the module only declares, and what they
+    need in turn. Returns whether the program handles exceptions: otherwise what is thrown ends it,
+    and what only matters to handlers is left out."""
+
+    def prepare(text: str) -> str:
+        return _prepare_library(relative_names(text, clang, Path("/")))
+
+    module, context = program
+    linked: set[str] = set()
+    handled = False
+    if not any(each.name == "main" and not each.is_declaration for each in module.functions):
+        return handled
+    while True:
+        passes = llvm.create_new_module_pass_manager()
+        passes.add_global_dead_code_eliminate_pass()
+        passes.run(module, builder)
+        symbols = (*module.functions, *module.global_variables)
+        missing = [each.name for each in symbols if each.is_declaration]
+        if not any(name.startswith("_Z") or name.startswith("__cxa_") for name in missing):
+            return handled
+        # an exception that is stored may be thrown again elsewhere
+        handled = handled or any("13exception_ptr" in name for name in missing)
+        handled = handled or ("__cxa_begin_catch" in missing and _handles(str(module)))
+        sources = list(members.needed(missing, linked, exceptions=handled))
+        # each is a process of its own
+        with ThreadPoolExecutor() as pool:
+            texts = list(pool.map(lambda s: members.member(clang, s, version, prepare), sources))
+        for text in texts:
+            if text is not None:
+                module.link_in(parsed(llvm, text, clang, context))
+        if not any(texts):
+            return handled
+        for each in (*module.functions, *module.global_variables):
+            local = each.is_declaration or each.name == "main" or each.name.startswith("llvm.")
+            if not local:
+                each.linkage = "internal"
+
+
+def _handles(text: str) -> bool:
+    """Whether an exception can be handled: caught by something that does not just terminate."""
+    for match in _DEFINE.finditer(text):
+        terminates = match["name"].startswith("__clang_call_terminate")
+        if not terminates and "@__cxa_begin_catch(" in _body(text, match):
+            return True
+    return False

@@ -10,13 +10,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from weakspot.errors import BadInput, excerpt
 from weakspot.generators.source import clang as compiler
-from weakspot.generators.source import irtext
+from weakspot.generators.source import irtext, members
 from weakspot.generators.source.assembly import calls
 from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.clang import LIBRARY, Clang
@@ -28,7 +27,6 @@ from weakspot.system import cache
 
 _DEFINED = re.compile(r'^define [^@\n]*@("[^"]*"|[-\w$.]+)\(', re.MULTILINE)
 _DECLARED = re.compile(r'^declare [^@\n]*@("[^"]*"|[-\w$.]+)\(', re.MULTILINE)
-_EXPORTED = re.compile(r"^WEAKSPOT_LIBRARY\b[^(]*?\b(\w+)\(", re.MULTILINE)
 
 
 def defines_main(text: str) -> bool:
@@ -121,7 +119,9 @@ def _library(texts: Sequence[str], found: Clang) -> list[str]:
     known = {name for text in texts for name in _DEFINED.findall(text)}
     wanted = {name for text in texts for name in _DECLARED.findall(text)} - known
     taken: set[Path] = set()
-    while needed := {_exports()[name] for name in wanted if name in _exports()} - taken:
+    while (
+        needed := {members.exports()[name] for name in wanted if name in members.exports()} - taken
+    ):
         for path in sorted(needed):
             text = _library_module(path, found)
             made.append(text)
@@ -130,16 +130,6 @@ def _library(texts: Sequence[str], found: Clang) -> list[str]:
         wanted -= known
         taken |= needed
     return made
-
-
-@lru_cache(maxsize=1)
-def _exports() -> dict[str, Path]:
-    """The file of `library/` that defines each function."""
-    return {
-        name: path
-        for path in sorted(LIBRARY.glob("*.c"))
-        for name in _EXPORTED.findall(path.read_text(encoding="utf-8"))
-    }
 
 
 def _library_module(path: Path, found: Clang) -> str:

@@ -66,11 +66,20 @@ int main() {
 """
 
 
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the compiled parts of the C++ library are cached, for all tests."""
+    return tmp_path_factory.mktemp("library")
+
+
 @pytest.fixture(autouse=True)
 def _cache_of_its_own(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, library: Path
 ) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    place = tmp_path_factory.mktemp("cache")
+    (place / "weakspot").mkdir()
+    (place / "weakspot" / "library").symlink_to(library)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(place))
     monkeypatch.delenv("WEAKSPOT_CLANG", raising=False)
 
 
@@ -562,31 +571,9 @@ int main() { Queue q(CAPACITY); }
     assert (site["function"], site["line"]) == ("Queue::Queue", 4)
 
 
-def test_a_handler_of_exceptions_is_refused_at_its_line(tmp_path: Path) -> None:
-    text = """#include <stdexcept>
-void fails() noexcept(false) { throw std::runtime_error("no"); }
-int main() {
-  try {
-    fails();
-  } catch (const std::exception&) {
-    return 1;
-  }
-}
-"""
-    path = written(tmp_path, text)
-    with pytest.raises(Unsupported) as caught:
-        compile_source(path)
-    assert caught.value.place == f"{path}:6:3"
-    assert "catch (const std::exception&)" in (caught.value.excerpt or "")
-    assert "#ifndef WEAKSPOT" in (caught.value.advice or "")
-
-
 @pytest.mark.parametrize(
     ("head", "statement", "message"),
     [
-        ("<iostream>", "int i; std::cin >> i;", "cin"),
-        ("<condition_variable>", "std::condition_variable_any c;", "condition_variable_any"),
-        ("<mutex>", "std::timed_mutex m;", "timed_mutex"),
         ("<atomic>", "std::atomic<undeclared> a;", "undeclared"),
         ("<vector>", "struct S { S(int); }; std::vector<S> v; v.resize(3);", "__construct_at"),
     ],
@@ -605,8 +592,9 @@ def test_a_program_that_does_not_compile_is_an_error_at_the_users_line(
 @pytest.mark.parametrize(
     ("head", "statement", "name"),
     [
-        ("<string>", "std::string s(100, 'x');", "std::basic_string"),
-        ("<chrono>", "std::chrono::steady_clock::now();", "std::chrono::steady_clock::now"),
+        ("<iostream>", "int i; std::cin >> i;", "std::basic_istream"),
+        ("<fstream>", 'std::ifstream f("x");', "std::basic_ifstream"),
+        ("<random>", "std::random_device d; d();", "std::random_device"),
     ],
 )
 def test_a_library_function_without_source_is_refused_by_its_name(
@@ -615,7 +603,7 @@ def test_a_library_function_without_source_is_refused_by_its_name(
     path = written(tmp_path, f"#include {head}\nint main() {{\n  {statement}\n}}\n")
     with pytest.raises(Unsupported) as caught:
         generated(path)
-    assert f"the function {name}" in caught.value.message
+    assert f" {name}" in caught.value.message
     assert (caught.value.place or "").startswith(f"{path}:3:")
 
 
@@ -655,17 +643,6 @@ int main() {
 """
     ((_, message, site),) = failures(written(tmp_path, text))
     assert ("n == 4" in message, site["line"]) == (True, 8)
-
-
-@pytest.mark.parametrize("name", ["future", "shared_mutex"])
-def test_a_header_that_is_not_read_is_refused_where_it_is_included(
-    tmp_path: Path, name: str
-) -> None:
-    path = written(tmp_path, f"#include <mutex>\n#include <{name}>\nint main() {{}}\n")
-    with pytest.raises(BadInput) as caught:
-        compile_source(path)
-    assert f"weakspot does not read <{name}>" in caught.value.message
-    assert caught.value.place == f"{path}:2"
 
 
 @pytest.mark.parametrize("suffix", sorted(set(SUFFIXES) - {".c"}))

@@ -4,7 +4,7 @@ use cat::CatError;
 use explore::ExploreError;
 use litmus::LitmusError;
 use program::error::Error as ProgramError;
-use program::ir::Program;
+use program::ir::{Program, SiteId};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::intern;
@@ -80,16 +80,21 @@ impl Problem {
                 ..Problem::default()
             },
             ExploreError::Unsupported { message, site } => {
-                let place = site.map(|s| program.sites[s as usize].place());
-                let problem = Problem {
-                    about: "program",
-                    kind: "unsupported",
-                    message,
-                    ..Problem::default()
-                };
-                problem.at(&place.unwrap_or_default())
+                Problem::unsupported(program, message, site)
             }
         }
+    }
+
+    /// Something that the engine does not model, at a site of the program.
+    pub fn unsupported(program: &Program, message: String, site: Option<SiteId>) -> Problem {
+        let place = site.map(|s| program.sites[s as usize].place());
+        let problem = Problem {
+            about: "program",
+            kind: "unsupported",
+            message,
+            ..Problem::default()
+        };
+        problem.at(&place.unwrap_or_default())
     }
 }
 

@@ -4,6 +4,7 @@ use super::error::Problem;
 use explore::{self, Limits};
 use program::interpreter;
 use program::interpreter::event::{EventKind, Operation};
+use program::interpreter::Outcome;
 use program::ir::orders::NewFence;
 use program::ir::{Order, Program as Lowered, SiteId};
 use program::trace::{Options, Trace, TracedEvent};
@@ -124,6 +125,14 @@ impl Program {
             },
         };
         let trace = py.allow_threads(|| self.inner.trace(&options));
+        if let Some(run) = trace
+            .runs
+            .iter()
+            .find(|r| r.outcome == Outcome::Unsupported)
+        {
+            let error = Problem::unsupported(&self.inner, run.message.clone(), run.site);
+            return Err(error.raise(py));
+        }
         without_garbage_collection(py, || Converter::new(py, &self.inner).trace(&trace))
     }
 

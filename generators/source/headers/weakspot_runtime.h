@@ -28,3 +28,11 @@ extern "C" __attribute__((used)) inline void __cxa_guard_release(unsigned char* 
   pthread_cond_broadcast(&weakspot::made);
   pthread_mutex_unlock(&weakspot::statics);
 }
+
+// The initialisation threw: the next thread tries again.
+extern "C" __attribute__((used)) inline void __cxa_guard_abort(unsigned char* guard) {
+  pthread_mutex_lock(&weakspot::statics);
+  guard[1] = 0;
+  pthread_cond_broadcast(&weakspot::made);
+  pthread_mutex_unlock(&weakspot::statics);
+}

@@ -1,5 +1,5 @@
-// Clocks. At each look at a clock, no time or an hour has gone by since the thread last looked, and
-// both are explored. The clocks of two threads are not compared.
+// Clocks. At each look at a clock, an hour has gone by since the thread last looked or, once at each
+// place, no time, and both are explored. The clocks of two threads are not compared.
 #include "weakspot.h"
 #include <sys/time.h>
 #include <time.h>
@@ -7,8 +7,8 @@
 static _Thread_local long seconds;
 
 static void look(void) {
-  if (weakspot_choose(2))
-    seconds += 3600;
+  // without a branch, so that a loop that ends by the clock is not taken for one that counts
+  seconds += 3600 * (1 - (long)weakspot_seldom());
 }
 
 WEAKSPOT_LIBRARY int clock_gettime(clockid_t clock, struct timespec *now) {

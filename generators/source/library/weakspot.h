@@ -8,6 +8,8 @@
 
 // A value below `count`: all of them are explored.
 unsigned weakspot_choose(unsigned count);
+// 0, or, at most once per call in the source and thread, 1: both are explored.
+unsigned weakspot_seldom(void);
 // What the program assumes does not hold: the execution is not one of its executions.
 void weakspot_discard(void);
 // Ends the program: a synchronisation object is misused.

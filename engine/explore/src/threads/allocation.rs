@@ -1,12 +1,12 @@
 //! Library calls of explored threads ([`Library`]), with allocation and copies of memory.
 use crate::source::{Action, FaultKind, Wait};
-use crate::threads::environment::{Interruption, ReadMode, ThreadEnvironment};
+use crate::threads::environment::{Interruption, ReadMode, ThreadEnvironment, SHARED};
 use crate::threads::synchronisation::spot;
 use program::interpreter::thread::Thread;
 use program::interpreter::{ExternCall, Flow};
-use program::ir::{Order, SiteId, SyncObject};
+use program::ir::{Order, Program, SiteId, SyncObject};
 use program::library::call::{Library, Wanted};
-use program::memory::{Named, Val, Visibility};
+use program::memory::{Dep, Named, Val, Visibility};
 use std::sync::Arc;
 
 type Done<T> = Result<T, Interruption>;
@@ -39,7 +39,7 @@ impl ThreadEnvironment<'_> {
     }
 }
 
-impl Library for ThreadEnvironment<'_> {
+impl<'p> Library<'p> for ThreadEnvironment<'p> {
     fn field(&mut self, t: &mut Thread, call: &ExternCall, at: u64, size: u32) -> Done<u64> {
         let how = ReadMode {
             order: Order::Na,
@@ -47,6 +47,35 @@ impl Library for ThreadEnvironment<'_> {
             uninitialised_ok: false,
         };
         Ok(self.read(t, spot(at, size, call.site), how)?.bits)
+    }
+
+    fn program(&self) -> &'p Program {
+        self.program
+    }
+
+    fn either(&mut self, _: &mut Thread, call: &ExternCall) -> Done<bool> {
+        if self.local.alone || self.local.spurious.contains(&call.site) {
+            return Ok(false);
+        }
+        Ok(self.choose_one(2, call.site)? == 1)
+    }
+
+    fn chosen(&mut self, t: &mut Thread, call: &ExternCall, choice: bool) -> Dep {
+        if choice {
+            self.local.spurious.push(call.site);
+            self.local.failed = Some((t.epoch, t.reads.len()));
+        }
+        // a loop that it ends does not end by itself
+        SHARED
+    }
+
+    fn byte(&mut self, t: &mut Thread, call: &ExternCall, at: u64) -> Done<Val> {
+        let how = ReadMode {
+            order: Order::Na,
+            rmw: false,
+            uninitialised_ok: false,
+        };
+        self.read(t, spot(at, 1, call.site), how)
     }
 
     fn set_field(

@@ -131,6 +131,9 @@ impl<'a> ThreadEnvironment<'a> {
                 }
             }
             Err(message) => {
+                if let Some(global) = self.program.declared_at(spot.address) {
+                    return Err(Interruption::Unsupported(global.undefined(), spot.site));
+                }
                 if !foreign(t, spot.address) {
                     return Err(Interruption::Fault(FaultKind::Memory, message, spot.site));
                 }
@@ -253,7 +256,7 @@ impl<'a> ThreadEnvironment<'a> {
             site,
             ..
         } = spot;
-        self.sharing.pieces(address, size.into(), &mut pieces)?;
+        self.sharing.pieces(address, size.into(), 16, &mut pieces)?;
         match pieces[..] {
             [(address, size)] => Ok(Location { address, size }),
             _ => Err(Interruption::Unsupported(
@@ -361,7 +364,7 @@ impl<'a> ThreadEnvironment<'a> {
             return Ok(self.local.memory.bytes(place, size));
         }
         let mut pieces = Vec::new();
-        self.sharing.pieces(spot.address, size, &mut pieces)?;
+        self.sharing.pieces(spot.address, size, 8, &mut pieces)?;
         let uninitialised_ok = uninitialised_ok || pieces.len() > 1;
         let mut bytes = Vec::with_capacity(size as usize);
         for (address, size) in pieces {
@@ -404,7 +407,7 @@ impl<'a> ThreadEnvironment<'a> {
         }
         let mut pieces = Vec::new();
         self.sharing
-            .pieces(spot.address, bytes.len() as u64, &mut pieces)?;
+            .pieces(spot.address, bytes.len() as u64, 8, &mut pieces)?;
         for (address, size) in pieces {
             let from = (address - spot.address) as usize;
             let part = bytes[from..from + size as usize].iter().rev();

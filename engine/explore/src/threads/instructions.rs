@@ -22,7 +22,7 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         let how = ReadMode {
             order: access.order,
             rmw: false,
-            uninitialised_ok: false,
+            uninitialised_ok: access.partial,
         };
         let mut value = self.read(t, self.spot(address, access), how)?;
         value.dep |= address.dep;

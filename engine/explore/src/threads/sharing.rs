@@ -212,17 +212,18 @@ impl LearnedSharing {
         lock(&self.threads).len() + 1
     }
 
-    /// The pieces of at most 8 bytes that an access is split into: addresses and sizes.
+    /// The pieces of at most `most` bytes that an access is split into: addresses and sizes.
     pub fn pieces(
         &self,
         address: u64,
         size: u64,
+        most: u64,
         out: &mut Vec<(u64, u32)>,
     ) -> Result<(), SharingChanged> {
         out.clear();
-        let key = address << 4 | size;
+        let key = address << 5 | size;
         let near = &self.near[scatter(address) as usize % NEAR];
-        if size <= 8 && near.load(Relaxed) == key {
+        if size <= most && near.load(Relaxed) == key {
             out.push((address, size as u32));
             return Ok(());
         }
@@ -231,7 +232,7 @@ impl LearnedSharing {
         while start < end {
             let split = self.known.splits.range(start + 1..end).next();
             let mut stop = split.map_or(end, |c| *c);
-            if size > 8 {
+            if size > most {
                 stop = stop.min((start / 8 + 1) * 8);
             }
             out.push((start, (stop - start) as u32));
@@ -256,7 +257,7 @@ impl LearnedSharing {
                 }
             }
         }
-        if out.len() == 1 && size <= 8 {
+        if out.len() == 1 && size <= most {
             near.store(key, Relaxed);
         }
         Ok(())
@@ -287,7 +288,7 @@ mod tests {
         size: u64,
     ) -> Result<Vec<(u64, u32)>, SharingChanged> {
         let mut out = Vec::new();
-        sharing.pieces(address, size, &mut out).map(|()| out)
+        sharing.pieces(address, size, 8, &mut out).map(|()| out)
     }
 
     #[test]

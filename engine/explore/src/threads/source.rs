@@ -255,13 +255,13 @@ impl<'p> ProgramSource<'p> {
                     return Some(Next::Fault(Fault {
                         kind,
                         message,
-                        site: Some(site),
+                        site: Some(run.thread.users_site(self.program, site)),
                     }))
                 }
                 Err(Interruption::Unsupported(message, site)) => {
                     return Some(Next::Unsupported {
                         message,
-                        site: Some(site),
+                        site: Some(run.thread.users_site(self.program, site)),
                     })
                 }
                 Err(Interruption::SharingChanged) => return Some(changed()),
@@ -277,7 +277,8 @@ impl<'p> ProgramSource<'p> {
 
     fn ended(&self, run: &SuspendedThread, end: RunEnd, dbg: u32) -> Next {
         let (thread, progress) = (&run.thread, run.local.progress);
-        let (mut message, site) = (end.message, end.site);
+        let mut message = end.message;
+        let site = end.site.map(|site| thread.users_site(self.program, site));
         if let (None, Some(place)) = (site, self.program.places.get(&dbg)) {
             message.push_str(&format!(" at {place}"));
         }
@@ -297,6 +298,7 @@ impl<'p> ProgramSource<'p> {
                     "a call of exit in a thread other than main is not supported".to_string();
                 return Next::Unsupported { message, site };
             }
+            Outcome::Unsupported => return Next::Unsupported { message, site },
             Outcome::Assertion => FaultKind::Assertion,
             Outcome::Deadlock => FaultKind::Hang,
             Outcome::Memory => FaultKind::Memory,

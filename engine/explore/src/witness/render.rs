@@ -9,6 +9,7 @@ use crate::witness::slice::Slice;
 use crate::witness::value::{Witness, WitnessEvent};
 use program::ir::arithmetic::sext;
 use program::ir::Order;
+use program::memory::wide;
 use program::memory::Named;
 use program::trace::report::LocationNames;
 use relation::cycle::{label, Edge};
@@ -57,6 +58,10 @@ impl<'a> Renderer<'a> {
 
     /// A number, as a signed one, or the name of the object that it points to.
     fn value(&self, bits: u64, size: u32) -> String {
+        if size == wide::SIZE {
+            let (low, high) = wide::halves(bits);
+            return format!("{{{}, {}}}", self.value(low, 8), self.value(high, 8));
+        }
         let pointed = match size {
             8 => self.source.sharing.extent(bits),
             _ => None,

@@ -1,6 +1,7 @@
 //! The environment of a thread: memory, the library, the other threads.
 use super::outcome::RunEnd;
 use super::thread::Thread;
+use super::unwind::Raised;
 use crate::ir::instruction::{Access, Extern, FuncId, Order, RmwOp, SiteId};
 use crate::memory::object::NewLocal;
 use crate::memory::value::{Dep, Val};
@@ -27,6 +28,8 @@ pub enum Flow {
     /// The call is not complete: run it again.
     Wait,
     ExitThread(Val),
+    /// Unwind: the exception has a handler.
+    Raise(Raised),
     /// Call the function, then set the once flag.
     Once(FuncId, u64),
 }

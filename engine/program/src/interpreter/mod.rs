@@ -8,6 +8,7 @@ pub mod event;
 pub mod outcome;
 pub mod step;
 pub mod thread;
+pub mod unwind;
 
 pub use environment::{Cas, Environment, ExternCall, Flow};
 pub use outcome::{Change, Limits, Outcome, RunEnd};

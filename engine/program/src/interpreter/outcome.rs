@@ -9,6 +9,8 @@ pub enum Outcome {
     Deadlock,
     Bound,
     Memory,
+    /// The run needs something that the engine does not model.
+    Unsupported,
 }
 
 impl Outcome {
@@ -19,6 +21,7 @@ impl Outcome {
             Outcome::Deadlock => "deadlock",
             Outcome::Bound => "bound",
             Outcome::Memory => "memory",
+            Outcome::Unsupported => "unsupported",
         }
     }
 }

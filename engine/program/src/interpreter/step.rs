@@ -5,12 +5,15 @@ use super::environment::{Cas, Environment, ExternCall, Flow};
 use super::event::Operation;
 use super::outcome::{Limits, Outcome, RunEnd};
 use super::thread::{State, Thread};
+use super::unwind;
 use crate::ir::arithmetic;
+use crate::ir::floats;
 use crate::ir::instruction::*;
 use crate::ir::program::Program;
 use crate::llvm::types::MAX_SIZE;
 use crate::memory::object::NewLocal;
 use crate::memory::value::Val;
+use crate::memory::wide;
 
 /// Runs the thread's next instruction. On an error the run has ended.
 pub fn step<W: Environment>(
@@ -19,6 +22,9 @@ pub fn step<W: Environment>(
     thread: &mut Thread,
     environment: &mut W,
 ) -> Result<(), W::Interruption> {
+    if let Some(raised) = thread.raised.filter(|r| r.unwinding) {
+        return unwind::unwind(program, limits, thread, environment, raised);
+    }
     let Some(inst) = thread.inst(program) else {
         thread.state = State::Done;
         return Ok(());
@@ -68,7 +74,7 @@ fn run<W: Environment>(
             let dep = environment.union(a.dep, b.dep);
             set!(*dst, Val { bits: result, dep });
         }
-        Op::Icmp {
+        Op::Compare {
             predicate,
             bits,
             dst,
@@ -106,6 +112,29 @@ fn run<W: Environment>(
             let a = val!(*a);
             let bits = arithmetic::mask(arithmetic::sext(a.bits, *from), *to);
             set!(*dst, Val { bits, dep: a.dep });
+        }
+        Op::Convert {
+            op,
+            from,
+            to,
+            dst,
+            a,
+        } => {
+            let a = val!(*a);
+            let bits = floats::convert(*op, *from, *to, a.bits);
+            set!(*dst, Val { bits, dep: a.dep });
+        }
+        Op::Pack { dst, low, high } => {
+            let (low, high) = (val!(*low), val!(*high));
+            let dep = environment.union(low.dep, high.dep);
+            let bits = wide::from_halves(low.bits, high.bits);
+            set!(*dst, Val { bits, dep });
+        }
+        Op::Unpack { dst, a } => {
+            let Val { bits, dep } = val!(*a);
+            let (low, high) = wide::halves(bits);
+            set!(*dst, Val { bits: low, dep });
+            set!(*dst + 1, Val { bits: high, dep });
         }
         Op::Copy { bits, dst, a } => {
             let a = val!(*a);
@@ -268,6 +297,7 @@ fn run<W: Environment>(
             args,
             dst,
             results,
+            site,
         } => {
             let args: Vec<Val> = args.iter().map(|a| val!(*a)).collect();
             let target = match callee {
@@ -296,6 +326,9 @@ fn run<W: Environment>(
             }
             let mark = environment.locals(thread);
             thread.enter(program, target, &args, (*dst, *results), mark);
+            if let Some(frame) = thread.frames.last_mut() {
+                frame.site = *site;
+            }
             return Ok(());
         }
         Op::Extern {
@@ -324,7 +357,11 @@ fn run<W: Environment>(
                 Flow::ExitThread(value) => {
                     environment.leave(thread, 0)?;
                     thread.exited = true;
-                    ended(program, thread, environment, value.bits);
+                    ended(program, thread, environment, value.bits)?;
+                    return Ok(());
+                }
+                Flow::Raise(raised) => {
+                    thread.raised = Some(raised);
                     return Ok(());
                 }
                 Flow::Once(target, flag) => {
@@ -344,6 +381,15 @@ fn run<W: Environment>(
             let values: Vec<Val> = values.iter().map(|v| val!(*v)).collect();
             return leave(program, thread, environment, &values);
         }
+        Op::LandingPad { dst, .. } => {
+            let (exception, selector) = unwind::landed(thread);
+            set!(*dst, exception);
+            set!(*dst + 1, selector);
+        }
+        Op::Refused { message, site } => {
+            let end = RunEnd::new(Outcome::Unsupported, message.as_str(), Some(*site));
+            return Err(end.into());
+        }
         Op::Unreachable => {
             let message = "execution reaches code that the compiler assumes to be unreachable";
             return Err(RunEnd::new(Outcome::Memory, message, None).into());
@@ -353,21 +399,39 @@ fn run<W: Environment>(
     Ok(())
 }
 
-/// The start function of a thread has returned, or the thread exits: the functions that the library
-/// runs then follow, and then its end.
-fn ended<W: Environment>(program: &Program, thread: &mut Thread, environment: &W, result: u64) {
-    let result = if thread.exits > 0 {
-        thread.result
-    } else {
-        result
-    };
+/// The start function of a thread has returned, or the thread exits: the destructors of its
+/// thread-local variables follow, then the functions that the library runs, and then its end. When
+/// main returns, the process ends instead of the latter.
+fn ended<W: Environment>(
+    program: &Program,
+    thread: &mut Thread,
+    environment: &W,
+    result: u64,
+) -> Result<(), RunEnd> {
+    let result = *thread.ending.get_or_insert(result);
     thread.end(result);
-    if let Some(function) = program.thread_exits.get(thread.exits) {
-        thread.exits += 1;
+    let next = match thread.at_exit.pop() {
+        Some((function, argument)) => match program.function_at(function) {
+            Some(id) => Some((id, Some(argument))),
+            None => {
+                let message = "a destructor that is not defined in this source is not supported";
+                return Err(RunEnd::new(Outcome::Unsupported, message, None));
+            }
+        },
+        None if thread.returned => None,
+        None => {
+            let function = program.thread_exits.get(thread.exits);
+            thread.exits += 1;
+            function.map(|id| (*id, None))
+        }
+    };
+    if let Some((function, argument)) = next {
         thread.state = State::Running;
         let mark = environment.locals(thread);
-        thread.enter(program, *function, &[], (0, 0), mark);
+        let arguments = argument.as_slice();
+        thread.enter(program, function, arguments, (0, 0), mark);
     }
+    Ok(())
 }
 
 fn leave<W: Environment>(
@@ -385,13 +449,9 @@ fn leave<W: Environment>(
     environment.leave(thread, frame.mark)?;
     if thread.frames.len() == 1 {
         let result = values.first().map_or(0, |v| v.bits);
-        if thread.id == 0 && thread.exits == 0 {
-            // the process ends
-            thread.end(result);
-        } else {
-            ended(program, thread, environment, result);
-        }
-        return Ok(());
+        // main has returned: the process ends
+        thread.returned |= thread.id == 0 && thread.ending.is_none();
+        return Ok(ended(program, thread, environment, result)?);
     }
     thread.pop();
     for (k, value) in values.iter().take(frame.results as usize).enumerate() {

@@ -1,8 +1,10 @@
 //! A thread: its call stack, its log, and what distinguishes a loop that waits from one that makes
 //! progress.
 use crate::interpreter::event::{Log, Operation};
+use crate::interpreter::unwind::Raised;
 use crate::ir::instruction::{FuncId, Inst, Operand, Register, SiteId, NO_CALL, SAME_CALL};
 use crate::ir::program::Program;
+use crate::llvm::metadata::is_system;
 use crate::memory::hash::mixed;
 use crate::memory::value::{Dep, Val};
 
@@ -20,6 +22,8 @@ pub struct Frame {
     pub mark: usize,
     /// A `call_once` flag to be set when the frame returns.
     pub once: Option<(u64, SiteId)>,
+    /// The site of the call, where the function is the library's.
+    pub site: Option<SiteId>,
 }
 
 /// The state when a loop's header was last reached.
@@ -113,6 +117,14 @@ pub struct Thread {
     /// The number of the operation; 0 in the start function.
     pub call: u32,
     pub calls: u32,
+    /// An exception that the thread has thrown, until it is handled.
+    pub raised: Option<Raised>,
+    /// Functions to call when the thread ends, with their arguments.
+    pub at_exit: Vec<(u64, Val)>,
+    /// The result of a thread that is ending, while such functions run.
+    pub ending: Option<u64>,
+    /// Main has returned.
+    pub returned: bool,
     /// The number of the operation at the last scheduling point.
     pub last_call: u32,
 }
@@ -144,6 +156,10 @@ impl Thread {
             operation: Operation::Start,
             call: 0,
             calls: 0,
+            raised: None,
+            at_exit: Vec::new(),
+            ending: None,
+            returned: false,
             last_call: 0,
         }
     }
@@ -175,7 +191,22 @@ impl Thread {
             results: dst.1,
             mark,
             once: None,
+            site: None,
         });
+    }
+
+    /// The site that an error in the last frame is reported at: in library code, that of the call
+    /// through which the user's code got there.
+    pub fn users_site(&self, program: &Program, site: SiteId) -> SiteId {
+        let library = |site: &SiteId| is_system(&program.sites[*site as usize].file);
+        if !library(&site) {
+            return site;
+        }
+        let calls = self.frames.iter().rev().filter_map(|f| f.site);
+        calls
+            .into_iter()
+            .find(|site| !library(site))
+            .unwrap_or(site)
     }
 
     /// Drops the last frame.

@@ -1,5 +1,7 @@
 //! Integer arithmetic at any width up to 64 bits; values are zero-extended.
+use crate::ir::floats;
 use crate::ir::instruction::{BinOp, Predicate, RmwOp, Unary};
+use crate::memory::wide;
 
 pub fn mask(value: u64, bits: u32) -> u64 {
     if bits >= 64 {
@@ -40,6 +42,7 @@ pub fn binary(op: BinOp, bits: u32, a: u64, b: u64) -> Option<u64> {
         BinOp::Umin => a.min(b),
         BinOp::Smax => sa.max(sb) as u64,
         BinOp::Smin => sa.min(sb) as u64,
+        BinOp::Float(op) => floats::binary(op, bits, a, b),
     };
     Some(mask(value, bits))
 }
@@ -82,6 +85,7 @@ pub fn compare(predicate: Predicate, bits: u32, a: u64, b: u64) -> bool {
         Predicate::Sge => sa >= sb,
         Predicate::Slt => sa < sb,
         Predicate::Sle => sa <= sb,
+        Predicate::Float(predicate) => floats::compare(predicate, bits, a, b),
     }
 }
 
@@ -94,10 +98,28 @@ pub fn unary(op: Unary, bits: u32, a: u64) -> u64 {
         Unary::ByteSwap => a.swap_bytes() >> zeros,
         Unary::BitReverse => a.reverse_bits() >> zeros,
         Unary::Abs => mask((sext(a, bits) as i64).unsigned_abs(), bits),
+        Unary::Float(op) => floats::unary(op, bits, a),
     }
 }
 
+/// The value that a read-modify-write writes. With 128 bits, numbers stand for the values.
 pub fn rmw(op: RmwOp, bits: u32, old: u64, operand: u64) -> u64 {
+    if bits == 128 {
+        let (old, operand) = (wide::unpack(old), wide::unpack(operand));
+        return wide::pack(match op {
+            RmwOp::Xchg => operand,
+            RmwOp::Add => old.wrapping_add(operand),
+            RmwOp::Sub => old.wrapping_sub(operand),
+            RmwOp::And => old & operand,
+            RmwOp::Nand => !(old & operand),
+            RmwOp::Or => old | operand,
+            RmwOp::Xor => old ^ operand,
+            RmwOp::Max => (old as i128).max(operand as i128) as u128,
+            RmwOp::Min => (old as i128).min(operand as i128) as u128,
+            RmwOp::Umax => old.max(operand),
+            RmwOp::Umin => old.min(operand),
+        });
+    }
     let signed = |v: u64| sext(v, bits) as i64;
     let value = match op {
         RmwOp::Xchg => operand,

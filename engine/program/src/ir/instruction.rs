@@ -85,6 +85,20 @@ pub enum BinOp {
     Umin,
     Smax,
     Smin,
+    Float(FloatOp),
+}
+
+/// Arithmetic of `float` and `double`, IEEE 754.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FloatOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Max,
+    Min,
+    CopySign,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,6 +113,17 @@ pub enum Predicate {
     Sge,
     Slt,
     Sle,
+    Float(FloatPredicate),
+}
+
+/// A comparison of floating-point numbers: what it returns if the first is less than the second,
+/// equal to it, greater, or if one of them is not a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FloatPredicate {
+    pub less: bool,
+    pub equal: bool,
+    pub greater: bool,
+    pub unordered: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,6 +134,31 @@ pub enum Unary {
     ByteSwap,
     BitReverse,
     Abs,
+    Float(FloatUnary),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FloatUnary {
+    Negate,
+    Abs,
+    Floor,
+    Ceil,
+    Truncate,
+    /// To the nearest integer, halves away from zero.
+    Round,
+    /// To the nearest integer, halves to the even one.
+    RoundEven,
+    SquareRoot,
+}
+
+/// Conversions from and to floating-point numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conversion {
+    FloatToUnsigned,
+    FloatToSigned,
+    UnsignedToFloat,
+    SignedToFloat,
+    FloatToFloat,
 }
 
 /// The attributes of a memory instruction, besides its operands.
@@ -125,6 +175,9 @@ pub struct Access {
     /// Nothing depends on the value read, except what is written to the same location; or the
     /// write of such a value, as in `count++`.
     pub update: bool,
+    /// The value read is only changed in part and written back, as for a bit-field: the rest need
+    /// not be initialised.
+    pub partial: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -148,7 +201,35 @@ pub struct Inst {
     /// Index into `Program::calls`: the outermost inlined call around the instruction; `NO_CALL`
     /// for code of the function itself, `SAME_CALL` if the debug information does not contain it.
     pub call: u32,
+    /// Where a call that throws continues: a landing pad.
+    pub unwind: Option<Box<Edge>>,
 }
+
+impl Inst {
+    pub fn edges(&self) -> Vec<&Edge> {
+        let mut edges = self.op.edges();
+        edges.extend(self.unwind.as_deref());
+        edges
+    }
+
+    /// The edges of a terminator, and that of a call that throws.
+    pub fn edges_mut(&mut self) -> Vec<&mut Edge> {
+        let mut edges = self.op.edges_mut();
+        edges.extend(self.unwind.as_deref_mut());
+        edges
+    }
+}
+
+/// What a landing pad handles.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Handled {
+    Any,
+    Type(TypeInfoId),
+    AnyBut(Vec<TypeInfoId>),
+}
+
+/// A type that can be thrown: a number from `Program::exceptions`.
+pub type TypeInfoId = u32;
 
 pub const NO_CALL: u32 = u32::MAX;
 pub const SAME_CALL: u32 = u32::MAX - 1;
@@ -165,7 +246,7 @@ pub enum Op {
         a: Operand,
         b: Operand,
     },
-    Icmp {
+    Compare {
         predicate: Predicate,
         bits: u32,
         dst: Register,
@@ -191,6 +272,24 @@ pub enum Op {
     Sext {
         from: u32,
         to: u32,
+        dst: Register,
+        a: Operand,
+    },
+    Convert {
+        op: Conversion,
+        from: u32,
+        to: u32,
+        dst: Register,
+        a: Operand,
+    },
+    /// Makes one number of the halves of a 16-byte value; see [`crate::memory::wide`].
+    Pack {
+        dst: Register,
+        low: Operand,
+        high: Operand,
+    },
+    /// Sets `dst` and the register after it to the halves.
+    Unpack {
         dst: Register,
         a: Operand,
     },
@@ -280,6 +379,8 @@ pub enum Op {
         args: Vec<Operand>,
         dst: Register,
         results: u32,
+        /// The site of a call of a library function, whose own code has no line of the user's.
+        site: Option<SiteId>,
     },
     Extern {
         function: Extern,
@@ -290,8 +391,20 @@ pub enum Op {
         write_site: SiteId,
         private: (bool, bool),
     },
+    /// The start of the code that runs when a call throws: sets the exception and the selector of
+    /// what handles it.
+    LandingPad {
+        dst: Register,
+        cleanup: bool,
+        handled: Vec<Handled>,
+    },
     Ret(Vec<Operand>),
     Unreachable,
+    /// An instruction of the C++ library that is not supported: only running it is an error.
+    Refused {
+        message: String,
+        site: SiteId,
+    },
 }
 
 impl Op {
@@ -346,6 +459,18 @@ pub enum SyncObject {
     Barrier,
 }
 
+/// Functions of <string.h> that only read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BytesOp {
+    Memcmp,
+    Memchr,
+    Strlen,
+    Strnlen,
+    Strcmp,
+    Strncmp,
+    Strchr,
+}
+
 /// Functions of the library that the engine models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extern {
@@ -376,7 +501,15 @@ pub enum Extern {
     Free,
     Memcpy,
     Memset,
+    /// Comparing bytes and texts, and searching them.
+    Bytes(BytesOp),
     AssertFail,
+    /// Starts or continues to unwind, with the header of an exception.
+    Raise,
+    /// Registers a function to be called with an argument when the thread ends.
+    AtThreadExit,
+    /// Returns one of its two arguments.
+    Either,
     /// Ends the program; the text says why.
     Abort(&'static str),
     Trap,

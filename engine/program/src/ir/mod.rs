@@ -2,6 +2,8 @@
 //! operations, their memory orders, the names of variables and their members.
 
 pub mod arithmetic;
+pub mod exceptions;
+pub mod floats;
 pub mod instruction;
 pub mod orders;
 pub mod program;

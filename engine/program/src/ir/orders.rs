@@ -183,14 +183,19 @@ impl Program {
                         signal: false,
                         site,
                     };
-                    code.push(Inst { op, dbg, call });
+                    code.push(Inst {
+                        op,
+                        dbg,
+                        call,
+                        unwind: None,
+                    });
                 };
                 fence(false, &mut function.code);
                 function.code.push(inst);
                 fence(true, &mut function.code);
             }
             for inst in &mut function.code {
-                for edge in inst.op.edges_mut() {
+                for edge in inst.edges_mut() {
                     edge.pc = moved[edge.pc as usize];
                 }
             }

@@ -2,6 +2,7 @@
 //!
 //! Global and function addresses are fixed when the program is lowered, so an address constant is
 //! a number like any other, and the same in every run.
+use super::exceptions::Exceptions;
 use super::instruction::{FuncId, Inst, Register, SiteId};
 use super::shapes::Shapes;
 use super::sites::Site;
@@ -48,6 +49,23 @@ pub struct Global {
     pub image: Vec<u8>,
     pub constant: bool,
     pub thread_local: bool,
+    /// Declared, not defined: only its address can be used.
+    pub declared: bool,
+}
+
+impl Global {
+    /// The message about a use of a variable that is declared only.
+    pub fn undefined(&self) -> String {
+        // a class whose tables of virtual functions are elsewhere
+        let tables = ["{vtt(", "{vtable("];
+        let class = tables
+            .iter()
+            .find_map(|t| self.name.strip_prefix(t)?.strip_suffix(")}"));
+        match class {
+            Some(class) => format!("the class {class} is declared but not defined"),
+            None => format!("the variable {} is declared but not defined", self.name),
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -66,6 +84,8 @@ pub struct Program {
     pub calls: Vec<Call>,
     pub shapes: Shapes,
     pub main: FuncId,
+    /// The types of exceptions that are thrown or handled.
+    pub exceptions: Exceptions,
     /// Global constructors, in the order in which they run.
     pub constructors: Vec<FuncId>,
     /// Functions of the library that run, in this order, when a thread ends.
@@ -80,6 +100,12 @@ pub struct Program {
 pub const FUNCTION_BASE: u64 = 0x4000_0000;
 
 impl Program {
+    /// The variable that an address is in and that is declared, but not defined.
+    pub fn declared_at(&self, address: u64) -> Option<&Global> {
+        let within = |g: &&Global| address.wrapping_sub(g.address) < g.size.max(1) + 16;
+        self.globals.iter().filter(|g| g.declared).find(within)
+    }
+
     pub fn function_at(&self, address: u64) -> Option<FuncId> {
         let offset = address.checked_sub(FUNCTION_BASE)?;
         let index = offset / 16;

@@ -1,18 +1,19 @@
 //! Library calls: decoding, arguments, errors, and the operations that an environment performs.
 use super::threads::{thread_handle, thread_of_handle};
-use super::{barrier, condition, mutex};
+use super::{barrier, bytes, condition, mutex};
 use crate::interpreter::environment::{Environment, ExternCall, Flow};
 use crate::interpreter::outcome::{Outcome, RunEnd};
 use crate::interpreter::thread::Thread;
+use crate::interpreter::unwind;
 use crate::ir::instruction::{Extern, FuncId, SiteId, SyncObject};
 use crate::ir::program::Program;
 use crate::llvm::types::MAX_SIZE;
-use crate::memory::value::Val;
+use crate::memory::value::{Dep, Val};
 
 /// The operations that library calls consist of.
 ///
 /// As with all operations of [`Environment`], an interrupted call runs again from its beginning.
-pub trait Library: Environment {
+pub trait Library<'p>: Environment {
     /// Reads a field of a library object, as a plain access of the caller.
     fn field(
         &mut self,
@@ -44,6 +45,18 @@ pub trait Library: Environment {
         call: &ExternCall,
         object: SyncObject,
     ) -> Result<(), Self::Interruption>;
+    /// Reads a byte, as a plain access of the caller, with its dependencies.
+    fn byte(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        address: u64,
+    ) -> Result<Val, Self::Interruption>;
+    fn program(&self) -> &'p Program;
+    /// Chooses: false, or, at most once per call and thread, true.
+    fn either(&mut self, t: &mut Thread, call: &ExternCall) -> Result<bool, Self::Interruption>;
+    /// Records a choice, when the call is complete; returns the dependencies of its result.
+    fn chosen(&mut self, t: &mut Thread, call: &ExternCall, choice: bool) -> Dep;
     /// The zero-terminated text at an address.
     fn text(&self, address: u64) -> String;
 
@@ -109,7 +122,7 @@ pub trait Library: Environment {
 }
 
 /// Performs a call.
-pub fn call<L: Library>(
+pub fn call<'p, L: Library<'p>>(
     l: &mut L,
     t: &mut Thread,
     call: &ExternCall,
@@ -198,6 +211,18 @@ pub fn call<L: Library>(
             }
             Ok(Flow::Value(arg(0)))
         }
+        Extern::Raise => Ok(Flow::Raise(unwind::raise(l, t, call)?)),
+        Extern::AtThreadExit => {
+            t.at_exit.push((at, arg(1)));
+            result(0)
+        }
+        Extern::Either => {
+            let second = l.either(t, call)?;
+            let dep = l.chosen(t, call, second);
+            let bits = arg(usize::from(second)).bits;
+            Ok(Flow::Value(Val { bits, dep }))
+        }
+        Extern::Bytes(op) => Ok(Flow::Value(bytes::perform(l, t, call, op)?)),
         Extern::ThreadSelf
         | Extern::ThreadEqual
         | Extern::ThreadExit

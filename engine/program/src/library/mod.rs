@@ -17,6 +17,7 @@
 //! | once flag          | 4 bytes: 0 not called, 1 running, 2 returned                         |
 
 pub mod barrier;
+mod bytes;
 pub mod call;
 pub mod condition;
 pub mod lifetime;

@@ -89,6 +89,23 @@ pub enum Expr<'a> {
     Other(&'a str),
 }
 
+/// What a landing pad handles: the type of an exception, null for any; any type but these.
+#[derive(Debug)]
+pub enum Clause<'a> {
+    Catch(Value<'a>),
+    Filter(Value<'a>),
+}
+
+impl<'a> InstKind<'a> {
+    /// The call of an `invoke`; else the instruction itself.
+    pub fn called(&self) -> &InstKind<'a> {
+        match self {
+            InstKind::Invoke { call, .. } => call,
+            kind => kind,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub enum InstKind<'a> {
     Alloca {
@@ -155,6 +172,19 @@ pub enum InstKind<'a> {
         /// A structure passed by value: the callee gets a copy.
         byval: bool,
     },
+    /// A call that continues at `unwind` if it throws.
+    Invoke {
+        call: Box<InstKind<'a>>,
+        normal: &'a str,
+        unwind: &'a str,
+    },
+    LandingPad {
+        ty: TypeId,
+        cleanup: bool,
+        clauses: Vec<Clause<'a>>,
+    },
+    /// Continues to unwind.
+    Resume(Typed<'a>),
     Ret(Option<Typed<'a>>),
     Unreachable,
     Gep {
@@ -171,7 +201,9 @@ pub enum InstKind<'a> {
         value: Typed<'a>,
         path: Vec<u64>,
     },
-    Icmp {
+    /// `icmp` and `fcmp`.
+    Compare {
+        float: bool,
         predicate: &'a str,
         a: Typed<'a>,
         b: Value<'a>,
@@ -186,6 +218,8 @@ pub enum InstKind<'a> {
         value: Typed<'a>,
         to: TypeId,
     },
+    /// `fneg`.
+    Negate(Typed<'a>),
     Freeze(Typed<'a>),
     /// An instruction that is only refused if it is reachable.
     Unsupported(&'a str),

@@ -1,6 +1,6 @@
 //! Function bodies: blocks, instructions, debug records.
 use crate::error::Result;
-use crate::llvm::ast::{Block, Function, Inst, InstKind, Typed, Value};
+use crate::llvm::ast::{Block, Clause, Function, Inst, InstKind, Typed, Value};
 use crate::llvm::lexer::Token;
 use crate::llvm::parser::Parser;
 
@@ -180,6 +180,9 @@ impl<'a> Parser<'a> {
                 InstKind::Select { condition, a, b }
             }
             "call" | "tail" | "musttail" | "notail" => self.call()?,
+            "invoke" => self.invoke()?,
+            "landingpad" => self.landing_pad()?,
+            "resume" => InstKind::Resume(self.typed()?),
             "ret" => {
                 if self.eat_word("void") {
                     InstKind::Ret(None)
@@ -217,21 +220,22 @@ impl<'a> Parser<'a> {
                     path: self.path()?,
                 }
             }
-            "icmp" => {
+            "icmp" | "fcmp" => {
                 self.flags()?;
                 let Token::Word(predicate) = self.next() else {
                     return self.fail("a predicate");
                 };
                 let a = self.typed()?;
                 self.expect(b',')?;
-                InstKind::Icmp {
+                InstKind::Compare {
+                    float: opcode == "fcmp",
                     predicate,
                     a,
                     b: self.value()?,
                 }
             }
             "add" | "sub" | "mul" | "udiv" | "sdiv" | "urem" | "srem" | "and" | "or" | "xor"
-            | "shl" | "lshr" | "ashr" => {
+            | "shl" | "lshr" | "ashr" | "fadd" | "fsub" | "fmul" | "fdiv" | "frem" => {
                 self.flags()?;
                 let a = self.typed()?;
                 self.expect(b',')?;
@@ -242,7 +246,7 @@ impl<'a> Parser<'a> {
                 }
             }
             "trunc" | "zext" | "sext" | "ptrtoint" | "ptrtoaddr" | "inttoptr" | "bitcast"
-            | "addrspacecast" => {
+            | "addrspacecast" | "fptoui" | "fptosi" | "uitofp" | "sitofp" | "fptrunc" | "fpext" => {
                 self.flags()?;
                 let value = self.typed()?;
                 if !self.eat_word("to") {
@@ -253,6 +257,10 @@ impl<'a> Parser<'a> {
                     value,
                     to: self.ty()?,
                 }
+            }
+            "fneg" => {
+                self.flags()?;
+                InstKind::Negate(self.typed()?)
             }
             "freeze" => InstKind::Freeze(self.typed()?),
             other => InstKind::Unsupported(other),
@@ -405,6 +413,56 @@ impl<'a> Parser<'a> {
             out.push(self.count()?);
         }
         Ok(out)
+    }
+
+    fn invoke(&mut self) -> Result<InstKind<'a>> {
+        let call = Box::new(self.call()?);
+        // attributes and operand bundles
+        while !matches!(self.peek(), Token::Word("to") | Token::End) {
+            match self.peek() {
+                Token::Punct(b'(' | b'[' | b'{') => self.skip_group()?,
+                _ => {
+                    self.next();
+                }
+            }
+        }
+        self.next();
+        let normal = self.target()?;
+        if !self.eat_word("unwind") {
+            return self.fail("`unwind`");
+        }
+        Ok(InstKind::Invoke {
+            call,
+            normal,
+            unwind: self.target()?,
+        })
+    }
+
+    fn landing_pad(&mut self) -> Result<InstKind<'a>> {
+        let ty = self.ty()?;
+        let (mut cleanup, mut clauses) = (false, Vec::new());
+        loop {
+            match self.peek() {
+                Token::Word("cleanup") => {
+                    self.next();
+                    cleanup = true;
+                }
+                Token::Word("catch") => {
+                    self.next();
+                    clauses.push(Clause::Catch(self.typed()?.1));
+                }
+                Token::Word("filter") => {
+                    self.next();
+                    clauses.push(Clause::Filter(self.typed()?.1));
+                }
+                _ => break,
+            }
+        }
+        Ok(InstKind::LandingPad {
+            ty,
+            cleanup,
+            clauses,
+        })
     }
 
     fn call(&mut self) -> Result<InstKind<'a>> {

@@ -27,6 +27,7 @@ pub fn parse(text: &str) -> Result<Module<'_>> {
     // every module has these, named or not
     parser.module.types.intern(Type::Ptr);
     parser.module.types.int(1);
+    parser.module.types.int(64);
     while parser.peek() != Token::End {
         parser.top()?;
     }
@@ -244,6 +245,10 @@ impl<'a> Parser<'a> {
         }
         global.ty = self.ty()?;
         if global.alias {
+            // an alias of a function has the function's type
+            if self.peek() == Token::Punct(b'(') {
+                self.skip_group()?;
+            }
             self.expect(b',')?;
             let target = self.typed()?;
             global.init = Some(target.1);

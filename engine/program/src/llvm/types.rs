@@ -246,6 +246,11 @@ impl Types {
                 }
             }
             Type::Void => {}
+            // two halves
+            Type::Int(128) => {
+                let half = self.find(&Type::Int(64)).unwrap_or(id);
+                out.extend([(base, half), (base + 8, half)]);
+            }
             _ => out.push((base, id)),
         }
         Ok(())

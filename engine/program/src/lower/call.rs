@@ -1,11 +1,13 @@
 //! Lowers calls: of the program's functions, of the library, of LLVM's intrinsics.
 use crate::error::{Error, Result};
+use crate::ir::exceptions::selector;
 use crate::ir::instruction::*;
 use crate::ir::sites::{DESTROY, INIT};
 use crate::llvm::ast::{Inst, Typed, Value};
 use crate::llvm::types::{Type, TypeId};
 use crate::lower::cxx;
 use crate::lower::function::Lower;
+use crate::lower::opcodes::{float_binary, float_unary};
 
 /// Library calls that have no effect on what is checked; they return 0.
 pub const IGNORED: &[&str] = &[
@@ -114,11 +116,20 @@ impl<'a> Lower<'_, '_, 'a> {
             Type::Void => 0,
             _ => self.l.module.types.scalars(result)?.len() as u32,
         };
+        let site = match callee {
+            Callee::Direct(id) => {
+                let dbg = self.l.module.functions[id as usize].dbg;
+                let library = self.l.module.metadata.is_library(dbg);
+                library.then(|| self.site(inst, "call", Order::Na))
+            }
+            Callee::Through(_) => None,
+        };
         let op = Op::Call {
             callee,
             args: operands,
             dst: self.dst(inst),
             results,
+            site,
         };
         self.emit(inst, op);
         Ok(())
@@ -139,7 +150,7 @@ impl<'a> Lower<'_, '_, 'a> {
         Ok(out)
     }
 
-    fn external(
+    pub fn external(
         &mut self,
         inst: &Inst<'a>,
         function: Extern,
@@ -262,9 +273,62 @@ impl<'a> Lower<'_, '_, 'a> {
             "free" => (Free, "call", Order::Na, given),
             "memcpy" | "memmove" => return self.copy_memory(inst, Memcpy, args, given),
             "memset" => return self.copy_memory(inst, Memset, args, given),
+            "memcmp" | "bcmp" => (Bytes(BytesOp::Memcmp), "R", Order::Na, given),
+            "memchr" => (Bytes(BytesOp::Memchr), "R", Order::Na, given),
+            "strlen" => (Bytes(BytesOp::Strlen), "R", Order::Na, given),
+            "strnlen" => (Bytes(BytesOp::Strnlen), "R", Order::Na, given),
+            "strcmp" => (Bytes(BytesOp::Strcmp), "R", Order::Na, given),
+            "strncmp" => (Bytes(BytesOp::Strncmp), "R", Order::Na, given),
+            "strchr" => (Bytes(BytesOp::Strchr), "R", Order::Na, given),
+            "pthread_cond_timedwait" | "pthread_cond_clockwait" | "cnd_timedwait" => {
+                // a wait that may end at any time, and for no reason
+                let timeout = if name.starts_with("cnd") { 4 } else { 110 };
+                let mutex = vec![arg(1)];
+                self.external(inst, MutexUnlock, "unlock", Order::Rel, mutex.clone());
+                self.external(inst, MutexLock, "lock", Order::Acq, mutex);
+                (
+                    Either,
+                    "call",
+                    Order::Na,
+                    vec![Operand::Const(timeout), zero],
+                )
+            }
+            name if cxx::waits_for_some_time(name) && given.len() > 1 => {
+                // the lock holds the mutex first; timeout is 1, no_timeout 0
+                let mutex = self.temporary(1);
+                let access = Access {
+                    site: self.site(inst, "R", Order::Na),
+                    order: Order::Na,
+                    size: 8,
+                    bits: 64,
+                    volatile: false,
+                    private: false,
+                    update: false,
+                    partial: false,
+                };
+                let op = Op::Load {
+                    dst: mutex,
+                    address: arg(1),
+                    access,
+                };
+                self.emit(inst, op);
+                let mutex = vec![Operand::Register(mutex)];
+                self.external(inst, MutexUnlock, "unlock", Order::Rel, mutex.clone());
+                self.external(inst, MutexLock, "lock", Order::Acq, mutex);
+                (Either, "call", Order::Na, vec![Operand::Const(1), zero])
+            }
+            name if cxx::prints(name) && !given.is_empty() => {
+                if inst.result.is_some() {
+                    let dst = self.dst(inst);
+                    self.copy(inst, dst, arg(0));
+                }
+                return Ok(());
+            }
+            name if self.number(inst, name, args, &given)? => return Ok(()),
             "__assert_fail" => (AssertFail, "assert", Order::Na, given),
             "abort" => (Abort("abort"), "assert", Order::Na, vec![]),
             // for the front end's library
+            "weakspot_seldom" => (Either, "call", Order::Na, vec![zero, Operand::Const(1)]),
             "weakspot_choose" => (Choose, "call", Order::Na, given),
             "weakspot_discard" => (Discard, "call", Order::Na, vec![]),
             "weakspot_misuse" => (Misuse, "call", Order::Na, given),
@@ -283,8 +347,10 @@ impl<'a> Lower<'_, '_, 'a> {
         }
         let needed = match function {
             ThreadExit | Malloc | Free | MutexLock | MutexUnlock | CondSignal | CondBroadcast
-            | BarrierWait | CondInit | Destroy(_) | Exit | Choose | Misuse | Refuse => 1,
-            ThreadEqual | AttrSetType | Once | Calloc | Realloc | AlignedAlloc => 2,
+            | BarrierWait | CondInit | Destroy(_) | Exit | Choose | Misuse | Refuse | Raise => 1,
+            Bytes(BytesOp::Strlen) => 1,
+            AtThreadExit | ThreadEqual | AttrSetType | Once | Calloc | Realloc | AlignedAlloc
+            | Bytes(_) => 2,
             PosixMemalign => 3,
             _ => 0,
         };
@@ -295,6 +361,69 @@ impl<'a> Lower<'_, '_, 'a> {
         }
         self.external(inst, function, kind, order, args);
         Ok(())
+    }
+
+    /// A function of one or two floating-point numbers, by the name of LLVM's intrinsic or of C's
+    /// function; returns whether it is one.
+    fn number(
+        &mut self,
+        inst: &Inst<'a>,
+        name: &str,
+        args: &[Typed<'a>],
+        given: &[Operand],
+    ) -> Result<bool> {
+        let Some((ty, _)) = args.first() else {
+            return Ok(false);
+        };
+        if self.float(*ty, name).is_err() {
+            return Ok(false);
+        }
+        let bits = self.l.module.types.bits(*ty)?;
+        let name = match (bits, name.strip_suffix('f')) {
+            (32, Some(plain)) => plain,
+            _ => name,
+        };
+        let dst = self.dst(inst);
+        let op = match given {
+            [a] => float_unary(name).map(|op| Op::Unary {
+                op: Unary::Float(op),
+                bits,
+                dst,
+                a: *a,
+            }),
+            [a, b] => float_binary(name).map(|op| Op::Bin {
+                op: BinOp::Float(op),
+                bits,
+                dst,
+                a: *a,
+                b: *b,
+            }),
+            [a, b, c] if name == "fmuladd" => {
+                // rounded twice, as without a fused instruction
+                let product = self.temporary(1);
+                let op = Op::Bin {
+                    op: BinOp::Float(FloatOp::Mul),
+                    bits,
+                    dst: product,
+                    a: *a,
+                    b: *b,
+                };
+                self.emit(inst, op);
+                Some(Op::Bin {
+                    op: BinOp::Float(FloatOp::Add),
+                    bits,
+                    dst,
+                    a: Operand::Register(product),
+                    b: *c,
+                })
+            }
+            _ => None,
+        };
+        let known = op.is_some();
+        if let Some(op) = op {
+            self.emit(inst, op);
+        }
+        Ok(known)
     }
 
     fn ignored(&mut self, inst: &Inst<'a>, value: u64) {
@@ -346,6 +475,13 @@ impl<'a> Lower<'_, '_, 'a> {
             self.emit(inst, Op::ThreadLocal { dst, global });
             return Ok(());
         }
+        if name.starts_with("llvm.eh.typeid.for") {
+            let value = args.first().map_or(&Value::Null, |a| &a.1);
+            let id = self.l.handled_type(value)?;
+            let dst = self.dst(inst);
+            self.copy(inst, dst, Operand::Const(selector(id)));
+            return Ok(());
+        }
         let given = self.values(args)?;
         let arg = |k: usize| given.get(k).copied().unwrap_or(Operand::Const(0));
         let bits = match args.first() {
@@ -359,6 +495,11 @@ impl<'a> Lower<'_, '_, 'a> {
         }
         if base.starts_with("memset.") {
             return self.copy_memory(inst, Extern::Memset, args, given);
+        }
+        if let Some((name, _)) = base.split_once('.') {
+            if self.number(inst, name, args, &given)? {
+                return Ok(());
+            }
         }
         let dst = self.dst(inst);
         for prefix in [

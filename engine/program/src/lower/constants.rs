@@ -102,6 +102,7 @@ impl<'m, 'a> Folded<'m, 'a> {
                 }
                 None => vec![],
             },
+            InstKind::Invoke { normal, unwind, .. } => vec![normal, unwind],
             _ => Vec::new(),
         }
     }
@@ -139,8 +140,13 @@ impl<'m, 'a> Folded<'m, 'a> {
             _ => None,
         };
         match &inst.kind {
-            InstKind::Icmp { predicate, a, b } => both(a, b, &|bits, x, y| {
-                let predicate = predicate_of(predicate)?;
+            InstKind::Compare {
+                float,
+                predicate,
+                a,
+                b,
+            } => both(a, b, &|bits, x, y| {
+                let predicate = predicate_of(*float, predicate)?;
                 Some(u64::from(arithmetic::compare(predicate, bits, x, y)))
             }),
             InstKind::Bin { op, a, b } => both(a, b, &|bits, x, y| {

@@ -1,8 +1,9 @@
 //! Functions that C++ code calls implicitly, or through headers whose library has no IR:
 //! allocation, termination, exceptions.
 //!
-//! An exception that is thrown ends the program: handlers are refused when the source is compiled,
-//! so nothing catches it ([except.terminate] in the C++ standard).
+//! Where a program has no handler, what is needed to handle an exception is not linked, and throwing
+//! one ends the program ([except.terminate] in the C++ standard). Elsewhere the functions of
+//! libc++abi are there, down to those of the unwinder.
 use crate::ir::instruction::{Extern, Operand, Order};
 use cpp_demangle::{DemangleOptions, Symbol};
 
@@ -22,10 +23,28 @@ pub fn meaning(name: &str, given: &[Operand]) -> Option<Meaning> {
     let ends = |message| (Extern::Abort(message), "assert", Order::Na, vec![]);
     Some(match name {
         "__cxa_throw" => ends("uncaught exception"),
+        "_Unwind_RaiseException" | "_Unwind_Resume" | "_Unwind_Resume_or_Rethrow" => {
+            (Extern::Raise, "call", Order::Na, vec![arg(0)])
+        }
+        "__cxa_thread_atexit" | "__cxa_thread_atexit_impl" => (
+            Extern::AtThreadExit,
+            "call",
+            Order::Na,
+            vec![arg(0), arg(1)],
+        ),
+        // the handlers that a program has not set
+        "_ZSt13get_terminatev" | "_ZSt14get_unexpectedv" => {
+            (Extern::Ignored(0), "", Order::Na, vec![])
+        }
         "_ZSt9terminatev" => ends("call of std::terminate"),
         "__cxa_pure_virtual" => ends("call of a pure virtual function"),
         "__cxa_throw_bad_array_new_length" => ends("invalid length of a new array"),
         "__cxa_allocate_exception" => (Extern::Malloc, "call", Order::Na, vec![arg(0)]),
+        name if name.starts_with("_ZSt11__terminatePFvvE") => ends("call of std::terminate"),
+        // of what could throw it, nothing but misuse is modelled
+        name if name.starts_with("_ZNSt3__120__throw_system_error") => {
+            ends("uncaught exception std::system_error")
+        }
         name if name.starts_with("_ZNSt3__122__libcpp_verbose_abort") => {
             ends("a check in the C++ library failed")
         }
@@ -45,6 +64,10 @@ pub fn meaning(name: &str, given: &[Operand]) -> Option<Meaning> {
         name if name.starts_with("_ZdlPv") || name.starts_with("_ZdaPv") => {
             (Extern::Free, "call", Order::Na, vec![arg(0)])
         }
+        // sleeping takes no time
+        name if name.starts_with("_ZNSt3__111this_thread") && name.contains("sleep_") => {
+            (Extern::Ignored(0), "", Order::Na, vec![])
+        }
         // waiting is modelled as reading until the value changes: no notification is needed
         name if name.starts_with("_ZNSt3__1") && name.contains("atomic_notify_") => {
             (Extern::Ignored(0), "", Order::Na, vec![])
@@ -54,6 +77,33 @@ pub fn meaning(name: &str, given: &[Operand]) -> Option<Meaning> {
         }
         _ => return None,
     })
+}
+
+/// Whether a function of <ostream> prints: it returns the stream, its first argument.
+pub fn prints(name: &str) -> bool {
+    let Some(rest) = name.strip_prefix("_ZNSt3__1") else {
+        return false;
+    };
+    let functions = [
+        "24__put_character_sequence",
+        "4endl",
+        "4ends",
+        "5flush",
+        "ls",
+    ];
+    match rest.strip_prefix("13basic_ostreamI") {
+        Some(rest) => ["Els", "E3put", "E5write", "E5flush"]
+            .iter()
+            .any(|f| rest.contains(f)),
+        None => functions.iter().any(|f| rest.starts_with(f)) && rest.contains("basic_ostream"),
+    }
+}
+
+/// Whether a function is `wait_for` or `wait_until` of a condition variable, without a predicate.
+pub fn waits_for_some_time(name: &str) -> bool {
+    let member = name.strip_prefix("_ZNSt3__118condition_variable");
+    let timed = |m: &str| m.starts_with("8wait_for") || m.starts_with("10wait_until");
+    member.is_some_and(|m| timed(m) && m.contains("9cv_status"))
 }
 
 /// A symbol's name in the source, without parameters.

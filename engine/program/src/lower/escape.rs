@@ -27,7 +27,7 @@ impl<'m, 'a> Lower<'_, 'm, 'a> {
         }
         for inst in insts() {
             let mut leaks: Vec<&Value<'a>> = Vec::new();
-            match &inst.kind {
+            match inst.kind.called() {
                 InstKind::Store { value, .. } | InstKind::Rmw { value, .. } => leaks.push(&value.1),
                 InstKind::Cas {
                     expected, desired, ..

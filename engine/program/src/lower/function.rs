@@ -1,5 +1,5 @@
 //! Lowers one function: SSA names become registers, blocks become flat code.
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::ir::instruction::*;
 use crate::ir::program::*;
 use crate::ir::sites;
@@ -10,6 +10,7 @@ use crate::lower::cfg::{ControlFlowGraph, LoopInfo, Usage};
 use crate::lower::constants::Folded;
 use crate::lower::liveness::usage;
 use crate::lower::module::Lowering;
+use crate::lower::partial::partial_loads;
 use crate::lower::relevance::{relevance, Code, Relevance};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -24,14 +25,18 @@ pub struct Lower<'l, 'm, 'a> {
     pub l: &'l mut Lowering<'m, 'a>,
     function: &'m Function<'a>,
     values: FxHashMap<&'a str, Registers>,
+    /// Values of types that are not supported, in code that need not run.
+    refused: FxHashSet<&'a str>,
     pub registers: u32,
     /// Names that hold addresses inside an alloca, with the name of the alloca.
     pub roots: FxHashMap<&'a str, &'a str>,
     pub escaped: FxHashSet<&'a str>,
+    /// Loads whose values are only changed in part and written back.
+    pub partial: FxHashSet<&'a str>,
     blocks: FxHashMap<&'m str, usize>,
     pub folded: Folded<'m, 'a>,
     current: usize,
-    code: Vec<crate::ir::instruction::Inst>,
+    pub code: Vec<crate::ir::instruction::Inst>,
     /// Source positions of this function at which an inlined call is.
     call_places: FxHashSet<(u32, u32)>,
 }
@@ -39,11 +44,15 @@ pub struct Lower<'l, 'm, 'a> {
 pub fn lower_function(l: &mut Lowering, id: FuncId) -> Result<()> {
     let function = &l.module.functions[id as usize];
     let place = || l.module.metadata.place(function.dbg);
-    if function.vararg {
-        let error = format!("the variadic function {}", function.name);
-        return Err(Error::unsupported(error).at(place));
-    }
     let name = function.name;
+    if function.vararg {
+        let error = Error::unsupported(format!("the variadic function {name}"));
+        if !l.module.metadata.is_library(function.dbg) {
+            return Err(error.at(place));
+        }
+        refuse(l, id, error);
+        return Ok(());
+    }
     let names = function.blocks.iter().enumerate();
     let blocks = names.map(|(k, block)| (block.name.as_str(), k)).collect();
     let mut lower = Lower {
@@ -52,9 +61,11 @@ pub fn lower_function(l: &mut Lowering, id: FuncId) -> Result<()> {
         l,
         function,
         values: FxHashMap::default(),
+        refused: FxHashSet::default(),
         registers: 0,
         roots: FxHashMap::default(),
         escaped: FxHashSet::default(),
+        partial: FxHashSet::default(),
         current: 0,
         code: Vec::new(),
         call_places: FxHashSet::default(),
@@ -66,6 +77,23 @@ pub fn lower_function(l: &mut Lowering, id: FuncId) -> Result<()> {
             e
         }
     })
+}
+
+/// Makes calling the function the error.
+fn refuse(l: &mut Lowering, id: FuncId, error: Error) {
+    let metadata = &l.module.metadata;
+    let function = &l.module.functions[id as usize];
+    let name = l.program.functions[id as usize].name.clone();
+    let site = sites::site(metadata, function.dbg, &name, "call", Order::Na);
+    l.program.sites.push(site);
+    let site = l.program.sites.len() as SiteId - 1;
+    let message = error.message;
+    l.program.functions[id as usize].code = vec![crate::ir::instruction::Inst {
+        op: Op::Refused { message, site },
+        dbg: 0,
+        call: NO_CALL,
+        unwind: None,
+    }];
 }
 
 impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
@@ -83,15 +111,26 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         for block in &live_blocks {
             for inst in &block.insts {
                 let module = self.l.module;
-                let at = || module.metadata.place(inst.dbg);
-                let ty = self.result_type(inst).map_err(|e| e.at(at))?;
-                if let (Some(name), Some(ty)) = (inst.result, ty) {
-                    self.define(name, ty).map_err(|e| e.at(at))?;
+                let defined = self
+                    .result_type(inst)
+                    .and_then(|ty| match (inst.result, ty) {
+                        (Some(name), Some(ty)) => self.define(name, ty),
+                        _ => Ok(()),
+                    });
+                match (defined, inst.result) {
+                    (Ok(()), _) => {}
+                    (Err(error), Some(name)) if self.is_deferred(&error, inst) => {
+                        self.refused.insert(name);
+                    }
+                    (Err(error), _) => {
+                        return Err(error.at(|| module.metadata.place(inst.dbg)));
+                    }
                 }
-                if let (Some(name), InstKind::Cas { .. }) = (inst.result, &inst.kind) {
+                if let (Some(name), InstKind::Cas { expected, .. }) = (inst.result, &inst.kind) {
                     // the type {T, i1} of the result need not occur in the module
-                    let register = self.temporary(2);
-                    self.values.insert(name, Registers { register, count: 2 });
+                    let count = 2 + u32::from(self.is_wide(expected.0));
+                    let register = self.temporary(count);
+                    self.values.insert(name, Registers { register, count });
                 }
                 for p in inst.dbg.map(|d| self.l.module.metadata.chain(d)).iter() {
                     if let Some((outer, inner)) = outermost(p) {
@@ -111,6 +150,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         }
         self.l.program.functions[id as usize].library = library;
         self.escapes(&live_blocks);
+        self.partial = partial_loads(&live_blocks);
         let mut starts = vec![0u32; function.blocks.len()];
         let mut ranges = vec![(0, 0); function.blocks.len()];
         for index in &reached {
@@ -120,14 +160,24 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             starts[*index] = start as u32;
             for inst in &block.insts {
                 let module = self.l.module;
-                self.instruction(inst).map_err(|mut e| {
-                    let place = module.metadata.place(inst.dbg);
-                    if place.is_empty() {
-                        e.message
-                            .push_str(&format!(", line {} of the IR", inst.line));
+                let before = self.code.len();
+                match self.instruction(inst) {
+                    Ok(()) => {}
+                    Err(error) if self.is_deferred(&error, inst) => {
+                        self.code.truncate(before);
+                        let site = self.site(inst, "call", Order::Na);
+                        let message = error.message;
+                        self.emit(inst, Op::Refused { message, site });
                     }
-                    e.at(|| place)
-                })?;
+                    Err(mut error) => {
+                        let place = module.metadata.place(inst.dbg);
+                        if place.is_empty() {
+                            let line = format!(", line {} of the IR", inst.line);
+                            error.message.push_str(&line);
+                        }
+                        return Err(error.at(|| place));
+                    }
+                }
             }
             let ended = self.code[start..].last().is_some_and(|i| {
                 matches!(
@@ -137,6 +187,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                         | Op::Switch { .. }
                         | Op::Ret(_)
                         | Op::Unreachable
+                        | Op::Refused { .. }
                 )
             });
             if !ended {
@@ -145,6 +196,18 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             ranges[*index] = (start, self.code.len());
         }
         self.finish(id, &reached, &starts, &ranges)
+    }
+
+    /// Whether an instruction that is not supported is an error only if it runs: the C++ library
+    /// contains much that a program that includes it does not use.
+    fn is_deferred(&self, error: &Error, inst: &Inst<'a>) -> bool {
+        let metadata = &self.l.module.metadata;
+        let within = inst.dbg.map(|dbg| metadata.chain(dbg));
+        let library = match within.as_ref().and_then(|chain| chain.first()) {
+            Some(position) => is_system(&position.file),
+            None => metadata.is_library(self.function.dbg),
+        };
+        library && error.kind == ErrorKind::Unsupported
     }
 
     fn block(&self, name: &str) -> Result<usize> {
@@ -179,11 +242,12 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
 
     fn result_type(&self, inst: &Inst<'a>) -> Result<Option<TypeId>> {
         let types = &self.l.module.types;
-        Ok(match &inst.kind {
+        Ok(match inst.kind.called() {
             InstKind::Alloca { .. } | InstKind::Gep { .. } => Some(self.l.pointer_type()?),
             InstKind::Load { ty, .. } | InstKind::Phi { ty, .. } => Some(*ty),
             InstKind::Rmw { value, .. } => Some(value.0),
             InstKind::Select { a, .. } | InstKind::Bin { a, .. } => Some(a.0),
+            InstKind::LandingPad { ty, .. } => Some(*ty),
             InstKind::Call { result, .. } => {
                 (*types.get(*result)? != Type::Void).then_some(*result)
             }
@@ -195,9 +259,9 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                 Some(ty)
             }
             InstKind::Insert { into, .. } => Some(into.0),
-            InstKind::Icmp { .. } => types.find(&Type::Int(1)),
+            InstKind::Compare { .. } => types.find(&Type::Int(1)),
             InstKind::Cast { to, .. } => Some(*to),
-            InstKind::Freeze(value) => Some(value.0),
+            InstKind::Negate(value) | InstKind::Freeze(value) => Some(value.0),
             _ => None,
         })
     }
@@ -210,11 +274,29 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                 (None, Some(place)) => Ok((0..place.count)
                     .map(|k| Operand::Register(place.register + k))
                     .collect()),
+                (None, None) if self.refused.contains(name) => {
+                    Err(Error::unsupported(format!("the value %{name}")))
+                }
                 (None, None) => Err(Error::invalid(format!("%{name} is not defined"))),
             },
             Value::Zero | Value::Undef => {
                 let count = self.l.module.types.scalars(ty)?.len();
                 Ok(vec![Operand::Const(0); count])
+            }
+            Value::Int(value) if self.is_wide(ty) => Ok(vec![
+                Operand::Const(*value as u64),
+                Operand::Const((*value >> 64) as u64),
+            ]),
+            Value::Global(name) if self.l.is_thread_local(name) => {
+                let global = self.l.global(value).unwrap_or_default();
+                let dst = self.temporary(1);
+                self.code.push(crate::ir::instruction::Inst {
+                    op: Op::ThreadLocal { dst, global },
+                    dbg: 0,
+                    call: SAME_CALL,
+                    unwind: None,
+                });
+                Ok(vec![Operand::Register(dst)])
             }
             Value::List(items) => {
                 let mut out = Vec::new();
@@ -269,6 +351,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             op,
             dbg: inst.dbg.unwrap_or(0),
             call,
+            unwind: None,
         });
     }
 
@@ -408,13 +491,10 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             cold: vec![false; n],
         };
         for block in reached {
-            let end = ranges[*block].1;
-            graph.edges[*block] = self.code[end - 1]
-                .op
-                .edges_mut()
-                .iter()
-                .map(|e| e.to as usize)
-                .collect();
+            let (start, end) = ranges[*block];
+            let code = &mut self.code[start..end];
+            let edges = code.iter_mut().rev().flat_map(|i| i.edges_mut());
+            graph.edges[*block] = edges.map(|e| e.to as usize).collect();
             graph.cold[*block] = matches!(self.code[end - 1].op, Op::Unreachable);
         }
         let mut changed = true;
@@ -499,7 +579,8 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                 Op::CondBr { exits, .. } | Op::Switch { exits, .. } => *exits = leaves,
                 _ => {}
             }
-            for edge in self.code[end - 1].op.edges_mut() {
+            let code = &mut self.code[ranges[*block].0..end];
+            for edge in code.iter_mut().flat_map(|i| i.edges_mut()) {
                 edge.pc = starts[edge.to as usize];
                 let header = loops.iter().position(|l| l.header == edge.to as usize);
                 edge.header = header.map(|k| k as u32);

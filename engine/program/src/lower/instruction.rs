@@ -2,10 +2,10 @@
 use crate::error::{Error, Result};
 use crate::ir::instruction::*;
 use crate::ir::program::*;
-use crate::llvm::ast::{Inst, InstKind, Typed, Value};
+use crate::llvm::ast::{Clause, Inst, InstKind, Typed, Value};
 use crate::llvm::types::{Type, TypeId, MAX_SIZE};
 use crate::lower::function::Lower;
-use crate::lower::opcodes::{binary_op, order_of, predicate_of, rmw_op};
+use crate::lower::opcodes::{binary_op, conversion, order_of, predicate_of, rmw_op};
 
 impl<'a> Lower<'_, '_, 'a> {
     pub fn instruction(&mut self, inst: &Inst<'a>) -> Result<()> {
@@ -44,16 +44,20 @@ impl<'a> Lower<'_, '_, 'a> {
             } => {
                 let rmw = rmw_op(op)
                     .ok_or_else(|| Error::unsupported(format!("the instruction atomicrmw {op}")))?;
-                self.integer(value.0, "atomicrmw")?;
+                if !self.is_wide(value.0) {
+                    self.integer(value.0, "atomicrmw")?;
+                }
                 let access = self.access(inst, "RMW", value.0, address, Some(order), *volatile)?;
+                let dst = self.dst(inst);
                 let op = Op::Rmw {
-                    dst: self.dst(inst),
+                    dst,
                     op: rmw,
                     address: self.pointer(address)?,
-                    value: self.operand(value.0, &value.1)?,
+                    value: self.packed(inst, value.0, &value.1)?,
                     access,
                 };
                 self.emit(inst, op);
+                self.unpack(inst, value.0, dst);
                 Ok(())
             }
             InstKind::Cas {
@@ -70,15 +74,16 @@ impl<'a> Lower<'_, '_, 'a> {
                 let dst = self.dst(inst);
                 let op = Op::Cas {
                     dst,
-                    flag: dst + 1,
+                    flag: dst + 1 + u32::from(self.is_wide(expected.0)),
                     weak: *weak,
                     address: self.pointer(address)?,
-                    expected: self.operand(expected.0, &expected.1)?,
-                    desired: self.operand(expected.0, desired)?,
+                    expected: self.packed(inst, expected.0, &expected.1)?,
+                    desired: self.packed(inst, expected.0, desired)?,
                     access,
                     failure: order_of(Some(failure)),
                 };
                 self.emit(inst, op);
+                self.unpack(inst, expected.0, dst);
                 Ok(())
             }
             InstKind::Fence { order, signal } => {
@@ -131,6 +136,20 @@ impl<'a> Lower<'_, '_, 'a> {
                 args,
                 byval,
             } => self.call_inst(inst, *result, callee, args, *byval),
+            InstKind::Invoke {
+                call,
+                normal,
+                unwind,
+            } => self.invoke(inst, call, normal, unwind),
+            InstKind::LandingPad {
+                cleanup, clauses, ..
+            } => self.landing_pad(inst, *cleanup, clauses),
+            InstKind::Resume((ty, value)) => {
+                let exception = self.operand(*ty, value)?;
+                self.external(inst, Extern::Raise, "call", Order::Na, vec![exception]);
+                self.emit(inst, Op::Unreachable);
+                Ok(())
+            }
             InstKind::Ret(value) => {
                 let values = match value {
                     Some((ty, value)) => self.operands(*ty, value)?,
@@ -210,9 +229,24 @@ impl<'a> Lower<'_, '_, 'a> {
                     self.copy(inst, dst + k as Register, a);
                 }
             }
-            InstKind::Icmp { predicate, a, b } => {
-                let op = Op::Icmp {
-                    predicate: predicate_of(predicate)
+            InstKind::Compare {
+                predicate, a, b, ..
+            } if self.is_wide(a.0) => self.wide_compare(inst, predicate, a, b)?,
+            InstKind::Bin { op, a, b } if self.is_wide(a.0) => self.wide_binary(inst, op, a, b)?,
+            InstKind::Cast { op, value, to } if self.is_wide(value.0) || self.is_wide(*to) => {
+                self.wide_cast(inst, op, value, *to)?
+            }
+            InstKind::Compare {
+                float,
+                predicate,
+                a,
+                b,
+            } => {
+                if *float {
+                    self.float(a.0, "fcmp")?;
+                }
+                let op = Op::Compare {
+                    predicate: predicate_of(*float, predicate)
                         .ok_or_else(|| Error::invalid(format!("unknown predicate {predicate}")))?,
                     bits: self.l.module.types.bits(a.0)?,
                     dst,
@@ -221,10 +255,14 @@ impl<'a> Lower<'_, '_, 'a> {
                 };
                 self.emit(inst, op);
             }
-            InstKind::Bin { op, a, b } => {
-                self.integer(a.0, op)?;
+            InstKind::Bin { op: name, a, b } => {
+                let op = binary_op(name).ok_or_else(|| Error::invalid("unknown operation"))?;
+                match op {
+                    BinOp::Float(_) => self.float(a.0, name)?,
+                    _ => self.integer(a.0, name)?,
+                }
                 let op = Op::Bin {
-                    op: binary_op(op).ok_or_else(|| Error::invalid("unknown operation"))?,
+                    op,
                     bits: self.l.module.types.bits(a.0)?,
                     dst,
                     a: self.operand(a.0, &a.1)?,
@@ -236,14 +274,38 @@ impl<'a> Lower<'_, '_, 'a> {
                 let from = self.l.module.types.bits(value.0)?;
                 let bits = self.l.module.types.bits(*to)?;
                 let a = self.operand(value.0, &value.1)?;
-                let op = match *op {
-                    "sext" => Op::Sext {
+                let op = match (*op, conversion(op)) {
+                    ("sext", _) => Op::Sext {
                         from,
                         to: bits,
                         dst,
                         a,
                     },
+                    (name, Some(op)) => {
+                        for ty in [value.0, *to] {
+                            if matches!(self.l.module.types.get(ty)?, Type::Float(_)) {
+                                self.float(ty, name)?;
+                            }
+                        }
+                        Op::Convert {
+                            op,
+                            from,
+                            to: bits,
+                            dst,
+                            a,
+                        }
+                    }
                     _ => Op::Copy { bits, dst, a },
+                };
+                self.emit(inst, op);
+            }
+            InstKind::Negate(value) => {
+                self.float(value.0, "fneg")?;
+                let op = Op::Unary {
+                    op: Unary::Float(FloatUnary::Negate),
+                    bits: self.l.module.types.bits(value.0)?,
+                    dst,
+                    a: self.operand(value.0, &value.1)?,
                 };
                 self.emit(inst, op);
             }
@@ -254,6 +316,68 @@ impl<'a> Lower<'_, '_, 'a> {
             }
             _ => return Err(Error::invalid("unexpected instruction")),
         }
+        Ok(())
+    }
+
+    /// A call whose exceptions are handled here.
+    fn invoke(
+        &mut self,
+        inst: &Inst<'a>,
+        call: &InstKind<'a>,
+        normal: &str,
+        unwind: &str,
+    ) -> Result<()> {
+        let start = self.code.len();
+        if let InstKind::Call {
+            result,
+            callee,
+            args,
+            byval,
+        } = call
+        {
+            self.call_inst(inst, *result, callee, args, *byval)?;
+        }
+        let edge = self.edge(unwind)?;
+        for inst in &mut self.code[start..] {
+            if matches!(inst.op, Op::Call { .. } | Op::Extern { .. }) {
+                inst.unwind = Some(Box::new(edge.clone()));
+            }
+        }
+        let edge = self.edge(normal)?;
+        self.emit(inst, Op::Br(edge));
+        Ok(())
+    }
+
+    fn landing_pad(
+        &mut self,
+        inst: &Inst<'a>,
+        cleanup: bool,
+        clauses: &[Clause<'a>],
+    ) -> Result<()> {
+        let mut handled = Vec::new();
+        for clause in clauses {
+            handled.push(match clause {
+                Clause::Catch(value) => match self.l.handled_type(value)? {
+                    Some(id) => Handled::Type(id),
+                    None => Handled::Any,
+                },
+                Clause::Filter(Value::List(items)) => {
+                    let types = items.iter().map(|(_, v)| self.l.handled_type(v));
+                    let types: Result<Vec<_>> = types.collect();
+                    Handled::AnyBut(types?.into_iter().flatten().collect())
+                }
+                Clause::Filter(_) => Handled::AnyBut(Vec::new()),
+            });
+        }
+        let dst = self.dst(inst);
+        self.emit(
+            inst,
+            Op::LandingPad {
+                dst,
+                cleanup,
+                handled,
+            },
+        );
         Ok(())
     }
 
@@ -281,6 +405,17 @@ impl<'a> Lower<'_, '_, 'a> {
         }
     }
 
+    /// Refuses floating-point numbers other than `float` and `double`, and vectors.
+    pub fn float(&self, ty: TypeId, what: &str) -> Result<()> {
+        match self.l.module.types.get(ty)? {
+            Type::Float("float" | "double") => Ok(()),
+            _ => Err(Error::unsupported(format!(
+                "the instruction {what} on {}",
+                self.l.module.types.describe(ty)
+            ))),
+        }
+    }
+
     fn access(
         &mut self,
         inst: &Inst<'a>,
@@ -291,7 +426,10 @@ impl<'a> Lower<'_, '_, 'a> {
         volatile: bool,
     ) -> Result<Access> {
         self.l.check_defined(address)?;
-        let bits = self.l.module.types.bits(ty)?;
+        let bits = match self.is_wide(ty) {
+            true => 128,
+            false => self.l.module.types.bits(ty)?,
+        };
         let order = order_of(order);
         Ok(Access {
             site: self.site(inst, kind, order),
@@ -301,6 +439,7 @@ impl<'a> Lower<'_, '_, 'a> {
             volatile,
             private: self.private(address),
             update: false,
+            partial: inst.result.is_some_and(|name| self.partial.contains(name)),
         })
     }
 
@@ -328,9 +467,21 @@ impl<'a> Lower<'_, '_, 'a> {
         order: Option<&str>,
         volatile: bool,
     ) -> Result<()> {
+        let dst = self.dst(inst);
+        if order.is_some() && self.is_wide(ty) {
+            let access = self.access(inst, "R", ty, address, order, volatile)?;
+            let address = self.pointer(address)?;
+            let op = Op::Load {
+                dst,
+                address,
+                access,
+            };
+            self.emit(inst, op);
+            self.unpack(inst, ty, dst);
+            return Ok(());
+        }
         let scalars = self.l.module.types.scalars(ty)?;
         let base = self.pointer(address)?;
-        let dst = self.dst(inst);
         for (k, (offset, scalar)) in scalars.into_iter().enumerate() {
             let access = self.access(inst, "R", scalar, address, order, volatile)?;
             let address = self.offset(inst, base, offset);
@@ -352,6 +503,16 @@ impl<'a> Lower<'_, '_, 'a> {
         order: Option<&str>,
         volatile: bool,
     ) -> Result<()> {
+        if order.is_some() && self.is_wide(value.0) {
+            let access = self.access(inst, "W", value.0, address, order, volatile)?;
+            let op = Op::Store {
+                value: self.packed(inst, value.0, &value.1)?,
+                address: self.pointer(address)?,
+                access,
+            };
+            self.emit(inst, op);
+            return Ok(());
+        }
         let scalars = self.l.module.types.scalars(value.0)?;
         let values = self.operands(value.0, &value.1)?;
         let base = self.pointer(address)?;

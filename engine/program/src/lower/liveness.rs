@@ -28,19 +28,23 @@ pub fn usage(code: &[Inst], start: usize, relevant: Option<&Relevance>) -> Usage
         let reads = moves.filter_map(|m| register(m.1)).collect();
         out.moves.push((writes, reads));
     };
-    match code.last().map(|i| &i.op) {
-        Some(Op::Br(to)) => edge(to),
-        Some(Op::CondBr {
-            then, otherwise, ..
-        }) => {
-            edge(then);
-            edge(otherwise);
+    // in the order of `Inst::edges_mut`, the last instruction first
+    for inst in code.iter().rev() {
+        match &inst.op {
+            Op::Br(to) => edge(to),
+            Op::CondBr {
+                then, otherwise, ..
+            } => {
+                edge(then);
+                edge(otherwise);
+            }
+            Op::Switch { cases, default, .. } => {
+                cases.iter().for_each(|c| edge(&c.1));
+                edge(default);
+            }
+            _ => {}
         }
-        Some(Op::Switch { cases, default, .. }) => {
-            cases.iter().for_each(|c| edge(&c.1));
-            edge(default);
-        }
-        _ => {}
+        inst.unwind.iter().for_each(|to| edge(to));
     }
     out
 }

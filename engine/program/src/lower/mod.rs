@@ -10,8 +10,10 @@ mod instruction;
 mod liveness;
 mod module;
 mod opcodes;
+mod partial;
 mod program;
 mod registers;
 mod relevance;
+mod wide;
 
 pub use program::lower;

@@ -2,7 +2,8 @@
 //! reachable functions.
 use crate::error::{Error, Result};
 use crate::ir::arithmetic;
-use crate::ir::instruction::FuncId;
+use crate::ir::exceptions::TypeKind;
+use crate::ir::instruction::{FuncId, TypeInfoId};
 use crate::ir::program::{Global, Program, FUNCTION_BASE};
 use crate::ir::shapes::Shapes;
 use crate::llvm::ast::{Expr, Module, Typed, Value};
@@ -10,6 +11,9 @@ use crate::llvm::types::{Type, TypeId, MAX_SIZE};
 use crate::lower::cxx::demangled;
 use crate::lower::opcodes::binary_op;
 use rustc_hash::FxHashMap;
+
+/// Variables of the C library, which are zeros.
+const PROVIDED: [&str; 5] = ["stdin", "stdout", "stderr", "environ", "__dso_handle"];
 
 const GLOBAL_BASE: u64 = 0x1_0000;
 pub const EXTERNAL_BASE: u64 = 0x5000_0000;
@@ -76,6 +80,11 @@ impl<'m, 'a> Lowering<'m, 'a> {
                     FUNCTION_BASE >> 20
                 )));
             }
+            let declared = global.init.is_none() && !PROVIDED.contains(&global.name);
+            if global.name.starts_with("_ZTI") {
+                let id = self.program.exceptions.id(global.name);
+                self.program.exceptions.by_address.insert(address, id);
+            }
             self.program.globals.push(Global {
                 name: match name {
                     "" => demangled(global.name),
@@ -88,13 +97,14 @@ impl<'m, 'a> Lowering<'m, 'a> {
                 image: Vec::new(),
                 constant: global.constant,
                 thread_local: global.thread_local,
+                declared: declared && !global.alias,
             });
         }
         self.program.shapes = shapes;
         for k in 0..self.module.globals.len() {
             let global = &self.module.globals[k];
             if let (true, Some(target)) = (global.alias, &global.init) {
-                let ty = global.ty;
+                let ty = self.pointer_type()?;
                 self.program.globals[k].address = self.constant(ty, target)?;
                 self.program.globals[k].size = 0;
             }
@@ -116,6 +126,9 @@ impl<'m, 'a> Lowering<'m, 'a> {
                 }
                 name if name.starts_with("llvm.") => continue,
                 _ => {}
+            }
+            if global.name.starts_with("_ZTI") {
+                self.type_information(global.name, init);
             }
             let mut image = Vec::new();
             self.write(global.ty, init, 0, &mut image)?;
@@ -144,6 +157,51 @@ impl<'m, 'a> Lowering<'m, 'a> {
             self.program.constructors.push(id);
         }
         Ok(())
+    }
+
+    /// Reads the bases of a class from its type information (Itanium C++ ABI, 2.9.5).
+    fn type_information(&mut self, name: &str, init: &Value<'a>) {
+        let id = self.program.exceptions.id(name);
+        let fields: Vec<&Value> = match init {
+            Value::List(fields) => fields.iter().map(|f| &f.1).collect(),
+            _ => return,
+        };
+        let number = |value: &Value| match value {
+            Value::Int(value) => Some(*value as u64),
+            _ => None,
+        };
+        let mut base = |value: &Value, flags: u64| {
+            // not a public base: no handler of its type applies
+            let name = global_name(value).filter(|_| flags & 2 != 0)?;
+            let offset = (flags & 1 == 0).then_some((flags as i64 >> 8) as u64);
+            Some((self.program.exceptions.id(name), offset))
+        };
+        let kind = match fields.first().and_then(|v| global_name(v)) {
+            Some(v) if v.contains("__class_type_info") => TypeKind::Class(Vec::new()),
+            Some(v) if v.contains("__si_class_type_info") => {
+                let found = fields.get(2).and_then(|v| base(v, 2));
+                TypeKind::Class(found.into_iter().collect())
+            }
+            Some(v) if v.contains("__vmi_class_type_info") => {
+                let pairs = fields.get(4..).unwrap_or_default().chunks_exact(2);
+                let read = pairs.filter_map(|p| base(p[0], number(p[1])?));
+                TypeKind::Class(read.collect())
+            }
+            Some(v) if v.contains("pointer") => TypeKind::Pointer,
+            _ => TypeKind::Plain,
+        };
+        self.program.exceptions.types[id as usize].kind = kind;
+    }
+
+    /// The type that a clause of a landing pad names; None: any.
+    pub fn handled_type(&mut self, value: &Value<'a>) -> Result<Option<TypeInfoId>> {
+        match value {
+            Value::Null | Value::Zero => Ok(None),
+            value => match global_name(value) {
+                Some(name) => Ok(Some(self.program.exceptions.id(name))),
+                None => Err(Error::unsupported("a handler of this type")),
+            },
+        }
     }
 
     /// Writes a constant into an image, without trailing zeros.
@@ -216,6 +274,11 @@ impl<'m, 'a> Lowering<'m, 'a> {
         Err(Error::invalid(format!("@{name} is not defined")))
     }
 
+    pub fn is_thread_local(&self, name: &str) -> bool {
+        let known = self.globals.get(name);
+        known.is_some_and(|k| self.module.globals[*k].thread_local)
+    }
+
     /// The global variable that a value refers to.
     pub fn global(&self, value: &Value<'a>) -> Option<u32> {
         match value {
@@ -228,11 +291,10 @@ impl<'m, 'a> Lowering<'m, 'a> {
     pub fn check_defined(&self, value: &Value<'a>) -> Result<()> {
         if let Value::Global(name) = value {
             if let Some(k) = self.globals.get(name) {
-                let known = ["stdin", "stdout", "stderr", "environ"].contains(name);
+                let known = PROVIDED.contains(name);
                 if self.module.globals[*k].init.is_none() && !known && !name.starts_with('_') {
-                    return Err(Error::undefined(format!(
-                        "the variable {name} is declared but not defined"
-                    )));
+                    let message = self.program.globals[*k].undefined();
+                    return Err(Error::undefined(message));
                 }
             }
         }
@@ -304,6 +366,20 @@ impl<'m, 'a> Lowering<'m, 'a> {
             }
             _ => types.element(ty, index),
         }
+    }
+}
+
+/// The variable that a constant is the address of, or an address within it.
+fn global_name<'a>(value: &Value<'a>) -> Option<&'a str> {
+    match value {
+        Value::Global(name) => Some(name),
+        Value::Expr(expr) => match &**expr {
+            Expr::Gep { base, .. } => global_name(base),
+            Expr::Cast { value, .. } => global_name(&value.1),
+            Expr::Bin { a, .. } => global_name(&a.1),
+            Expr::Other(_) => None,
+        },
+        _ => None,
     }
 }
 

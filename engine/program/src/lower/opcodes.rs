@@ -1,5 +1,5 @@
 //! Operations, predicates and memory orders by their names in LLVM's assembly text.
-use crate::ir::instruction::{BinOp, Order, Predicate, RmwOp};
+use crate::ir::instruction::*;
 
 pub fn binary_op(name: &str) -> Option<BinOp> {
     Some(match name {
@@ -16,6 +16,11 @@ pub fn binary_op(name: &str) -> Option<BinOp> {
         "shl" => BinOp::Shl,
         "lshr" => BinOp::Lshr,
         "ashr" => BinOp::Ashr,
+        "fadd" => BinOp::Float(FloatOp::Add),
+        "fsub" => BinOp::Float(FloatOp::Sub),
+        "fmul" => BinOp::Float(FloatOp::Mul),
+        "fdiv" => BinOp::Float(FloatOp::Div),
+        "frem" => BinOp::Float(FloatOp::Rem),
         _ => return None,
     })
 }
@@ -48,8 +53,72 @@ pub fn rmw_op(name: &str) -> Option<RmwOp> {
     })
 }
 
-pub fn predicate_of(name: &str) -> Option<Predicate> {
+/// `oeq`, `ult`, …: ordered or unordered, then the relation (LangRef, "fcmp").
+fn float_predicate(name: &str) -> Option<Predicate> {
+    let (unordered, relation) = match name {
+        "true" => (true, "true"),
+        "false" => (false, "false"),
+        name => (name.starts_with('u'), name.get(1..)?),
+    };
+    let (less, equal, greater) = match relation {
+        "eq" => (false, true, false),
+        "ne" => (true, false, true),
+        "lt" => (true, false, false),
+        "le" => (true, true, false),
+        "gt" => (false, false, true),
+        "ge" => (false, true, true),
+        "rd" | "true" => (true, true, true),
+        "no" | "false" => (false, false, false),
+        _ => return None,
+    };
+    // `ord` is never unordered; `uno` always
+    Some(Predicate::Float(FloatPredicate {
+        less,
+        equal,
+        greater,
+        unordered,
+    }))
+}
+
+pub fn conversion(name: &str) -> Option<Conversion> {
     Some(match name {
+        "fptoui" => Conversion::FloatToUnsigned,
+        "fptosi" => Conversion::FloatToSigned,
+        "uitofp" => Conversion::UnsignedToFloat,
+        "sitofp" => Conversion::SignedToFloat,
+        "fptrunc" | "fpext" => Conversion::FloatToFloat,
+        _ => return None,
+    })
+}
+
+/// Functions of one number, as LLVM's intrinsics and C's library name them.
+pub fn float_unary(name: &str) -> Option<FloatUnary> {
+    Some(match name {
+        "fabs" => FloatUnary::Abs,
+        "floor" => FloatUnary::Floor,
+        "ceil" => FloatUnary::Ceil,
+        "trunc" => FloatUnary::Truncate,
+        "round" => FloatUnary::Round,
+        "rint" | "nearbyint" | "roundeven" => FloatUnary::RoundEven,
+        "sqrt" => FloatUnary::SquareRoot,
+        _ => return None,
+    })
+}
+
+/// Functions of two numbers, as LLVM's intrinsics and C's library name them.
+pub fn float_binary(name: &str) -> Option<FloatOp> {
+    Some(match name {
+        "maxnum" | "maximumnum" | "fmax" => FloatOp::Max,
+        "minnum" | "minimumnum" | "fmin" => FloatOp::Min,
+        "copysign" => FloatOp::CopySign,
+        "fmod" => FloatOp::Rem,
+        _ => return None,
+    })
+}
+
+pub fn predicate_of(float: bool, name: &str) -> Option<Predicate> {
+    Some(match name {
+        name if float => float_predicate(name)?,
         "eq" => Predicate::Eq,
         "ne" => Predicate::Ne,
         "ugt" => Predicate::Ugt,

@@ -13,13 +13,24 @@ pub fn visit(op: &Op, f: &mut impl FnMut(Register, bool)) {
     let mut reads: Vec<Operand> = Vec::new();
     let mut writes: Vec<Register> = Vec::new();
     match op {
-        Op::Bin { dst, a, b, .. } | Op::Icmp { dst, a, b, .. } => {
+        Op::Bin { dst, a, b, .. } | Op::Compare { dst, a, b, .. } => {
             reads.extend([*a, *b]);
             writes.push(*dst);
         }
-        Op::Unary { dst, a, .. } | Op::Sext { dst, a, .. } | Op::Copy { dst, a, .. } => {
+        Op::Unary { dst, a, .. }
+        | Op::Sext { dst, a, .. }
+        | Op::Convert { dst, a, .. }
+        | Op::Copy { dst, a, .. } => {
             reads.push(*a);
             writes.push(*dst);
+        }
+        Op::Pack { dst, low, high } => {
+            reads.extend([*low, *high]);
+            writes.push(*dst);
+        }
+        Op::Unpack { dst, a } => {
+            reads.push(*a);
+            writes.extend([*dst, *dst + 1]);
         }
         Op::Overflow {
             dst, flag, a, b, ..
@@ -73,6 +84,7 @@ pub fn visit(op: &Op, f: &mut impl FnMut(Register, bool)) {
             writes.extend([*dst, *flag]);
         }
         Op::ThreadLocal { dst, .. } => writes.push(*dst),
+        Op::LandingPad { dst, .. } => writes.extend([*dst, *dst + 1]),
         Op::CondBr { condition, .. } => reads.push(*condition),
         Op::Switch { value, .. } => reads.push(*value),
         Op::Call {
@@ -80,6 +92,7 @@ pub fn visit(op: &Op, f: &mut impl FnMut(Register, bool)) {
             args,
             dst,
             results,
+            ..
         } => {
             if let Callee::Through(operand) = callee {
                 reads.push(*operand);
@@ -92,7 +105,7 @@ pub fn visit(op: &Op, f: &mut impl FnMut(Register, bool)) {
             writes.extend(dst);
         }
         Op::Ret(values) => reads.extend(values),
-        Op::Fence { .. } | Op::Br(_) | Op::Unreachable => {}
+        Op::Fence { .. } | Op::Br(_) | Op::Unreachable | Op::Refused { .. } => {}
     }
     for operand in reads {
         if let Some(register) = register(operand) {

@@ -65,7 +65,7 @@ pub fn relevance(all: Code, registers: u32) -> Relevance {
                     definitions[register as usize].push(Definition::By(at));
                 }
             });
-            for edge in all.code[at].op.edges() {
+            for edge in all.code[at].edges() {
                 for (dst, operand) in &edge.moves {
                     definitions[*dst as usize].push(Definition::Moved(*block, *operand));
                 }
@@ -166,7 +166,10 @@ fn has_effect(op: &Op) -> bool {
         Op::Br(_)
         | Op::CondBr { .. }
         | Op::Switch { .. }
-        | Op::Icmp { .. }
+        | Op::Compare { .. }
+        | Op::Convert { .. }
+        | Op::Pack { .. }
+        | Op::Unpack { .. }
         | Op::Unary { .. }
         | Op::Overflow { .. }
         | Op::Sext { .. }
@@ -241,7 +244,7 @@ impl Marking<'_> {
                     other.push(register);
                 }
             });
-            let moved = inst.op.edges().into_iter().flat_map(|edge| &edge.moves);
+            let moved = inst.edges().into_iter().flat_map(|edge| &edge.moves);
             other.extend(moved.filter_map(|m| register(m.1)));
             for register in other {
                 if let Some(local) = self.local(Operand::Register(register)) {

@@ -7,6 +7,7 @@ use crate::ir::program::Program;
 use crate::memory::hash::mixed;
 use crate::memory::object::{chunks, Named, NewLocal, Object, Visibility};
 use crate::memory::value::{Dep, Val};
+use crate::memory::wide;
 use std::sync::Arc;
 
 #[derive(Debug, Clone, Default)]
@@ -49,7 +50,7 @@ impl Memory {
     pub fn new(program: &Program) -> Memory {
         let mut globals = Arena::default();
         for (k, global) in program.globals.iter().enumerate() {
-            if global.size == 0 || global.thread_local {
+            if global.size == 0 || global.thread_local || global.declared {
                 continue;
             }
             globals.objects.push(Arc::new(Object {
@@ -338,13 +339,34 @@ impl Memory {
         Ok(place)
     }
 
-    /// Reads up to 8 bytes as a number. Uninitialised bytes are zeros.
+    /// Reads up to 8 bytes, or 16, as a number. Uninitialised bytes are zeros.
     pub fn read(
         &self,
         place: ResolvedAddress,
         size: u32,
         mut union: impl FnMut(Dep, Dep) -> Dep,
     ) -> Val {
+        self.read_with(place, size, &mut union)
+    }
+
+    fn read_with(
+        &self,
+        place: ResolvedAddress,
+        size: u32,
+        union: &mut dyn FnMut(Dep, Dep) -> Dep,
+    ) -> Val {
+        if size == wide::SIZE {
+            let rest = ResolvedAddress {
+                offset: place.offset + 8,
+                ..place
+            };
+            let low = self.read_with(place, 8, union);
+            let high = self.read_with(rest, 8, union);
+            return Val {
+                bits: wide::from_halves(low.bits, high.bits),
+                dep: union(low.dep, high.dep),
+            };
+        }
         let object = self.object(place);
         let mut value = Val::default();
         let (mut last, mut bits) = (0, 0u64);
@@ -362,6 +384,9 @@ impl Memory {
 
     /// The number at an address, 0 if it is in no object: for objects of the library.
     pub fn word(&self, address: u64, size: u32) -> u64 {
+        if size == wide::SIZE {
+            return wide::from_halves(self.word(address, 8), self.word(address + 8, 8));
+        }
         match self.find(address, u64::from(size)) {
             Ok(place) => {
                 let object = self.object(place);
@@ -378,8 +403,18 @@ impl Memory {
         self.object(place).is_written(place.offset, size)
     }
 
-    /// Writes up to 8 bytes; returns how the hash of memory changes.
+    /// Writes up to 8 bytes, or 16; returns how the hash of memory changes.
     pub fn write(&mut self, place: ResolvedAddress, size: u32, value: Val) -> u64 {
+        if size == wide::SIZE {
+            let (low, high) = wide::halves(value.bits);
+            let rest = ResolvedAddress {
+                offset: place.offset + 8,
+                ..place
+            };
+            let dep = value.dep;
+            let changed = self.write(place, 8, Val { bits: low, dep });
+            return changed ^ self.write(rest, 8, Val { bits: high, dep });
+        }
         let object = self.object_mut(place);
         let mut changed = 0;
         for k in 0..u64::from(size.min(8)) {

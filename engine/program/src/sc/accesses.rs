@@ -21,7 +21,10 @@ impl StepEnvironment<'_, '_> {
     ) -> Result<ResolvedAddress, RunEnd> {
         let memory = &self.shared.memory;
         let found = memory.access(self.context.program, address, size, write);
-        found.map_err(|message| RunEnd::new(Outcome::Memory, message, Some(site)))
+        found.map_err(|message| match self.context.program.declared_at(address) {
+            Some(global) => RunEnd::new(Outcome::Unsupported, global.undefined(), Some(site)),
+            None => RunEnd::new(Outcome::Memory, message, Some(site)),
+        })
     }
 
     /// Finds the object of an access; a failed access is recorded in the footprint, as its order
@@ -58,6 +61,7 @@ impl StepEnvironment<'_, '_> {
         let object = self.shared.memory.object(place);
         if object.private {
             let idle = object.idle;
+            // of 16 bytes, the number that stands for them
             for k in 0..size.min(8) {
                 t.mix(idle, address + u64::from(k), (old >> (8 * k)) as u8);
                 t.mix(idle, address + u64::from(k), (value.bits >> (8 * k)) as u8);

@@ -1,13 +1,14 @@
 //! Library calls on sequentially consistent memory ([`Library`]), with allocation and copies of
 //! memory.
-use crate::interpreter::environment::{ExternCall, Flow};
+use crate::interpreter::environment::{Environment, ExternCall, Flow};
 use crate::interpreter::event::{Event, EventKind};
 use crate::interpreter::outcome::{Outcome, RunEnd};
 use crate::interpreter::thread::Thread;
-use crate::ir::instruction::{Order, SiteId, SyncObject};
+use crate::ir::instruction::{Access, Order, SiteId, SyncObject};
+use crate::ir::program::Program;
 use crate::library::call::Library;
 use crate::memory::address_space::ResolvedAddress;
-use crate::memory::value::Val;
+use crate::memory::value::{Dep, Val};
 use crate::sc::machine::{event, StepEnvironment};
 use crate::sc::synchronisation::misused;
 
@@ -54,7 +55,7 @@ impl StepEnvironment<'_, '_> {
     }
 }
 
-impl Library for StepEnvironment<'_, '_> {
+impl<'p> Library<'p> for StepEnvironment<'_, 'p> {
     fn field(&mut self, _: &mut Thread, _: &ExternCall, at: u64, size: u32) -> Result<u64, RunEnd> {
         Ok(self.shared.memory.word(at, size))
     }
@@ -93,7 +94,39 @@ impl Library for StepEnvironment<'_, '_> {
 
     fn refuse(&mut self, call: &ExternCall) -> Result<Flow, RunEnd> {
         let message = self.shared.memory.text(call.arg(0).bits);
-        Err(RunEnd::new(Outcome::Bound, message, Some(call.site)))
+        Err(RunEnd::new(Outcome::Unsupported, message, Some(call.site)))
+    }
+
+    fn program(&self) -> &'p Program {
+        self.context.program
+    }
+
+    fn either(&mut self, _: &mut Thread, call: &ExternCall) -> Result<bool, RunEnd> {
+        let again = self.shared.spurious.contains(&call.site);
+        Ok(self.context.variant == 1 && !again)
+    }
+
+    fn chosen(&mut self, t: &mut Thread, call: &ExternCall, choice: bool) -> Dep {
+        t.log.note((call.site, choice));
+        if choice {
+            self.shared.spurious.push(call.site);
+            t.progress();
+        }
+        0
+    }
+
+    fn byte(&mut self, t: &mut Thread, call: &ExternCall, at: u64) -> Result<Val, RunEnd> {
+        let access = Access {
+            site: call.site,
+            order: Order::Na,
+            size: 1,
+            bits: 8,
+            volatile: false,
+            private: call.private.0,
+            update: false,
+            partial: false,
+        };
+        self.load(t, Val::constant(at), &access)
     }
 
     fn begin_life(

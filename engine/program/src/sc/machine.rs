@@ -185,6 +185,9 @@ impl Machine {
         if self.shared.live < 2 {
             return 0;
         }
+        if self.threads[t].raised.is_some_and(|r| r.unwinding) {
+            return 0;
+        }
         let hot = |address: Operand, size: u32| {
             let address = self.value(t, address);
             u32::from(context.footprint.hot(address, size))
@@ -227,6 +230,7 @@ impl Machine {
                 function,
                 args,
                 private,
+                site,
                 ..
             } => {
                 let lock = |k: usize| args.get(k).map_or(0, |a| hot(*a, LOCK_SIZE));
@@ -240,6 +244,10 @@ impl Machine {
                     | Extern::Once
                     | Extern::CondInit
                     | Extern::Destroy(_) => lock(0),
+                    Extern::Either => {
+                        let may = context.spurious && !self.shared.spurious.contains(site);
+                        u32::from(may) * 2
+                    }
                     Extern::MutexUnlock if context.program.has_trylock => lock(0),
                     Extern::BarrierWait if thread.state == State::Running => lock(0),
                     Extern::CondWait if thread.state == State::Running => {
@@ -263,6 +271,17 @@ impl Machine {
                     }
                     Extern::Memcpy => range(0, private.0).max(range(1, private.1)),
                     Extern::Memset => range(0, private.0),
+                    Extern::Bytes(op) => {
+                        // to the end of the object: how much is read depends on what is there
+                        let rest = |k: usize| {
+                            let at = args.get(k).map_or(0, |a| self.value(t, *a));
+                            let extent = self.shared.memory.extent(at);
+                            let rest = extent.map_or(1, |(base, size)| base + u64::from(size) - at);
+                            args.get(k).map_or(0, |a| hot(*a, rest.max(1) as u32))
+                        };
+                        let two = [BytesOp::Memcmp, BytesOp::Strcmp, BytesOp::Strncmp].contains(op);
+                        rest(0).max(if two { rest(1) } else { 0 })
+                    }
                     _ => 0,
                 }
             }
@@ -292,6 +311,10 @@ impl Machine {
                 0 => RunEnd { dbg, ..end },
                 _ => end,
             });
+        let result = result.map_err(|end| RunEnd {
+            site: end.site.map(|site| thread.users_site(program, site)),
+            ..end
+        });
         context.events += (thread.log.len() - before) as u64;
         if thread.state == State::Done && self.shared.done[t].is_none() {
             self.shared.done[t] = Some(thread.result);

@@ -1,4 +1,5 @@
-// std::call_once: the function runs under a lock of the flag's own.
+// std::call_once: the function runs under a lock of the flag's own. libc++ has one lock for all
+// flags, which would order what the standard does not.
 #pragma once
 #pragma GCC system_header
 
@@ -20,12 +21,15 @@ struct once_flag {
 
 template <class _Function, class... _Args>
 void call_once(once_flag& __flag, _Function&& __function, _Args&&... __args) {
-  pthread_mutex_lock(&__flag.__m_);
+  struct __guard {
+    pthread_mutex_t& __m_;
+    __guard(pthread_mutex_t& __m) : __m_(__m) { pthread_mutex_lock(&__m_); }
+    ~__guard() { pthread_mutex_unlock(&__m_); }
+  } __held(__flag.__m_);
   if (!__flag.__done_) {
-    std::invoke(std::forward<_Function>(__function), std::forward<_Args>(__args)...);
+    std::__invoke(std::forward<_Function>(__function), std::forward<_Args>(__args)...);
     __flag.__done_ = true;
   }
-  pthread_mutex_unlock(&__flag.__m_);
 }
 
 _LIBCPP_END_NAMESPACE_STD

@@ -1,0 +1,237 @@
+//! 128-bit integers: two registers each, the low half first.
+use crate::error::{Error, Result};
+use crate::ir::instruction::*;
+use crate::llvm::ast::{Inst, Typed, Value};
+use crate::llvm::types::{Type, TypeId};
+use crate::lower::function::Lower;
+use crate::lower::opcodes::{binary_op, predicate_of};
+
+impl<'a> Lower<'_, '_, 'a> {
+    pub fn is_wide(&self, ty: TypeId) -> bool {
+        matches!(self.l.module.types.get(ty), Ok(Type::Int(128)))
+    }
+
+    fn halves(&mut self, ty: TypeId, value: &Value<'a>) -> Result<[Operand; 2]> {
+        match self.operands(ty, value)?[..] {
+            [low, high] => Ok([low, high]),
+            _ => Err(Error::invalid("value without parts")),
+        }
+    }
+
+    /// The one number that stands for a wide value in memory.
+    pub fn packed(&mut self, inst: &Inst<'a>, ty: TypeId, value: &Value<'a>) -> Result<Operand> {
+        if !self.is_wide(ty) {
+            return self.operand(ty, value);
+        }
+        let [low, high] = self.halves(ty, value)?;
+        let dst = self.temporary(1);
+        self.emit(inst, Op::Pack { dst, low, high });
+        Ok(Operand::Register(dst))
+    }
+
+    /// The halves of a wide value that was read as one number into the first of its registers.
+    pub fn unpack(&mut self, inst: &Inst<'a>, ty: TypeId, dst: Register) {
+        if self.is_wide(ty) {
+            let a = Operand::Register(dst);
+            self.emit(inst, Op::Unpack { dst, a });
+        }
+    }
+
+    fn bin(&mut self, inst: &Inst<'a>, op: BinOp, dst: Register, a: Operand, b: Operand) {
+        let bits = 64;
+        let op = Op::Bin {
+            op,
+            bits,
+            dst,
+            a,
+            b,
+        };
+        self.emit(inst, op);
+    }
+
+    fn compare(
+        &mut self,
+        inst: &Inst<'a>,
+        predicate: Predicate,
+        a: Operand,
+        b: Operand,
+    ) -> Operand {
+        let dst = self.temporary(1);
+        let op = Op::Compare {
+            predicate,
+            bits: 64,
+            dst,
+            a,
+            b,
+        };
+        self.emit(inst, op);
+        Operand::Register(dst)
+    }
+
+    pub fn wide_binary(
+        &mut self,
+        inst: &Inst<'a>,
+        name: &str,
+        a: &Typed<'a>,
+        b: &Value<'a>,
+    ) -> Result<()> {
+        let unsupported = || {
+            Err(Error::unsupported(format!(
+                "the instruction {name} on i128"
+            )))
+        };
+        let dst = self.dst(inst);
+        let ([al, ah], [bl, bh]) = (self.halves(a.0, &a.1)?, self.halves(a.0, b)?);
+        match binary_op(name) {
+            Some(op @ (BinOp::And | BinOp::Or | BinOp::Xor)) => {
+                self.bin(inst, op, dst, al, bl);
+                self.bin(inst, op, dst + 1, ah, bh);
+            }
+            Some(op @ (BinOp::Add | BinOp::Sub)) => {
+                let carry = match op {
+                    BinOp::Add => {
+                        self.bin(inst, op, dst, al, bl);
+                        self.compare(inst, Predicate::Ult, Operand::Register(dst), al)
+                    }
+                    _ => {
+                        self.bin(inst, op, dst, al, bl);
+                        self.compare(inst, Predicate::Ult, al, bl)
+                    }
+                };
+                let high = self.temporary(1);
+                self.bin(inst, op, high, ah, bh);
+                self.bin(inst, op, dst + 1, Operand::Register(high), carry);
+            }
+            Some(op @ (BinOp::Shl | BinOp::Lshr | BinOp::Ashr)) => {
+                let Operand::Const(distance @ 0..=127) = bl else {
+                    return unsupported();
+                };
+                self.shift(inst, op, distance, [al, ah]);
+            }
+            _ => return unsupported(),
+        }
+        Ok(())
+    }
+
+    /// Shifts by a constant distance.
+    fn shift(&mut self, inst: &Inst<'a>, op: BinOp, distance: u64, [low, high]: [Operand; 2]) {
+        let dst = self.dst(inst);
+        let by = |n: u64| Operand::Const(n);
+        // the half that keeps its end, and the one that gets what is shifted out of it
+        let (from, to, kept, filled) = match op {
+            BinOp::Shl => (low, high, dst, dst + 1),
+            _ => (high, low, dst + 1, dst),
+        };
+        let back = match op {
+            BinOp::Shl => BinOp::Lshr,
+            _ => BinOp::Shl,
+        };
+        let forth = match op {
+            BinOp::Shl => BinOp::Shl,
+            _ => BinOp::Lshr,
+        };
+        match distance {
+            0 => {
+                self.copy(inst, kept, from);
+                self.copy(inst, filled, to);
+            }
+            1..=63 => {
+                let (moved, rest) = (self.temporary(1), self.temporary(1));
+                self.bin(inst, back, moved, from, by(64 - distance));
+                self.bin(inst, forth, rest, to, by(distance));
+                let (moved, rest) = (Operand::Register(moved), Operand::Register(rest));
+                self.bin(inst, BinOp::Or, filled, rest, moved);
+                self.bin(inst, op, kept, from, by(distance));
+            }
+            _ => {
+                self.bin(inst, op, filled, from, by(distance - 64));
+                match op {
+                    BinOp::Ashr => self.bin(inst, op, kept, from, by(63)),
+                    _ => self.bin(inst, BinOp::And, kept, from, by(0)),
+                }
+            }
+        }
+    }
+
+    pub fn wide_compare(
+        &mut self,
+        inst: &Inst<'a>,
+        name: &str,
+        a: &Typed<'a>,
+        b: &Value<'a>,
+    ) -> Result<()> {
+        let predicate = predicate_of(false, name)
+            .ok_or_else(|| Error::invalid(format!("unknown predicate {name}")))?;
+        let dst = self.dst(inst);
+        let ([al, ah], [bl, bh]) = (self.halves(a.0, &a.1)?, self.halves(a.0, b)?);
+        // the high halves decide unless they are equal
+        let same = self.compare(inst, Predicate::Eq, ah, bh);
+        let high = self.compare(inst, predicate, ah, bh);
+        let unsigned = match predicate {
+            Predicate::Sgt => Predicate::Ugt,
+            Predicate::Sge => Predicate::Uge,
+            Predicate::Slt => Predicate::Ult,
+            Predicate::Sle => Predicate::Ule,
+            other => other,
+        };
+        let low = self.compare(inst, unsigned, al, bl);
+        let op = Op::Select {
+            dst,
+            condition: same,
+            a: low,
+            b: high,
+        };
+        self.emit(inst, op);
+        Ok(())
+    }
+
+    /// A cast from or to a wide integer.
+    pub fn wide_cast(
+        &mut self,
+        inst: &Inst<'a>,
+        name: &str,
+        value: &Typed<'a>,
+        to: TypeId,
+    ) -> Result<()> {
+        let dst = self.dst(inst);
+        let unsupported = || {
+            Err(Error::unsupported(format!(
+                "the instruction {name} on i128"
+            )))
+        };
+        match (name, self.is_wide(value.0), self.is_wide(to)) {
+            ("trunc" | "inttoptr", true, false) => {
+                let [low, _] = self.halves(value.0, &value.1)?;
+                let bits = self.l.module.types.bits(to)?;
+                self.emit(inst, Op::Copy { bits, dst, a: low });
+            }
+            ("zext" | "ptrtoint" | "sext", false, true) => {
+                let from = self.l.module.types.bits(value.0)?;
+                let a = self.operand(value.0, &value.1)?;
+                if name == "sext" {
+                    self.emit(
+                        inst,
+                        Op::Sext {
+                            from,
+                            to: 64,
+                            dst,
+                            a,
+                        },
+                    );
+                    let sign = Operand::Const(63);
+                    self.bin(inst, BinOp::Ashr, dst + 1, Operand::Register(dst), sign);
+                } else {
+                    self.copy(inst, dst, a);
+                    self.copy(inst, dst + 1, Operand::Const(0));
+                }
+            }
+            ("bitcast", true, true) => {
+                let [low, high] = self.halves(value.0, &value.1)?;
+                self.copy(inst, dst, low);
+                self.copy(inst, dst + 1, high);
+            }
+            _ => return unsupported(),
+        }
+        Ok(())
+    }
+}

@@ -1,3 +1,0 @@
-// Nothing: times are not printed.
-#pragma once
-#pragma GCC system_header

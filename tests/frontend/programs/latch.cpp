@@ -1,0 +1,18 @@
+#include <cassert>
+#include <latch>
+#include <thread>
+
+std::latch both(2);
+int a, b;
+
+int main() {
+  std::thread other([] {
+    a = 1;
+    both.arrive_and_wait();
+    assert(b == 1);
+  });
+  b = 1;
+  both.arrive_and_wait();
+  assert(a == 1);
+  other.join();
+}
