@@ -21,7 +21,10 @@ fn refused(body: &str) -> (ErrorKind, String, String) {
 #[test]
 fn unsupported_constructs_are_named_at_their_line() {
     for (body, name) in [
-        ("%x = fadd fp128 zeroinitializer, zeroinitializer, !dbg !5", "fp128"),
+        (
+            "%x = fadd fp128 zeroinitializer, zeroinitializer, !dbg !5",
+            "fp128",
+        ),
         ("%x = call i32 @rand(), !dbg !5", "rand"),
         (
             "%x = call i32 @_ZNSt3__112basic_stringIcE6lengthEv(), !dbg !5",
