@@ -343,6 +343,7 @@ def test_an_interrupted_campaign_resumes_with_the_same_command(
     assert "Traceback" not in err
     (campaign,) = (folder / "results").iterdir()
     stored = err.rpartition("interrupted")[2].replace(campaign.name, "<campaign>")
+    stored = stored.replace("1 answer is", "1 answers are")  # as soon as one was stored, or later
     assert without_figures(stored) == snapshot
     before = len((campaign / "verdicts.jsonl").read_text().splitlines())
     again = run(*arguments)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from projects import Project
+from projects import SB, Project
 from snapshots import steady
 from syrupy.assertion import SnapshotAssertion
 
@@ -71,6 +71,7 @@ def test_run_takes_machines_and_seconds_from_it(project: Project) -> None:
     assert "machines: " in ended.err
     assert "weakspot.toml:2" in ended.err
     project.write("weakspot.toml", "[run]\nseconds = 0.1\n")
+    project.write("tests/SB.litmus", SB.replace("~exists", "exists"))
     ended = project.weakspot("run", "tests/SB.litmus", "--json")
     assert ended.code == 0, ended.err
     assert json.loads(ended.out)["seconds"] < 1.0

@@ -230,9 +230,13 @@ def small() -> Record:
         source="a weblog, part 1",
         models=tuple(model.name for model in MODELS),
         scenarios=(
-            Scenario("pop_vs_steal", "pop_vs_steal.c", (), "owner and thief at the last element"),
-            Scenario("push_vs_steal", "push_vs_steal.c", (), "the thief reads what was pushed"),
-            Scenario("two_thieves", "two_thieves.c", ("THIEVES=2",), "two thieves, no lock"),
+            Scenario(
+                "pop_vs_steal", "pop_vs_steal.c", (), about="owner and thief at the last element"
+            ),
+            Scenario(
+                "push_vs_steal", "push_vs_steal.c", (), about="the thief reads what was pushed"
+            ),
+            Scenario("two_thieves", "two_thieves.c", ("THIEVES=2",), about="two thieves, no lock"),
         ),
         claims=(
             Claim(
