@@ -5,7 +5,8 @@ use crate::threads::synchronisation::spot;
 use program::interpreter::thread::Thread;
 use program::interpreter::{ExternCall, Flow};
 use program::ir::{Order, Program, SiteId, SyncObject};
-use program::library::call::{Library, Wanted};
+use program::library::call::Wanted;
+use program::library::operations::Library;
 use program::memory::{Dep, Named, Val, Visibility};
 use std::sync::Arc;
 

@@ -1,7 +1,6 @@
 //! The environment of a thread: memory, the library, the other threads.
 use super::outcome::RunEnd;
-use super::thread::Thread;
-use super::unwind::Raised;
+use super::thread::{Raised, Thread};
 use crate::ir::instruction::{Access, Extern, FuncId, Order, RmwOp, SiteId};
 use crate::memory::object::NewLocal;
 use crate::memory::value::{Dep, Val};

@@ -10,10 +10,10 @@ use crate::ir::arithmetic;
 use crate::ir::floats;
 use crate::ir::instruction::*;
 use crate::ir::program::Program;
+use crate::ir::wide;
 use crate::llvm::types::MAX_SIZE;
 use crate::memory::object::NewLocal;
 use crate::memory::value::Val;
-use crate::memory::wide;
 
 /// Runs the thread's next instruction. On an error the run has ended.
 pub fn step<W: Environment>(

@@ -1,12 +1,23 @@
 //! A thread: its call stack, its log, and what distinguishes a loop that waits from one that makes
 //! progress.
 use crate::interpreter::event::{Log, Operation};
-use crate::interpreter::unwind::Raised;
 use crate::ir::instruction::{FuncId, Inst, Operand, Register, SiteId, NO_CALL, SAME_CALL};
 use crate::ir::program::Program;
 use crate::llvm::metadata::is_system;
 use crate::memory::hash::mixed;
 use crate::memory::value::{Dep, Val};
+
+/// An exception on its way to its handler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Raised {
+    /// The address of its `_Unwind_Exception`.
+    pub header: u64,
+    /// The frame that handles it.
+    pub frame: usize,
+    pub selector: u64,
+    /// Frames are being left; else a landing pad runs.
+    pub unwinding: bool,
+}
 
 #[derive(Debug, Clone, Copy)]
 pub struct Frame {

@@ -1,98 +1,15 @@
-//! Exceptions: the two phases of unwinding (Itanium C++ ABI, Exception Handling, 1.3).
-//!
-//! libc++abi's code, which the program is linked with, does the rest: it allocates exceptions, counts
-//! their handlers and destroys them. The layout of its exceptions is known here.
+//! Exceptions: the second phase of unwinding (Itanium C++ ABI, Exception Handling, 1.3).
 use super::branch::take;
-use super::environment::{Environment, ExternCall};
+use super::environment::Environment;
 use super::outcome::{Limits, Outcome, RunEnd};
-use super::thread::Thread;
-use crate::ir::exceptions::{selector, Catch, CLEANUP};
+use super::thread::{Raised, Thread};
+use crate::ir::exceptions::CLEANUP;
 use crate::ir::instruction::*;
 use crate::ir::program::Program;
-use crate::library::call::Library;
 use crate::memory::value::Val;
 
-/// The size of `_Unwind_Exception`, which the thrown object follows.
-const HEADER: u64 = 32;
-/// Members of `__cxa_exception` as far before its `_Unwind_Exception`: its type, the address that
-/// the handler gets. In a copy made by `std::rethrow_exception`, also the object itself.
-const TYPE: u64 = 80;
-const ADJUSTED: u64 = 8;
-const PRIMARY: u64 = 88;
-
-/// An exception on its way to its handler.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Raised {
-    /// The address of its `_Unwind_Exception`.
-    pub header: u64,
-    /// The frame that handles it.
-    pub frame: usize,
-    pub selector: u64,
-    /// Frames are being left; else a landing pad runs.
-    pub unwinding: bool,
-}
-
-/// The first phase: finds the frame that handles the exception. Without one, the program ends where
-/// the exception is thrown.
-pub fn raise<'p, L: Library<'p>>(
-    l: &mut L,
-    t: &mut Thread,
-    call: &ExternCall,
-) -> Result<Raised, L::Interruption> {
-    let program = l.program();
-    let header = call.arg(0).bits;
-    let address = l.field(t, call, header.wrapping_sub(TYPE), 8)?;
-    let unsupported = |message: String| RunEnd::new(Outcome::Unsupported, message, Some(call.site));
-    let all = &program.exceptions;
-    let Some(thrown) = all.by_address.get(&address).copied() else {
-        return Err(unsupported("an exception of this type is not supported".into()).into());
-    };
-    for frame in (0..t.frames.len()).rev() {
-        let Some(Op::LandingPad { handled, .. }) = landing_pad(program, t, frame) else {
-            continue;
-        };
-        for clause in handled {
-            let found = match clause {
-                Handled::Any => Some((Catch::At(0), None)),
-                Handled::Type(id) => Some((all.catches(*id, thrown), Some(*id))),
-                Handled::AnyBut(types) => {
-                    let any = types.iter().any(|id| all.catches(*id, thrown) != Catch::No);
-                    (!any).then_some((Catch::At(0), None))
-                }
-            };
-            match found {
-                None | Some((Catch::No, _)) => {}
-                Some((Catch::Unclear, _)) => {
-                    let message = "whether this exception is caught is not modelled: its type, or \
-                                   the handler's, is a pointer, has a virtual base, or is not \
-                                   defined in this source";
-                    return Err(unsupported(message.to_string()).into());
-                }
-                Some((Catch::At(offset), id)) => {
-                    let class = l.field(t, call, header, 8)?;
-                    // a copy made by std::rethrow_exception has class "CLNGC++\1"
-                    let object = match class & 0xff {
-                        1 => l.field(t, call, header.wrapping_sub(PRIMARY), 8)?,
-                        _ => header.wrapping_add(HEADER),
-                    };
-                    let adjusted = object.wrapping_add(offset);
-                    l.set_field(t, call, header.wrapping_sub(ADJUSTED), 8, adjusted)?;
-                    return Ok(Raised {
-                        header,
-                        frame,
-                        selector: selector(id),
-                        unwinding: true,
-                    });
-                }
-            }
-        }
-    }
-    let message = "uncaught exception";
-    Err(RunEnd::new(Outcome::Assertion, message, Some(call.site)).into())
-}
-
 /// Where a frame continues if the call that it is in throws.
-fn landing_pad<'p>(program: &'p Program, t: &Thread, frame: usize) -> Option<&'p Op> {
+pub fn landing_pad<'p>(program: &'p Program, t: &Thread, frame: usize) -> Option<&'p Op> {
     let frame = &t.frames[frame];
     let code = &program.functions[frame.function as usize].code;
     let edge = code.get(frame.pc as usize)?.unwind.as_ref()?;

@@ -1,23 +1,8 @@
 //! Integer arithmetic at any width up to 64 bits; values are zero-extended.
+pub use crate::ir::bits::{mask, sext};
 use crate::ir::floats;
 use crate::ir::instruction::{BinOp, Predicate, RmwOp, Unary};
-use crate::memory::wide;
-
-pub fn mask(value: u64, bits: u32) -> u64 {
-    if bits >= 64 {
-        value
-    } else {
-        value & ((1 << bits) - 1)
-    }
-}
-
-pub fn sext(value: u64, bits: u32) -> u64 {
-    if bits == 0 || bits >= 64 {
-        return value;
-    }
-    let shift = 64 - bits;
-    (((value << shift) as i64) >> shift) as u64
-}
+use crate::ir::wide;
 
 /// None for a division without a result. Shifts by the width or more give 0, which stands for
 /// poison.

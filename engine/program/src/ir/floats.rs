@@ -2,7 +2,7 @@
 //!
 //! Rust's operations on `f32` and `f64` are those of IEEE 754. A conversion whose result does not
 //! fit, which C leaves undefined, saturates.
-use crate::ir::arithmetic::{mask, sext};
+use crate::ir::bits::{mask, sext};
 use crate::ir::instruction::{Conversion, FloatOp, FloatPredicate, FloatUnary};
 use std::cmp::Ordering;
 

@@ -282,7 +282,7 @@ pub enum Op {
         dst: Register,
         a: Operand,
     },
-    /// Makes one number of the halves of a 16-byte value; see [`crate::memory::wide`].
+    /// Makes one number of the halves of a 16-byte value; see [`crate::ir::wide`].
     Pack {
         dst: Register,
         low: Operand,

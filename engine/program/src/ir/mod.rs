@@ -2,6 +2,7 @@
 //! operations, their memory orders, the names of variables and their members.
 
 pub mod arithmetic;
+pub mod bits;
 pub mod exceptions;
 pub mod floats;
 pub mod instruction;
@@ -9,6 +10,7 @@ pub mod orders;
 pub mod program;
 pub mod shapes;
 pub mod sites;
+pub mod wide;
 
 pub use instruction::*;
 pub use program::*;

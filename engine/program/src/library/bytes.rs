@@ -1,7 +1,7 @@
 //! Comparing bytes and texts, and searching them (C11, 7.24.4 to 7.24.6).
 //!
 //! Bytes are read one by one, and none after the one that decides the result.
-use super::call::Library;
+use super::operations::Library;
 use crate::interpreter::environment::ExternCall;
 use crate::interpreter::outcome::{Outcome, RunEnd};
 use crate::interpreter::thread::Thread;

@@ -1,125 +1,14 @@
-//! Library calls: decoding, arguments, errors, and the operations that an environment performs.
+//! Library calls: decoding, arguments, errors.
+use super::operations::Library;
 use super::threads::{thread_handle, thread_of_handle};
-use super::{barrier, bytes, condition, mutex};
-use crate::interpreter::environment::{Environment, ExternCall, Flow};
+use super::{barrier, bytes, condition, exceptions, mutex};
+use crate::interpreter::environment::{ExternCall, Flow};
 use crate::interpreter::outcome::{Outcome, RunEnd};
 use crate::interpreter::thread::Thread;
-use crate::interpreter::unwind;
-use crate::ir::instruction::{Extern, FuncId, SiteId, SyncObject};
+use crate::ir::instruction::{Extern, FuncId, SyncObject};
 use crate::ir::program::Program;
 use crate::llvm::types::MAX_SIZE;
-use crate::memory::value::{Dep, Val};
-
-/// The operations that library calls consist of.
-///
-/// As with all operations of [`Environment`], an interrupted call runs again from its beginning.
-pub trait Library<'p>: Environment {
-    /// Reads a field of a library object, as a plain access of the caller.
-    fn field(
-        &mut self,
-        t: &mut Thread,
-        call: &ExternCall,
-        address: u64,
-        size: u32,
-    ) -> Result<u64, Self::Interruption>;
-    fn set_field(
-        &mut self,
-        t: &mut Thread,
-        call: &ExternCall,
-        address: u64,
-        size: u32,
-        value: u64,
-    ) -> Result<(), Self::Interruption>;
-    /// Begins the life of the synchronisation object at the call's first argument.
-    fn begin_life(
-        &mut self,
-        t: &mut Thread,
-        call: &ExternCall,
-        object: SyncObject,
-        state: u64,
-    ) -> Result<(), Self::Interruption>;
-    /// Ends it.
-    fn end_life(
-        &mut self,
-        t: &mut Thread,
-        call: &ExternCall,
-        object: SyncObject,
-    ) -> Result<(), Self::Interruption>;
-    /// Reads a byte, as a plain access of the caller, with its dependencies.
-    fn byte(
-        &mut self,
-        t: &mut Thread,
-        call: &ExternCall,
-        address: u64,
-    ) -> Result<Val, Self::Interruption>;
-    fn program(&self) -> &'p Program;
-    /// Chooses: false, or, at most once per call and thread, true.
-    fn either(&mut self, t: &mut Thread, call: &ExternCall) -> Result<bool, Self::Interruption>;
-    /// Records a choice, when the call is complete; returns the dependencies of its result.
-    fn chosen(&mut self, t: &mut Thread, call: &ExternCall, choice: bool) -> Dep;
-    /// The zero-terminated text at an address.
-    fn text(&self, address: u64) -> String;
-
-    fn create(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
-    fn join(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
-    /// Returns whether the mutex was locked, and a value with the dependencies of that.
-    fn try_lock(
-        &mut self,
-        t: &mut Thread,
-        call: &ExternCall,
-    ) -> Result<(bool, Val), Self::Interruption>;
-    fn lock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
-    fn unlock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Interruption>;
-    fn wait(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
-    fn signal(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Interruption>;
-    fn broadcast(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Interruption>;
-    fn wait_at_barrier(
-        &mut self,
-        t: &mut Thread,
-        call: &ExternCall,
-    ) -> Result<Flow, Self::Interruption>;
-    fn once(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
-    /// One of so many alternatives, at least two.
-    fn choose(
-        &mut self,
-        t: &mut Thread,
-        call: &ExternCall,
-        alternatives: u32,
-    ) -> Result<u64, Self::Interruption>;
-    /// The execution is not one of the program's.
-    fn discard(&mut self, call: &ExternCall) -> Result<Flow, Self::Interruption>;
-    fn misuse(&mut self, call: &ExternCall) -> Result<Flow, Self::Interruption>;
-    fn refuse(&mut self, call: &ExternCall) -> Result<Flow, Self::Interruption>;
-
-    /// Returns the address of a new object.
-    fn allocate(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, Self::Interruption>;
-    fn posix_memalign(
-        &mut self,
-        t: &mut Thread,
-        call: &ExternCall,
-    ) -> Result<(), Self::Interruption>;
-    fn reallocate(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, Self::Interruption>;
-    fn free(
-        &mut self,
-        t: &mut Thread,
-        site: SiteId,
-        address: u64,
-    ) -> Result<(), Self::Interruption>;
-    /// `memcpy` of at least one byte.
-    fn copy(
-        &mut self,
-        t: &mut Thread,
-        call: &ExternCall,
-        size: u64,
-    ) -> Result<(), Self::Interruption>;
-    /// `memset` of at least one byte.
-    fn fill(
-        &mut self,
-        t: &mut Thread,
-        call: &ExternCall,
-        size: u64,
-    ) -> Result<(), Self::Interruption>;
-}
+use crate::memory::value::Val;
 
 /// Performs a call.
 pub fn call<'p, L: Library<'p>>(
@@ -211,7 +100,7 @@ pub fn call<'p, L: Library<'p>>(
             }
             Ok(Flow::Value(arg(0)))
         }
-        Extern::Raise => Ok(Flow::Raise(unwind::raise(l, t, call)?)),
+        Extern::Raise => Ok(Flow::Raise(exceptions::raise(l, t, call)?)),
         Extern::AtThreadExit => {
             t.at_exit.push((at, arg(1)));
             result(0)

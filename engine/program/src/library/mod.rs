@@ -1,12 +1,12 @@
 //! What calls of the C and C++ libraries mean: a call enters, and is carried out by the environment
-//! it is made in ([`call::Library`]).
+//! it is made in ([`operations::Library`]).
 //!
 //! Each synchronisation object has one definition, used on the sequentially consistent machine and by
 //! the explorer alike: its state is one word in the object's own memory, and an operation maps the
 //! state before to the state after, or has to wait. An environment reads and writes that word, at
 //! the memory orders given here. Zeros, which every static initialiser consists of, are a free
-//! mutex, a condition variable without waiters, and a once flag whose function was not called yet. A destroyed object has a state of its own, in which
-//! every use is an error.
+//! mutex, a condition variable without waiters, and a once flag whose function was not called yet. A
+//! destroyed object has a state of its own, in which every use is an error.
 //!
 //! | object             | state                                                                |
 //! |--------------------|----------------------------------------------------------------------|
@@ -20,9 +20,11 @@ pub mod barrier;
 mod bytes;
 pub mod call;
 pub mod condition;
+mod exceptions;
 pub mod lifetime;
 pub mod mutex;
 pub mod once;
+pub mod operations;
 pub mod threads;
 
 /// A synchronisation object is used as its documentation forbids.

@@ -4,10 +4,10 @@
 //! allocates in the same order. Heap addresses are never reused, so every use after free is found
 //! (and ABA by reuse does not occur). Clones share everything until it is written.
 use crate::ir::program::Program;
+use crate::ir::wide;
 use crate::memory::hash::mixed;
 use crate::memory::object::{chunks, Named, NewLocal, Object, Visibility};
 use crate::memory::value::{Dep, Val};
-use crate::memory::wide;
 use std::sync::Arc;
 
 #[derive(Debug, Clone, Default)]

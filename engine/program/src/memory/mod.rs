@@ -4,7 +4,6 @@ pub mod address_space;
 pub mod hash;
 pub mod object;
 pub mod value;
-pub mod wide;
 
 pub use address_space::*;
 pub use hash::{mixed, scatter};

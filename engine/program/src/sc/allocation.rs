@@ -6,7 +6,7 @@ use crate::interpreter::outcome::{Outcome, RunEnd};
 use crate::interpreter::thread::Thread;
 use crate::ir::instruction::{Access, Order, SiteId, SyncObject};
 use crate::ir::program::Program;
-use crate::library::call::Library;
+use crate::library::operations::Library;
 use crate::memory::address_space::ResolvedAddress;
 use crate::memory::value::{Dep, Val};
 use crate::sc::machine::{event, StepEnvironment};

@@ -1,0 +1,117 @@
+//! The operations that an environment performs for library calls.
+use crate::interpreter::environment::{Environment, ExternCall, Flow};
+use crate::interpreter::thread::Thread;
+use crate::ir::instruction::{SiteId, SyncObject};
+use crate::ir::program::Program;
+use crate::memory::value::{Dep, Val};
+
+/// The operations that library calls consist of.
+///
+/// As with all operations of [`Environment`], an interrupted call runs again from its beginning.
+pub trait Library<'p>: Environment {
+    /// Reads a field of a library object, as a plain access of the caller.
+    fn field(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        address: u64,
+        size: u32,
+    ) -> Result<u64, Self::Interruption>;
+    fn set_field(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        address: u64,
+        size: u32,
+        value: u64,
+    ) -> Result<(), Self::Interruption>;
+    /// Begins the life of the synchronisation object at the call's first argument.
+    fn begin_life(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        object: SyncObject,
+        state: u64,
+    ) -> Result<(), Self::Interruption>;
+    /// Ends it.
+    fn end_life(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        object: SyncObject,
+    ) -> Result<(), Self::Interruption>;
+    /// Reads a byte, as a plain access of the caller, with its dependencies.
+    fn byte(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        address: u64,
+    ) -> Result<Val, Self::Interruption>;
+    fn program(&self) -> &'p Program;
+    /// Chooses: false, or, at most once per call and thread, true.
+    fn either(&mut self, t: &mut Thread, call: &ExternCall) -> Result<bool, Self::Interruption>;
+    /// Records a choice, when the call is complete; returns the dependencies of its result.
+    fn chosen(&mut self, t: &mut Thread, call: &ExternCall, choice: bool) -> Dep;
+    /// The zero-terminated text at an address.
+    fn text(&self, address: u64) -> String;
+
+    fn create(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
+    fn join(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
+    /// Returns whether the mutex was locked, and a value with the dependencies of that.
+    fn try_lock(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+    ) -> Result<(bool, Val), Self::Interruption>;
+    fn lock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
+    fn unlock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Interruption>;
+    fn wait(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
+    fn signal(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Interruption>;
+    fn broadcast(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Interruption>;
+    fn wait_at_barrier(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+    ) -> Result<Flow, Self::Interruption>;
+    fn once(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
+    /// One of so many alternatives, at least two.
+    fn choose(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        alternatives: u32,
+    ) -> Result<u64, Self::Interruption>;
+    /// The execution is not one of the program's.
+    fn discard(&mut self, call: &ExternCall) -> Result<Flow, Self::Interruption>;
+    fn misuse(&mut self, call: &ExternCall) -> Result<Flow, Self::Interruption>;
+    fn refuse(&mut self, call: &ExternCall) -> Result<Flow, Self::Interruption>;
+
+    /// Returns the address of a new object.
+    fn allocate(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, Self::Interruption>;
+    fn posix_memalign(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+    ) -> Result<(), Self::Interruption>;
+    fn reallocate(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, Self::Interruption>;
+    fn free(
+        &mut self,
+        t: &mut Thread,
+        site: SiteId,
+        address: u64,
+    ) -> Result<(), Self::Interruption>;
+    /// `memcpy` of at least one byte.
+    fn copy(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        size: u64,
+    ) -> Result<(), Self::Interruption>;
+    /// `memset` of at least one byte.
+    fn fill(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        size: u64,
+    ) -> Result<(), Self::Interruption>;
+}
