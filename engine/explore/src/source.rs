@@ -6,6 +6,7 @@
 //! a copy of it, at any time.
 
 use program::ir::{Order, SiteId};
+use program::memory::Dep;
 
 /// Main is thread 0; every other thread has the number given by the event that creates it.
 pub type ThreadId = usize;
@@ -90,10 +91,24 @@ impl Action {
     }
 }
 
+/// The reads of its own thread that an event depends on: through registers, through memory that
+/// only the thread uses, and through calls. Sets in the form of [`Source::reads`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Dependencies {
+    /// The location is computed from them.
+    pub addr: Dep,
+    /// The value written is computed from them.
+    pub data: Dep,
+    /// A branch before the event depends on them.
+    pub ctrl: Dep,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EventLabel {
     pub action: Action,
     pub site: SiteId,
+    /// Empty unless the source tracks dependencies.
+    pub dependencies: Dependencies,
 }
 
 /// The kind of an error that an execution shows.
@@ -163,6 +178,9 @@ pub enum Next {
         wait: Wait,
         site: SiteId,
     },
+    /// The thread branches on, or computes a location from, reads that were postponed: it continues
+    /// when these are answered.
+    Needs(Dep),
     /// A limit of the source stops the thread here.
     Truncated {
         message: String,
@@ -206,6 +224,23 @@ pub trait Source: Sync {
     fn next(&self, thread: &mut Self::Thread) -> Next;
 
     fn answer(&self, thread: &mut Self::Thread, value: u64);
+
+    /// Whether events have dependencies, and reads may be postponed.
+    fn tracks_dependencies(&self) -> bool {
+        false
+    }
+
+    /// Instead of `answer`, for a read: its value is not known yet, and the thread continues
+    /// without it. A write whose data depends on it has an arbitrary value.
+    fn postpone(&self, _thread: &mut Self::Thread) {
+        unreachable!("dependencies are not tracked");
+    }
+
+    /// The positions, among the events of a thread, of the reads in a set of dependencies, in
+    /// ascending order.
+    fn reads(&self, _set: Dep) -> Vec<u32> {
+        Vec::new()
+    }
 
     /// The contents of a location when main performs its first event.
     fn initial(&self, at: Location) -> Initial;

@@ -62,7 +62,7 @@ impl Findings {
                         site: *site,
                     })
                 }
-                Next::Blocked { .. } | Next::Event(_) => waiting = true,
+                Next::Blocked { .. } | Next::Event(_) | Next::Needs(_) => waiting = true,
             }
         }
         let mut misused = misused_objects(source, execution);

@@ -3,7 +3,7 @@
 //!
 //! An instruction is interrupted at each event without an answer, and runs again from its beginning
 //! when there is one, with all answers so far.
-use crate::source::{Action, EventLabel, FaultKind, Location, Wait};
+use crate::source::{Action, Dependencies, EventLabel, FaultKind, Location, Wait};
 use crate::threads::local_state::LocalState;
 use crate::threads::location_uses::User;
 use crate::threads::sharing::{LearnedSharing, SharingChanged};
@@ -102,7 +102,11 @@ impl<'a> ThreadEnvironment<'a> {
         self.asked += 1;
         match self.local.answers.get(now) {
             Some(value) => Ok((*value, now + 1 == self.local.answers.len())),
-            None => Err(Interruption::Query(EventLabel { action, site })),
+            None => Err(Interruption::Query(EventLabel {
+                action,
+                site,
+                dependencies: Dependencies::default(),
+            })),
         }
     }
 

@@ -200,7 +200,7 @@ impl<'p, S: Source> Naive<'p, S> {
                 Next::Fault(_) => ExecutionEnd::Faulty,
                 Next::Truncated { .. } => ExecutionEnd::Truncated,
                 Next::Unsupported { message, .. } => panic!("{message}"),
-                Next::Blocked { .. } | Next::Event(_) => ExecutionEnd::Blocked,
+                Next::Blocked { .. } | Next::Event(_) | Next::Needs(_) => ExecutionEnd::Blocked,
             });
         ends.min().expect("main")
     }

@@ -1,6 +1,7 @@
 //! Small random programs: loads, stores, read-modify-writes, fences, locks, loops, pointers.
 use explore::{
-    Action, EventLabel, Fault, FaultKind, Initial, Location, Next, Source, ThreadId, Wait,
+    Action, Dependencies, EventLabel, Fault, FaultKind, Initial, Location, Next, Source, ThreadId,
+    Wait,
 };
 use program::ir::Order;
 
@@ -321,7 +322,11 @@ impl Source for Program {
                     continue;
                 }
             };
-            return Next::Event(EventLabel { action, site });
+            return Next::Event(EventLabel {
+                action,
+                site,
+                dependencies: Dependencies::default(),
+            });
         }
     }
 

@@ -11,8 +11,8 @@ use std::sync::Mutex;
 use cat::Model;
 use compile::{compile, decode, encode, unsupported, Code, Step};
 use explore::{
-    explore_each, Action, EndedExecution, EventLabel, ExecutionEnd, Exploration, ExploreError,
-    Initial, Location, Next, Options, Source, ThreadId, Wait,
+    explore_each, Action, Dependencies, EndedExecution, EventLabel, ExecutionEnd, Exploration,
+    ExploreError, Initial, Location, Next, Options, Source, ThreadId, Wait,
 };
 use litmus::value::Value;
 use litmus::{Observable, Program, Test};
@@ -49,6 +49,7 @@ impl<'t> Threads<'t> {
         Next::Event(EventLabel {
             action,
             site: at as SiteId,
+            dependencies: Dependencies::default(),
         })
     }
 
