@@ -4,6 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, Self, TypedDict
 
 __version__: str
+Acyclic = Literal["program order", "dependencies"]
+"""What a model's axioms keep from forming a cycle with rf."""
+
 DIALECTS: tuple[str, ...]  # of the litmus tests that the engine decides, as headers name them
 
 class Problem(TypedDict):
@@ -205,7 +208,7 @@ class Program:
         instructions: int = 2_000_000,
         calls: int = 200,
         jobs: int = 0,
-        porf_acyclic: bool = False,
+        acyclic: Acyclic | None = None,
         stop_at_first: bool = False,
         done: Callable[[int], object] | None = None,
     ) -> ExplorationDict:
@@ -225,8 +228,9 @@ class Program:
 
         The result is Violated if there is a violation; Unknown if there is none and a limit or a
         bound was reached; otherwise Safe. Raises EngineError for a model that cannot be read or
-        applied, for one that may have cycles of po and rf (unless `porf_acyclic`, by which its
-        author overrides the analysis), and for operations of the program without a semantics here.
+        applied, for one that may have cycles of po and rf (`acyclic`, what its author says that its
+        axioms imply, replaces the analysis), and for operations of the program without a
+        semantics here.
         """
 
 class EventOfWitness(TypedDict):
@@ -318,7 +322,7 @@ def straight_line(text: str) -> dict[str, object] | None:
     register that is written behind a guard must be -1 before. Raises nothing.
     """
 
-def unsuitable(model: str, *, folders: Sequence[str] = (), porf_acyclic: bool = False) -> str:
+def unsuitable(model: str, *, folders: Sequence[str] = (), acyclic: Acyclic | None = None) -> str:
     """Why programs cannot be explored under the model of a cat file; "" if they can.
 
     The arguments are as those of Program.explore. Raises EngineError for a model that cannot be

@@ -20,7 +20,7 @@ from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
 from weakspot.generators.source.frontend import compile_source
 
 if TYPE_CHECKING:
-    from weakspot._engine import ExplorationDict, SiteDict, TraceDict
+    from weakspot._engine import Acyclic, ExplorationDict, SiteDict, TraceDict
 
 
 class Program(msgspec.Struct, frozen=True):
@@ -108,7 +108,7 @@ class Program(msgspec.Struct, frozen=True):
         instructions: int,
         calls: int,
         jobs: int,
-        porf_acyclic: bool,
+        acyclic: Acyclic | None,
         stop_at_first: bool = False,
         done: Callable[[int], object] | None = None,
     ) -> ExplorationDict:
@@ -124,7 +124,7 @@ class Program(msgspec.Struct, frozen=True):
                 instructions=instructions,
                 calls=calls,
                 jobs=jobs,
-                porf_acyclic=porf_acyclic,
+                acyclic=acyclic,
                 stop_at_first=stop_at_first,
                 done=done,
             )

@@ -98,7 +98,7 @@ class EngineExplorer(msgspec.Struct, frozen=True):
     def applicable(self, model: Model) -> str:
         if readable := [each for each in model.dialects if each != "C"]:
             return f"model {model.name} applies to {' and '.join(readable)} tests, not to programs"
-        if model.porf_acyclic:
+        if model.acyclic == "program order":
             return ""
         if model in models.load().values():
             why = f"{model.name}, which allows cycles of po and rf"
@@ -161,7 +161,7 @@ def asked(
         instructions=bounds.instructions,
         calls=bounds.calls,
         jobs=jobs,
-        porf_acyclic=model.porf_acyclic,
+        acyclic=None if model.acyclic == "none" else model.acyclic,
         stop_at_first=stop_at_first,
         done=done,
     )

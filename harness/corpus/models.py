@@ -37,7 +37,7 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     role: Role
     dialects: tuple[str, ...] = ()  # of litmus tests; empty if unknown
     machines: tuple[str, ...] = ()  # empty: every machine
-    porf_acyclic: bool = False
+    acyclic: Literal["program order", "dependencies", "none"] | None = None
     cbmc: Literal["sc", "tso", "pso"] | None = None
     stronger_than: tuple[str, ...] = ()
     earlier: str = ""

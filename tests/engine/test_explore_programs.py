@@ -52,7 +52,7 @@ def program(folder: Path, text: str, *threads: str, after: str = "") -> Program:
 
 def explored(found: Program, model: str, **limits: int) -> ExplorationDict:
     path = str(MODELS / f"{model}.cat")
-    return found.explore(path, folders=[str(MODELS)], porf_acyclic=True, **limits)
+    return found.explore(path, folders=[str(MODELS)], acyclic="program order", **limits)
 
 
 def kinds(found: ExplorationDict) -> set[str]:
@@ -745,7 +745,9 @@ def test_an_exception_of_done_ends_the_work(tmp_path: Path) -> None:
         raise Enough
 
     with pytest.raises(Enough):
-        found.explore(str(MODELS / "sc.cat"), folders=[str(MODELS)], porf_acyclic=True, done=done)
+        found.explore(
+            str(MODELS / "sc.cat"), folders=[str(MODELS)], acyclic="program order", done=done
+        )
 
 
 def test_a_program_that_cannot_be_explored_is_located(tmp_path: Path) -> None:

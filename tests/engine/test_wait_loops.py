@@ -37,7 +37,7 @@ def test_a_loop_waits_if_its_iterations_have_no_effect(
     build = Build(defines=(macro,) if macro else ())
     program = Program(compile_source(path, build=build).text)
     found = program.explore(
-        str(MODELS / f"{model}.cat"), folders=[str(MODELS)], porf_acyclic=True, seconds=60.0
+        str(MODELS / f"{model}.cat"), folders=[str(MODELS)], acyclic="program order", seconds=60.0
     )
     result, _, part = shown.partition(": ")
     if result in ("Safe", "Unknown"):

@@ -5,9 +5,10 @@ use super::work::{catch_panic, in_parallel, Caller};
 use cat::Model;
 use explore::witness::{Witness, WitnessEvent};
 use explore::ProgramSource;
-use explore::{self, Exploration, ExploreError, FaultKind, Limit, Options, Violation};
+use explore::{self, Acyclic, Exploration, ExploreError, FaultKind, Limit, Options, Violation};
 use program::interpreter::Limits;
 use program::ir::{Program, SiteId};
+use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -19,17 +20,29 @@ use std::time::{Duration, Instant};
 
 /// Why programs cannot be explored under the model of a cat file, "" if they can.
 #[pyfunction]
-#[pyo3(signature = (model, *, folders=Vec::new(), porf_acyclic=false))]
+#[pyo3(signature = (model, *, folders=Vec::new(), acyclic=None))]
 pub fn unsuitable(
     py: Python<'_>,
     model: PathBuf,
     folders: Vec<PathBuf>,
-    porf_acyclic: bool,
+    acyclic: Option<&str>,
 ) -> PyResult<String> {
+    let acyclic = acyclic.map(order_of).transpose()?;
     let model = load_model(py, &model, &folders)?;
-    match explore::unsuitable(&model, porf_acyclic) {
+    match explore::unsuitable(&model, acyclic) {
         Ok(why) => Ok(why.unwrap_or_default()),
         Err(error) => Err(Problem::from(&error).raise(py)),
+    }
+}
+
+/// What the axioms of a model imply, by its name in models.toml.
+pub fn order_of(name: &str) -> PyResult<Acyclic> {
+    match name {
+        "program order" => Ok(Acyclic::ProgramOrder),
+        "dependencies" => Ok(Acyclic::Dependencies),
+        _ => Err(PyValueError::new_err(format!(
+            "acyclic is \"program order\" or \"dependencies\", not {name:?}"
+        ))),
     }
 }
 

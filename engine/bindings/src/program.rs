@@ -138,7 +138,7 @@ impl Program {
 
     #[pyo3(signature = (model, *, folders=Vec::new(), loops=4, executions=0, seconds=0.0,
                         events=4096, instructions=2_000_000, calls=200, jobs=0,
-                        porf_acyclic=false, stop_at_first=false, done=None))]
+                        acyclic=None, stop_at_first=false, done=None))]
     #[allow(clippy::too_many_arguments)] // each has its name in Python
     fn explore<'py>(
         &self,
@@ -152,7 +152,7 @@ impl Program {
         instructions: u64,
         calls: usize,
         jobs: usize,
-        porf_acyclic: bool,
+        acyclic: Option<&str>,
         stop_at_first: bool,
         done: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
@@ -174,7 +174,7 @@ impl Program {
             workers: jobs,
             first: stop_at_first,
             limits,
-            porf_acyclic,
+            acyclic: acyclic.map(super::explore::order_of).transpose()?,
         };
         let model = load_model(py, &model, &folders)?;
         let limits = interpreter::Limits {

@@ -16,8 +16,18 @@ pub struct Options {
     /// Stop at the first violation.
     pub first: bool,
     pub limits: Limits,
-    /// Whether the model's axioms imply that po | rf is acyclic, which exploration requires.
-    pub porf_acyclic: bool,
+    /// What the model's axioms imply; without it, what their analysis shows.
+    pub acyclic: Option<Acyclic>,
+}
+
+/// The order that the axioms of a model keep from forming a cycle with rf. Exploration needs one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acyclic {
+    /// po | rf has no cycle.
+    ProgramOrder,
+    /// Neither has rf with the part of po that is ordered by dependencies and fences: (addr; po? |
+    /// data | ctrl; po? | rmw | [ACQ]; po | po; [REL] | po; [F]; po | rf).
+    Dependencies,
 }
 
 #[derive(Clone, Debug)]

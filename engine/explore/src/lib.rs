@@ -1,7 +1,7 @@
 //! Every execution of a program under a model, by stateless search over execution graphs.
 //!
 //! ```text
-//! let found = explore(&source, &model, &Options { porf_acyclic: true, ..Options::default() })?;
+//! let found = explore(&source, &model, &Options::default())?;
 //! ```
 //!
 //! | folder        | what enters → what leaves                                                  |

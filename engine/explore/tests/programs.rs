@@ -1,7 +1,7 @@
 //! What exploring compiled C programs must find.
 use cat::Model;
 use explore::ProgramSource;
-use explore::{Exploration, FaultKind, Options};
+use explore::{Acyclic, Exploration, FaultKind, Options};
 use program::interpreter::Limits;
 use program::Program;
 use std::path::Path;
@@ -15,7 +15,7 @@ fn explored(name: &str, model: &str, workers: usize) -> Exploration {
     let model = Model::load(&models.join(model), std::slice::from_ref(&models)).expect("a model");
     let options = Options {
         workers,
-        porf_acyclic: true,
+        acyclic: Some(Acyclic::ProgramOrder),
         ..Options::default()
     };
     ProgramSource::new(&program, Limits::default())

@@ -2,7 +2,7 @@
 
 use crate::consistency::stale_access::StaleAccess;
 use crate::consistency::view::{tag, View, EMPTY, SETS, TAGS};
-use crate::exploration::ExploreError;
+use crate::exploration::{Acyclic, ExploreError};
 use crate::graph::execution_graph::{EventId, Graph};
 use crate::source::{Action, Fault, FaultKind};
 use cat::{CatError, Complete, Consistency, Extent, Flags, Model, MAX_CLASSES};
@@ -51,7 +51,16 @@ pub struct ConsistencyChecker {
 
 impl ConsistencyChecker {
     /// Fails if the model allows executions that exploration does not find.
-    pub fn new(model: &Model, porf_acyclic: bool) -> Result<ConsistencyChecker, ExploreError> {
+    pub fn new(
+        model: &Model,
+        acyclic: Option<Acyclic>,
+    ) -> Result<ConsistencyChecker, ExploreError> {
+        if acyclic == Some(Acyclic::Dependencies) {
+            return Err(ExploreError::Unsuitable(format!(
+                "{} allows cycles of po and rf, which exploration does not find",
+                model.name
+            )));
+        }
         let taken = model.takes(&|_| false)?;
         if let Some(name) = taken
             .iter()
@@ -73,11 +82,11 @@ impl ConsistencyChecker {
                 empty: &empty,
             },
         )?;
-        if !porf_acyclic && !consistency.shows_porf_acyclic() {
+        if acyclic.is_none() && !consistency.shows_porf_acyclic() {
             return Err(ExploreError::Unsuitable(format!(
                 "{} may allow executions in which po | rf has a cycle, which exploration does \
                  not find: a model that excludes them has an axiom `acyclic po | rf`, or says \
-                 porf_acyclic = true in its entry",
+                 acyclic = \"program order\" in its entry",
                 model.name
             )));
         }
@@ -399,7 +408,8 @@ mod tests {
     fn checker(text: &str) -> ConsistencyChecker {
         let model = Model::parse(text, "test.cat", &|_| None);
         let model = model.unwrap_or_else(|error| panic!("{error}"));
-        ConsistencyChecker::new(&model, true).unwrap_or_else(|error| panic!("{error}"))
+        ConsistencyChecker::new(&model, Some(Acyclic::ProgramOrder))
+            .unwrap_or_else(|error| panic!("{error}"))
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::findings::Findings;
 use super::queue::BranchQueue;
 use super::worker::Worker;
 use crate::consistency::checker::ConsistencyChecker;
-use crate::exploration::{ExecutionEnd, Exploration, ExploreError, Options, Violation};
+use crate::exploration::{Acyclic, ExecutionEnd, Exploration, ExploreError, Options, Violation};
 use crate::search::execution::EndedExecution;
 use crate::source::{FaultKind, Source};
 use cat::{CatError, Model};
@@ -16,8 +16,8 @@ use program::ir::SiteId;
 const STACK: usize = 1 << 28;
 
 /// Why programs cannot be explored under a model; none if they can.
-pub fn unsuitable(model: &Model, porf_acyclic: bool) -> Result<Option<String>, CatError> {
-    match ConsistencyChecker::new(model, porf_acyclic) {
+pub fn unsuitable(model: &Model, acyclic: Option<Acyclic>) -> Result<Option<String>, CatError> {
+    match ConsistencyChecker::new(model, acyclic) {
         Err(ExploreError::Model(error)) => Err(error),
         Err(error) => Ok(Some(error.to_string())),
         Ok(_) => Ok(None),
@@ -40,7 +40,7 @@ pub fn explore_each<S: Source>(
     options: &Options,
     each: impl Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 ) -> Result<Exploration, ExploreError> {
-    let checker = ConsistencyChecker::new(model, options.porf_acyclic)?;
+    let checker = ConsistencyChecker::new(model, options.acyclic)?;
     run(BranchQueue::new(source, checker, options, each))
 }
 

@@ -1,6 +1,6 @@
 //! The models that executions are explored under.
 use cat::Model;
-use explore::Options;
+use explore::{Acyclic, Options};
 use std::path::{Path, PathBuf};
 
 pub fn root() -> PathBuf {
@@ -15,7 +15,7 @@ pub fn model(name: &str) -> Model {
 pub fn options(workers: usize) -> Options {
     Options {
         workers,
-        porf_acyclic: true,
+        acyclic: Some(Acyclic::ProgramOrder),
         ..Options::default()
     }
 }
