@@ -7,6 +7,10 @@ use program::Program;
 use std::path::Path;
 
 fn explored(name: &str, model: &str, workers: usize) -> Exploration {
+    explored_with(name, model, workers, false)
+}
+
+fn explored_with(name: &str, model: &str, workers: usize, tracked: bool) -> Exploration {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let fixture = root.join("../program/tests/fixtures");
     let text = std::fs::read_to_string(fixture.join(format!("{name}.ll"))).expect("a fixture");
@@ -18,9 +22,9 @@ fn explored(name: &str, model: &str, workers: usize) -> Exploration {
         acyclic: Some(Acyclic::ProgramOrder),
         ..Options::default()
     };
-    ProgramSource::new(&program, Limits::default())
-        .explore(&model, &options)
-        .expect("an exploration")
+    let mut source = ProgramSource::new(&program, Limits::default());
+    source.track_dependencies(tracked);
+    source.explore(&model, &options).expect("an exploration")
 }
 
 fn kinds(found: &Exploration) -> Vec<FaultKind> {
@@ -76,5 +80,16 @@ fn two_workers_count_as_one() {
         let (one, two) = (explored(name, "rc11.cat", 1), explored(name, "rc11.cat", 2));
         assert_eq!(one.counts, two.counts, "{name}");
         assert_eq!(kinds(&one), kinds(&two), "{name}");
+    }
+}
+
+#[test]
+fn tracking_dependencies_changes_no_answer() {
+    for name in ["sb", "deps", "locks", "stack", "ticket", "waiting"] {
+        for model in ["sc.cat", "rc11.cat"] {
+            let [off, on] = [false, true].map(|tracked| explored_with(name, model, 1, tracked));
+            assert_eq!(off.counts, on.counts, "{name} {model}");
+            assert_eq!(kinds(&off), kinds(&on), "{name} {model}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Library calls of explored threads ([`Library`]), with allocation and copies of memory.
 use crate::source::{Action, FaultKind, Wait};
-use crate::threads::environment::{Interruption, ReadMode, ThreadEnvironment, SHARED};
+use crate::threads::dependencies::SHARED;
+use crate::threads::environment::{Interruption, ReadMode, ThreadEnvironment};
 use crate::threads::synchronisation::spot;
 use program::interpreter::thread::Thread;
 use program::interpreter::{ExternCall, Flow};
@@ -24,14 +25,14 @@ impl ThreadEnvironment<'_> {
                 return Err(Interruption::Unsupported(message, call.site));
             }
         };
-        let from = spot(old, 0, call.site);
+        let from = spot(Val::constant(old), 0, call.site);
         let bytes = match copied {
             0 => Vec::new(),
             copied => self.read_range(t, from, copied, true)?,
         };
         let new = self.allocate(t, call)?;
         if copied > 0 {
-            self.write_range(t, spot(new, 0, call.site), &bytes)?;
+            self.write_range(t, spot(Val::constant(new), 0, call.site), &bytes)?;
         }
         if old != 0 {
             self.free(t, call.site, old)?;
@@ -47,18 +48,20 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
             rmw: false,
             uninitialised_ok: false,
         };
-        Ok(self.read(t, spot(at, size, call.site), how)?.bits)
+        Ok(self
+            .read(t, spot(Val::constant(at), size, call.site), how)?
+            .bits)
     }
 
     fn program(&self) -> &'p Program {
         self.program
     }
 
-    fn either(&mut self, _: &mut Thread, call: &ExternCall) -> Done<bool> {
+    fn either(&mut self, t: &mut Thread, call: &ExternCall) -> Done<bool> {
         if self.local.alone || self.local.spurious.contains(&call.site) {
             return Ok(false);
         }
-        Ok(self.choose_one(2, call.site)? == 1)
+        Ok(self.choose_one(t, 2, call.site)? == 1)
     }
 
     fn chosen(&mut self, t: &mut Thread, call: &ExternCall, choice: bool) -> Dep {
@@ -76,7 +79,7 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
             rmw: false,
             uninitialised_ok: false,
         };
-        self.read(t, spot(at, 1, call.site), how)
+        self.read(t, spot(Val::constant(at), 1, call.site), how)
     }
 
     fn set_field(
@@ -88,11 +91,17 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
         value: u64,
     ) -> Done<()> {
         let value = Val::constant(value);
-        self.write(t, spot(at, size, call.site), Order::Na, false, value)
+        self.write(
+            t,
+            spot(Val::constant(at), size, call.site),
+            Order::Na,
+            false,
+            value,
+        )
     }
 
     fn choose(&mut self, t: &mut Thread, call: &ExternCall, alternatives: u32) -> Done<u64> {
-        let choice = self.choose_one(alternatives, call.site)?;
+        let choice = self.choose_one(t, alternatives, call.site)?;
         let again = self.local.chosen.replace(t.epoch) == Some(t.epoch);
         if again || choice + 1 == u64::from(alternatives) {
             t.progress();
@@ -145,17 +154,17 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
     }
 
     fn try_lock(&mut self, t: &mut Thread, call: &ExternCall) -> Done<(bool, Val)> {
-        let (locked, dep) = self.try_lock_mutex(t, call.site, call.args[0].bits)?;
+        let (locked, dep) = self.try_lock_mutex(t, call.site, call.args[0])?;
         Ok((locked, Val { bits: 0, dep }))
     }
 
     fn lock(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
-        self.lock_mutex(t, call.site, call.args[0].bits)?;
+        self.lock_mutex(t, call.site, call.args[0])?;
         Ok(Flow::Value(Val::constant(0)))
     }
 
     fn unlock(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
-        self.unlock_mutex(t, call.site, call.args[0].bits)
+        self.unlock_mutex(t, call.site, call.args[0])
     }
 
     fn wait(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
@@ -189,7 +198,7 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
         let shared = self.sharing.is_shared(base, base + size);
         if shared && !self.local.alone {
             let action = Action::Allocate { base, size, zeroed };
-            self.ask(action, call.site)?;
+            self.ask(t, action, call.site)?;
         }
         let memory = Arc::make_mut(&mut self.local.memory);
         memory.allocate(t.id, size, align, zeroed);
@@ -212,7 +221,7 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
     }
 
     fn free(&mut self, t: &mut Thread, site: SiteId, address: u64) -> Done<()> {
-        let at = spot(address, 0, site);
+        let at = spot(Val::constant(address), 0, site);
         let object = self.local.memory.object_at(address);
         if object.is_some_and(|o| o.named != Named::Heap || o.base != address) {
             let message = "free of a pointer that malloc did not return";
@@ -226,7 +235,7 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
             let freed = Arc::make_mut(&mut self.local.memory).free(address);
             freed.map_err(|message| Interruption::Fault(FaultKind::Memory, message, site))?;
         } else {
-            self.ask(Action::Free { base: address }, site)?;
+            self.ask(t, Action::Free { base: address }, site)?;
         }
         t.changed = Some(site);
         self.local.progress = None;
@@ -247,14 +256,14 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
     }
 
     fn copy(&mut self, t: &mut Thread, call: &ExternCall, size: u64) -> Done<()> {
-        let from = spot(call.arg(1).bits, 0, call.site);
+        let from = spot(call.arg(1), 0, call.site);
         let bytes = self.read_range(t, from, size, true)?;
-        self.write_range(t, spot(call.arg(0).bits, 0, call.write_site), &bytes)
+        self.write_range(t, spot(call.arg(0), 0, call.write_site), &bytes)
     }
 
     fn fill(&mut self, t: &mut Thread, call: &ExternCall, size: u64) -> Done<()> {
         let value = call.arg(1);
         let bytes = vec![(value.bits as u8, value.dep); size as usize];
-        self.write_range(t, spot(call.arg(0).bits, 0, call.site), &bytes)
+        self.write_range(t, spot(call.arg(0), 0, call.site), &bytes)
     }
 }

@@ -4,6 +4,7 @@
 //! An instruction is interrupted at each event without an answer, and runs again from its beginning
 //! when there is one, with all answers so far.
 use crate::source::{Action, Dependencies, EventLabel, FaultKind, Location, Wait};
+use crate::threads::dependencies::DependencySets;
 use crate::threads::local_state::LocalState;
 use crate::threads::location_uses::User;
 use crate::threads::sharing::{LearnedSharing, SharingChanged};
@@ -15,11 +16,6 @@ use program::memory::{mixed, Memory, ResolvedAddress, Visibility};
 use program::memory::{Dep, Val};
 use std::sync::Arc;
 
-/// The dependencies of a value read from shared memory. Which reads they are does not matter here,
-/// except for the one that is marked when a witness runs a thread again.
-pub const SHARED: Dep = 1;
-pub const MARKED: Dep = 2;
-
 /// Why an instruction is interrupted.
 pub enum Interruption {
     Query(EventLabel),
@@ -27,6 +23,8 @@ pub enum Interruption {
     Fault(FaultKind, String, SiteId),
     Unsupported(String, SiteId),
     RunEnd(RunEnd),
+    /// The values of these reads are not known yet.
+    Needs(Dep),
     /// An object is shared that was not known to be.
     SharingChanged,
     /// The thread ran alone so far, and no longer does.
@@ -58,6 +56,8 @@ pub struct ReadMode {
 #[derive(Clone, Copy)]
 pub struct AccessTarget {
     pub address: u64,
+    /// The dependencies of the address.
+    pub addr: Dep,
     pub size: u32,
     pub site: SiteId,
     /// See [`Access`].
@@ -70,9 +70,14 @@ const MAX_WRITTEN: usize = 8;
 pub struct ThreadEnvironment<'a> {
     pub program: &'a Program,
     pub sharing: &'a LearnedSharing,
+    pub sets: &'a DependencySets,
     pub local: &'a mut LocalState,
     /// Events of the instruction so far.
-    asked: usize,
+    pub(super) asked: usize,
+    /// The dependencies of the last value read from shared memory.
+    pub(super) last_read: Dep,
+    /// In a library function, which branches on everything that it reads.
+    pub in_library: bool,
     /// Writes do not count as progress of the thread.
     pub still: bool,
 }
@@ -81,31 +86,61 @@ impl<'a> ThreadEnvironment<'a> {
     pub fn new(
         program: &'a Program,
         sharing: &'a LearnedSharing,
+        sets: &'a DependencySets,
         local: &'a mut LocalState,
     ) -> ThreadEnvironment<'a> {
         ThreadEnvironment {
             program,
             sharing,
+            sets,
             local,
             asked: 0,
+            last_read: 0,
+            in_library: false,
             still: false,
         }
     }
 
+    /// As `ask_with`, for an event whose location and value depend on no read.
+    pub fn ask(
+        &mut self,
+        t: &Thread,
+        action: Action,
+        site: SiteId,
+    ) -> Result<(u64, bool), Interruption> {
+        self.ask_with(t, action, site, (0, 0))
+    }
+
     /// The answer to an event, and whether it is new; interrupts the instruction if there is none
-    /// yet.
-    pub fn ask(&mut self, action: Action, site: SiteId) -> Result<(u64, bool), Interruption> {
+    /// yet. 0 for a read that is postponed. `addr`, `data`: what its location and value depend on.
+    pub fn ask_with(
+        &mut self,
+        t: &Thread,
+        action: Action,
+        site: SiteId,
+        (addr, data): (Dep, Dep),
+    ) -> Result<(u64, bool), Interruption> {
         if self.local.alone {
             return Err(Interruption::NotAlone);
         }
         let now = self.asked;
         self.asked += 1;
         match self.local.answers.get(now) {
-            Some(value) => Ok((*value, now + 1 == self.local.answers.len())),
+            Some(value) => {
+                let new = now + 1 == self.local.answers.len();
+                Ok((value.unwrap_or_default(), new))
+            }
             None => Err(Interruption::Query(EventLabel {
                 action,
                 site,
-                dependencies: Dependencies::default(),
+                dependencies: match self.sets.tracked {
+                    true => Dependencies {
+                        addr: self.sets.unmarked(addr),
+                        data: self.sets.unmarked(data),
+                        ctrl: self.sets.unmarked(t.ctrl),
+                    },
+                    false => Dependencies::default(),
+                },
             })),
         }
     }
@@ -150,14 +185,6 @@ impl<'a> ThreadEnvironment<'a> {
         }
     }
 
-    /// The dependencies of the last answer.
-    pub fn answered(&self) -> Dep {
-        match self.local.mark {
-            Some(mark) if mark + 1 == self.local.events_before + self.asked => SHARED | MARKED,
-            _ => SHARED,
-        }
-    }
-
     pub(super) fn settle(&self, t: &mut Thread) {
         let held = t.held.iter();
         let memory = &self.local.memory;
@@ -166,6 +193,15 @@ impl<'a> ThreadEnvironment<'a> {
             hash ^ mixed(held.mutex, held.count as u8)
         });
         t.idle = memory.idle;
+    }
+
+    /// The thread's own memory was written, with a value that depends on these reads.
+    fn has_stored(&self, t: &mut Thread, reads: Dep) {
+        self.settle(t);
+        if self.require(reads).is_err() {
+            // the value is not known: the state of memory must not be taken for another one
+            t.progress();
+        }
     }
 
     /// Sets how often the thread holds a mutex.
@@ -187,7 +223,10 @@ impl<'a> ThreadEnvironment<'a> {
     fn has_read(&self, t: &mut Thread, at: Location, bits: u64, spot: AccessTarget, ignored: bool) {
         self.sharing
             .record_use(at, self.user(t, spot.site), !spot.update);
-        if !ignored {
+        if self.is_postponed() {
+            // what it will read is not known, so no loop waits for another value
+            t.progress();
+        } else if !ignored {
             t.saw(at.address, at.size, bits);
         }
     }
@@ -200,7 +239,7 @@ impl<'a> ThreadEnvironment<'a> {
     /// sequences.
     ///
     /// [`location_uses`]: crate::threads::location_uses
-    fn has_written(&mut self, t: &mut Thread, at: Location, value: u64, spot: AccessTarget) {
+    fn has_written(&mut self, t: &mut Thread, at: Location, value: Val, spot: AccessTarget) {
         self.sharing.record_use(at, self.user(t, spot.site), false);
         if self.local.quiet || self.still || self.local.unchanged {
             return;
@@ -215,14 +254,17 @@ impl<'a> ThreadEnvironment<'a> {
             Some(read) => Some(read.bits),
             None => written.find(|known| known.0 == at).map(|known| known.1),
         };
-        if known == Some(value) && self.sharing.is_own(at, t.id) {
+        let is_known = self.require(value.dep).is_ok();
+        if is_known && known == Some(value.bits) && self.sharing.is_own(at, t.id) {
             return;
         }
         self.local.written.retain(|known| known.0 != at);
         if self.local.written.len() == MAX_WRITTEN {
             self.local.written.remove(0);
         }
-        self.local.written.push((at, value));
+        if is_known {
+            self.local.written.push((at, value.bits));
+        }
         self.local.progress = Some(at);
         t.changed = Some(spot.site);
         t.progress();
@@ -277,13 +319,21 @@ impl<'a> ThreadEnvironment<'a> {
         how: ReadMode,
     ) -> Result<Val, Interruption> {
         let AccessTarget { size, site, .. } = spot;
+        self.require(spot.addr)?;
         if let Some(place) = self.find(t, spot, size.into(), false)? {
             self.has_read_own(t, spot, size.into());
             let memory = &self.local.memory;
             if !how.uninitialised_ok && !memory.written(place, size) {
                 return Err(unwritten(site));
             }
-            return Ok(memory.read(place, size, |a, b| a | b));
+            let mut value = memory.read(place, size, |a, b| self.sets.union(a, b));
+            value.dep = self.read_own(value.dep, spot.addr);
+            self.own_address(t, spot);
+            if self.in_library {
+                self.require(value.dep)?;
+                self.add_control(t, value.dep);
+            }
+            return Ok(value);
         }
         if how.order == Order::Na && !how.rmw {
             let bytes = self.read_range(t, spot, size.into(), how.uninitialised_ok)?;
@@ -291,7 +341,7 @@ impl<'a> ThreadEnvironment<'a> {
                 .iter()
                 .rev()
                 .fold(0, |bits, b| bits << 8 | u64::from(b.0));
-            let dep = bytes.iter().fold(SHARED, |dep, b| dep | b.1);
+            let dep = self.union_of(&bytes);
             return Ok(Val { bits, dep });
         }
         let at = self.whole(spot)?;
@@ -308,11 +358,11 @@ impl<'a> ThreadEnvironment<'a> {
             uninitialised_ok,
             ignored,
         };
-        let (bits, new) = self.ask(action, site)?;
+        let (bits, new) = self.ask_with(t, action, site, (spot.addr, 0))?;
         if new {
             self.has_read(t, at, bits, spot, ignored);
         }
-        let dep = self.answered();
+        let dep = self.answered(t);
         Ok(Val { bits, dep })
     }
 
@@ -325,7 +375,9 @@ impl<'a> ThreadEnvironment<'a> {
         value: Val,
     ) -> Result<(), Interruption> {
         let AccessTarget { size, site, .. } = spot;
+        self.require(spot.addr)?;
         if let Some(place) = self.find(t, spot, size.into(), true)? {
+            self.own_address(t, spot);
             let ignored = self.is_ignored(spot)?;
             let changed = Arc::make_mut(&mut self.local.memory).write(place, size, value);
             if changed != 0 && ignored {
@@ -334,23 +386,28 @@ impl<'a> ThreadEnvironment<'a> {
                 t.changed = Some(site);
                 self.local.progress = None;
             }
-            self.settle(t);
+            self.has_stored(t, value.dep);
             return Ok(());
         }
         if order == Order::Na && !rmw {
             let bytes = value.bits.to_le_bytes().map(|b| (b, value.dep));
             return self.write_range(t, spot, &bytes[..size as usize]);
         }
-        let value = mask(value.bits, 8 * size);
+        let bits = mask(value.bits, 8 * size);
+        let dep = match rmw {
+            // also that of an exchange, whose value is another one
+            true => self.sets.union(value.dep, self.last_read),
+            false => value.dep,
+        };
         let at = self.whole(spot)?;
         let action = Action::Write {
             at,
             order,
-            value,
+            value: bits,
             rmw,
         };
-        if self.ask(action, site)?.1 {
-            self.has_written(t, at, value, spot);
+        if self.ask_with(t, action, site, (spot.addr, dep))?.1 {
+            self.has_written(t, at, Val { bits, dep }, spot);
         }
         Ok(())
     }
@@ -363,9 +420,17 @@ impl<'a> ThreadEnvironment<'a> {
         size: u64,
         uninitialised_ok: bool,
     ) -> Result<Vec<(u8, Dep)>, Interruption> {
+        self.require(spot.addr)?;
         if let Some(place) = self.find(t, spot, size, false)? {
             self.has_read_own(t, spot, size);
-            return Ok(self.local.memory.bytes(place, size));
+            self.own_address(t, spot);
+            let mut bytes = self.local.memory.bytes(place, size);
+            if spot.addr != 0 {
+                for byte in &mut bytes {
+                    byte.1 = self.read_own(byte.1, spot.addr);
+                }
+            }
+            return Ok(bytes);
         }
         let mut pieces = Vec::new();
         self.sharing.pieces(spot.address, size, 8, &mut pieces)?;
@@ -381,11 +446,11 @@ impl<'a> ThreadEnvironment<'a> {
                 uninitialised_ok,
                 ignored,
             };
-            let (bits, new) = self.ask(action, spot.site)?;
+            let (bits, new) = self.ask_with(t, action, spot.site, (spot.addr, 0))?;
             if new {
                 self.has_read(t, at, bits, spot, ignored);
             }
-            let dep = self.answered();
+            let dep = self.answered(t);
             bytes.extend(
                 bits.to_le_bytes()[..size as usize]
                     .iter()
@@ -402,11 +467,14 @@ impl<'a> ThreadEnvironment<'a> {
         spot: AccessTarget,
         bytes: &[(u8, Dep)],
     ) -> Result<(), Interruption> {
+        self.require(spot.addr)?;
         if let Some(place) = self.find(t, spot, bytes.len() as u64, true)? {
+            self.own_address(t, spot);
+            let stored = self.union_of(bytes);
             Arc::make_mut(&mut self.local.memory).write_bytes(place, bytes);
             t.changed = Some(spot.site);
             self.local.progress = None;
-            self.settle(t);
+            self.has_stored(t, stored);
             return Ok(());
         }
         let mut pieces = Vec::new();
@@ -414,30 +482,39 @@ impl<'a> ThreadEnvironment<'a> {
             .pieces(spot.address, bytes.len() as u64, 8, &mut pieces)?;
         for (address, size) in pieces {
             let from = (address - spot.address) as usize;
-            let part = bytes[from..from + size as usize].iter().rev();
+            let part = &bytes[from..from + size as usize];
             let at = Location { address, size };
-            let value = part.fold(0, |bits, b| bits << 8 | u64::from(b.0));
+            let low_first = part.iter().rev();
+            let bits = low_first.fold(0, |bits, b| bits << 8 | u64::from(b.0));
+            let dep = self.union_of(part);
             let action = Action::Write {
                 at,
                 order: Order::Na,
-                value,
+                value: bits,
                 rmw: false,
             };
-            if self.ask(action, spot.site)?.1 {
-                self.has_written(t, at, value, spot);
+            let new = self.ask_with(t, action, spot.site, (spot.addr, dep))?.1;
+            if new {
+                self.has_written(t, at, Val { bits, dep }, spot);
             }
         }
         Ok(())
     }
 
     /// Chooses among so many alternatives.
-    pub fn choose_one(&mut self, alternatives: u32, site: SiteId) -> Result<u64, Interruption> {
-        Ok(self.ask(Action::Choose { alternatives }, site)?.0)
+    pub fn choose_one(
+        &mut self,
+        t: &Thread,
+        alternatives: u32,
+        site: SiteId,
+    ) -> Result<u64, Interruption> {
+        Ok(self.ask(t, Action::Choose { alternatives }, site)?.0)
     }
 
     pub(super) fn spot(&self, address: Val, access: &Access) -> AccessTarget {
         AccessTarget {
             address: address.bits,
+            addr: address.dep,
             size: access.size,
             site: access.site,
             update: access.update,

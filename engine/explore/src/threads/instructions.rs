@@ -14,7 +14,17 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
     type Interruption = Interruption;
 
     fn union(&mut self, a: Dep, b: Dep) -> Dep {
-        a | b
+        self.sets.union(a, b)
+    }
+
+    fn require(&self, reads: Dep) -> Result<(), Interruption> {
+        ThreadEnvironment::require(self, reads)
+    }
+
+    fn control(&mut self, t: &mut Thread, reads: Dep) -> Result<(), Interruption> {
+        ThreadEnvironment::require(self, reads)?;
+        self.add_control(t, reads);
+        Ok(())
     }
 
     fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Result<Val, Interruption> {
@@ -25,7 +35,7 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
             uninitialised_ok: access.partial,
         };
         let mut value = self.read(t, self.spot(address, access), how)?;
-        value.dep |= address.dep;
+        value.dep = self.read_through(value.dep, address.dep);
         Ok(value)
     }
 
@@ -36,7 +46,7 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         value: Val,
         access: &Access,
     ) -> Result<(), Interruption> {
-        self.local.uses = address.dep | value.dep;
+        self.local.uses = self.sets.union(address.dep, value.dep);
         self.write(t, self.spot(address, access), access.order, false, value)
     }
 
@@ -48,7 +58,7 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         operand: Val,
         access: &Access,
     ) -> Result<Val, Interruption> {
-        self.local.uses = address.dep | operand.dep;
+        self.local.uses = self.sets.union(address.dep, operand.dep);
         let spot = self.spot(address, access);
         let how = ReadMode {
             order: access.order,
@@ -58,14 +68,17 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         let mut old = self.read(t, spot, how)?;
         old.bits = mask(old.bits, access.bits);
         let new = rmw(op, access.bits, old.bits, operand.bits);
-        let value = Val {
-            bits: new,
-            dep: old.dep | operand.dep,
+        let dep = match op {
+            RmwOp::Xchg if self.sets.tracked => operand.dep,
+            _ => self.sets.union(old.dep, operand.dep),
         };
-        self.local.unchanged = new == old.bits;
+        let value = Val { bits: new, dep };
+        let read_too = self.sets.union(old.dep, operand.dep);
+        self.local.unchanged =
+            new == old.bits && ThreadEnvironment::require(self, read_too).is_ok();
         self.write(t, spot, access.order, true, value)?;
         self.local.unchanged = false;
-        old.dep |= address.dep;
+        old.dep = self.read_through(old.dep, address.dep);
         Ok(old)
     }
 
@@ -75,7 +88,8 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         cas: &Cas,
         access: &Access,
     ) -> Result<(Val, bool), Interruption> {
-        self.local.uses = cas.address.dep | cas.expected.dep | cas.desired.dep;
+        let compared = self.sets.union(cas.address.dep, cas.expected.dep);
+        self.local.uses = self.sets.union(compared, cas.desired.dep);
         let spot = self.spot(cas.address, access);
         let how = ReadMode {
             order: cas.failure,
@@ -84,18 +98,21 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         };
         let mut old = self.read(t, spot, how)?;
         old.bits = mask(old.bits, access.bits);
-        old.dep |= cas.address.dep;
+        old.dep = self.read_through(old.dep, cas.address.dep);
+        let compared = self.sets.union(old.dep, cas.expected.dep);
+        self.control(t, compared)?;
         if old.bits != cas.expected.bits {
             return Ok((old, false));
         }
         let shared = self.find(t, spot, access.size.into(), true)?.is_none();
         let may_fail = cas.weak && shared && !self.local.spurious.contains(&access.site);
-        if may_fail && self.choose_one(2, access.site)? == 1 {
+        if may_fail && self.choose_one(t, 2, access.site)? == 1 {
             self.local.spurious.push(access.site);
             self.local.failed = Some((t.epoch, t.reads.len().saturating_sub(1)));
             return Ok((old, false));
         }
-        self.local.unchanged = cas.desired.bits == old.bits;
+        let is_known = ThreadEnvironment::require(self, cas.desired.dep).is_ok();
+        self.local.unchanged = cas.desired.bits == old.bits && is_known;
         self.write(t, spot, access.order, true, cas.desired)?;
         self.local.unchanged = false;
         Ok((old, true))
@@ -103,20 +120,22 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
 
     fn fence(
         &mut self,
-        _: &mut Thread,
+        t: &mut Thread,
         order: Order,
         signal: bool,
         site: SiteId,
     ) -> Result<(), Interruption> {
         self.local.uses = 0;
         if !signal && !self.local.alone {
-            self.ask(Action::Fence { order }, site)?;
+            self.ask(t, Action::Fence { order }, site)?;
         }
         Ok(())
     }
 
     fn external(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Interruption> {
-        self.local.uses = call.args.iter().fold(0, |dep, arg| dep | arg.dep);
+        let args = call.args.iter();
+        self.local.uses = args.fold(0, |dep, arg| self.sets.union(dep, arg.dep));
+        self.require_for_call(t, call)?;
         call::call(self, t, call)
     }
 
@@ -133,7 +152,7 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
                 size: local.size,
                 zeroed: false,
             };
-            self.ask(action, local.site)?;
+            self.ask(t, action, local.site)?;
         }
         let memory = Arc::make_mut(&mut self.local.memory);
         memory.push_local(t.id, local);
@@ -162,7 +181,7 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
             let shared = locals.filter(|o| o.visibility == Visibility::Shared);
             let ends: Vec<_> = shared.map(|o| (o.base, o.site)).collect();
             for (base, site) in ends {
-                self.ask(Action::Free { base }, site)?;
+                self.ask(t, Action::Free { base }, site)?;
             }
         }
         Arc::make_mut(&mut self.local.memory).pop_locals(t.id, mark, |_, _, _| {});

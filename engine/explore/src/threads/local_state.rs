@@ -8,8 +8,10 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct LocalState {
     pub memory: Arc<Memory>,
-    /// Answers to the events of the current instruction.
-    pub answers: Vec<u64>,
+    /// Answers to the events of the current instruction; none to a read that is postponed.
+    pub answers: Vec<Option<u64>>,
+    /// The reads that are postponed.
+    pub postponed: Dep,
     /// Threads created so far.
     pub created: u32,
     /// Threads joined so far.
@@ -45,6 +47,7 @@ impl LocalState {
         LocalState {
             memory,
             answers: Vec::new(),
+            postponed: 0,
             created: 0,
             joined: 0,
             spurious: Vec::new(),

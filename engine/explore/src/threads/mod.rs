@@ -2,6 +2,7 @@
 //! interpreter, which stops at each event on shared memory.
 
 mod allocation;
+pub mod dependencies;
 pub mod environment;
 mod instructions;
 mod local_state;
@@ -9,5 +10,6 @@ mod location_uses;
 pub mod sharing;
 pub mod source;
 mod synchronisation;
+mod value_dependencies;
 
 pub use source::ProgramSource;

@@ -2,6 +2,7 @@
 use crate::exploration::{Exploration, ExploreError, Options, Violation};
 use crate::search::run::explore;
 use crate::source::*;
+use crate::threads::dependencies::DependencySets;
 use crate::threads::environment::{thread_start, Interruption, ThreadEnvironment};
 use crate::threads::local_state::LocalState;
 use crate::threads::sharing::LearnedSharing;
@@ -10,7 +11,7 @@ use program::interpreter::thread::{State, Thread};
 use program::interpreter::{self, Change, Limits, Outcome, RunEnd};
 use program::ir::sites::{DESTROY, INIT};
 use program::ir::{FuncId, Program, SiteId};
-use program::memory::{Memory, Named, Visibility, MAX_THREADS};
+use program::memory::{Dep, Memory, Named, Val, Visibility, MAX_THREADS};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -49,6 +50,7 @@ impl SuspendedThread {
 pub struct ProgramSource<'p> {
     pub program: &'p Program,
     pub sharing: LearnedSharing,
+    sets: DependencySets,
     limits: Limits,
     /// Main before its first event, and memory at that point.
     main: ProgramThread,
@@ -70,6 +72,7 @@ impl<'p> ProgramSource<'p> {
         let mut source = ProgramSource {
             program,
             sharing: LearnedSharing::default(),
+            sets: DependencySets::default(),
             limits,
             main: ProgramThread(Arc::new(main)),
             initial: initial.clone(),
@@ -82,6 +85,18 @@ impl<'p> ProgramSource<'p> {
         }
         source.settle();
         source
+    }
+
+    /// Sets whether events have dependencies, and whether reads may be postponed.
+    pub fn track_dependencies(&mut self, tracked: bool) {
+        self.sets.tracked = tracked;
+    }
+
+    /// Whether a thread's next event or its end depends on the event that is marked.
+    pub fn is_marked(&self, run: &SuspendedThread) -> bool {
+        [run.local.uses, run.thread.ctrl]
+            .iter()
+            .any(|set| self.sets.is_marked(*set))
     }
 
     /// Discards what was learned while running a thread with answers that no execution gives.
@@ -213,7 +228,14 @@ impl<'p> ProgramSource<'p> {
         let last = run.steps + steps;
         loop {
             match run.thread.state {
-                State::Done => return Some(Next::Done(run.thread.result)),
+                State::Done => {
+                    let Val { bits, dep } = run.thread.result;
+                    let unknown = self.sets.intersection(dep, run.local.postponed);
+                    return Some(match unknown {
+                        0 => Next::Done(bits),
+                        reads => Next::Needs(reads),
+                    });
+                }
                 State::Spinning { site, from } => {
                     let wait = match run.local.failed {
                         Some((epoch, at)) if epoch == run.thread.epoch && at >= from => {
@@ -236,7 +258,7 @@ impl<'p> ProgramSource<'p> {
                 return Some(self.ended(run, end, dbg));
             }
             let mut environment =
-                ThreadEnvironment::new(self.program, &self.sharing, &mut run.local);
+                ThreadEnvironment::new(self.program, &self.sharing, &self.sets, &mut run.local);
             match interpreter::step(
                 self.program,
                 &self.limits,
@@ -265,6 +287,7 @@ impl<'p> ProgramSource<'p> {
                     })
                 }
                 Err(Interruption::SharingChanged) => return Some(changed()),
+                Err(Interruption::Needs(reads)) => return Some(Next::Needs(reads)),
                 Err(Interruption::RunEnd(end)) => return Some(self.ended(run, end, dbg)),
                 Err(Interruption::NotAlone) => {
                     run.local.alone = false;
@@ -276,6 +299,10 @@ impl<'p> ProgramSource<'p> {
     }
 
     fn ended(&self, run: &SuspendedThread, end: RunEnd, dbg: u32) -> Next {
+        if end.outcome == Outcome::Bound && run.local.postponed != 0 {
+            // with their values, a loop may be found to wait
+            return Next::Needs(run.local.postponed);
+        }
         let (thread, progress) = (&run.thread, run.local.progress);
         let mut message = end.message;
         let site = end.site.map(|site| thread.users_site(self.program, site));
@@ -332,7 +359,7 @@ impl<'p> ProgramSource<'p> {
     /// out. A read from that write could read from the write before it.
     fn waits(&self, run: &SuspendedThread) -> Option<Next> {
         let mut ahead = run.clone();
-        ahead.local.answers.push(0);
+        ahead.local.answers.push(Some(0));
         ahead.local.quiet = true;
         let next = self.advance(&mut ahead, MAX_AHEAD);
         next.filter(|n| {
@@ -384,7 +411,7 @@ impl Source for ProgramSource<'_> {
         }
         let run = Arc::make_mut(&mut thread.0);
         if std::mem::take(&mut run.awaits_answer) {
-            run.local.answers.push(0);
+            run.local.answers.push(Some(0));
         }
         loop {
             match self.advance(run, self.limits.instructions.saturating_sub(run.steps)) {
@@ -406,7 +433,24 @@ impl Source for ProgramSource<'_> {
     fn answer(&self, thread: &mut ProgramThread, value: u64) {
         let run = Arc::make_mut(&mut thread.0);
         run.awaits_answer = false;
-        run.local.answers.push(value);
+        run.local.answers.push(Some(value));
+    }
+
+    fn tracks_dependencies(&self) -> bool {
+        self.sets.tracked
+    }
+
+    fn postpone(&self, thread: &mut ProgramThread) {
+        let run = Arc::make_mut(&mut thread.0);
+        run.awaits_answer = false;
+        let position = run.local.events_before + run.local.answers.len();
+        let read = self.sets.of_read(position);
+        run.local.postponed = self.sets.union(run.local.postponed, read);
+        run.local.answers.push(None);
+    }
+
+    fn reads(&self, set: Dep) -> Vec<u32> {
+        self.sets.reads(set)
     }
 
     fn initial(&self, at: Location) -> Initial {

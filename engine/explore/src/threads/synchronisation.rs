@@ -2,6 +2,7 @@
 //!
 //! [`program::library`] defines the operations. The state of an object is a location, which an operation reads and, if it changes, writes, as one read-modify-write.
 use crate::source::{Action, FaultKind, Wait, LOCK};
+use crate::threads::dependencies::SHARED;
 use crate::threads::environment::{AccessTarget, Interruption, ReadMode, ThreadEnvironment};
 use program::interpreter::thread::Thread;
 use program::interpreter::{ExternCall, Flow, Outcome, RunEnd};
@@ -16,9 +17,10 @@ fn misused(misuse: Misuse, site: SiteId) -> Interruption {
     Interruption::Fault(FaultKind::Lock, misuse.0.to_string(), site)
 }
 
-pub fn spot(address: u64, size: u32, site: SiteId) -> AccessTarget {
+pub fn spot(at: Val, size: u32, site: SiteId) -> AccessTarget {
     AccessTarget {
-        address,
+        address: at.bits,
+        addr: at.dep,
         size,
         site,
         update: false,
@@ -62,7 +64,7 @@ impl ThreadEnvironment<'_> {
         object: SyncObject,
         new: u64,
     ) -> Done<()> {
-        let state = spot(call.arg(0).bits, object.size(), call.site);
+        let state = spot(call.arg(0), object.size(), call.site);
         let (order, rmw) = match object {
             SyncObject::Condition => (condition::ORDER, true),
             _ => (Order::Na, false),
@@ -85,7 +87,7 @@ impl ThreadEnvironment<'_> {
         call: &ExternCall,
         object: SyncObject,
     ) -> Done<()> {
-        let state = spot(call.arg(0).bits, object.size(), call.site);
+        let state = spot(call.arg(0), object.size(), call.site);
         let (order, rmw) = match object.ends_atomically() {
             true => (Order::Rlx, true),
             false => (Order::Na, false),
@@ -113,9 +115,9 @@ impl ThreadEnvironment<'_> {
             return Err(RunEnd::new(Outcome::Bound, message, Some(call.site)).into());
         }
         let handle = Val::constant(thread_handle(thread));
-        let to = spot(call.args[0].bits, 8, call.site);
+        let to = spot(call.args[0], 8, call.site);
         self.write(t, to, Order::Na, false, handle)?;
-        self.ask(Action::Create { thread }, call.site)?;
+        self.ask(t, Action::Create { thread }, call.site)?;
         self.local.created += 1;
         t.progress();
         Ok(Flow::Value(Val::constant(0)))
@@ -125,11 +127,11 @@ impl ThreadEnvironment<'_> {
         let (out, size) = (call.args[1], call.args[2]);
         let known = self.sharing.threads();
         let thread = call.joined(t.id, known, self.local.joined)?;
-        let (result, _) = self.ask(Action::Join { thread }, call.site)?;
+        let (result, _) = self.ask(t, Action::Join { thread }, call.site)?;
         if out.bits != 0 {
-            let dep = self.answered();
+            let dep = self.marked(SHARED);
             let value = Val { bits: result, dep };
-            let to = spot(out.bits, size.bits as u32, call.site);
+            let to = spot(out, size.bits as u32, call.site);
             self.write(t, to, Order::Na, false, value)?;
         }
         self.local.joined |= 1 << thread;
@@ -152,10 +154,10 @@ impl ThreadEnvironment<'_> {
     /// Locks a mutex if it is free, or recursive and held by the thread. Returns whether it did. An
     /// iteration of a loop that locks and unlocks makes no progress, unless another thread tests
     /// the mutex without waiting (trylock).
-    pub fn try_lock_mutex(&mut self, t: &mut Thread, site: SiteId, at: u64) -> Done<(bool, Dep)> {
+    pub fn try_lock_mutex(&mut self, t: &mut Thread, site: SiteId, at: Val) -> Done<(bool, Dep)> {
         let state = spot(at, mutex::SIZE, site);
         let now = self.take(t, state, mutex::LOCK, false)?;
-        let held = t.holds(at);
+        let held = t.holds(at.bits);
         match mutex::lock(now.bits, t.id, held).map_err(|misuse| misused(misuse, site))? {
             mutex::Lock::Acquire(locked) => {
                 self.still = !self.program.has_trylock;
@@ -165,36 +167,36 @@ impl ThreadEnvironment<'_> {
             mutex::Lock::Again => {}
             mutex::Lock::Busy => return Ok((false, now.dep)),
         }
-        self.hold(t, at, held + 1, mutex::free(now.bits));
+        self.hold(t, at.bits, held + 1, mutex::free(now.bits));
         Ok((true, now.dep))
     }
 
-    pub fn lock_mutex(&mut self, t: &mut Thread, site: SiteId, at: u64) -> Done<()> {
+    pub fn lock_mutex(&mut self, t: &mut Thread, site: SiteId, at: Val) -> Done<()> {
         match self.try_lock_mutex(t, site, at)?.0 {
             true => Ok(()),
             false => self.blocked(t, spot(at, mutex::SIZE, site), mutex::AWAITED),
         }
     }
 
-    pub fn unlock_mutex(&mut self, t: &mut Thread, site: SiteId, at: u64) -> Done<()> {
-        let held = t.holds(at);
+    pub fn unlock_mutex(&mut self, t: &mut Thread, site: SiteId, at: Val) -> Done<()> {
+        let held = t.holds(at.bits);
         if mutex::unlock(held).map_err(|misuse| misused(misuse, site))? {
             self.still = !self.program.has_trylock;
             self.release(t, site, at)?;
             self.still = false;
         }
-        self.hold(t, at, held - 1, t.free_state(at));
+        self.hold(t, at.bits, held - 1, t.free_state(at.bits));
         Ok(())
     }
 
-    fn release(&mut self, t: &mut Thread, site: SiteId, at: u64) -> Done<()> {
-        let free = Val::constant(t.free_state(at));
+    fn release(&mut self, t: &mut Thread, site: SiteId, at: Val) -> Done<()> {
+        let free = Val::constant(t.free_state(at.bits));
         self.write(t, spot(at, mutex::SIZE, site), mutex::UNLOCK, false, free)
     }
 
     pub fn wait_for_condition(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
-        let (at, mutex) = (call.args[0].bits, call.args[1].bits);
-        condition::check_wait(t.holds(mutex)).map_err(|misuse| misused(misuse, call.site))?;
+        let (at, mutex) = (call.args[0], call.args[1]);
+        condition::check_wait(t.holds(mutex.bits)).map_err(|misuse| misused(misuse, call.site))?;
         let state = spot(at, condition::SIZE, call.site);
         let waiting = self.condition(t, state)?;
         let waiting = condition::begin_wait(waiting, t.id);
@@ -218,11 +220,11 @@ impl ThreadEnvironment<'_> {
 
     /// Wakes one of the threads that wait now.
     pub fn signal_condition(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
-        let state = spot(call.args[0].bits, condition::SIZE, call.site);
+        let state = spot(call.args[0], condition::SIZE, call.site);
         let waiting = self.condition(t, state)?;
         let choice = match condition::waiters(waiting) {
             0 | 1 => 0,
-            waiters => self.choose_one(waiters, call.site)?,
+            waiters => self.choose_one(t, waiters, call.site)?,
         };
         match condition::signal(waiting, choice) {
             Some(after) => self.put(t, state, condition::ORDER, after),
@@ -231,7 +233,7 @@ impl ThreadEnvironment<'_> {
     }
 
     pub fn broadcast_condition(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
-        let state = spot(call.args[0].bits, condition::SIZE, call.site);
+        let state = spot(call.args[0], condition::SIZE, call.site);
         if self.condition(t, state)? == condition::NO_WAITERS {
             return Ok(());
         }
@@ -239,7 +241,7 @@ impl ThreadEnvironment<'_> {
     }
 
     pub fn meet_at_barrier(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
-        let at = call.args[0].bits;
+        let at = call.args[0];
         let arriving = spot(at, barrier::SIZE, call.write_site);
         let now = self.take(t, arriving, barrier::ARRIVE, false)?.bits;
         match barrier::arrive(now).map_err(|misuse| misused(misuse, call.site))? {
@@ -262,7 +264,7 @@ impl ThreadEnvironment<'_> {
     }
 
     pub fn call_once(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
-        let state = spot(call.args[0].bits, once::SIZE, call.site);
+        let state = spot(call.args[0], once::SIZE, call.site);
         match once::begin(self.take(t, state, once::BEGIN, false)?.bits) {
             once::Begin::Call(running) => {
                 let id = call.started(self.program)?;
@@ -278,7 +280,7 @@ impl ThreadEnvironment<'_> {
         let returned = Val::constant(once::RETURNED);
         self.write(
             t,
-            spot(flag, once::SIZE, site),
+            spot(Val::constant(flag), once::SIZE, site),
             once::FINISH,
             false,
             returned,

@@ -6,7 +6,6 @@
 //! read, are left out.
 use crate::graph::execution_graph::{EventId, Graph, NONE};
 use crate::source::{Action, Location, Next, Source, ThreadId};
-use crate::threads::environment::MARKED;
 use crate::threads::source::{ProgramSource, ProgramThread};
 use crate::witness::independence::{Property, Query, STEPS};
 use rustc_hash::FxHashMap;
@@ -88,7 +87,7 @@ impl<'a> Slice<'a> {
         loop {
             let next = self.source.next(&mut now);
             let run = &now.0;
-            reached.push((run.local.uses | run.thread.ctrl) & MARKED != 0);
+            reached.push(self.source.is_marked(run));
             let number = reached.len() - 1;
             if number >= stop || !matches!(next, Next::Event(_)) {
                 return (now, reached, next);

@@ -2,7 +2,7 @@
 use super::environment::Environment;
 use super::outcome::{Change, Limits, RunEnd};
 use crate::interpreter::thread::{Round, State, Thread};
-use crate::ir::instruction::Edge;
+use crate::ir::instruction::{Edge, Operand, Register};
 use crate::ir::program::Program;
 use crate::memory::hash::scatter;
 use crate::memory::value::{Dep, Val};
@@ -25,10 +25,11 @@ pub fn decide<W: Environment>(thread: &mut Thread, environment: &mut W, dep: Dep
 /// Takes an edge. At a loop's header, three kinds of loop are distinguished. A loop that returns to
 /// its header in the same state, without progress, waits for another thread. A loop whose end does
 /// not depend on shared values ends by itself. Any other loop is bounded.
-pub fn take(
+pub fn take<W: Environment>(
     program: &Program,
     limits: &Limits,
     thread: &mut Thread,
+    environment: &W,
     edge: &Edge,
 ) -> Result<(), RunEnd> {
     let (epoch, reads, choices) = (thread.epoch, thread.reads.len(), thread.choices);
@@ -74,7 +75,16 @@ pub fn take(
         }
     };
     let other_registers = round.live != live;
-    let same = round.epoch == epoch && round.private == private && round.live == live;
+    // a value that is not known yet may change, unless the iteration leaves its register alone
+    let is_unknown = |(dst, operand): &(Register, Operand)| {
+        info.live.contains(dst)
+            && *operand != Operand::Register(*dst)
+            && environment.require(registers[*dst as usize].dep).is_err()
+    };
+    let same = round.epoch == epoch
+        && round.private == private
+        && round.live == live
+        && !edge.moves.iter().any(is_unknown);
     let from = round.reads;
     let counted = std::mem::replace(&mut round.counted, false);
     // another choice may be made each time

@@ -41,6 +41,16 @@ pub trait Environment {
     /// Why an instruction is interrupted.
     type Interruption: From<RunEnd>;
     fn union(&mut self, a: Dep, b: Dep) -> Dep;
+    /// Interrupts the instruction if the values of some of these reads are not known yet. Called
+    /// before the thread branches on a value that depends on them.
+    fn require(&self, _reads: Dep) -> Result<(), Self::Interruption> {
+        Ok(())
+    }
+    /// As `require`, and everything after it depends on the reads, as after a branch: before an
+    /// instruction that ends the run for some values.
+    fn control(&mut self, _t: &mut Thread, _reads: Dep) -> Result<(), Self::Interruption> {
+        Ok(())
+    }
     fn load(
         &mut self,
         t: &mut Thread,

@@ -67,6 +67,12 @@ fn run<W: Environment>(
             b,
         } => {
             let (a, b) = (val!(*a), val!(*b));
+            if op.is_division() {
+                environment.control(thread, b.dep)?;
+                if op.is_signed_division() && arithmetic::sext(b.bits, *bits) == u64::MAX {
+                    environment.control(thread, a.dep)?;
+                }
+            }
             let Some(result) = arithmetic::binary(*op, *bits, a.bits, b.bits) else {
                 return Err(RunEnd::new(Outcome::Memory, "division by zero", None).into());
             };
@@ -186,8 +192,9 @@ fn run<W: Environment>(
             idle,
             site,
         } => {
-            let count = count.map_or(1, |c| val!(c).bits);
-            let size = size.saturating_mul(count);
+            let count = count.map_or(Val::constant(1), |c| val!(c));
+            environment.control(thread, count.dep)?;
+            let size = size.saturating_mul(count.bits);
             if size > MAX_SIZE {
                 return Err(RunEnd::new(Outcome::Memory, "local array too large", None).into());
             }
@@ -262,7 +269,7 @@ fn run<W: Environment>(
             let address = environment.thread_local(thread, *global);
             set!(*dst, Val::constant(address));
         }
-        Op::Br(edge) => return Ok(take(program, limits, thread, edge)?),
+        Op::Br(edge) => return Ok(take(program, limits, thread, environment, edge)?),
         Op::CondBr {
             condition,
             then,
@@ -270,13 +277,14 @@ fn run<W: Environment>(
             exits,
         } => {
             let condition = val!(*condition);
+            environment.require(condition.dep)?;
             decide(thread, environment, condition.dep, exits);
             let edge = if condition.bits & 1 == 1 {
                 then
             } else {
                 otherwise
             };
-            return Ok(take(program, limits, thread, edge)?);
+            return Ok(take(program, limits, thread, environment, edge)?);
         }
         Op::Switch {
             value,
@@ -285,12 +293,13 @@ fn run<W: Environment>(
             exits,
         } => {
             let value = val!(*value);
+            environment.require(value.dep)?;
             decide(thread, environment, value.dep, exits);
             let edge = cases
                 .iter()
                 .find(|c| c.0 == value.bits)
                 .map_or(default, |c| &c.1);
-            return Ok(take(program, limits, thread, edge)?);
+            return Ok(take(program, limits, thread, environment, edge)?);
         }
         Op::Call {
             callee,
@@ -304,6 +313,7 @@ fn run<W: Environment>(
                 Callee::Direct(id) => *id,
                 Callee::Through(operand) => {
                     let target = val!(*operand);
+                    environment.require(target.dep)?;
                     thread.ctrl = environment.union(thread.ctrl, target.dep);
                     match program.function_at(target.bits) {
                         Some(id) if !program.functions[id as usize].code.is_empty() => id,
@@ -357,7 +367,7 @@ fn run<W: Environment>(
                 Flow::ExitThread(value) => {
                     environment.leave(thread, 0)?;
                     thread.exited = true;
-                    ended(program, thread, environment, value.bits)?;
+                    ended(program, thread, environment, value)?;
                     return Ok(());
                 }
                 Flow::Raise(raised) => {
@@ -406,7 +416,7 @@ fn ended<W: Environment>(
     program: &Program,
     thread: &mut Thread,
     environment: &W,
-    result: u64,
+    result: Val,
 ) -> Result<(), RunEnd> {
     let result = *thread.ending.get_or_insert(result);
     thread.end(result);
@@ -448,7 +458,7 @@ fn leave<W: Environment>(
     }
     environment.leave(thread, frame.mark)?;
     if thread.frames.len() == 1 {
-        let result = values.first().map_or(0, |v| v.bits);
+        let result = values.first().copied().unwrap_or_default();
         // main has returned: the process ends
         thread.returned |= thread.id == 0 && thread.ending.is_none();
         return Ok(ended(program, thread, environment, result)?);

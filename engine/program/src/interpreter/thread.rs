@@ -110,7 +110,7 @@ pub struct Thread {
     pub choices: u64,
     /// How many of `Program::thread_exits` have been entered.
     pub exits: usize,
-    pub result: u64,
+    pub result: Val,
     /// It has ended by `pthread_exit`, which ends the process only with the last thread.
     pub exited: bool,
     /// Counts progress: writes of new values, allocations, creation of threads.
@@ -133,7 +133,7 @@ pub struct Thread {
     /// Functions to call when the thread ends, with their arguments.
     pub at_exit: Vec<(u64, Val)>,
     /// The result of a thread that is ending, while such functions run.
-    pub ending: Option<u64>,
+    pub ending: Option<Val>,
     /// Main has returned.
     pub returned: bool,
     /// The number of the operation at the last scheduling point.
@@ -154,7 +154,7 @@ impl Thread {
             log: Log::default(),
             ctrl: 0,
             state: State::Running,
-            result: 0,
+            result: Val::default(),
             choices: 0,
             exits: 0,
             exited: false,
@@ -229,7 +229,7 @@ impl Thread {
     }
 
     /// The thread ends with this result.
-    pub fn end(&mut self, result: u64) {
+    pub fn end(&mut self, result: Val) {
         self.frames.clear();
         self.registers.clear();
         self.rounds.clear();

@@ -88,6 +88,17 @@ pub enum BinOp {
     Float(FloatOp),
 }
 
+impl BinOp {
+    /// A division of integers has no result for some operands.
+    pub fn is_division(self) -> bool {
+        matches!(self, BinOp::Udiv | BinOp::Urem) || self.is_signed_division()
+    }
+
+    pub fn is_signed_division(self) -> bool {
+        matches!(self, BinOp::Sdiv | BinOp::Srem)
+    }
+}
+
 /// Arithmetic of `float` and `double`, IEEE 754.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FloatOp {

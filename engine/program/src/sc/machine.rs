@@ -317,7 +317,7 @@ impl Machine {
         });
         context.events += (thread.log.len() - before) as u64;
         if thread.state == State::Done && self.shared.done[t].is_none() {
-            self.shared.done[t] = Some(thread.result);
+            self.shared.done[t] = Some(thread.result.bits);
             self.shared.live -= 1;
         }
         let length = thread.log.len() as u64;

@@ -166,7 +166,7 @@ fn thread_events(
     for e in events {
         let resolve = |dep: u32| {
             let mut found: Vec<u32> = Vec::new();
-            for index in deps.get(dep).iter() {
+            for index in &deps.get(dep) {
                 match through.get(index) {
                     Some(Ok(index)) => found.push(*index),
                     Some(Err(more)) => found.extend(more),
