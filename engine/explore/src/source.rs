@@ -84,6 +84,19 @@ impl Action {
         matches!(self, Action::Write { at, .. } if at == location)
     }
 
+    /// The initial contents of a location in the object that this allocates.
+    pub fn allocates(self, at: Location) -> Option<Initial> {
+        let Action::Allocate { base, size, zeroed } = self else {
+            return None;
+        };
+        let end = at.address.saturating_add(u64::from(at.size));
+        let inside = base <= at.address && end <= base.saturating_add(size);
+        inside.then_some(match zeroed {
+            true => Initial::Value(0),
+            false => Initial::Unknown,
+        })
+    }
+
     /// Whether the thread gets an answer.
     pub fn has_answer(self) -> bool {
         use Action::{Choose, Join, Read};

@@ -10,12 +10,16 @@ use program::ir::Order;
 use rustc_hash::FxHashMap;
 
 /// The relations that a graph defines, by herd7's names; the coherence order has two. A
-/// read-modify-write is one event, so no read is paired with a write.
+/// read-modify-write is one event, so no read is paired with a write, unless reads are postponed.
 const RELATIONS: [&str; 9] = ["po", "rf", "co", "mo", "loc", "int", "ext", "sm", "si"];
-const NO_PAIRS: [&str; 2] = ["rmw", "amo"];
+const RMW: &str = "rmw";
+const NO_PAIRS: [&str; 2] = [RMW, "amo"];
 
-/// Dependency relations, which exploration does not track.
-const DEPENDENCIES: [&str; 5] = ["addr", "data", "ctrl", "depend", "control"];
+/// The relations that a graph defines besides, where dependencies are tracked.
+const DEPENDENCIES: [&str; 3] = ["addr", "data", "ctrl"];
+
+/// Relations that herd7 derives from dependencies, which no exploration defines.
+const DERIVED: [&str; 2] = ["depend", "control"];
 
 /// A race, and its two unordered accesses.
 pub struct Race {
@@ -55,30 +59,37 @@ impl ConsistencyChecker {
         model: &Model,
         acyclic: Option<Acyclic>,
     ) -> Result<ConsistencyChecker, ExploreError> {
-        if acyclic == Some(Acyclic::Dependencies) {
-            return Err(ExploreError::Unsuitable(format!(
-                "{} allows cycles of po and rf, which exploration does not find",
-                model.name
-            )));
-        }
+        let by_dependencies = acyclic == Some(Acyclic::Dependencies);
         let taken = model.takes(&|_| false)?;
-        if let Some(name) = taken
-            .iter()
-            .find(|name| DEPENDENCIES.contains(&name.as_str()))
-        {
+        let is_taken = |name: &&&str| taken.iter().any(|taken| taken == **name);
+        let untracked = match by_dependencies {
+            true => DERIVED.iter().find(is_taken),
+            false => DEPENDENCIES.iter().chain(&DERIVED).find(is_taken),
+        };
+        if let Some(name) = untracked {
             return Err(ExploreError::Unsuitable(format!(
                 "{} orders events by dependencies ({name}), which exploration does not track; use \
                  sc, tso or rc20",
                 model.name
             )));
         }
+        let in_halves = by_dependencies && taken.iter().any(|name| name == RMW);
         let sets: Vec<&str> = SETS.iter().map(|(name, _)| *name).collect();
-        let empty: Vec<&str> = EMPTY.iter().chain(&NO_PAIRS).copied().collect();
+        let mut relations = RELATIONS.to_vec();
+        if by_dependencies {
+            relations.extend(DEPENDENCIES);
+        }
+        let mut empty = EMPTY.to_vec();
+        empty.extend(NO_PAIRS);
+        if in_halves {
+            relations.push(RMW);
+            empty.retain(|name| *name != RMW);
+        }
         let consistency = model.consistency(
             &|_| false,
             &Complete {
                 sets: &sets,
-                relations: &RELATIONS,
+                relations: &relations,
                 empty: &empty,
             },
         )?;
@@ -93,14 +104,16 @@ impl ConsistencyChecker {
         let takes_set = |index: &usize| consistency.takes_set(*index);
         let takes_relation = |index: &usize| consistency.takes_relation(*index);
         let only_cycles = consistency.forbids_cycles_alone();
+        let mut view = View::default();
+        view.in_halves = in_halves;
         Ok(ConsistencyChecker {
             sets: (0..sets.len())
                 .filter(takes_set)
                 .map(|index| (index, SETS[index].1))
                 .collect(),
-            relations: (0..RELATIONS.len())
+            relations: (0..relations.len())
                 .filter(takes_relation)
-                .map(|index| (index, RELATIONS[index]))
+                .map(|index| (index, relations[index]))
                 .collect(),
             coherent: consistency.states_coherence(),
             extensible: only_cycles || consistency.keeps_maximal(),
@@ -108,7 +121,7 @@ impl ConsistencyChecker {
             flags_on_atomics: !consistency.raises_no_flags(&of_atomics),
             flags: consistency.has_flags(),
             consistency,
-            view: View::default(),
+            view,
             rows: Vec::new(),
             checks: 0,
             stale: FxHashMap::default(),
@@ -119,6 +132,11 @@ impl ConsistencyChecker {
         self.checks += 1;
         self.show(graph, &[]);
         self.consistency.consistent()
+    }
+
+    /// Whether every graph is inconsistent that contains the last one checked, which is.
+    pub fn fails_in_larger(&self) -> bool {
+        self.consistency.fails_in_larger()
     }
 
     /// Whether no consistent graph contains these events.
@@ -204,6 +222,20 @@ impl ConsistencyChecker {
     fn show(&mut self, graph: &Graph, lifetimes: &[(EventId, u32)]) {
         self.view.fill(graph, lifetimes);
         self.lay();
+        for at in 0..self.relations.len() {
+            let (index, name) = self.relations[at];
+            let pairs = match name {
+                "addr" => &graph.dependencies.addr,
+                "data" => &graph.dependencies.data,
+                "ctrl" => &graph.dependencies.ctrl,
+                _ => continue,
+            };
+            let stride = self.consistency.stride();
+            let out = self.consistency.relation_mut(index);
+            for (from, to) in self.view.pairs(pairs) {
+                out[from as usize * stride + to as usize / 64] |= 1 << (to % 64);
+            }
+        }
     }
 
     fn lay(&mut self) {
@@ -219,7 +251,10 @@ impl ConsistencyChecker {
                 "int" => self.show_same(index, |seen| seen.thread),
                 "loc" => self.show_same(index, |seen| seen.location.map(|at| at as usize)),
                 "ext" => self.show_external(index),
-                _ => self.show_memory(index),
+                "sm" | "si" => self.show_memory(index),
+                RMW => self.show_halves(index),
+                // of the graph, not of the view
+                _ => {}
             }
         }
     }
@@ -321,6 +356,15 @@ impl ConsistencyChecker {
                 };
                 *bits = !*bits & all;
             }
+        }
+    }
+
+    /// The read and the write of each read-modify-write.
+    fn show_halves(&mut self, index: usize) {
+        let stride = self.consistency.stride();
+        let out = self.consistency.relation_mut(index);
+        for (read, write) in &self.view.rmw {
+            out[*read as usize * stride + *write as usize / 64] |= 1 << (write % 64);
         }
     }
 

@@ -1,6 +1,7 @@
 //! An execution graph in the form that a cat model is evaluated on.
 //!
-//! A read-modify-write is one event. Each location has an initial write. Creating a thread is a
+//! A read-modify-write is one event, or, for a model with the relation `rmw`, its read and its write
+//! are two. Each location has an initial write. Creating a thread is a
 //! release write to a location of its own, from which the thread's first event, an acquire read,
 //! reads; the end of a thread and the join that waits for it likewise. Every model of C, and every
 //! hardware model, orders the two sides by this, and it leaves no choice. These events are only
@@ -79,6 +80,10 @@ pub struct View {
     pub orders: Vec<Index>,
     /// Where each location starts in `orders`.
     pub starts: Vec<u32>,
+    /// Pairs of the two halves of read-modify-writes, if these are two events.
+    pub rmw: Vec<(Index, Index)>,
+    /// Whether they are.
+    pub in_halves: bool,
     index: Vec<Index>,
     /// The plain writes that stand for allocations and frees, with their locations.
     lifetimes: Vec<(u32, Index, EventId)>,
@@ -112,6 +117,7 @@ impl View {
     /// the graph's: it then stands for an object as a whole.
     pub fn fill(&mut self, graph: &Graph, lifetimes: &[(EventId, u32)]) {
         self.events.clear();
+        self.rmw.clear();
         self.index.clear();
         self.lifetimes.clear();
         self.joins.clear();
@@ -162,6 +168,16 @@ impl View {
             self.orders.extend(here(false));
         }
         self.starts.push(self.orders.len() as u32);
+    }
+
+    /// The pairs of the graph's events as pairs of the view's.
+    pub fn pairs<'v>(
+        &'v self,
+        pairs: &'v [(EventId, EventId)],
+    ) -> impl Iterator<Item = (Index, Index)> + 'v {
+        let shown = |id: &EventId| self.index[*id as usize];
+        let pairs = pairs.iter().map(move |(from, to)| (shown(from), shown(to)));
+        pairs.filter(|(from, to)| *from != NONE && *to != NONE && from != to)
     }
 
     /// The graph's event for an event of the view.
@@ -227,18 +243,28 @@ impl View {
                 return;
             }
         }
-        if event.is_write() && event.pair != NONE {
-            // the two halves are one event
+        let is_second_half = event.is_write() && event.pair != NONE;
+        if is_second_half && !self.in_halves {
             self.index.push(self.index[event.pair as usize]);
             return;
         }
         self.order_before(graph, event.thread, hidden);
+        let mut tags = View::tags(graph, id);
+        if event.pair != NONE && self.in_halves {
+            tags &= !match event.is_read() {
+                true => tag::WRITE,
+                false => tag::READ,
+            };
+        }
         let seen = self.add(ViewEvent {
             thread: Some(event.thread),
             location: Some(event.location),
-            tags: View::tags(graph, id),
+            tags,
             source: None,
         });
+        if is_second_half {
+            self.rmw.push((self.index[event.pair as usize], seen));
+        }
         self.index.push(seen);
     }
 

@@ -5,6 +5,7 @@
 //! reduction", POPL 2022. Events are added and removed at the end; a backward revisit makes a new
 //! graph of the events that it preserves.
 
+use crate::graph::dependencies::DependencyPairs;
 use crate::source::{Action, EventLabel, Initial, Location, ThreadId};
 use program::ir::SiteId;
 
@@ -106,6 +107,8 @@ pub struct Graph {
     /// included: a vector clock of `stride` numbers.
     pub(super) clocks: Vec<u32>,
     pub(super) stride: usize,
+    /// Empty unless the search postpones reads.
+    pub dependencies: DependencyPairs,
 }
 
 impl Graph {
@@ -349,18 +352,9 @@ impl Graph {
 
     /// The initial contents of a location in an object that the program allocates.
     pub fn allocated(&self, at: Location) -> Initial {
-        for event in &self.events {
-            if let Action::Allocate { base, size, zeroed } = event.action {
-                let end = at.address.saturating_add(u64::from(at.size));
-                if base <= at.address && end <= base.saturating_add(size) {
-                    return match zeroed {
-                        true => Initial::Value(0),
-                        false => Initial::Unknown,
-                    };
-                }
-            }
-        }
-        Initial::Outside
+        let mut events = self.events.iter();
+        let found = events.find_map(|event| event.action.allocates(at));
+        found.unwrap_or(Initial::Outside)
     }
 
     /// Removes the last event.
@@ -404,5 +398,41 @@ impl Graph {
         self.threads.clone_from(&other.threads);
         self.clocks.clone_from(&other.clocks);
         self.stride = other.stride;
+        self.dependencies.clone_from(&other.dependencies);
+    }
+
+    /// Removes all events.
+    pub fn reset(&mut self) {
+        self.events.clear();
+        self.locations.clear();
+        self.clocks.clear();
+        self.threads.clear();
+        self.threads.push(ABSENT);
+        self.dependencies.clear();
+    }
+
+    /// Recomputes the causal prefixes of all events, in a graph in which po | rf may have cycles.
+    pub fn close_prefixes(&mut self) {
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for id in 0..self.len() as EventId {
+                let event = *self.event(id);
+                let before = match event.before {
+                    NONE => self.threads[event.thread].creator,
+                    before => before,
+                };
+                let joined = match event.action {
+                    Action::Join { thread } => self.threads[thread].last,
+                    _ => NONE,
+                };
+                let row = id as usize * self.stride..(id as usize + 1) * self.stride;
+                let known = self.clocks[row.clone()].to_vec();
+                self.learn(id, before);
+                self.learn(id, event.source);
+                self.learn(id, joined);
+                changed |= known != self.clocks[row];
+            }
+        }
     }
 }

@@ -30,7 +30,8 @@ pub struct Execution {
 /// An execution in which no thread can continue.
 pub struct EndedExecution<'e, T> {
     pub graph: &'e Graph,
-    heads: &'e [ThreadPosition],
+    /// The state of each thread; `NO_STATE` for one that does not exist.
+    ends: Vec<Node>,
     states: &'e ThreadStates<T>,
 }
 
@@ -54,11 +55,8 @@ impl Execution {
     }
 
     pub fn ended<'e, T: Clone>(&'e self, states: &'e ThreadStates<T>) -> EndedExecution<'e, T> {
-        EndedExecution {
-            graph: &self.graph,
-            heads: &self.heads,
-            states,
-        }
+        let ends = self.heads.iter().map(|head| head.node);
+        EndedExecution::new(&self.graph, ends.collect(), states)
     }
 
     /// What a thread does next, if that is an event.
@@ -340,21 +338,32 @@ fn rewind<T: Clone>(head: &mut ThreadPosition, states: &ThreadStates<T>, count: 
 }
 
 impl<'e, T: Clone> EndedExecution<'e, T> {
+    pub fn new(graph: &'e Graph, ends: Vec<Node>, states: &'e ThreadStates<T>) -> Self {
+        EndedExecution {
+            graph,
+            ends,
+            states,
+        }
+    }
+
+    fn end(&self, thread: ThreadId) -> Option<Node> {
+        let end = self.ends.get(thread).copied();
+        end.filter(|end| *end != NO_STATE)
+    }
+
     /// What a thread does next; none if it does not exist.
     pub fn next(&self, thread: ThreadId) -> Option<&'e Next> {
-        let head = self.heads.get(thread)?;
-        (head.node != NO_STATE).then(|| self.states.next(head.node))
+        Some(self.states.next(self.end(thread)?))
     }
 
     /// The threads that exist.
     pub fn threads(&self) -> impl Iterator<Item = (ThreadId, &'e Next)> + '_ {
-        let threads = 0..self.heads.len();
+        let threads = 0..self.ends.len();
         threads.filter_map(|thread| Some((thread, self.next(thread)?)))
     }
 
     /// The state of a thread.
     pub fn thread(&self, thread: ThreadId) -> Option<&'e T> {
-        let head = self.heads.get(thread)?;
-        (head.node != NO_STATE).then(|| self.states.thread(head.node))
+        Some(self.states.thread(self.end(thread)?))
     }
 }

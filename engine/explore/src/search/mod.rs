@@ -1,8 +1,10 @@
 //! The search for all consistent executions (TruSt): a [`Source`](crate::Source) and a model enter,
 //! an [`Exploration`](crate::Exploration) leaves.
 
+mod conclusion;
 pub mod execution;
 mod findings;
+mod postponed;
 mod queue;
 pub mod run;
 mod thread_states;

@@ -11,7 +11,8 @@ use std::time::Instant;
 
 use crate::consistency::checker::ConsistencyChecker;
 use crate::exploration::{ExecutionEnd, ExploreError, Limit, Options};
-use crate::search::execution::{EndedExecution, Execution};
+use crate::search::execution::EndedExecution;
+use crate::search::findings::Findings;
 use crate::source::Source;
 
 /// How many events a worker adds between two looks at the clock.
@@ -30,7 +31,20 @@ impl<E: Into<ExploreError>> From<E> for Halt {
     }
 }
 
-pub struct BranchQueue<'s, S: Source, F> {
+/// A worker of one of the two searches.
+pub trait SearchWorker<'q, S: Source, F>: Sized {
+    type Branch: Send;
+
+    fn new(queue: &'q BranchQueue<'q, S, F, Self::Branch>) -> Self;
+
+    /// Explores all executions that extend this one.
+    fn explore(&mut self, branch: Self::Branch) -> Result<(), Halt>;
+
+    /// What it has found, and how many graphs it has checked.
+    fn into_findings(self) -> (Findings, u64);
+}
+
+pub struct BranchQueue<'s, S: Source, F, B> {
     pub source: &'s S,
     /// Each worker has a copy.
     pub checker: ConsistencyChecker,
@@ -39,27 +53,32 @@ pub struct BranchQueue<'s, S: Source, F> {
     pub each: F,
     pub start: Instant,
     pub workers: usize,
-    branches: Mutex<Branches>,
+    branches: Mutex<Branches<B>>,
     wake: Condvar,
     /// How many idle workers have no branch in the queue for them.
     idle_workers: AtomicUsize,
     over: AtomicBool,
 }
 
-struct Branches {
-    waiting: Vec<(Execution, bool)>,
+struct Branches<B> {
+    waiting: Vec<B>,
     idle: usize,
     limit: Option<Limit>,
     error: Option<ExploreError>,
 }
 
-impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> BranchQueue<'s, S, F> {
+impl<'s, S: Source, F, B> BranchQueue<'s, S, F, B>
+where
+    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
+{
+    /// The queue of a search that starts with this branch.
     pub fn new(
         source: &'s S,
         checker: ConsistencyChecker,
         options: &'s Options,
         each: F,
-    ) -> BranchQueue<'s, S, F> {
+        first: B,
+    ) -> BranchQueue<'s, S, F, B> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         BranchQueue {
             source,
@@ -72,7 +91,7 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Bran
                 workers => workers,
             },
             branches: Mutex::new(Branches {
-                waiting: vec![(Execution::new(), false)],
+                waiting: vec![first],
                 idle: 0,
                 limit: None,
                 error: None,
@@ -83,7 +102,7 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Bran
         }
     }
 
-    fn branches(&self) -> MutexGuard<'_, Branches> {
+    fn branches(&self) -> MutexGuard<'_, Branches<B>> {
         self.branches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -91,9 +110,9 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Bran
         self.idle_workers.load(Ordering::Relaxed) > 0
     }
 
-    pub fn push(&self, execution: Execution, known_consistent: bool) {
+    pub fn push(&self, branch: B) {
         let mut branches = self.branches();
-        branches.waiting.push((execution, known_consistent));
+        branches.waiting.push(branch);
         self.idle_workers.store(
             branches.idle.saturating_sub(branches.waiting.len()),
             Ordering::Relaxed,
@@ -102,7 +121,7 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Bran
     }
 
     /// The next branch to explore; none when all are explored or the search has ended.
-    pub fn pop(&self) -> Option<(Execution, bool)> {
+    pub fn pop(&self) -> Option<B> {
         let mut branches = self.branches();
         branches.idle += 1;
         loop {

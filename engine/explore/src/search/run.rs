@@ -2,11 +2,12 @@
 //! explored which branch.
 
 use super::findings::Findings;
-use super::queue::BranchQueue;
+use super::postponed::{PartialExecution, PostponingWorker};
+use super::queue::{BranchQueue, SearchWorker};
 use super::worker::Worker;
 use crate::consistency::checker::ConsistencyChecker;
 use crate::exploration::{Acyclic, ExecutionEnd, Exploration, ExploreError, Options, Violation};
-use crate::search::execution::EndedExecution;
+use crate::search::execution::{EndedExecution, Execution};
 use crate::source::{FaultKind, Source};
 use cat::{CatError, Model};
 use program::ir::SiteId;
@@ -41,24 +42,42 @@ pub fn explore_each<S: Source>(
     each: impl Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 ) -> Result<Exploration, ExploreError> {
     let checker = ConsistencyChecker::new(model, options.acyclic)?;
-    run(BranchQueue::new(source, checker, options, each))
+    if options.acyclic != Some(Acyclic::Dependencies) {
+        let first = (Execution::new(), false);
+        let queue = BranchQueue::new(source, checker, options, each, first);
+        let found = run::<_, _, Worker<_, _>>(&queue);
+        return exploration(queue, found);
+    }
+    if !source.tracks_dependencies() {
+        let message = format!("{} orders events by dependencies: track them", model.name);
+        return Err(ExploreError::Unsuitable(message));
+    }
+    let first = PartialExecution::new();
+    let queue = BranchQueue::new(source, checker, options, each, first);
+    let found = run::<_, _, PostponingWorker<_, _>>(&queue);
+    exploration(queue, found)
 }
 
-/// Explores branches until none is left. Returns the findings, and how many graphs were checked.
-fn work<S: Source, F>(queue: &BranchQueue<S, F>) -> (Findings, u64)
+/// Explores branches until none is left.
+fn work<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
+    queue: &'q BranchQueue<'q, S, F, W::Branch>,
+) -> (Findings, u64)
 where
     F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 {
-    let mut worker = Worker::new(queue);
-    while let Some((mut execution, known_consistent)) = queue.pop() {
-        if let Err(halt) = worker.visit(&mut execution, known_consistent) {
+    let mut worker = W::new(queue);
+    while let Some(branch) = queue.pop() {
+        if let Err(halt) = worker.explore(branch) {
             queue.end(halt);
         }
     }
-    (worker.found, worker.checker.checks)
+    worker.into_findings()
 }
 
-fn run<S: Source, F>(queue: BranchQueue<S, F>) -> Result<Exploration, ExploreError>
+/// What all workers together find.
+fn run<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
+    queue: &'q BranchQueue<'q, S, F, W::Branch>,
+) -> (Findings, u64)
 where
     F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 {
@@ -67,7 +86,7 @@ where
     std::thread::scope(|scope| {
         let spawn = |_| {
             let builder = std::thread::Builder::new().stack_size(STACK);
-            builder.spawn_scoped(scope, || work(&queue))
+            builder.spawn_scoped(scope, || work::<S, F, W>(queue))
         };
         let workers: Vec<_> = (0..queue.workers).map(spawn).collect();
         for worker in workers {
@@ -82,6 +101,16 @@ where
             }
         }
     });
+    (found, checks)
+}
+
+fn exploration<S: Source, F, B>(
+    queue: BranchQueue<S, F, B>,
+    (mut found, checks): (Findings, u64),
+) -> Result<Exploration, ExploreError>
+where
+    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
+{
     let seconds = queue.start.elapsed().as_secs_f64();
     let limit = queue.into_limit()?;
     found.remove_repeated();

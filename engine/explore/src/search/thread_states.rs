@@ -27,6 +27,8 @@ struct State<T> {
 pub enum Transition {
     /// The event was performed, with this answer; 0 if it has none.
     Answered(u64),
+    /// Its read was postponed.
+    Postponed,
     /// Its read reads uninitialised memory.
     Unwritten,
     /// Its access is to unallocated memory.
@@ -108,6 +110,10 @@ impl<T: Clone> ThreadStates<T> {
                 if matches!(&state.next, Next::Event(label) if label.action.has_answer()) {
                     source.answer(&mut thread, value);
                 }
+                (source.next(&mut thread), node)
+            }
+            Transition::Postponed => {
+                source.postpone(&mut thread);
                 (source.next(&mut thread), node)
             }
             _ => (stopped(&state.next, transition), node),

@@ -32,10 +32,11 @@ use crate::consistency::checker::ConsistencyChecker;
 use crate::consistency::stale_access::StaleAccess;
 use crate::exploration::ExecutionEnd;
 use crate::graph::cycle::Reach;
-use crate::graph::execution_graph::{EventId, Graph, NONE};
+use crate::graph::execution_graph::{EventId, NONE};
+use crate::search::conclusion::conclude;
 use crate::search::execution::{EndedExecution, Execution};
-use crate::search::findings::{allocated_elsewhere, freed, Findings};
-use crate::search::queue::{BranchQueue, Halt, LOOKS};
+use crate::search::findings::Findings;
+use crate::search::queue::{BranchQueue, Halt, SearchWorker, LOOKS};
 use crate::search::thread_states::{ThreadStates, Transition};
 use crate::source::{Action, EventLabel, Source, ThreadId};
 
@@ -49,9 +50,9 @@ enum Placement {
 }
 
 pub struct Worker<'s, S: Source, F> {
-    pub queue: &'s BranchQueue<'s, S, F>,
-    pub checker: ConsistencyChecker,
-    pub found: Findings,
+    queue: &'s BranchQueue<'s, S, F, (Execution, bool)>,
+    checker: ConsistencyChecker,
+    found: Findings,
     states: ThreadStates<S::Thread>,
     /// Buffers for executions.
     spare: Vec<Execution>,
@@ -61,8 +62,14 @@ pub struct Worker<'s, S: Source, F> {
     added: u32,
 }
 
-impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Worker<'s, S, F> {
-    pub fn new(queue: &'s BranchQueue<'s, S, F>) -> Worker<'s, S, F> {
+impl<'s, S: Source, F> SearchWorker<'s, S, F> for Worker<'s, S, F>
+where
+    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
+{
+    /// An execution, and whether it is known to be consistent.
+    type Branch = (Execution, bool);
+
+    fn new(queue: &'s BranchQueue<'s, S, F, (Execution, bool)>) -> Worker<'s, S, F> {
         Worker {
             queue,
             checker: queue.checker.clone(),
@@ -75,14 +82,23 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Work
         }
     }
 
+    fn explore(&mut self, (mut execution, known): (Execution, bool)) -> Result<(), Halt> {
+        self.visit(&mut execution, known)
+    }
+
+    fn into_findings(self) -> (Findings, u64) {
+        (self.found, self.checker.checks)
+    }
+}
+
+impl<'s, S: Source, F> Worker<'s, S, F>
+where
+    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
+{
     /// Explores all executions that extend this one, which is modified. `known_consistent`: its
     /// graph is known to be consistent, except for reads of read-modify-writes that lack their
     /// write.
-    pub fn visit(
-        &mut self,
-        execution: &mut Execution,
-        mut known_consistent: bool,
-    ) -> Result<(), Halt> {
+    fn visit(&mut self, execution: &mut Execution, mut known_consistent: bool) -> Result<(), Halt> {
         let source = self.queue.source;
         loop {
             self.added += 1;
@@ -392,7 +408,7 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Work
     /// Explores all executions that extend this one, or hands it over to an idle worker.
     fn branch(&mut self, execution: &mut Execution, known_consistent: bool) -> Result<(), Halt> {
         if self.queue.has_idle_worker() {
-            self.queue.push(execution.copy(), known_consistent);
+            self.queue.push((execution.copy(), known_consistent));
             return Ok(());
         }
         self.visit(execution, known_consistent)
@@ -410,46 +426,9 @@ impl<'s, S: Source, F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync> Work
         Ok(())
     }
 
-    /// An allocation or a free, each listed with a location, and a use of its object that the model
-    /// does not order with it; the first of the list twice if the model does not name them.
-    fn unordered(
-        &mut self,
-        graph: &Graph,
-        lifetimes: &[(EventId, u32)],
-    ) -> Result<Option<(EventId, EventId)>, Halt> {
-        let Some((first, _)) = lifetimes.first() else {
-            return Ok(None);
-        };
-        let flags = self.checker.flags_on_lifetimes(graph, lifetimes)?;
-        let race = self.checker.race(graph, &flags);
-        Ok(race.map(|race| race.conflict.unwrap_or((*first, *first))))
-    }
-
     fn conclude(&mut self, execution: &Execution, known_consistent: bool) -> Result<(), Halt> {
-        let Some(flags) = self.checker.flags(&execution.graph, known_consistent)? else {
-            return Ok(());
-        };
-        let source = self.queue.source;
-        let race = self.checker.race(&execution.graph, &flags);
-        let mut unordered = None;
-        if race.is_none() {
-            let frees = freed(source, &execution.graph);
-            unordered = self.unordered(&execution.graph, &frees)?;
-        }
-        if race.is_none() && unordered.is_none() {
-            let allocations = allocated_elsewhere(&execution.graph);
-            unordered = self.unordered(&execution.graph, &allocations)?;
-        }
-        let execution = execution.ended(&self.states);
-        let found = self.found.conclude(source, &execution, race, unordered)?;
-        let Some((end, violated)) = found else {
-            return Ok(());
-        };
-        (self.queue.each)(&execution, end);
-        self.queue.count()?;
-        match violated && self.queue.options.first {
-            true => Err(Halt::Over),
-            false => Ok(()),
-        }
+        let ended = execution.ended(&self.states);
+        let (checker, found) = (&mut self.checker, &mut self.found);
+        conclude(self.queue, checker, found, &ended, known_consistent)
     }
 }

@@ -1,7 +1,9 @@
 //! Exploration and enumeration agree on the final states of C litmus tests.
 use crate::litmus_threads::states;
-use crate::models::{model, options, root};
+use crate::models::{by_dependencies, dependencies, model, options, root};
+use cat::Model;
 use enumerate::{decide, Limits};
+use explore::Options;
 use litmus::Test;
 use std::path::PathBuf;
 
@@ -16,17 +18,20 @@ fn tests_in(folder: &str) -> Vec<PathBuf> {
 
 /// Compares the final states of every C test of a folder; how many were compared.
 fn agree(folder: &str, name: &str) -> usize {
-    let model = model(name);
+    agree_under(folder, name, &model(name), &options(1))
+}
+
+fn agree_under(folder: &str, name: &str, model: &Model, options: &Options) -> usize {
     let mut compared = 0;
     for path in tests_in(folder) {
         let test = Test::read(&path).unwrap_or_else(|error| panic!("{error}"));
         if test.dialect.name != "C" {
             continue;
         }
-        let answer = decide(&test, &model, &Limits::default());
+        let answer = decide(&test, model, &Limits::default());
         let answer = answer.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         assert!(answer.limit.is_none(), "{}", path.display());
-        let (found, exploration) = states(&test, &model, &options(1))
+        let (found, exploration) = states(&test, model, options)
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let text = |states: &std::collections::BTreeSet<_>| format!("{states:?}");
         assert_eq!(
@@ -57,6 +62,15 @@ fn agree(folder: &str, name: &str) -> usize {
 fn hand_written_tests_have_the_same_states() {
     for name in ["sc", "tso", "rc11", "rc20"] {
         assert!(agree("tests/agreement/litmus", name) > 40);
+    }
+}
+
+#[test]
+fn hand_written_tests_have_the_same_states_where_loads_wait_for_later_stores() {
+    let model = dependencies();
+    let options = by_dependencies(1);
+    for folder in ["tests/agreement/litmus", "engine/enumerate/tests/cases"] {
+        assert!(agree_under(folder, "dependencies", &model, &options) > 10);
     }
 }
 

@@ -12,6 +12,21 @@ pub fn model(name: &str) -> Model {
     Model::load(&path, &[]).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// The model of `dependencies.cat`.
+pub fn dependencies() -> Model {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/executions");
+    let path = folder.join("dependencies.cat");
+    Model::load(&path, &[root().join("models")]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Options for models whose guarantee is that of dependencies.
+pub fn by_dependencies(workers: usize) -> Options {
+    Options {
+        acyclic: Some(Acyclic::Dependencies),
+        ..options(workers)
+    }
+}
+
 pub fn options(workers: usize) -> Options {
     Options {
         workers,

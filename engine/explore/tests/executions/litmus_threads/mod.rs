@@ -17,6 +17,7 @@ use explore::{
 use litmus::value::Value;
 use litmus::{Observable, Program, Test};
 use program::ir::SiteId;
+use program::memory::Dep;
 
 /// The test's threads; main starts them all and has none of the test's events.
 pub struct Threads<'t> {
@@ -30,6 +31,12 @@ pub struct SuspendedThread {
     number: ThreadId,
     at: usize,
     registers: Box<[u64]>,
+    /// The reads that each register depends on: a bit for each of the thread's first events.
+    depend: Box<[Dep]>,
+    /// Those that branches depended on.
+    ctrl: Dep,
+    postponed: Dep,
+    events: u32,
 }
 
 impl<'t> Threads<'t> {
@@ -45,11 +52,11 @@ impl<'t> Threads<'t> {
         })
     }
 
-    fn event(action: Action, at: usize) -> Next {
+    fn event(action: Action, at: usize, dependencies: Dependencies) -> Next {
         Next::Event(EventLabel {
             action,
             site: at as SiteId,
-            dependencies: Dependencies::default(),
+            dependencies,
         })
     }
 
@@ -98,6 +105,10 @@ impl Source for Threads<'_> {
             number: 0,
             at: 0,
             registers: Box::default(),
+            depend: Box::default(),
+            ctrl: 0,
+            postponed: 0,
+            events: 0,
         }
     }
 
@@ -106,6 +117,10 @@ impl Source for Threads<'_> {
             number: thread,
             at: 0,
             registers: self.codes[thread - 1].registers.clone().into(),
+            depend: vec![0; self.codes[thread - 1].registers.len()].into(),
+            ctrl: 0,
+            postponed: 0,
+            events: 0,
         }
     }
 
@@ -114,27 +129,48 @@ impl Source for Threads<'_> {
             thread.at += 1;
             return match thread.at > self.codes.len() {
                 true => Next::Done(0),
-                false => Self::event(Action::Create { thread: thread.at }, 0),
+                false => {
+                    let action = Action::Create { thread: thread.at };
+                    Self::event(action, 0, Dependencies::default())
+                }
             };
         };
         let code = &self.codes[number];
         let registers = &mut thread.registers;
+        let depend = &mut thread.depend;
         loop {
             let at = thread.at;
             let Some(step) = code.steps.get(at) else {
                 return Next::Done(0);
             };
             thread.at += 1;
+            let mut dependencies = Dependencies::default();
+            if let Step::Read { at: to, .. } | Step::Write { at: to, .. } = *step {
+                if depend[to] & thread.postponed != 0 {
+                    thread.at = at;
+                    return Next::Needs(depend[to] & thread.postponed);
+                }
+                dependencies.addr = depend[to];
+            }
+            if let Step::Write { from, .. } = *step {
+                dependencies.data = depend[from];
+            }
             let action = match *step {
                 Step::Set(to, value) => {
                     registers[to] = value;
+                    depend[to] = 0;
                     continue;
                 }
                 Step::Copy(to, from) => {
                     registers[to] = registers[from];
+                    depend[to] = depend[from];
                     continue;
                 }
                 Step::Compute(to, op, a, b) => {
+                    depend[to] = depend[a] | depend[b];
+                    if depend[to] & thread.postponed != 0 {
+                        continue;
+                    }
                     match op.apply(decode(registers[a]), decode(registers[b])) {
                         Ok(value) => registers[to] = encode(value),
                         Err(_) => {
@@ -146,7 +182,14 @@ impl Source for Threads<'_> {
                     }
                     continue;
                 }
+                Step::Zero(register, _) | Step::Await(register)
+                    if depend[register] & thread.postponed != 0 =>
+                {
+                    thread.at = at;
+                    return Next::Needs(depend[register] & thread.postponed);
+                }
                 Step::Zero(register, target) => {
+                    thread.ctrl |= depend[register];
                     if registers[register] == 0 {
                         thread.at = target;
                     }
@@ -157,6 +200,7 @@ impl Source for Threads<'_> {
                     continue;
                 }
                 Step::Await(register) => {
+                    thread.ctrl |= depend[register];
                     if registers[register] == 0 {
                         continue;
                     }
@@ -194,15 +238,35 @@ impl Source for Threads<'_> {
                 Step::Fence(order) => Action::Fence { order },
                 Step::Choose(_) => Action::Choose { alternatives: 2 },
             };
-            return Self::event(action, at);
+            dependencies.ctrl = thread.ctrl;
+            thread.events += 1;
+            return Self::event(action, at, dependencies);
         }
     }
 
     fn answer(&self, thread: &mut SuspendedThread, value: u64) {
         let code = &self.codes[thread.number - 1];
-        if let Step::Read { to, .. } | Step::Choose(to) = code.steps[thread.at - 1] {
-            thread.registers[to] = value;
+        match code.steps[thread.at - 1] {
+            Step::Read { to, .. } => {
+                thread.registers[to] = value;
+                thread.depend[to] = 1 << (thread.events - 1);
+            }
+            Step::Choose(to) => thread.registers[to] = value,
+            _ => {}
         }
+    }
+
+    fn tracks_dependencies(&self) -> bool {
+        true
+    }
+
+    fn postpone(&self, thread: &mut SuspendedThread) {
+        self.answer(thread, 0);
+        thread.postponed |= 1 << (thread.events - 1);
+    }
+
+    fn reads(&self, set: Dep) -> Vec<u32> {
+        (0..Dep::BITS).filter(|at| set >> at & 1 == 1).collect()
     }
 
     fn initial(&self, at: Location) -> Initial {

@@ -1,0 +1,588 @@
+//! An execution in which reads may be postponed: the events of each thread in program order, some of
+//! which are not in the graph yet.
+
+use std::rc::Rc;
+
+use crate::graph::execution_graph::{EventId, Graph, NONE};
+use crate::search::thread_states::{Node, ThreadStates, Transition, NO_STATE};
+use crate::source::{Action, EventLabel, Initial, Location, Next, Source, ThreadId};
+use program::ir::Order;
+use program::memory::Dep;
+use rustc_hash::FxHashMap;
+
+/// An event: its thread, and its position in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    pub thread: ThreadId,
+    pub index: usize,
+}
+
+/// An event of a thread.
+#[derive(Clone, Debug)]
+pub struct Slot {
+    pub label: EventLabel,
+    /// The index of the location in [`PartialExecution::locations`].
+    pub location: usize,
+    /// The state of the thread before it.
+    node: Node,
+    /// When it was added to the graph; 0: it is not in it yet.
+    pub added: u32,
+    pub value: u64,
+    /// For a read in the graph, the write that it reads from; none for the initial one.
+    pub source: Option<Place>,
+    /// For a read that is not in the graph: it reads from a write that is added after this time.
+    pub waits_since: Option<u32>,
+}
+
+impl Slot {
+    pub fn is_read(&self) -> bool {
+        matches!(self.label.action, Action::Read { .. })
+    }
+
+    pub fn is_write(&self) -> bool {
+        matches!(self.label.action, Action::Write { .. })
+    }
+
+    pub fn is_rmw(&self) -> bool {
+        use Action::{Read, Write};
+        matches!(
+            self.label.action,
+            Read { rmw: true, .. } | Write { rmw: true, .. }
+        )
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct ThreadRun {
+    creator: Option<Place>,
+    pub slots: Vec<Slot>,
+    /// How many of the slots the thread has passed; all, or all but the last.
+    passed: usize,
+    /// The state after these.
+    pub node: Node,
+}
+
+#[derive(Clone, Debug)]
+pub struct WrittenLocation {
+    pub at: Location,
+    pub initial: Initial,
+    /// The writes in the graph, in coherence order, without the initial one.
+    pub order: Vec<Place>,
+}
+
+#[derive(Clone, Debug)]
+pub struct PartialExecution {
+    pub threads: Vec<ThreadRun>,
+    pub locations: Vec<WrittenLocation>,
+    /// Counts the additions to the graph.
+    pub time: u32,
+    /// The graph without what was added last is known to be consistent, and that changes nothing.
+    pub consistent: bool,
+    generation: u32,
+}
+
+/// The reads in sets of dependencies, which the source is asked for once each.
+#[derive(Default)]
+pub struct DependencySets {
+    known: FxHashMap<Dep, Rc<[u32]>>,
+}
+
+impl DependencySets {
+    pub fn reads<S: Source>(&mut self, source: &S, set: Dep) -> Rc<[u32]> {
+        let found = self.known.entry(set);
+        found.or_insert_with(|| source.reads(set).into()).clone()
+    }
+}
+
+impl PartialExecution {
+    pub fn new() -> PartialExecution {
+        PartialExecution {
+            threads: Vec::new(),
+            locations: Vec::new(),
+            time: 0,
+            consistent: true,
+            generation: 0,
+        }
+    }
+
+    /// A copy for a worker that has other [`ThreadStates`].
+    pub fn copy(&self) -> PartialExecution {
+        PartialExecution {
+            generation: 0,
+            ..self.clone()
+        }
+    }
+
+    pub fn slot(&self, at: Place) -> &Slot {
+        &self.threads[at.thread].slots[at.index]
+    }
+
+    pub fn slot_mut(&mut self, at: Place) -> &mut Slot {
+        &mut self.threads[at.thread].slots[at.index]
+    }
+
+    pub fn len(&self) -> usize {
+        self.threads.iter().map(|thread| thread.slots.len()).sum()
+    }
+
+    /// The events, by threads.
+    pub fn places(&self) -> impl Iterator<Item = Place> + '_ {
+        let threads = self.threads.iter().enumerate();
+        threads.flat_map(|(thread, run)| {
+            (0..run.slots.len()).map(move |index| Place { thread, index })
+        })
+    }
+
+    /// Recomputes the states of all threads, if the worker's cache was cleared since.
+    pub fn stand<S: Source>(&mut self, source: &S, states: &mut ThreadStates<S::Thread>) {
+        if self.generation == states.generation {
+            return;
+        }
+        self.generation = states.generation;
+        if self.threads.is_empty() {
+            self.threads.push(ThreadRun {
+                creator: None,
+                slots: Vec::new(),
+                passed: 0,
+                node: NO_STATE,
+            });
+        }
+        for run in &mut self.threads {
+            run.node = NO_STATE;
+        }
+        // a thread's creator may have a greater number
+        while self.threads.iter().any(|run| run.node == NO_STATE) {
+            for thread in 0..self.threads.len() {
+                let start = match self.threads[thread].creator {
+                    None => states.main(source),
+                    Some(creator) if self.threads[creator.thread].node == NO_STATE => continue,
+                    Some(creator) => {
+                        let before = self.slot(creator).node;
+                        states.follow(source, before, Transition::Created(thread))
+                    }
+                };
+                let kept = self.replay(source, states, Place { thread, index: 0 }, start);
+                debug_assert!(kept, "a thread is a function of its answers");
+            }
+        }
+    }
+
+    /// Lets a thread continue from an event that was added to the graph. Returns whether its later
+    /// events in the graph stay the same; those that are not in it may have changed or be gone.
+    pub fn proceed<S: Source>(
+        &mut self,
+        source: &S,
+        states: &mut ThreadStates<S::Thread>,
+        from: Place,
+    ) -> bool {
+        let run = &mut self.threads[from.thread];
+        run.passed = run.passed.max(from.index + 1);
+        let before = run.slots[from.index].node;
+        self.replay(source, states, from, before)
+    }
+
+    fn replay<S: Source>(
+        &mut self,
+        source: &S,
+        states: &mut ThreadStates<S::Thread>,
+        from: Place,
+        before: Node,
+    ) -> bool {
+        let ThreadRun {
+            slots,
+            passed,
+            node,
+            ..
+        } = &mut self.threads[from.thread];
+        *node = before;
+        let mut index = from.index;
+        while index < *passed {
+            let gone = match states.next(*node) {
+                Next::Event(label) => {
+                    let slot = &mut slots[index];
+                    let same = match slot.added {
+                        0 => same_access(&label.action, &slot.label.action),
+                        _ => label.action == slot.label.action,
+                    };
+                    if same {
+                        slot.label = *label;
+                    }
+                    !same
+                }
+                _ => true,
+            };
+            if gone {
+                let lost = slots[index..].iter().any(|slot| slot.added != 0);
+                let faulty = matches!(states.next(*node), Next::Fault(_));
+                if lost && !faulty {
+                    return false;
+                }
+                // what follows an error of the program is not needed, but what is in the graph
+                // does not depend on it
+                let mut at = 0;
+                slots.retain(|slot| {
+                    at += 1;
+                    at <= index || slot.added != 0
+                });
+                *passed = slots.len();
+                return true;
+            }
+            let slot = &mut slots[index];
+            slot.node = *node;
+            let transition = transition(slot, &self.locations);
+            *node = states.follow(source, *node, transition);
+            index += 1;
+        }
+        if let Some(slot) = slots.get_mut(*passed) {
+            slot.node = *node;
+            match states.next(*node) {
+                Next::Event(label) if same_access(&label.action, &slot.label.action) => {
+                    slot.label = *label;
+                }
+                _ => slots.truncate(*passed),
+            }
+        }
+        true
+    }
+
+    /// Lets a thread pass its last event, which is in the graph or postponed.
+    pub fn pass<S: Source>(
+        &mut self,
+        source: &S,
+        states: &mut ThreadStates<S::Thread>,
+        thread: ThreadId,
+    ) {
+        let run = &mut self.threads[thread];
+        let slot = &run.slots[run.passed];
+        let transition = transition(slot, &self.locations);
+        run.node = states.follow(source, run.node, transition);
+        run.passed += 1;
+    }
+
+    /// Stops a thread instead of its next event.
+    pub fn stop<S: Source>(
+        &mut self,
+        source: &S,
+        states: &mut ThreadStates<S::Thread>,
+        thread: ThreadId,
+        why: Transition,
+    ) {
+        let run = &mut self.threads[thread];
+        run.node = states.follow(source, run.node, why);
+    }
+
+    /// A thread's next event, if it has one and does not stand before its last one.
+    pub fn next<'s, T: Clone>(
+        &self,
+        states: &'s ThreadStates<T>,
+        thread: ThreadId,
+    ) -> Option<&'s Next> {
+        let run = &self.threads[thread];
+        (run.node != NO_STATE && run.passed == run.slots.len()).then(|| states.next(run.node))
+    }
+
+    /// Adds an event to its thread, not yet to the graph.
+    pub fn push(&mut self, thread: ThreadId, label: &EventLabel, location: usize) -> Place {
+        let run = &mut self.threads[thread];
+        run.slots.push(Slot {
+            label: *label,
+            location,
+            node: run.node,
+            added: 0,
+            value: 0,
+            source: None,
+            waits_since: None,
+        });
+        Place {
+            thread,
+            index: run.slots.len() - 1,
+        }
+    }
+
+    /// Adds an event to the graph.
+    pub fn add(&mut self, at: Place, value: u64) {
+        self.time += 1;
+        let time = self.time;
+        let slot = self.slot_mut(at);
+        slot.added = time;
+        slot.value = value;
+    }
+
+    pub fn create<S: Source>(
+        &mut self,
+        source: &S,
+        states: &mut ThreadStates<S::Thread>,
+        creator: Place,
+        thread: ThreadId,
+    ) {
+        let before = self.slot(creator).node;
+        let absent = ThreadRun {
+            creator: None,
+            slots: Vec::new(),
+            passed: 0,
+            node: NO_STATE,
+        };
+        if thread >= self.threads.len() {
+            self.threads.resize(thread + 1, absent);
+        }
+        self.threads[thread].creator = Some(creator);
+        self.threads[thread].node = states.follow(source, before, Transition::Created(thread));
+    }
+
+    /// Whether all events of a thread, up to a position, are in the graph.
+    pub fn is_added_up_to(&self, thread: ThreadId, index: usize) -> bool {
+        let slots = &self.threads[thread].slots;
+        slots[..index].iter().all(|slot| slot.added != 0)
+    }
+
+    /// The result of a thread that has ended and whose events are all in the graph.
+    pub fn result<T: Clone>(&self, states: &ThreadStates<T>, thread: ThreadId) -> Option<u64> {
+        let run = self.threads.get(thread)?;
+        match self.next(states, thread)? {
+            Next::Done(result) if self.is_added_up_to(thread, run.slots.len()) => Some(*result),
+            _ => None,
+        }
+    }
+
+    /// Whether a thread may still have events that it has not reached yet.
+    pub fn may_continue<T: Clone>(&self, states: &ThreadStates<T>, thread: ThreadId) -> bool {
+        if self.threads[thread].node == NO_STATE {
+            return false;
+        }
+        match self.next(states, thread) {
+            None => true,
+            Some(Next::Event(_) | Next::Needs(_)) => true,
+            Some(_) => false,
+        }
+    }
+
+    /// The index of a location, which is added if necessary; none if it is in no object.
+    pub fn locate<S: Source>(
+        &mut self,
+        source: &S,
+        states: &mut ThreadStates<S::Thread>,
+        at: Location,
+    ) -> Option<usize> {
+        let known = self.locations.iter().position(|place| place.at == at);
+        if known.is_some() {
+            return known;
+        }
+        let initial = match states.initial(source, at) {
+            Initial::Outside => self.allocated(at),
+            known => known,
+        };
+        if initial == Initial::Outside {
+            return None;
+        }
+        self.locations.push(WrittenLocation {
+            at,
+            initial,
+            order: Vec::new(),
+        });
+        Some(self.locations.len() - 1)
+    }
+
+    fn allocated(&self, at: Location) -> Initial {
+        let slots = self.threads.iter().flat_map(|thread| &thread.slots);
+        for slot in slots {
+            if let Some(initial) = slot.label.action.allocates(at) {
+                return initial;
+            }
+        }
+        Initial::Outside
+    }
+
+    pub fn value_of(&self, location: usize, write: Option<Place>) -> u64 {
+        match write {
+            None => match self.locations[location].initial {
+                Initial::Value(value) => value,
+                _ => 0,
+            },
+            Some(write) => match self.slot(write).label.action {
+                Action::Write { value, .. } => value,
+                _ => 0,
+            },
+        }
+    }
+
+    /// The read of a read-modify-write's write.
+    pub fn read_of(&self, write: Place) -> Option<Place> {
+        let slots = &self.threads[write.thread].slots[..write.index];
+        let index = slots.iter().rposition(Slot::is_read)?;
+        Some(Place { index, ..write })
+    }
+
+    /// The position in coherence order after a write; 0 after the initial one.
+    pub fn position_after(&self, location: usize, write: Option<Place>) -> usize {
+        let Some(write) = write else { return 0 };
+        let mut order = self.locations[location].order.iter();
+        order
+            .position(|other| *other == write)
+            .map_or(0, |at| at + 1)
+    }
+
+    /// Whether the write at a position of the coherence order is a read-modify-write's, which
+    /// directly follows the one before.
+    pub fn is_taken(&self, location: usize, position: usize) -> bool {
+        let next = self.locations[location].order.get(position);
+        next.is_some_and(|next| self.slot(*next).is_rmw())
+    }
+
+    /// The positions in coherence order that coherence leaves to an event, as the number of writes
+    /// before it; a read reads from the last of these.
+    pub fn coherent_positions(&self, at: Place) -> std::ops::Range<usize> {
+        let slot = self.slot(at);
+        let location = slot.location;
+        let (mut low, mut end) = (0, self.locations[location].order.len() + 1);
+        for (index, other) in self.threads[at.thread].slots.iter().enumerate() {
+            if other.added == 0 || index == at.index || !(other.is_read() || other.is_write()) {
+                continue;
+            }
+            if other.location != location {
+                continue;
+            }
+            let place = Place { index, ..at };
+            let own = match other.is_write() {
+                true => self.position_after(location, Some(place)),
+                false => self.position_after(location, other.source),
+            };
+            if index < at.index {
+                low = low.max(own);
+            } else if slot.is_write() || other.is_write() {
+                end = end.min(own);
+            } else {
+                end = end.min(own + 1);
+            }
+        }
+        low..end
+    }
+
+    /// Sets `out` to the graph, in an order in which every thread's events follow its creation.
+    pub fn graph<S: Source>(&self, source: &S, sets: &mut DependencySets, out: &mut Graph) {
+        out.reset();
+        let mut ids: Vec<Vec<EventId>> = vec![Vec::new(); self.threads.len()];
+        let mut next = vec![0; self.threads.len()];
+        let mut created = vec![false; self.threads.len()];
+        created[0] = true;
+        loop {
+            let mut stuck = true;
+            for thread in 0..self.threads.len() {
+                while created[thread] && next[thread] < self.threads[thread].slots.len() {
+                    let slot = &self.threads[thread].slots[next[thread]];
+                    if let (Action::Join { thread: joined }, true) =
+                        (slot.label.action, slot.added != 0)
+                    {
+                        if next[joined] < self.threads[joined].slots.len() {
+                            break;
+                        }
+                    }
+                    stuck = false;
+                    next[thread] += 1;
+                    if slot.added == 0 {
+                        ids[thread].push(NONE);
+                        continue;
+                    }
+                    let location = match slot.is_read() || slot.is_write() {
+                        true => {
+                            let place = &self.locations[slot.location];
+                            match out.location_number(place.at) {
+                                Some(number) => number,
+                                None => out.add_location(place.at, place.initial),
+                            }
+                        }
+                        false => NONE,
+                    };
+                    let id = out.push(thread, &slot.label, location);
+                    out.set_value(id, slot.value);
+                    ids[thread].push(id);
+                    if let Action::Create { thread } = slot.label.action {
+                        created[thread] = true;
+                    }
+                }
+            }
+            if stuck {
+                break;
+            }
+        }
+        let id = |place: Place| ids[place.thread][place.index];
+        for place in self.places() {
+            let slot = self.slot(place);
+            if slot.added == 0 {
+                continue;
+            }
+            let own = id(place);
+            if let (true, Some(write)) = (slot.is_read(), slot.source) {
+                out.set_source(own, id(write), slot.value);
+            }
+            let pairs = &mut out.dependencies;
+            let label = slot.label.dependencies;
+            for (set, pairs) in [
+                (label.addr, &mut pairs.addr),
+                (label.data, &mut pairs.data),
+                (label.ctrl, &mut pairs.ctrl),
+            ] {
+                if set != 0 {
+                    let reads = sets.reads(source, set);
+                    let reads = reads.iter().map(|index| ids[place.thread][*index as usize]);
+                    pairs.extend(reads.filter(|read| *read != NONE).map(|read| (read, own)));
+                }
+            }
+        }
+        for place in &self.locations {
+            let mut previous = NONE;
+            for write in &place.order {
+                let write = id(*write);
+                out.order_after(write, previous);
+                previous = write;
+            }
+        }
+    }
+}
+
+/// What a thread is told when it passes an event.
+fn transition(slot: &Slot, locations: &[WrittenLocation]) -> Transition {
+    match slot.label.action {
+        Action::Read {
+            uninitialised_ok, ..
+        } => {
+            if slot.added == 0 {
+                return Transition::Postponed;
+            }
+            let unknown = slot.source.is_none()
+                && !uninitialised_ok
+                && locations[slot.location].initial == Initial::Unknown;
+            match unknown {
+                true => Transition::Unwritten,
+                false => Transition::Answered(slot.value),
+            }
+        }
+        action if action.has_answer() => Transition::Answered(slot.value),
+        _ => Transition::Answered(0),
+    }
+}
+
+/// Whether two actions differ in the value written at most.
+fn same_access(one: &Action, other: &Action) -> bool {
+    match (*one, *other) {
+        (
+            Action::Write { at, order, rmw, .. },
+            Action::Write {
+                at: other_at,
+                order: other_order,
+                rmw: other_rmw,
+                ..
+            },
+        ) => (at, order, rmw) == (other_at, other_order, other_rmw),
+        (one, other) => one == other,
+    }
+}
+
+/// Whether an access with this order waits for the events before it.
+pub fn releases(order: Order) -> bool {
+    matches!(order, Order::Rel | Order::AcqRel | Order::Sc)
+}
+
+/// Whether the events after an access with this order wait for it.
+pub fn acquires(order: Order) -> bool {
+    matches!(order, Order::Acq | Order::AcqRel | Order::Sc)
+}

@@ -1,0 +1,440 @@
+//! The search for models in which po | rf may have cycles, but dependencies | rf may not.
+//!
+//! Such executions are the subject of Kokologiannakis and Vafeiadis, "HMC: Model checking for
+//! hardware memory models", ASPLOS 2020. Its revisits rely on the model: whatever is added last can
+//! be added consistently. Here nothing is revisited, and nothing but this is required of the model:
+//!
+//! - A consistent graph restricted to fewer events, closed under what an event needs and rf, is
+//!   consistent. An axiom for which that is not known is checked at the end of an execution.
+//! - No consistent graph has a cycle of rf and of what events need: dependencies (address
+//!   dependencies of an event hold for all later ones, as do control dependencies), the write of a
+//!   read-modify-write its read, everything after an acquire read that read, a release write and
+//!   a fence everything before it, everything after a fence that fence.
+//!
+//! An event is added to the graph when everything that it needs is in it. A read that nothing needs
+//! yet is postponed: its thread continues without the value, past it, and writes that need it are
+//! left out for now. Only when no thread can continue does one read get its source: one of the
+//! writes that are in the graph, or one that is added later. In the latter case it waits until there
+//! is one, and a search in which none comes is given up.
+//!
+//! Each execution is found: a linear order of its events in which each follows what it needs, and
+//! the write that it reads from, exists, and the choices along the way that lead to it are in it.
+//! Each is found once: whether a read gets one of the writes in the graph, or which, is what two
+//! executions that part there differ in.
+
+use crate::consistency::checker::ConsistencyChecker;
+use crate::exploration::ExecutionEnd;
+use crate::graph::execution_graph::Graph;
+use crate::search::conclusion::conclude;
+use crate::search::execution::EndedExecution;
+use crate::search::findings::Findings;
+use crate::search::postponed::execution::{
+    acquires, releases, DependencySets, PartialExecution, Place, Slot,
+};
+use crate::search::queue::{BranchQueue, Halt, SearchWorker, LOOKS};
+use crate::search::thread_states::{ThreadStates, Transition};
+use crate::source::{Action, EventLabel, Next, Source, ThreadId, Wait};
+use std::ops::Range;
+
+pub struct PostponingWorker<'s, S: Source, F> {
+    queue: &'s BranchQueue<'s, S, F, PartialExecution>,
+    checker: ConsistencyChecker,
+    found: Findings,
+    states: ThreadStates<S::Thread>,
+    sets: DependencySets,
+    graph: Graph,
+    /// Steps since the last look at the clock.
+    steps: u32,
+}
+
+impl<'s, S: Source, F> SearchWorker<'s, S, F> for PostponingWorker<'s, S, F>
+where
+    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
+{
+    type Branch = PartialExecution;
+
+    fn new(queue: &'s BranchQueue<'s, S, F, PartialExecution>) -> PostponingWorker<'s, S, F> {
+        PostponingWorker {
+            queue,
+            checker: queue.checker.clone(),
+            found: Findings::default(),
+            states: ThreadStates::new(),
+            sets: DependencySets::default(),
+            graph: Graph::new(),
+            steps: 0,
+        }
+    }
+
+    fn explore(&mut self, execution: PartialExecution) -> Result<(), Halt> {
+        self.visit(execution)
+    }
+
+    fn into_findings(self) -> (Findings, u64) {
+        (self.found, self.checker.checks)
+    }
+}
+
+impl<'s, S: Source, F> PostponingWorker<'s, S, F>
+where
+    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
+{
+    /// Explores all executions that extend this one.
+    fn visit(&mut self, mut execution: PartialExecution) -> Result<(), Halt> {
+        let source = self.queue.source;
+        loop {
+            self.steps += 1;
+            if self.steps >= LOOKS {
+                self.steps = 0;
+                self.queue.look()?;
+            }
+            self.states.trim(self.queue.options.limits.states);
+            execution.stand(source, &mut self.states);
+            if let Some(write) = self.ready_write(&execution) {
+                if !self.place(&mut execution, write)? {
+                    return Ok(());
+                }
+                continue;
+            }
+            if self.advance(&mut execution)? {
+                continue;
+            }
+            let Some(read) = self.next_read(&execution) else {
+                let waits = execution.places().any(|at| execution.slot(at).added == 0);
+                return match waits {
+                    true => Ok(()),
+                    false => self.finish(&execution),
+                };
+            };
+            if !self.read(&mut execution, read)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// A write that is not in the graph although all that it needs is.
+    fn ready_write(&mut self, execution: &PartialExecution) -> Option<Place> {
+        let source = self.queue.source;
+        let sets = &mut self.sets;
+        let mut places = execution.places();
+        places.find(|at| {
+            let slot = execution.slot(*at);
+            let Action::Write { order, rmw, .. } = slot.label.action else {
+                return false;
+            };
+            let slots = &execution.threads[at.thread].slots;
+            let added = |index: usize| slots[index].added != 0;
+            let data = sets.reads(source, slot.label.dependencies.data);
+            slot.added == 0
+                && (!releases(order) || execution.is_added_up_to(at.thread, at.index))
+                && (!rmw || execution.read_of(*at).is_some_and(|read| added(read.index)))
+                && data.iter().all(|read| added(*read as usize))
+        })
+    }
+
+    /// Lets a thread perform its next event. Returns whether there was one.
+    fn advance(&mut self, execution: &mut PartialExecution) -> Result<bool, Halt> {
+        let between = |execution: &PartialExecution, thread: ThreadId| {
+            execution.threads[thread]
+                .slots
+                .last()
+                .is_some_and(|slot| slot.is_read() && slot.is_rmw())
+        };
+        // a read-modify-write is completed first
+        let count = execution.threads.len();
+        let first = (0..count).filter(|thread| between(execution, *thread));
+        let others = (0..count).filter(|thread| !between(execution, *thread));
+        let threads: Vec<ThreadId> = first.chain(others).collect();
+        for thread in threads {
+            let Some(Next::Event(label)) = execution.next(&self.states, thread) else {
+                continue;
+            };
+            let label = *label;
+            if self.perform(execution, thread, &label)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Performs a thread's next event, unless it has to wait for others.
+    fn perform(
+        &mut self,
+        execution: &mut PartialExecution,
+        thread: ThreadId,
+        label: &EventLabel,
+    ) -> Result<bool, Halt> {
+        let source = self.queue.source;
+        let most = self.queue.options.limits.events;
+        let share = most / execution.threads.len().max(1);
+        let count = execution.threads[thread].slots.len();
+        if execution.len() >= most && count >= share {
+            execution.stop(source, &mut self.states, thread, Transition::TooLong(most));
+            return Ok(true);
+        }
+        let complete = execution.is_added_up_to(thread, count);
+        let mut value = 0;
+        match label.action {
+            Action::Read { at, .. } | Action::Write { at, .. } => {
+                let Some(location) = execution.locate(source, &mut self.states, at) else {
+                    execution.stop(source, &mut self.states, thread, Transition::Outside);
+                    return Ok(true);
+                };
+                execution.push(thread, label, location);
+                let held = match label.action {
+                    Action::Read { order, .. } => acquires(order),
+                    Action::Write { order, .. } => releases(order) && !complete,
+                    _ => false,
+                };
+                if !held {
+                    execution.pass(source, &mut self.states, thread);
+                }
+                return Ok(true);
+            }
+            Action::Fence { .. } | Action::Create { .. } if !complete => return Ok(false),
+            Action::Join { thread: joined } => {
+                let Some(result) = execution.result(&self.states, joined) else {
+                    return Ok(false);
+                };
+                value = result;
+            }
+            Action::Choose { alternatives } => {
+                for choice in (1..alternatives).rev() {
+                    let mut other = execution.clone();
+                    let at = other.push(thread, label, 0);
+                    other.add(at, u64::from(choice));
+                    other.pass(source, &mut self.states, thread);
+                    self.branch(other)?;
+                }
+                // the states may have been cleared
+                execution.stand(source, &mut self.states);
+            }
+            _ => {}
+        }
+        let at = execution.push(thread, label, 0);
+        execution.add(at, value);
+        execution.pass(source, &mut self.states, thread);
+        if let Action::Create { thread: created } = label.action {
+            execution.create(source, &mut self.states, at, created);
+        }
+        Ok(true)
+    }
+
+    /// Adds a write to the graph, and explores what follows for every position in coherence order
+    /// except the last possible, where it is left. Returns whether there is one.
+    fn place(&mut self, execution: &mut PartialExecution, write: Place) -> Result<bool, Halt> {
+        let slot = execution.slot(write);
+        let (location, rmw) = (slot.location, slot.is_rmw());
+        let mut positions = self.positions(execution, write);
+        if rmw {
+            let read = execution.read_of(write).map(|read| execution.slot(read));
+            let after = execution.position_after(location, read.and_then(|read| read.source));
+            positions = positions.start.max(after)..positions.end.min(after + 1);
+        }
+        let free = |position: &usize| !execution.is_taken(location, *position);
+        let positions: Vec<usize> = positions.filter(free).collect();
+        self.extend(execution, positions.into_iter(), |extended, position| {
+            extended.add(write, 0);
+            let order = &mut extended.locations[location].order;
+            order.insert(position, write);
+            Some(write)
+        })
+    }
+
+    /// Lets a read read from each write that it may read from, and from one that is added later, and
+    /// explores what follows except for the last of these, where it is left. Returns whether there
+    /// is one.
+    fn read(&mut self, execution: &mut PartialExecution, read: Place) -> Result<bool, Halt> {
+        let location = execution.slot(read).location;
+        let mut sources: Vec<Option<usize>> = Vec::new();
+        if self.may_be_written(execution, read) {
+            sources.push(None);
+        }
+        sources.extend(self.sources(execution, read).map(Some));
+        let write = |extended: &PartialExecution, position: usize| {
+            let order = &extended.locations[location].order;
+            position.checked_sub(1).map(|before| order[before])
+        };
+        self.extend(execution, sources.into_iter(), |extended, source| {
+            let Some(position) = source else {
+                let now = extended.time;
+                extended.slot_mut(read).waits_since = Some(now);
+                return None;
+            };
+            let write = write(extended, position);
+            let value = extended.value_of(location, write);
+            extended.add(read, value);
+            extended.slot_mut(read).source = write;
+            Some(read)
+        })
+    }
+
+    /// Extends an execution in each of these ways, and explores what follows except for the last
+    /// that is consistent, which it is left in. `by` returns the event that it adds to the graph.
+    /// Returns whether one is consistent.
+    fn extend<C>(
+        &mut self,
+        execution: &mut PartialExecution,
+        choices: impl Iterator<Item = C>,
+        by: impl Fn(&mut PartialExecution, C) -> Option<Place>,
+    ) -> Result<bool, Halt> {
+        let source = self.queue.source;
+        let mut left: Option<PartialExecution> = None;
+        for choice in choices {
+            if let Some(extended) = left.take() {
+                self.branch(extended)?;
+            }
+            let mut extended = execution.clone();
+            extended.stand(source, &mut self.states);
+            if let Some(added) = by(&mut extended, choice) {
+                let kept = extended.proceed(source, &mut self.states, added);
+                if !kept || !self.may_be_consistent(&mut extended)? {
+                    continue;
+                }
+            }
+            left = Some(extended);
+        }
+        let found = left.is_some();
+        if let Some(extended) = left {
+            *execution = extended;
+        }
+        Ok(found)
+    }
+
+    /// The positions in coherence order that an event may have, as the number of writes before it.
+    fn positions(&self, execution: &PartialExecution, at: Place) -> Range<usize> {
+        match self.checker.coherent {
+            true => execution.coherent_positions(at),
+            false => 0..execution.locations[execution.slot(at).location].order.len() + 1,
+        }
+    }
+
+    /// The writes in the graph that a read may read from, as the number of writes up to each.
+    fn sources<'e>(
+        &self,
+        execution: &'e PartialExecution,
+        read: Place,
+    ) -> impl Iterator<Item = usize> + 'e {
+        let slot = execution.slot(read);
+        let order = &execution.locations[slot.location].order;
+        let since = slot.waits_since;
+        self.positions(execution, read).filter(move |position| {
+            since.is_none_or(|since| {
+                position
+                    .checked_sub(1)
+                    .is_some_and(|at| execution.slot(order[at]).added > since)
+            })
+        })
+    }
+
+    /// Whether a write that the read may read from may still be added.
+    fn may_be_written(&self, execution: &PartialExecution, read: Place) -> bool {
+        let location = execution.slot(read).location;
+        (0..execution.threads.len()).any(|thread| {
+            let own = thread == read.thread && self.checker.coherent;
+            let slots = &execution.threads[thread].slots;
+            let slots = match own {
+                true => &slots[..read.index],
+                false => &slots[..],
+            };
+            let pending =
+                |slot: &Slot| slot.added == 0 && slot.is_write() && slot.location == location;
+            slots.iter().any(pending) || !own && execution.may_continue(&self.states, thread)
+        })
+    }
+
+    /// The read that gets its source next, if there is one that may.
+    fn next_read(&self, execution: &PartialExecution) -> Option<Place> {
+        let mut found = None;
+        for at in execution.places() {
+            let slot = execution.slot(at);
+            if slot.added != 0 || !slot.is_read() || self.sources(execution, at).next().is_none() {
+                continue;
+            }
+            if !self.may_be_written(execution, at) {
+                return Some(at);
+            }
+            found = found.or(Some(at));
+        }
+        found
+    }
+
+    /// Whether the graph is consistent; or not, but a larger one may be.
+    fn may_be_consistent(&mut self, execution: &mut PartialExecution) -> Result<bool, Halt> {
+        execution.consistent = false;
+        if self.is_between(execution) {
+            // it is checked with its write
+            return Ok(true);
+        }
+        execution.graph(self.queue.source, &mut self.sets, &mut self.graph);
+        execution.consistent = self.checker.is_consistent(&self.graph)?;
+        Ok(execution.consistent || !self.checker.fails_in_larger())
+    }
+
+    /// Whether the next event of some thread may be the write of a read-modify-write whose read is
+    /// in the graph.
+    fn is_between(&self, execution: &PartialExecution) -> bool {
+        (0..execution.threads.len()).any(|thread| {
+            let slots = &execution.threads[thread].slots;
+            let write = |slot: &Slot| slot.is_rmw() && slot.is_write();
+            let next = || match execution.next(&self.states, thread) {
+                Some(Next::Event(label)) => matches!(
+                    label.action,
+                    Action::Write { rmw: true, .. } | Action::Choose { .. }
+                ),
+                _ => false,
+            };
+            slots.iter().enumerate().any(|(index, slot)| {
+                let read = slot.added != 0 && slot.is_rmw() && slot.is_read();
+                read && match slots.get(index + 1) {
+                    None => next(),
+                    Some(slot) => write(slot) && slot.added == 0,
+                }
+            })
+        })
+    }
+
+    /// Explores all executions that extend this one, or hands it over to an idle worker.
+    fn branch(&mut self, execution: PartialExecution) -> Result<(), Halt> {
+        if self.queue.has_idle_worker() {
+            self.queue.push(execution.copy());
+            return Ok(());
+        }
+        self.visit(execution)
+    }
+
+    fn finish(&mut self, execution: &PartialExecution) -> Result<(), Halt> {
+        let misses_release = (0..execution.threads.len()).any(|thread| {
+            let next = execution.next(&self.states, thread);
+            let locked_out = matches!(
+                next,
+                Some(Next::Blocked {
+                    wait: Wait::Lock,
+                    ..
+                })
+            );
+            locked_out && {
+                let mut slots = execution.threads[thread].slots.iter().rev();
+                slots.find(|slot| slot.is_read()).is_some_and(|read| {
+                    let last = execution.locations[read.location].order.last();
+                    read.source.as_ref() != last
+                })
+            }
+        });
+        if misses_release {
+            // another write of the lock follows: the thread reads from it in another execution
+            return Ok(());
+        }
+        execution.graph(self.queue.source, &mut self.sets, &mut self.graph);
+        self.graph.close_prefixes();
+        let nodes = execution.threads.iter().map(|thread| thread.node);
+        let ended = EndedExecution::new(&self.graph, nodes.collect(), &self.states);
+        let known = execution.consistent;
+        conclude(
+            self.queue,
+            &mut self.checker,
+            &mut self.found,
+            &ended,
+            known,
+        )
+    }
+}
