@@ -5,7 +5,6 @@
 //! reduction", POPL 2022. Events are added and removed at the end; a backward revisit makes a new
 //! graph of the events that it preserves.
 
-use crate::graph::dependencies::DependencyPairs;
 use crate::source::{Action, EventLabel, Initial, Location, ThreadId};
 use program::ir::SiteId;
 
@@ -97,6 +96,14 @@ pub(super) const ABSENT: ThreadEvents = ThreadEvents {
     creator: NONE,
     waits: NONE,
 };
+
+/// Dependencies: pairs of a read and a later event of its thread.
+#[derive(Clone, Debug, Default)]
+pub struct DependencyPairs {
+    pub addr: Vec<(EventId, EventId)>,
+    pub data: Vec<(EventId, EventId)>,
+    pub ctrl: Vec<(EventId, EventId)>,
+}
 
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
@@ -408,7 +415,9 @@ impl Graph {
         self.clocks.clear();
         self.threads.clear();
         self.threads.push(ABSENT);
-        self.dependencies.clear();
+        self.dependencies.addr.clear();
+        self.dependencies.data.clear();
+        self.dependencies.ctrl.clear();
     }
 
     /// Recomputes the causal prefixes of all events, in a graph in which po | rf may have cycles.

@@ -4,7 +4,6 @@
 
 mod coherence;
 pub mod cycle;
-pub mod dependencies;
 pub mod execution_graph;
 pub mod interleaving;
 mod lock_waits;

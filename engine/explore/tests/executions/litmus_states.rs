@@ -5,7 +5,7 @@ use cat::Model;
 use enumerate::{decide, Limits};
 use explore::Options;
 use litmus::Test;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 fn tests_in(folder: &str) -> Vec<PathBuf> {
     let folder = root().join(folder);
@@ -18,12 +18,27 @@ fn tests_in(folder: &str) -> Vec<PathBuf> {
 
 /// Compares the final states of every C test of a folder; how many were compared.
 fn agree(folder: &str, name: &str) -> usize {
-    agree_under(folder, name, &model(name), &options(1))
+    agree_under(
+        tests_in(folder).into_iter(),
+        name,
+        &model(name),
+        &options(1),
+    )
 }
 
-fn agree_under(folder: &str, name: &str, model: &Model, options: &Options) -> usize {
+fn has_locks(path: &Path) -> bool {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.contains("lock(")
+}
+
+fn agree_under(
+    tests: impl Iterator<Item = PathBuf>,
+    name: &str,
+    model: &Model,
+    options: &Options,
+) -> usize {
     let mut compared = 0;
-    for path in tests_in(folder) {
+    for path in tests {
         let test = Test::read(&path).unwrap_or_else(|error| panic!("{error}"));
         if test.dialect.name != "C" {
             continue;
@@ -70,7 +85,9 @@ fn hand_written_tests_have_the_same_states_where_loads_wait_for_later_stores() {
     let model = dependencies();
     let options = by_dependencies(1);
     for folder in ["tests/agreement/litmus", "engine/enumerate/tests/cases"] {
-        assert!(agree_under(folder, "dependencies", &model, &options) > 10);
+        // without the axioms of locks, the model lets enumeration take a lock twice
+        let tests = tests_in(folder).into_iter().filter(|path| !has_locks(path));
+        assert!(agree_under(tests, "dependencies", &model, &options) > 10);
     }
 }
 

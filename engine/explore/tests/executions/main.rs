@@ -5,4 +5,5 @@ mod litmus_threads;
 mod models;
 mod naive;
 mod random;
+mod random_litmus;
 mod violations;

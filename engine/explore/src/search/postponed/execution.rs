@@ -151,9 +151,14 @@ impl PartialExecution {
             run.node = NO_STATE;
         }
         // a thread's creator may have a greater number
-        while self.threads.iter().any(|run| run.node == NO_STATE) {
+        let waits = |execution: &Self, thread: ThreadId| {
+            let run = &execution.threads[thread];
+            run.node == NO_STATE && (thread == 0 || run.creator.is_some())
+        };
+        while (0..self.threads.len()).any(|thread| waits(self, thread)) {
             for thread in 0..self.threads.len() {
                 let start = match self.threads[thread].creator {
+                    _ if !waits(self, thread) => continue,
                     None => states.main(source),
                     Some(creator) if self.threads[creator.thread].node == NO_STATE => continue,
                     Some(creator) => {

@@ -89,8 +89,11 @@ where
             }
             self.states.trim(self.queue.options.limits.states);
             execution.stand(source, &mut self.states);
-            if let Some(write) = self.ready_write(&execution) {
-                if !self.place(&mut execution, write)? {
+            if let Some(at) = self.ready(&execution) {
+                if let Action::Create { thread } = execution.slot(at).label.action {
+                    execution.add(at, 0);
+                    execution.create(source, &mut self.states, at, thread);
+                } else if !self.place(&mut execution, at)? {
                     return Ok(());
                 }
                 continue;
@@ -111,21 +114,26 @@ where
         }
     }
 
-    /// A write that is not in the graph although all that it needs is.
-    fn ready_write(&mut self, execution: &PartialExecution) -> Option<Place> {
+    /// A write, or the creation of a thread, that is not in the graph although all that it needs is.
+    fn ready(&mut self, execution: &PartialExecution) -> Option<Place> {
         let source = self.queue.source;
         let sets = &mut self.sets;
         let mut places = execution.places();
         places.find(|at| {
             let slot = execution.slot(*at);
-            let Action::Write { order, rmw, .. } = slot.label.action else {
+            if slot.added != 0 {
                 return false;
+            }
+            let complete = || execution.is_added_up_to(at.thread, at.index);
+            let (order, rmw) = match slot.label.action {
+                Action::Write { order, rmw, .. } => (order, rmw),
+                Action::Create { .. } => return complete(),
+                _ => return false,
             };
             let slots = &execution.threads[at.thread].slots;
             let added = |index: usize| slots[index].added != 0;
             let data = sets.reads(source, slot.label.dependencies.data);
-            slot.added == 0
-                && (!releases(order) || execution.is_added_up_to(at.thread, at.index))
+            (!releases(order) || complete())
                 && (!rmw || execution.read_of(*at).is_some_and(|read| added(read.index)))
                 && data.iter().all(|read| added(*read as usize))
         })
@@ -171,7 +179,6 @@ where
             execution.stop(source, &mut self.states, thread, Transition::TooLong(most));
             return Ok(true);
         }
-        let complete = execution.is_added_up_to(thread, count);
         let mut value = 0;
         match label.action {
             Action::Read { at, .. } | Action::Write { at, .. } => {
@@ -180,17 +187,18 @@ where
                     return Ok(true);
                 };
                 execution.push(thread, label, location);
-                let held = match label.action {
-                    Action::Read { order, .. } => acquires(order),
-                    Action::Write { order, .. } => releases(order) && !complete,
-                    _ => false,
-                };
+                let held = matches!(label.action, Action::Read { order, .. } if acquires(order));
                 if !held {
                     execution.pass(source, &mut self.states, thread);
                 }
                 return Ok(true);
             }
-            Action::Fence { .. } | Action::Create { .. } if !complete => return Ok(false),
+            Action::Create { .. } => {
+                execution.push(thread, label, 0);
+                execution.pass(source, &mut self.states, thread);
+                return Ok(true);
+            }
+            Action::Fence { .. } if !execution.is_added_up_to(thread, count) => return Ok(false),
             Action::Join { thread: joined } => {
                 let Some(result) = execution.result(&self.states, joined) else {
                     return Ok(false);
@@ -213,9 +221,6 @@ where
         let at = execution.push(thread, label, 0);
         execution.add(at, value);
         execution.pass(source, &mut self.states, thread);
-        if let Action::Create { thread: created } = label.action {
-            execution.create(source, &mut self.states, at, created);
-        }
         Ok(true)
     }
 
@@ -329,17 +334,22 @@ where
     /// Whether a write that the read may read from may still be added.
     fn may_be_written(&self, execution: &PartialExecution, read: Place) -> bool {
         let location = execution.slot(read).location;
-        (0..execution.threads.len()).any(|thread| {
-            let own = thread == read.thread && self.checker.coherent;
-            let slots = &execution.threads[thread].slots;
-            let slots = match own {
-                true => &slots[..read.index],
-                false => &slots[..],
-            };
-            let pending =
-                |slot: &Slot| slot.added == 0 && slot.is_write() && slot.location == location;
-            slots.iter().any(pending) || !own && execution.may_continue(&self.states, thread)
-        })
+        let creates = |at: Place| {
+            let slot = execution.slot(at);
+            slot.added == 0 && matches!(slot.label.action, Action::Create { .. })
+        };
+        execution.places().any(creates)
+            || (0..execution.threads.len()).any(|thread| {
+                let own = thread == read.thread && self.checker.coherent;
+                let slots = &execution.threads[thread].slots;
+                let slots = match own {
+                    true => &slots[..read.index],
+                    false => &slots[..],
+                };
+                let pending =
+                    |slot: &Slot| slot.added == 0 && slot.is_write() && slot.location == location;
+                slots.iter().any(pending) || !own && execution.may_continue(&self.states, thread)
+            })
     }
 
     /// The read that gets its source next, if there is one that may.
