@@ -4,7 +4,7 @@
 //! An event is written as its kind and location, then the positions of the reads that its location
 //! (`addr`), its value (`data`) and the branches before it (`ctrl`) depend on.
 use cat::Model;
-use explore::{Action, Next, Options, ProgramSource, Source, Wait};
+use explore::{Action, Acyclic, Next, Options, ProgramSource, Source, Wait};
 use program::interpreter::Limits;
 use program::memory::Dep;
 use program::Program;
@@ -37,7 +37,7 @@ fn source() -> &'static ProgramSource<'static> {
         let model = Model::load(&models.join("sc.cat"), std::slice::from_ref(&models));
         let mut options = Options {
             workers: 1,
-            porf_acyclic: true,
+            acyclic: Some(Acyclic::ProgramOrder),
             ..Options::default()
         };
         options.limits.executions = 1;
