@@ -337,17 +337,13 @@ fn a_loop_waits_if_no_iteration_can_change_a_value_that_is_not_known() {
 
 #[test]
 fn a_loop_that_changes_a_value_that_is_not_known_does_not_wait() {
-    let function = "waiting_with_register";
-    let (found, end) = run(function, &[Value(1), Value(0)]);
-    assert_eq!(found.len(), 2);
-    assert!(matches!(
-        end,
-        Next::Blocked {
-            wait: Wait::Spin { .. },
-            ..
-        }
-    ));
-    let (found, end) = run(function, &[Postponed, Value(0)]);
-    assert_eq!(needed(&end), [0]);
-    assert!(found.len() > 2, "{found:?}");
+    for function in ["waiting_with_register", "waiting_with_memory"] {
+        let (found, end) = run(function, &[Value(1), Value(0)]);
+        assert_eq!(found.len(), 2, "{function}: {found:?}");
+        let wait = Wait::Spin { reads: 1 };
+        assert!(matches!(end, Next::Blocked { wait: w, .. } if w == wait));
+        let (found, end) = run(function, &[Postponed, Value(0)]);
+        assert_eq!(needed(&end), [0], "{function}");
+        assert!(found.len() > 2, "{function}: {found:?}");
+    }
 }
