@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,14 @@ def test_files_that_a_page_names_exist(page: Path) -> None:
         and path not in names
     ]
     assert missing == []
+
+
+def test_compilers_remove_the_control_dependency_that_the_page_shows(tmp_path: Path) -> None:
+    source, assembly = tmp_path / "thread.c", tmp_path / "thread.s"
+    source.write_text(program("docs/dependencies.md"))
+    clang = [sys.executable, "-m", "ziglang", "cc", "-target", "aarch64-linux-gnu", "-O2", "-S"]
+    subprocess.run([*clang, "-o", assembly, source], check=True, capture_output=True)
+    code = assembly.read_text().partition("\nthread:")[2].partition("\tret")[0]
+    assert len(re.findall(r"\tstr\t", code)) == 2
+    assert "csel" in code
+    assert not re.findall(r"\t(b|b\..*|cbn?z|tbn?z)\t", code)
