@@ -1,5 +1,5 @@
 //! A `Program` as a `Source`: the interpreter, suspended at each event.
-use crate::exploration::{Exploration, ExploreError, Options, Violation};
+use crate::exploration::{Acyclic, Exploration, ExploreError, Options, Violation};
 use crate::search::run::explore;
 use crate::source::*;
 use crate::threads::dependencies::DependencySets;
@@ -131,6 +131,7 @@ impl<'p> ProgramSource<'p> {
         options: &Options,
     ) -> Result<Exploration, ExploreError> {
         let start = Instant::now();
+        self.track_dependencies(options.acyclic == Some(Acyclic::Dependencies));
         loop {
             let mut options = options.clone();
             options.limits.time = options.limits.time.saturating_sub(start.elapsed());
