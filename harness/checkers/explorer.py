@@ -98,7 +98,7 @@ class EngineExplorer(msgspec.Struct, frozen=True):
     def applicable(self, model: Model) -> str:
         if readable := [each for each in model.dialects if each != "C"]:
             return f"model {model.name} applies to {' and '.join(readable)} tests, not to programs"
-        if model.acyclic == "program order":
+        if model.acyclic in ("program order", "dependencies"):
             return ""
         if model in models.load().values():
             why = f"{model.name}, which allows cycles of po and rf"

@@ -161,7 +161,7 @@ def _check_claim(
                 advice = toml.suggest(model, names) or f"add {model} to models at the top"
                 raise text.wrong(("claim", index, key), message, advice)
     for model in claim.explored:
-        if (known := models.load().get(model)) and known.acyclic != "program order":
+        if (known := models.load().get(model)) and known.acyclic == "none":
             message = f"programs are not explored under {model}, which allows cycles of po and rf"
             raise text.wrong(
                 ("claim", index, "explored"), message, "claim the verdict of a test instead"

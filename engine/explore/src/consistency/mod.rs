@@ -1,5 +1,6 @@
 //! An execution graph and a cat model → whether the graph is consistent, and what the model flags.
 
 pub mod checker;
+pub mod guarantee;
 pub mod stale_access;
 pub mod view;

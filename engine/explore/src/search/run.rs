@@ -6,6 +6,7 @@ use super::postponed::{PartialExecution, PostponingWorker};
 use super::queue::{BranchQueue, SearchWorker};
 use super::worker::Worker;
 use crate::consistency::checker::ConsistencyChecker;
+use crate::consistency::guarantee::allowed_cycle;
 use crate::exploration::{Acyclic, ExecutionEnd, Exploration, ExploreError, Options, Violation};
 use crate::search::execution::{EndedExecution, Execution};
 use crate::source::{FaultKind, Source};
@@ -16,9 +17,24 @@ use program::ir::SiteId;
 /// the used part of a stack takes memory.
 const STACK: usize = 1 << 28;
 
+/// Fails if the model allows executions that the search for its kind of model does not find.
+fn checker(model: &Model, acyclic: Option<Acyclic>) -> Result<ConsistencyChecker, ExploreError> {
+    let mut checker = ConsistencyChecker::new(model, acyclic)?;
+    if acyclic == Some(Acyclic::Dependencies) {
+        if let Some(cycle) = allowed_cycle(&mut checker)? {
+            return Err(ExploreError::Unsuitable(format!(
+                "{} allows the cycle {cycle}, and so values out of thin air: it is for tests \
+                 (acyclic = \"none\" in its entry)",
+                model.name
+            )));
+        }
+    }
+    Ok(checker)
+}
+
 /// Why programs cannot be explored under a model; none if they can.
 pub fn unsuitable(model: &Model, acyclic: Option<Acyclic>) -> Result<Option<String>, CatError> {
-    match ConsistencyChecker::new(model, acyclic) {
+    match checker(model, acyclic) {
         Err(ExploreError::Model(error)) => Err(error),
         Err(error) => Ok(Some(error.to_string())),
         Ok(_) => Ok(None),
@@ -41,7 +57,7 @@ pub fn explore_each<S: Source>(
     options: &Options,
     each: impl Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 ) -> Result<Exploration, ExploreError> {
-    let checker = ConsistencyChecker::new(model, options.acyclic)?;
+    let checker = checker(model, options.acyclic)?;
     if options.acyclic != Some(Acyclic::Dependencies) {
         let first = (Execution::new(), false);
         let queue = BranchQueue::new(source, checker, options, each, first);

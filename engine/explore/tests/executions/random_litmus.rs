@@ -124,3 +124,35 @@ fn a_hundred_thousand_random_tests_have_as_many_executions() {
     let executions: u64 = (0..100_000).map(|seed| agree(&model, &options, seed)).sum();
     assert!(executions > 500_000, "{executions}");
 }
+
+#[test]
+fn models_that_do_not_guarantee_that_dependencies_are_acyclic_are_refused() {
+    let (model, options) = (dependencies(), by_dependencies(1));
+    let cause = |model: &Model| explore::unsuitable(model, options.acyclic).unwrap();
+    for known in [
+        "imm",
+        "aarch64-programs",
+        "power-programs",
+        "riscv-programs",
+    ] {
+        assert_eq!(cause(&crate::models::model(known)), None);
+    }
+    assert_eq!(cause(&model), None);
+    let text = std::fs::read_to_string("tests/executions/dependencies.cat").unwrap();
+    for (needed, cycle) in [
+        ("data | ", "data; rfe"),
+        ("addr | ", "addr; rfe"),
+        ("| addr; [M \\ RMW]; po ", "addr; po; rfe"),
+        ("| ctrl; po?", "ctrl; rfe"),
+        ("| po; [F]; po", "po; [F & ACQ]; po; rfe"),
+        ("[R & (ACQ | ACQ_REL | SC | CON)]; po", "[ACQ]; po; rfe"),
+    ] {
+        let weaker = text.replacen(needed, if needed.starts_with('[') { "0" } else { "" }, 1);
+        assert_ne!(weaker, text);
+        let folder = crate::models::root().join("models");
+        let file = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
+        let weaker = Model::parse(&weaker, "weaker.cat", &file).unwrap();
+        let cause = cause(&weaker).unwrap_or_default();
+        assert!(cause.contains(cycle), "{needed}: {cause}");
+    }
+}

@@ -417,6 +417,21 @@ impl PartialExecution {
         Some(Place { index, ..write })
     }
 
+    /// The last write of its thread, before a read, to the read's location.
+    pub fn own_write(&self, read: Place) -> Option<Place> {
+        let slots = &self.threads[read.thread].slots[..read.index];
+        let location = self.slot(read).location;
+        let index = slots
+            .iter()
+            .rposition(|slot| slot.is_write() && slot.location == location)?;
+        Some(Place { index, ..read })
+    }
+
+    /// Whether an event is in the graph, and if it is a read, the write that it reads from.
+    pub fn is_shown(&self, slot: &Slot) -> bool {
+        slot.added != 0 && slot.source.is_none_or(|write| self.slot(write).added != 0)
+    }
+
     /// The position in coherence order after a write; 0 after the initial one.
     pub fn position_after(&self, location: usize, write: Option<Place>) -> usize {
         let Some(write) = write else { return 0 };
@@ -440,10 +455,11 @@ impl PartialExecution {
         let location = slot.location;
         let (mut low, mut end) = (0, self.locations[location].order.len() + 1);
         for (index, other) in self.threads[at.thread].slots.iter().enumerate() {
-            if other.added == 0 || index == at.index || !(other.is_read() || other.is_write()) {
+            let accesses = other.is_read() || other.is_write();
+            if index == at.index || !accesses || other.location != location {
                 continue;
             }
-            if other.location != location {
+            if !self.is_shown(other) {
                 continue;
             }
             let place = Place { index, ..at };
@@ -483,7 +499,7 @@ impl PartialExecution {
                     }
                     stuck = false;
                     next[thread] += 1;
-                    if slot.added == 0 {
+                    if !self.is_shown(slot) {
                         ids[thread].push(NONE);
                         continue;
                     }
@@ -512,10 +528,10 @@ impl PartialExecution {
         let id = |place: Place| ids[place.thread][place.index];
         for place in self.places() {
             let slot = self.slot(place);
-            if slot.added == 0 {
+            let own = id(place);
+            if own == NONE {
                 continue;
             }
-            let own = id(place);
             if let (true, Some(write)) = (slot.is_read(), slot.source) {
                 out.set_source(own, id(write), slot.value);
             }
@@ -580,11 +596,6 @@ fn same_access(one: &Action, other: &Action) -> bool {
         ) => (at, order, rmw) == (other_at, other_order, other_rmw),
         (one, other) => one == other,
     }
-}
-
-/// Whether an access with this order waits for the events before it.
-pub fn releases(order: Order) -> bool {
-    matches!(order, Order::Rel | Order::AcqRel | Order::Sc)
 }
 
 /// Whether the events after an access with this order wait for it.

@@ -7,9 +7,9 @@
 //! - A consistent graph restricted to fewer events, closed under what an event needs and rf, is
 //!   consistent. An axiom for which that is not known is checked at the end of an execution.
 //! - No consistent graph has a cycle of rf and of what events need: dependencies (address
-//!   dependencies of an event hold for all later ones, as do control dependencies), the write of a
-//!   read-modify-write its read, everything after an acquire read that read, a release write and
-//!   a fence everything before it, everything after a fence that fence.
+//!   dependencies of an event hold for all later ones, as do control dependencies), everything
+//!   after an acquire read that read, everything after a fence what is before it, and what other
+//!   threads read from a read-modify-write its read ([`guarantee`] asks the model).
 //!
 //! An event is added to the graph when everything that it needs is in it. A read that nothing needs
 //! yet is postponed: its thread continues without the value, past it, and writes that need it are
@@ -17,10 +17,15 @@
 //! writes that are in the graph, or one that is added later. In the latter case it waits until there
 //! is one, and a search in which none comes is given up.
 //!
+//! A thread may read what its own exchange writes before the exchange has read: Armv8 and POWER
+//! forward such a store. The read is shown to the model once the write has its place.
+//!
 //! Each execution is found: a linear order of its events in which each follows what it needs, and
 //! the write that it reads from, exists, and the choices along the way that lead to it are in it.
 //! Each is found once: whether a read gets one of the writes in the graph, or which, is what two
 //! executions that part there differ in.
+//!
+//! [`guarantee`]: crate::consistency::guarantee
 
 use crate::consistency::checker::ConsistencyChecker;
 use crate::exploration::ExecutionEnd;
@@ -29,12 +34,20 @@ use crate::search::conclusion::conclude;
 use crate::search::execution::EndedExecution;
 use crate::search::findings::Findings;
 use crate::search::postponed::execution::{
-    acquires, releases, DependencySets, PartialExecution, Place, Slot,
+    acquires, DependencySets, PartialExecution, Place, Slot,
 };
 use crate::search::queue::{BranchQueue, Halt, SearchWorker, LOOKS};
 use crate::search::thread_states::{ThreadStates, Transition};
 use crate::source::{Action, EventLabel, Next, Source, ThreadId, Wait};
 use std::ops::Range;
+
+/// What a read reads from.
+enum ReadSource {
+    Initial,
+    Write(Place),
+    /// A write that is added later.
+    Later,
+}
 
 pub struct PostponingWorker<'s, S: Source, F> {
     queue: &'s BranchQueue<'s, S, F, PartialExecution>,
@@ -116,26 +129,31 @@ where
 
     /// A write, or the creation of a thread, that is not in the graph although all that it needs is.
     fn ready(&mut self, execution: &PartialExecution) -> Option<Place> {
-        let source = self.queue.source;
-        let sets = &mut self.sets;
         let mut places = execution.places();
         places.find(|at| {
             let slot = execution.slot(*at);
-            if slot.added != 0 {
-                return false;
+            match slot.label.action {
+                _ if slot.added != 0 => false,
+                Action::Create { .. } => execution.is_added_up_to(at.thread, at.index),
+                Action::Write { .. } => {
+                    let read = execution.read_of(*at);
+                    let read = read.is_some_and(|read| execution.is_shown(execution.slot(read)));
+                    (!slot.is_rmw() || read) && self.valued(execution, *at).is_some()
+                }
+                _ => false,
             }
-            let complete = || execution.is_added_up_to(at.thread, at.index);
-            let (order, rmw) = match slot.label.action {
-                Action::Write { order, rmw, .. } => (order, rmw),
-                Action::Create { .. } => return complete(),
-                _ => return false,
-            };
-            let slots = &execution.threads[at.thread].slots;
-            let added = |index: usize| slots[index].added != 0;
-            let data = sets.reads(source, slot.label.dependencies.data);
-            (!releases(order) || complete())
-                && (!rmw || execution.read_of(*at).is_some_and(|read| added(read.index)))
-                && data.iter().all(|read| added(*read as usize))
+        })
+    }
+
+    /// Since when the value of a write is known; none: it is not.
+    fn valued(&mut self, execution: &PartialExecution, write: Place) -> Option<u32> {
+        let slots = &execution.threads[write.thread].slots;
+        let data = slots[write.index].label.dependencies.data;
+        let reads = self.sets.reads(self.queue.source, data);
+        let added = reads.iter().map(|read| slots[*read as usize].added);
+        added.fold(Some(0), |since, added| match added {
+            0 => None,
+            added => since.map(|since| since.max(added)),
         })
     }
 
@@ -250,22 +268,21 @@ where
     /// is one.
     fn read(&mut self, execution: &mut PartialExecution, read: Place) -> Result<bool, Halt> {
         let location = execution.slot(read).location;
-        let mut sources: Vec<Option<usize>> = Vec::new();
+        let mut sources = Vec::new();
         if self.may_be_written(execution, read) {
-            sources.push(None);
+            sources.push(ReadSource::Later);
         }
-        sources.extend(self.sources(execution, read).map(Some));
-        let write = |extended: &PartialExecution, position: usize| {
-            let order = &extended.locations[location].order;
-            position.checked_sub(1).map(|before| order[before])
-        };
+        sources.extend(self.sources(execution, read));
         self.extend(execution, sources.into_iter(), |extended, source| {
-            let Some(position) = source else {
-                let now = extended.time;
-                extended.slot_mut(read).waits_since = Some(now);
-                return None;
+            let write = match source {
+                ReadSource::Later => {
+                    let now = extended.time;
+                    extended.slot_mut(read).waits_since = Some(now);
+                    return None;
+                }
+                ReadSource::Initial => None,
+                ReadSource::Write(write) => Some(write),
             };
-            let write = write(extended, position);
             let value = extended.value_of(location, write);
             extended.add(read, value);
             extended.slot_mut(read).source = write;
@@ -313,22 +330,38 @@ where
         }
     }
 
-    /// The writes in the graph that a read may read from, as the number of writes up to each.
-    fn sources<'e>(
-        &self,
-        execution: &'e PartialExecution,
-        read: Place,
-    ) -> impl Iterator<Item = usize> + 'e {
+    /// What a read may read from: the writes in the graph, and the write of a read-modify-write of its
+    /// own thread whose read is not in it, but whose value is known.
+    fn sources(&mut self, execution: &PartialExecution, read: Place) -> Vec<ReadSource> {
         let slot = execution.slot(read);
         let order = &execution.locations[slot.location].order;
-        let since = slot.waits_since;
-        self.positions(execution, read).filter(move |position| {
-            since.is_none_or(|since| {
-                position
-                    .checked_sub(1)
-                    .is_some_and(|at| execution.slot(order[at]).added > since)
-            })
-        })
+        let later = |time: u32| slot.waits_since.is_none_or(|since| time > since);
+        let mut found = Vec::new();
+        let own = execution.own_write(read);
+        let own = own.filter(|own| execution.slot(*own).is_rmw());
+        let valued = own.and_then(|own| self.valued(execution, own));
+        for position in self.positions(execution, read) {
+            match position.checked_sub(1).map(|at| order[at]) {
+                None if slot.waits_since.is_none() => found.push(ReadSource::Initial),
+                None => {}
+                Some(write) => {
+                    let added = match Some(write) == own {
+                        true => valued.unwrap_or(0),
+                        false => execution.slot(write).added,
+                    };
+                    if later(added) {
+                        found.push(ReadSource::Write(write));
+                    }
+                }
+            }
+        }
+        let pending = own.filter(|own| execution.slot(*own).added == 0);
+        if let (Some(own), Some(since)) = (pending, valued) {
+            if slot.waits_since.is_none() || since > 0 && later(since) {
+                found.push(ReadSource::Write(own));
+            }
+        }
+        found
     }
 
     /// Whether a write that the read may read from may still be added.
@@ -353,11 +386,12 @@ where
     }
 
     /// The read that gets its source next, if there is one that may.
-    fn next_read(&self, execution: &PartialExecution) -> Option<Place> {
+    fn next_read(&mut self, execution: &PartialExecution) -> Option<Place> {
         let mut found = None;
         for at in execution.places() {
             let slot = execution.slot(at);
-            if slot.added != 0 || !slot.is_read() || self.sources(execution, at).next().is_none() {
+            let open = slot.added == 0 && slot.is_read();
+            if !open || self.sources(execution, at).is_empty() {
                 continue;
             }
             if !self.may_be_written(execution, at) {

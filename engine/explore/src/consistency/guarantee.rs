@@ -1,0 +1,190 @@
+//! Whether a model guarantees what the search that postpones reads relies on: no execution has a
+//! cycle of rf and of what events need.
+//!
+//! A cycle passes through two or three threads here. Each reads from the one before, and writes what
+//! the next one reads; what it writes needs what it reads, in one of the ways below. An axiom that
+//! forbids these cycles and not longer ones of the same edges is not found by this.
+
+use crate::consistency::checker::ConsistencyChecker;
+use crate::graph::execution_graph::{Graph, NONE};
+use crate::source::{Action, Dependencies, EventLabel, Initial, Location};
+use cat::CatError;
+use program::ir::Order;
+
+/// How a thread's write needs its read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Need {
+    Data,
+    Addr,
+    /// The address of an access between the two.
+    AddrPo,
+    Ctrl,
+    /// The read acquires.
+    Acquire,
+    Fence(Order),
+    /// A read-modify-write whose write depends on its read.
+    Rmw,
+    /// A store between the two, and a load of what it has stored.
+    Forwarded,
+}
+
+const NEEDS: [Need; 11] = [
+    Need::Data,
+    Need::Addr,
+    Need::AddrPo,
+    Need::Ctrl,
+    Need::Acquire,
+    Need::Fence(Order::Acq),
+    Need::Fence(Order::Rel),
+    Need::Fence(Order::AcqRel),
+    Need::Fence(Order::Sc),
+    Need::Rmw,
+    Need::Forwarded,
+];
+
+impl Need {
+    fn name(self) -> &'static str {
+        match self {
+            Need::Data => "data",
+            Need::Addr => "addr",
+            Need::AddrPo => "addr; po",
+            Need::Ctrl => "ctrl",
+            Need::Acquire => "[ACQ]; po",
+            Need::Fence(Order::Acq) => "po; [F & ACQ]; po",
+            Need::Fence(Order::Rel) => "po; [F & REL]; po",
+            Need::Fence(Order::AcqRel) => "po; [F & ACQ_REL]; po",
+            Need::Fence(_) => "po; [F & SC]; po",
+            Need::Rmw => "rmw",
+            Need::Forwarded => "data; rfi; data",
+        }
+    }
+}
+
+/// A cycle that the model allows, in words; none if it allows none.
+pub fn allowed_cycle(checker: &mut ConsistencyChecker) -> Result<Option<String>, CatError> {
+    let count = NEEDS.len();
+    let pairs = (0..count).flat_map(|a| (a..count).map(move |b| vec![NEEDS[a], NEEDS[b]]));
+    let triples = (0..count).flat_map(|a| {
+        let rest = move |b: usize| (a..count).map(move |c| vec![NEEDS[a], NEEDS[b], NEEDS[c]]);
+        (a..count).flat_map(rest)
+    });
+    let mut graph = Graph::new();
+    for cycle in pairs.chain(triples) {
+        // coherence alone forbids a cycle within one location
+        if cycle.iter().all(|need| *need == Need::Rmw) {
+            continue;
+        }
+        draw(&cycle, &mut graph);
+        if checker.is_consistent(&graph)? {
+            let names = cycle.iter().map(|need| need.name());
+            let names: Vec<_> = names.flat_map(|name| [name, "rfe"]).collect();
+            return Ok(Some(names.join("; ")));
+        }
+    }
+    Ok(None)
+}
+
+/// Draws a cycle of relaxed accesses, a thread for each need.
+fn draw(cycle: &[Need], graph: &mut Graph) {
+    graph.reset();
+    let at = |address: usize| Location {
+        address: 8 * address as u64,
+        size: 8,
+    };
+    let label = |action: Action| EventLabel {
+        action,
+        site: 0,
+        dependencies: Dependencies::default(),
+    };
+    let read = |address: usize, order: Order, rmw: bool| Action::Read {
+        at: at(address),
+        order,
+        rmw,
+        uninitialised_ok: true,
+        ignored: false,
+    };
+    let write = |address: usize, rmw: bool| Action::Write {
+        at: at(address),
+        order: Order::Rlx,
+        value: 1,
+        rmw,
+    };
+    for thread in 1..=cycle.len() {
+        graph.push(0, &label(Action::Create { thread }), NONE);
+    }
+    // the location that each thread reads: that of the thread before, if that one's read and write
+    // are of one location, which is so for any but the last
+    let mut places = vec![0; cycle.len()];
+    let last = cycle.iter().position(|need| *need != Need::Rmw);
+    let start = (last.unwrap_or(0) + 1) % cycle.len();
+    for step in 1..=cycle.len() {
+        let (before, thread) = (
+            (start + step - 1) % cycle.len(),
+            (start + step) % cycle.len(),
+        );
+        if step < cycle.len() {
+            places[thread] = match cycle[before] {
+                Need::Rmw => places[before],
+                _ => step,
+            };
+        }
+    }
+    let spare = cycle.len() + 1;
+    let mut ends = Vec::new();
+    for (number, need) in cycle.iter().enumerate() {
+        let thread = number + 1;
+        let (from, to) = (places[number], places[(number + 1) % cycle.len()]);
+        let mut add = |action: Action, address: Option<usize>| {
+            let location = address.map_or(NONE, |address| {
+                let known = graph.location_number(at(address));
+                known.unwrap_or_else(|| graph.add_location(at(address), Initial::Value(0)))
+            });
+            graph.push(thread, &label(action), location)
+        };
+        let order = match need {
+            Need::Acquire => Order::Acq,
+            _ => Order::Rlx,
+        };
+        let rmw = *need == Need::Rmw;
+        let entry = add(read(from, order, rmw), Some(from));
+        let own = spare + number;
+        let between = match need {
+            Need::AddrPo => Some((add(read(own, Order::Rlx, false), Some(own)), NONE)),
+            Need::Fence(order) => {
+                add(Action::Fence { order: *order }, None);
+                None
+            }
+            Need::Forwarded => {
+                let stored = add(write(own, false), Some(own));
+                Some((add(read(own, Order::Rlx, false), Some(own)), stored))
+            }
+            _ => None,
+        };
+        let exit = add(write(to, rmw), Some(to));
+        let dependencies = &mut graph.dependencies;
+        match (need, between) {
+            (Need::Data | Need::Rmw, _) => dependencies.data.push((entry, exit)),
+            (Need::Addr, _) => dependencies.addr.push((entry, exit)),
+            (Need::Ctrl, _) => dependencies.ctrl.push((entry, exit)),
+            (Need::AddrPo, Some((access, _))) => dependencies.addr.push((entry, access)),
+            (Need::Forwarded, Some((load, stored))) => {
+                dependencies.data.extend([(entry, stored), (load, exit)]);
+            }
+            _ => {}
+        }
+        if let Some((load, stored)) = between.filter(|(_, stored)| *stored != NONE) {
+            graph.order_after(stored, NONE);
+            graph.set_source(load, stored, 1);
+        }
+        ends.push((entry, exit));
+    }
+    for step in 0..cycle.len() {
+        let next = (start + step) % cycle.len();
+        let number = (next + cycle.len() - 1) % cycle.len();
+        let (exit, entry) = (ends[number].1, ends[next].0);
+        let location = graph.event(exit).location;
+        let last = graph.last_write(location);
+        graph.order_after(exit, last);
+        graph.set_source(entry, exit, 1);
+    }
+}
