@@ -104,13 +104,19 @@ impl Comparison<'_> {
         self.source.reads(set).contains(&(read as u32))
     }
 
-    /// Compares a run with another in which one read is postponed, and with a third in which it has
-    /// another value. Returns whether the thread stopped for the read, and whether it continued.
-    fn compare(&self, values: &[u64], read: usize, other: u64) -> Option<(bool, bool)> {
+    fn depends_on_any(&self, set: Dep, reads: &[usize]) -> bool {
+        reads.iter().any(|read| self.depends(set, *read))
+    }
+
+    /// Compares a run with another in which some reads are postponed, and with a third in which the
+    /// first of them has another value. Returns whether the thread stopped for one of the reads, and
+    /// whether it continued past the first.
+    fn compare(&self, values: &[u64], reads: &[usize], other: u64) -> Option<(bool, bool)> {
+        let read = reads[0];
         let value = |k: usize| values.get(k).copied().unwrap_or_default();
         let known = run(self.source, self.thread, |k, _| Some(value(k)));
         let postponed = run(self.source, self.thread, |k, _| {
-            (k != read).then(|| value(k))
+            (!reads.contains(&k)).then(|| value(k))
         });
         let changed = run(self.source, self.thread, |k, _| {
             Some(if k == read { other } else { value(k) })
@@ -141,15 +147,15 @@ impl Comparison<'_> {
         for (k, label) in postponed.events.iter().enumerate() {
             let of = label.dependencies;
             assert!(
-                !self.depends(of.addr, read) && !self.depends(of.ctrl, read),
-                "{what}: event {k} needs read {read}"
+                !self.depends_on_any(of.addr, reads) && !self.depends_on_any(of.ctrl, reads),
+                "{what}: event {k} needs a read of {reads:?}"
             );
             let Some(same) = known.events.get(k) else {
                 let ends = matches!(known.end, Next::Blocked { .. } | Next::Fault(_));
                 assert!(ends, "{what}: {:?} but event {k}", known.end);
                 return None;
             };
-            if self.depends(of.data, read) {
+            if self.depends_on_any(of.data, reads) {
                 assert_eq!(shape(label.action), shape(same.action), "{what}: event {k}");
             } else {
                 assert_eq!(label.action, same.action, "{what}: event {k}");
@@ -157,16 +163,21 @@ impl Comparison<'_> {
             assert_eq!(of.addr, same.dependencies.addr, "{what}: event {k}");
             assert_eq!(of.ctrl, same.dependencies.ctrl, "{what}: event {k}");
         }
-        let Next::Needs(reads) = postponed.end else {
+        let Next::Needs(needed) = postponed.end else {
             assert_eq!(postponed.end, known.end, "{what}");
             return Some((false, postponed.events.len() > read + 1));
         };
-        assert_eq!(self.source.reads(reads), [read as u32], "{what}");
+        let needed = self.source.reads(needed);
+        assert!(!needed.is_empty(), "{what}");
+        assert!(
+            needed.iter().all(|read| reads.contains(&(*read as usize))),
+            "{what}: {needed:?}"
+        );
         if let Some(next) = known.events.get(postponed.events.len()) {
             let of = next.dependencies;
             assert!(
-                self.depends(of.addr, read) || self.depends(of.ctrl, read),
-                "{what}: {next:?} does not depend on read {read}"
+                self.depends_on_any(of.addr, reads) || self.depends_on_any(of.ctrl, reads),
+                "{what}: {next:?} does not depend on any of {reads:?}"
             );
         }
         Some((true, postponed.events.len() > read + 1))
@@ -242,9 +253,13 @@ fn compare(path: &Path, model: &Model, runs: usize) -> (usize, usize) {
             thread,
             what: format!("{}: {values:?}", path.display()),
         };
-        let read = reads[random.below(reads.len() as u64) as usize];
+        let mut postponed = vec![reads[random.below(reads.len() as u64) as usize]];
+        let first_read = postponed[0];
+        let later = |read: &usize| *read > first_read && random.below(3) == 0;
+        let more: Vec<usize> = reads.iter().copied().filter(later).collect();
+        postponed.extend(more);
         let other = seen[random.below(seen.len() as u64) as usize];
-        if let Some((stops, continues)) = comparison.compare(&values, read, other) {
+        if let Some((stops, continues)) = comparison.compare(&values, &postponed, other) {
             stopped += usize::from(stops);
             continued += usize::from(continues);
         }
