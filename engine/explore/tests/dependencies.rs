@@ -23,7 +23,7 @@ fn program() -> &'static Program {
     static PROGRAM: OnceLock<Program> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let fixture = root.join("../program/tests/fixtures/dependencies.ll");
+        let fixture = root.join("tests/fixtures/dependencies.ll");
         let text = std::fs::read_to_string(fixture).expect("a fixture");
         Program::from_ir(&text).expect("a supported program")
     })

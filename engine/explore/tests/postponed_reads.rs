@@ -1,7 +1,7 @@
 //! What a thread does when reads are postponed, compared with what it does when they have values:
 //! on compiled C programs, with random answers.
 //!
-//! A second folder of programs, `.ll` files, can be given in the environment variable `PROGRAMS`.
+//! Another folder of programs, `.ll` files, can be given in the environment variable `PROGRAMS`.
 use cat::Model;
 use explore::{Action, Acyclic, EventLabel, Next, Options, ProgramSource, Source};
 use program::interpreter::Limits;
@@ -141,7 +141,7 @@ impl Comparison<'_> {
             };
             assert!(
                 equal,
-                "{what}: event {k} depends on {read}, not on {all:?} only"
+                "{what}: event {k} depends on {read}, not only on {all:?}"
             );
         }
         for (k, label) in postponed.events.iter().enumerate() {
@@ -214,7 +214,6 @@ fn compare(path: &Path, model: &Model, runs: usize) -> (usize, usize) {
     };
     options.limits.executions = 20;
     let mut source = ProgramSource::new(&program, Limits::default());
-    source.track_dependencies(true);
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let (mut stopped, mut continued) = (0, 0);
     for _ in 0..runs {
@@ -223,6 +222,7 @@ fn compare(path: &Path, model: &Model, runs: usize) -> (usize, usize) {
             if source.explore(model, &options).is_err() {
                 break;
             }
+            source.track_dependencies(true);
         }
         let all = threads(&source);
         let thread = &all[random.below(all.len() as u64) as usize];

@@ -1,16 +1,17 @@
 //! What exploring compiled C programs must find.
 use cat::Model;
 use explore::ProgramSource;
-use explore::{Acyclic, Exploration, FaultKind, Options};
+use explore::{explore, Acyclic, Exploration, FaultKind, Options};
 use program::interpreter::Limits;
 use program::Program;
 use std::path::Path;
 
 fn explored(name: &str, model: &str, workers: usize) -> Exploration {
-    explored_with(name, model, workers, false)
+    explored_twice(name, model, workers).0
 }
 
-fn explored_with(name: &str, model: &str, workers: usize, tracked: bool) -> Exploration {
+/// An exploration, and another one in which dependencies are tracked.
+fn explored_twice(name: &str, model: &str, workers: usize) -> (Exploration, Exploration) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let fixture = root.join("../program/tests/fixtures");
     let text = std::fs::read_to_string(fixture.join(format!("{name}.ll"))).expect("a fixture");
@@ -23,8 +24,11 @@ fn explored_with(name: &str, model: &str, workers: usize, tracked: bool) -> Expl
         ..Options::default()
     };
     let mut source = ProgramSource::new(&program, Limits::default());
-    source.track_dependencies(tracked);
-    source.explore(&model, &options).expect("an exploration")
+    let found = source.explore(&model, &options);
+    source.track_dependencies(true);
+    let tracked = explore(&source, &model, &options);
+    let both = found.and_then(|found| tracked.map(|tracked| (found, tracked)));
+    both.expect("two explorations")
 }
 
 fn kinds(found: &Exploration) -> Vec<FaultKind> {
@@ -87,7 +91,7 @@ fn two_workers_count_as_one() {
 fn tracking_dependencies_changes_no_answer() {
     for name in ["sb", "deps", "locks", "stack", "ticket", "waiting"] {
         for model in ["sc.cat", "rc11.cat"] {
-            let [off, on] = [false, true].map(|tracked| explored_with(name, model, 1, tracked));
+            let (off, on) = explored_twice(name, model, 1);
             assert_eq!(off.counts, on.counts, "{name} {model}");
             assert_eq!(kinds(&off), kinds(&on), "{name} {model}");
         }
