@@ -296,10 +296,10 @@ class RunTest(Job, frozen=True, kw_only=True):
         first.runner.run(tests, first.on, seconds=first.seconds, done=done)
 
 
-def model_digest(path: Path) -> str:
-    """A name for a cat file together with the files beside it that it includes."""
+def model_digest(*paths: Path) -> str:
+    """A name for cat files together with the files beside them that they include."""
     texts: dict[Path, str] = {}
-    waiting = [path]
+    waiting = list(paths)
     while waiting:
         file = waiting.pop()
         if file in texts or not file.is_file():

@@ -95,7 +95,7 @@ def under(chosen: Iterable[Model]) -> UnderModels:
     by_name = {model.name: model for model in chosen}
     digests: dict[str, str] = {}
     for name, model in by_name.items():
-        of_text = model_digest(model.path)
+        of_text = model_digest(model.path, model.of_programs.path)
         digests[name] = of_text if of_text not in digests.values() else digest(of_text, name)
     return UnderModels(by_name, digests)
 

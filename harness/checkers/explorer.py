@@ -96,12 +96,13 @@ class EngineExplorer(msgspec.Struct, frozen=True):
         return (tool and tool.version) or "unknown"
 
     def applicable(self, model: Model) -> str:
+        model = model.of_programs
         if readable := [each for each in model.dialects if each != "C"]:
             return f"model {model.name} applies to {' and '.join(readable)} tests, not to programs"
         if model.acyclic in ("program order", "dependencies"):
             return ""
-        if model in models.load().values():
-            why = f"{model.name}, which allows cycles of po and rf"
+        if model.acyclic == "none":
+            why = f"{model.name}, which allows values out of thin air"
         elif found := _unsuitable(model):
             why = f"{model.name}: {found}"
         else:
@@ -151,6 +152,7 @@ def asked(
     done: Done | None = None,
 ) -> ExplorationDict:
     """The engine's answer for a program, as its binding returns it."""
+    model = model.of_programs
     return program.explore(
         model.path,
         folders=models.include_folders(model),

@@ -25,9 +25,10 @@ from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.herdlog import LOOP, parse_verdicts
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system import process, tools
-from weakspot.system.herdtools import DIY7, HERD7, MCOMPARE7
+from weakspot.system.herdtools import DIY7, HERD7, MCOMPARE7, libdir
 from weakspot.system.tools import Requirement, Tool
 
+_RMW = re.compile(r"\batomic_(exchange|fetch_|compare_exchange)")
 _OPENED = re.compile(r"Found and opened: '(?P<file>.*)'$")
 _TEST_FILE = re.compile(r"(\d+)\.litmus$")
 _PLACE = re.compile(
@@ -62,6 +63,11 @@ class Herd7(msgspec.Struct, frozen=True):
         return tools.find(HERD7)
 
     def applicable(self, test: Test, model: Model) -> str:
+        if test.arch == "C" and model.acyclic == "dependencies" and _RMW.search(test.text):
+            return (
+                f"{model.name} relates the read and the write of a read-modify-write, which is one "
+                "event of C for herd7"
+            )
         return other_dialect(test, model)
 
     def check(
@@ -160,9 +166,9 @@ class _Batch:
 
     def _command(self, numbers: Sequence[int]) -> list[str]:
         command = [self.tool.path, "-debug", "files,timeout", "-timeout", f"{self.seconds:.3f}"]
-        if self.model.path.parent != models.folder():
-            # herd7 has its own, quicker cos.cat; a user's file includes files beside it
-            command += ["-I", str(self.model.path.parent)]
+        if self.model.path.parent == models.folder():
+            command += ["-I", str(libdir())]  # herd7 has its own, quicker cos.cat
+        command += ["-I", str(self.model.path.parent)]  # where included files are
         command += ["-model", str(self.model.path)]
         return command + [f"{number}.litmus" for number in numbers]
 

@@ -37,6 +37,7 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     role: Role
     dialects: tuple[str, ...] = ()  # of litmus tests; empty if unknown
     machines: tuple[str, ...] = ()  # empty: every machine
+    programs: str = ""  # "": file, if that applies to C
     acyclic: Literal["program order", "dependencies", "none"] | None = None
     cbmc: Literal["sc", "tso", "pso"] | None = None
     stronger_than: tuple[str, ...] = ()
@@ -49,6 +50,13 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def path(self) -> Path:
         """The cat file itself."""
         return folder() / self.file
+
+    @property
+    def of_programs(self) -> Model:
+        """The model that programs are explored under."""
+        if not self.programs:
+            return self
+        return msgspec.structs.replace(self, file=self.programs, dialects=("C",))
 
     def applies_to(self, machine: str) -> bool:
         """Whether observing a forbidden outcome on this kind of machine contradicts the model."""

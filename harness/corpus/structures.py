@@ -162,7 +162,7 @@ def _check_claim(
                 raise text.wrong(("claim", index, key), message, advice)
     for model in claim.explored:
         if (known := models.load().get(model)) and known.acyclic == "none":
-            message = f"programs are not explored under {model}, which allows cycles of po and rf"
+            message = f"programs are not explored under {model}: it allows values out of thin air"
             raise text.wrong(
                 ("claim", index, "explored"), message, "claim the verdict of a test instead"
             )

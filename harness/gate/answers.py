@@ -164,7 +164,7 @@ class Answers:
     def _key(self, scenario: Scenario, model: Model) -> str:
         """All that the answer depends on and that is known before the scenario's files are read."""
         if model.path not in self._digests:
-            self._digests[model.path] = model_digest(model.path)
+            self._digests[model.path] = model_digest(model.path, model.of_programs.path)
         digest = self._digests[model.path]
         parts = [__version__, self._explorer.version, scenario.name, model.name, digest]
         if scenario.test is None:

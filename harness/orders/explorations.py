@@ -101,7 +101,7 @@ class Explorations:
     ) -> None:
         self.model, self.bounds, self._end = model, bounds, end
         self._store, self._executor = MemoryStore(), executor or LocalExecutor()
-        self._under = f"{model_digest(model.path)}:{model.name}:{bounds}"
+        self._under = f"{model_digest(model.of_programs.path)}:{model.name}:{bounds}"
 
     def of(
         self, program: Program, *, stop_at_first: bool = True, threads: int = 1

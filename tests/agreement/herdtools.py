@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from weakspot.system.herdtools import libdir
 from weakspot.system.tools import Tool
 
 
@@ -40,6 +41,9 @@ def ask(herd7: Tool, model: str | Path, tests: Sequence[Path], *options: str) ->
 
     c11.def is herd7's own: without it atomic_exchange, which diy7 writes, is unknown to herd7.
     """
+    if isinstance(model, Path) and "-set-libdir" not in options:
+        # herd7 does not look beside the model; its own cos.cat is the quicker one
+        options = (*options, "-I", str(libdir()), "-I", str(model.parent))
     run = subprocess.run(
         [herd7.path, *options, "-macros", "c11.def", "-model", str(model), *map(str, tests)],
         capture_output=True,

@@ -22,8 +22,13 @@ from weakspot.system.tools import Tool
 
 HERE = Path(__file__).parent
 LITMUS = sorted((HERE / "litmus").glob("*.litmus"))
-MODELS = {name: model for name, model in models.load().items() if "C" in model.dialects}
-"""Those that read C; the others are measured in test_isa_models.py."""
+MODELS = {
+    name: model
+    for name, model in models.load().items()
+    if "C" in model.dialects and model.acyclic != "dependencies"
+}
+"""Those that read C. The others are measured in test_isa_models.py and test_program_models.py: for
+herd7 a read-modify-write of C is one event, for models that order by dependencies it is two."""
 
 SUITES = [
     pytest.param(config, id=f"{config.parent.name}-{config.stem}", marks=marks)
@@ -173,6 +178,7 @@ PAIRS = [
     pytest.param(model.name, weaker, id=f"{model.name}-in-{weaker}")
     for model in MODELS.values()
     for weaker in model.stronger_than
+    if weaker in MODELS
 ]
 
 
@@ -247,7 +253,7 @@ def test_the_table_of_models_is_complete(model: models.Model) -> None:
     assert model.about
     assert model.reference
     assert model.dialects
-    assert set(model.stronger_than) <= set(MODELS)
+    assert set(model.stronger_than) <= set(models.load())
     assert bool(model.machines) == (model.role == "hardware")
 
 

@@ -98,6 +98,15 @@ impl Model {
         Ok(planned.given.iter().map(|(_, name)| name.clone()).collect())
     }
 
+    /// Whether a read-modify-write of C is two events for the model, a read and a write related by
+    /// rmw, instead of one: the model takes rmw and dependencies, so that it can distinguish what
+    /// the two depend on.
+    pub fn splits_rmw(&self) -> Result<bool, CatError> {
+        let taken = self.takes(&|_| false)?;
+        let takes = |name: &str| taken.iter().any(|taken| taken == name);
+        Ok(takes("rmw") && ["addr", "data", "ctrl"].iter().any(|name| takes(name)))
+    }
+
     /// Compiles the model for complete graphs. It is an error if the model makes a choice that the
     /// graphs do not give, or refers to a name that they do not give.
     pub fn consistency(

@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 pub fn decide(test: &Test, model: &Model, limits: &Limits) -> Result<Answer, EnumerateError> {
     let meter = Meter::begin(limits);
     let mut answer = Answer::new(test);
-    let threads = match ThreadPaths::new(test, model.computes_dependencies) {
+    let threads = match ThreadPaths::new(test, model)? {
         Ok(threads) => threads,
         Err(limit) => {
             answer.limit = Some(limit);

@@ -42,7 +42,7 @@ pub fn explain(
     answer: &Answer,
     limits: &Limits,
 ) -> Result<Explanation, EnumerateError> {
-    let Ok(threads) = ThreadPaths::new(test, model.computes_dependencies) else {
+    let Ok(threads) = ThreadPaths::new(test, model)? else {
         return Ok(Explanation {
             incomplete: true,
             ..Explanation::default()

@@ -5,6 +5,8 @@ use super::paths::path::{Path, RegisterState};
 use super::paths::prepared::PreparedPath;
 use super::paths::{assembly, c};
 use super::term::Term;
+use crate::error::EnumerateError;
+use cat::Model;
 use litmus::value::Address;
 use litmus::{Dialect, Program, Test};
 
@@ -17,14 +19,22 @@ pub struct ThreadPaths {
 }
 
 impl ThreadPaths {
-    /// `register_events`: the model uses the events of registers.
-    pub fn new(test: &Test, register_events: bool) -> Result<ThreadPaths, Limit> {
+    /// The paths with the events that the model uses; the limit if there are too many.
+    pub fn new(test: &Test, model: &Model) -> Result<Result<ThreadPaths, Limit>, EnumerateError> {
+        let split = matches!(test.program, Program::C(_))
+            && model.splits_rmw().map_err(EnumerateError::Model)?;
+        Ok(ThreadPaths::of(test, model.computes_dependencies, split))
+    }
+
+    /// `register_events`: the model uses the events of registers; `split_rmw`: a read-modify-write
+    /// of C is two events.
+    fn of(test: &Test, register_events: bool, split_rmw: bool) -> Result<ThreadPaths, Limit> {
         let dialect = test.dialect;
         let one_instruction = dialect.rmw_in_one_instruction;
         let prepare = |path: Path| PreparedPath::new(path, one_instruction, register_events);
         let mut paths = Vec::with_capacity(test.program.thread_count());
         for thread in 0..test.program.thread_count() {
-            let found = thread_paths(test, thread)?;
+            let found = thread_paths(test, thread, split_rmw)?;
             paths.push(found.into_iter().map(prepare).collect());
         }
         Ok(ThreadPaths {
@@ -35,10 +45,10 @@ impl ThreadPaths {
     }
 }
 
-fn thread_paths(test: &Test, thread: usize) -> Result<Vec<Path>, Limit> {
+fn thread_paths(test: &Test, thread: usize, split_rmw: bool) -> Result<Vec<Path>, Limit> {
     let registers = initial_registers(test, thread);
     match &test.program {
-        Program::C(threads) => c::paths(&threads[thread], registers),
+        Program::C(threads) => c::paths(&threads[thread], registers, split_rmw),
         Program::Assembly(threads) => assembly::paths(&threads[thread], test.dialect, registers),
     }
 }

@@ -12,6 +12,11 @@ pub struct PathBuilder {
     size: Option<i64>,
     /// The events that decide the branches of structured `if`s around the position.
     pub deciders: Vec<PathEventId>,
+    /// The reads that decide whether compare-exchanges succeed, for models that see these as
+    /// branches: whatever follows depends on them.
+    pub decided: Vec<PathEventId>,
+    /// A read-modify-write of C is two events.
+    pub split_rmw: bool,
 }
 
 impl PathBuilder {
@@ -27,6 +32,8 @@ impl PathBuilder {
             instance: 0,
             size: None,
             deciders: Vec::new(),
+            decided: Vec::new(),
+            split_rmw: false,
         }
     }
 
@@ -79,8 +86,8 @@ impl PathBuilder {
             atomic: false,
             size: self.size,
         });
-        let deciders = self.deciders.iter().map(|d| (*d, id));
-        self.path.control.extend(deciders);
+        let deciders = self.deciders.iter().chain(&self.decided);
+        self.path.control.extend(deciders.map(|d| (*d, id)));
         id
     }
 

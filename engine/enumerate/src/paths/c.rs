@@ -1,6 +1,8 @@
 //! The paths of a C thread. As in herd7, a read-modify-write is one event, a compare-exchange that
 //! fails is a read and a write of the value to the expected location, and `while` is unrolled
-//! twice.
+//! twice. For a model that orders by dependencies ([`cat::Model::splits_rmw`]) a read-modify-write
+//! is a read and a write, as in herd7 for the model of the Linux kernel, and a compare-exchange is
+//! a branch on what it reads, as the instructions are that it is compiled to.
 
 use super::builder::PathBuilder;
 use super::path::{Action, Path, PathEventId, RegisterState};
@@ -45,10 +47,15 @@ struct Walk<'a> {
 }
 
 /// All paths of the thread.
-pub fn paths(thread: &CThread, registers: Vec<RegisterState>) -> Result<Vec<Path>, Limit> {
+pub fn paths(
+    thread: &CThread,
+    registers: Vec<RegisterState>,
+    split_rmw: bool,
+) -> Result<Vec<Path>, Limit> {
     let tasks = thread.body.iter().rev().map(Task::Run).collect();
     let mut start = Box::new(PathBuilder::new(registers));
     start.path.structured = true;
+    start.split_rmw = split_rmw;
     let mut walk = Walk {
         done: Vec::new(),
         pending: vec![(start, tasks)],
@@ -229,7 +236,20 @@ fn eval(mut b: BoxedBuilder, e: &Expression, data: bool) -> Outcomes {
         Expression::Exchange { at, value, order } => {
             pairs(b, (value, true), (at, false), |b, value, at| {
                 let read = b.fresh();
-                update(b, value, at, read, value.value, *order, data)
+                let update = Update {
+                    operand: &value.from,
+                    at: &at,
+                    read,
+                    written: value.value,
+                    order: *order,
+                    computed: false,
+                };
+                let id = update.events(b, data);
+                b.data(&at.from, id);
+                Evaluated {
+                    value: read,
+                    from: smallvec![id],
+                }
             })
         }
         Expression::Fetch {
@@ -240,7 +260,20 @@ fn eval(mut b: BoxedBuilder, e: &Expression, data: bool) -> Outcomes {
         } => pairs(b, (value, true), (at, false), |b, value, at| {
             let read = b.fresh();
             let written = b.compute(*op, read, value.value);
-            update(b, value, at, read, written, *order, false)
+            let update = Update {
+                operand: &value.from,
+                at: &at,
+                read,
+                written,
+                order: *order,
+                computed: true,
+            };
+            let id = update.events(b, false);
+            b.data(&at.from, id);
+            Evaluated {
+                value: read,
+                from: smallvec![id],
+            }
         }),
         Expression::CompareExchange {
             at,
@@ -273,26 +306,46 @@ fn eval(mut b: BoxedBuilder, e: &Expression, data: bool) -> Outcomes {
     }
 }
 
-fn update(
-    b: &mut PathBuilder,
-    value: &Evaluated,
-    at: Evaluated,
+/// A read-modify-write that succeeds.
+struct Update<'u> {
+    /// The events from which its operand comes.
+    operand: &'u [PathEventId],
+    at: &'u Evaluated,
     read: Term,
     written: Term,
     order: MemoryOrder,
-    data: bool,
-) -> Evaluated {
-    let action = Action::Update {
-        at: at.value,
-        read,
-        written,
-    };
-    let id = b.event(action, order_annotation(order) | ATOMIC | RMW, data);
-    b.data(&value.from, id);
-    b.data(&at.from, id);
-    Evaluated {
-        value: read,
-        from: smallvec![id],
+    /// What it writes is computed from what it reads.
+    computed: bool,
+}
+
+impl Update<'_> {
+    /// Adds its event, or its two; returns the one that reads. `data`: its result is data.
+    fn events(&self, b: &mut PathBuilder, data: bool) -> PathEventId {
+        let (at, read, written) = (self.at.value, self.read, self.written);
+        let annotations = order_annotation(self.order) | ATOMIC | RMW;
+        if !b.split_rmw {
+            let id = b.event(Action::Update { at, read, written }, annotations, data);
+            b.data(self.operand, id);
+            return id;
+        }
+        let value = read;
+        let reads = b.event(
+            Action::Read { at, value },
+            annotations,
+            data || self.computed,
+        );
+        let value = written;
+        let writes = b.event(Action::Write { at, value }, annotations, false);
+        for half in [reads, writes] {
+            b.path.events[half].atomic = true;
+        }
+        b.data(&self.at.from, writes);
+        b.data(self.operand, writes);
+        match self.computed {
+            true => b.data(&[reads], writes),
+            false => b.order(reads, writes),
+        }
+        reads
     }
 }
 
@@ -309,6 +362,9 @@ fn fail(
     let (value, read) = b.read(at.value, access_annotations(Some(order)), true);
     b.data(&at.from, read);
     b.ctrl(&[old], read);
+    if b.split_rmw {
+        b.decided.extend([old, read]);
+    }
     if strong {
         let same = b.compute(Op::Eq, value, seen);
         if !b.require(same, Term::ZERO) {
@@ -342,17 +398,25 @@ fn succeed(
     order: MemoryOrder,
 ) -> Vec<Option<(BoxedBuilder, Evaluated)>> {
     map(eval(b, desired, true), |b, desired| {
-        let action = Action::Update {
-            at: at.value,
+        let update = Update {
+            operand: &desired.from,
+            at,
             read: seen,
             written: desired.value,
+            order,
+            computed: false,
         };
-        let id = b.event(action, order_annotation(order) | ATOMIC | RMW, false);
+        let id = update.events(b, false);
+        if b.split_rmw {
+            // the write, which follows the read, is the first event to depend on the branch
+            let writes = id + 1;
+            b.path.control.extend([(old, writes), (id, writes)]);
+            b.decided.extend([old, id]);
+        }
         let first = match desired.from.is_empty() {
             true => smallvec![id],
             false => desired.from.clone(),
         };
-        b.data(&desired.from, id);
         for f in first {
             b.data(&at.from, f);
             b.ctrl(&[old], f);

@@ -20,7 +20,7 @@ pub enum Action {
         at: Term,
         value: Term,
     },
-    /// A read-modify-write that is one event, in C and RISC-V.
+    /// A read-modify-write that is one event, in RISC-V and, for most models, in C.
     Update {
         at: Term,
         read: Term,
