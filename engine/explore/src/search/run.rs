@@ -3,7 +3,7 @@
 
 use super::findings::Findings;
 use super::postponed::{PartialExecution, PostponingWorker};
-use super::queue::{BranchQueue, SearchWorker};
+use super::queue::{BranchQueue, Halt, SearchWorker};
 use super::worker::Worker;
 use crate::consistency::checker::ConsistencyChecker;
 use crate::consistency::guarantee::allowed_cycle;
@@ -74,6 +74,22 @@ pub fn explore_each<S: Source>(
     exploration(queue, found)
 }
 
+/// Ends the search when its worker panics, so that the others do not wait for it.
+struct EndsOnPanic<'q, 's, S: Source, F, B>(&'q BranchQueue<'s, S, F, B>)
+where
+    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync;
+
+impl<S: Source, F, B> Drop for EndsOnPanic<'_, '_, S, F, B>
+where
+    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
+{
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.end(Halt::Over);
+        }
+    }
+}
+
 /// Explores branches until none is left.
 fn work<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
     queue: &'q BranchQueue<'q, S, F, W::Branch>,
@@ -81,6 +97,7 @@ fn work<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
 where
     F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 {
+    let _ends = EndsOnPanic(queue);
     let mut worker = W::new(queue);
     while let Some(branch) = queue.pop() {
         if let Err(halt) = worker.explore(branch) {

@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use crate::exploration::ExploreError;
 use crate::graph::execution_graph::{EventId, Graph, NONE};
 use crate::search::thread_states::{Node, ThreadStates, Transition, NO_STATE};
 use crate::source::{Action, EventLabel, Initial, Location, Next, Source, ThreadId};
@@ -32,9 +33,16 @@ pub struct Slot {
     pub source: Option<Place>,
     /// For a read that is not in the graph: it reads from a write that is added after this time.
     pub waits_since: Option<u32>,
+    /// It follows an error of the program, and is not needed in the graph.
+    skipped: bool,
 }
 
 impl Slot {
+    /// Whether it is still to be added to the graph.
+    pub fn is_open(&self) -> bool {
+        self.added == 0 && !self.skipped
+    }
+
     pub fn is_read(&self) -> bool {
         matches!(self.label.action, Action::Read { .. })
     }
@@ -133,10 +141,15 @@ impl PartialExecution {
         })
     }
 
-    /// Recomputes the states of all threads, if the worker's cache was cleared since.
-    pub fn stand<S: Source>(&mut self, source: &S, states: &mut ThreadStates<S::Thread>) {
+    /// Recomputes the states of all threads, if the worker's cache was cleared since. Fails if a
+    /// thread does something else with the same answers.
+    pub fn stand<S: Source>(
+        &mut self,
+        source: &S,
+        states: &mut ThreadStates<S::Thread>,
+    ) -> Result<(), ExploreError> {
         if self.generation == states.generation {
-            return;
+            return Ok(());
         }
         self.generation = states.generation;
         if self.threads.is_empty() {
@@ -166,10 +179,15 @@ impl PartialExecution {
                         states.follow(source, before, Transition::Created(thread))
                     }
                 };
-                let kept = self.replay(source, states, Place { thread, index: 0 }, start);
-                debug_assert!(kept, "a thread is a function of its answers");
+                if !self.replay(source, states, Place { thread, index: 0 }, start) {
+                    return Err(ExploreError::Unsupported {
+                        message: format!("thread {thread} does not repeat what it did"),
+                        site: None,
+                    });
+                }
             }
         }
+        Ok(())
     }
 
     /// Lets a thread continue from an event that was added to the graph. Returns whether its later
@@ -222,13 +240,13 @@ impl PartialExecution {
                 if lost && !faulty {
                     return false;
                 }
-                // what follows an error of the program is not needed, but what is in the graph
-                // does not depend on it
-                let mut at = 0;
-                slots.retain(|slot| {
-                    at += 1;
-                    at <= index || slot.added != 0
-                });
+                match lost {
+                    // what is in the graph does not depend on the error
+                    true => slots[index..]
+                        .iter_mut()
+                        .for_each(|slot| slot.skipped = true),
+                    false => slots.truncate(index),
+                }
                 *passed = slots.len();
                 return true;
             }
@@ -297,6 +315,7 @@ impl PartialExecution {
             value: 0,
             source: None,
             waits_since: None,
+            skipped: false,
         });
         Place {
             thread,
@@ -337,7 +356,7 @@ impl PartialExecution {
     /// Whether all events of a thread, up to a position, are in the graph.
     pub fn is_added_up_to(&self, thread: ThreadId, index: usize) -> bool {
         let slots = &self.threads[thread].slots;
-        slots[..index].iter().all(|slot| slot.added != 0)
+        !slots[..index].iter().any(Slot::is_open)
     }
 
     /// The result of a thread that has ended and whose events are all in the graph.

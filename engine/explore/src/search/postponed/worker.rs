@@ -101,7 +101,7 @@ where
                 self.queue.look()?;
             }
             self.states.trim(self.queue.options.limits.states);
-            execution.stand(source, &mut self.states);
+            execution.stand(source, &mut self.states)?;
             if let Some(at) = self.ready(&execution) {
                 if let Action::Create { thread } = execution.slot(at).label.action {
                     execution.add(at, 0);
@@ -115,7 +115,7 @@ where
                 continue;
             }
             let Some(read) = self.next_read(&execution) else {
-                let waits = execution.places().any(|at| execution.slot(at).added == 0);
+                let waits = execution.places().any(|at| execution.slot(at).is_open());
                 return match waits {
                     true => Ok(()),
                     false => self.finish(&execution),
@@ -133,7 +133,7 @@ where
         places.find(|at| {
             let slot = execution.slot(*at);
             match slot.label.action {
-                _ if slot.added != 0 => false,
+                _ if !slot.is_open() => false,
                 Action::Create { .. } => execution.is_added_up_to(at.thread, at.index),
                 Action::Write { .. } => {
                     let read = execution.read_of(*at);
@@ -232,7 +232,7 @@ where
                     self.branch(other)?;
                 }
                 // the states may have been cleared
-                execution.stand(source, &mut self.states);
+                execution.stand(source, &mut self.states)?;
             }
             _ => {}
         }
@@ -306,7 +306,7 @@ where
                 self.branch(extended)?;
             }
             let mut extended = execution.clone();
-            extended.stand(source, &mut self.states);
+            extended.stand(source, &mut self.states)?;
             if let Some(added) = by(&mut extended, choice) {
                 let kept = extended.proceed(source, &mut self.states, added);
                 if !kept || !self.may_be_consistent(&mut extended)? {
@@ -355,7 +355,7 @@ where
                 }
             }
         }
-        let pending = own.filter(|own| execution.slot(*own).added == 0);
+        let pending = own.filter(|own| execution.slot(*own).is_open());
         if let (Some(own), Some(since)) = (pending, valued) {
             if slot.waits_since.is_none() || since > 0 && later(since) {
                 found.push(ReadSource::Write(own));
@@ -369,7 +369,7 @@ where
         let location = execution.slot(read).location;
         let creates = |at: Place| {
             let slot = execution.slot(at);
-            slot.added == 0 && matches!(slot.label.action, Action::Create { .. })
+            slot.is_open() && matches!(slot.label.action, Action::Create { .. })
         };
         execution.places().any(creates)
             || (0..execution.threads.len()).any(|thread| {
@@ -380,7 +380,7 @@ where
                     false => &slots[..],
                 };
                 let pending =
-                    |slot: &Slot| slot.added == 0 && slot.is_write() && slot.location == location;
+                    |slot: &Slot| slot.is_open() && slot.is_write() && slot.location == location;
                 slots.iter().any(pending) || !own && execution.may_continue(&self.states, thread)
             })
     }
@@ -390,7 +390,7 @@ where
         let mut found = None;
         for at in execution.places() {
             let slot = execution.slot(at);
-            let open = slot.added == 0 && slot.is_read();
+            let open = slot.is_open() && slot.is_read();
             if !open || self.sources(execution, at).is_empty() {
                 continue;
             }
@@ -431,7 +431,7 @@ where
                 let read = slot.added != 0 && slot.is_rmw() && slot.is_read();
                 read && match slots.get(index + 1) {
                     None => next(),
-                    Some(slot) => write(slot) && slot.added == 0,
+                    Some(slot) => write(slot) && slot.is_open(),
                 }
             })
         })
