@@ -451,6 +451,19 @@ impl PartialExecution {
         slot.added != 0 && slot.source.is_none_or(|write| self.slot(write).added != 0)
     }
 
+    /// Whether no event of its thread in the graph follows an event, and no write of its location
+    /// follows it, or what it reads from, in coherence order.
+    pub fn is_maximal(&self, at: Place) -> bool {
+        let slot = self.slot(at);
+        let order = &self.locations[slot.location].order;
+        let write = match slot.is_write() {
+            true => Some(at),
+            false => slot.source,
+        };
+        let mut later = self.threads[at.thread].slots[at.index + 1..].iter();
+        write.as_ref() == order.last() && !later.any(|slot| slot.added != 0)
+    }
+
     /// The position in coherence order after a write; 0 after the initial one.
     pub fn position_after(&self, location: usize, write: Option<Place>) -> usize {
         let Some(write) = write else { return 0 };

@@ -115,10 +115,9 @@ where
                 continue;
             }
             let Some(read) = self.next_read(&execution) else {
-                let waits = execution.places().any(|at| execution.slot(at).is_open());
-                return match waits {
-                    true => Ok(()),
-                    false => self.finish(&execution),
+                return match self.resolve_waits(&mut execution)? {
+                    true => self.finish(&execution),
+                    false => Ok(()),
                 };
             };
             if !self.read(&mut execution, read)? {
@@ -255,12 +254,17 @@ where
         }
         let free = |position: &usize| !execution.is_taken(location, *position);
         let positions: Vec<usize> = positions.filter(free).collect();
-        self.extend(execution, positions.into_iter(), |extended, position| {
-            extended.add(write, 0);
-            let order = &mut extended.locations[location].order;
-            order.insert(position, write);
-            Some(write)
-        })
+        self.extend(
+            execution,
+            positions.into_iter(),
+            false,
+            |extended, position| {
+                extended.add(write, 0);
+                let order = &mut extended.locations[location].order;
+                order.insert(position, write);
+                Some(write)
+            },
+        )
     }
 
     /// Lets a read read from each write that it may read from, and from one that is added later, and
@@ -269,34 +273,42 @@ where
     fn read(&mut self, execution: &mut PartialExecution, read: Place) -> Result<bool, Halt> {
         let location = execution.slot(read).location;
         let mut sources = Vec::new();
-        if self.may_be_written(execution, read) {
+        let may_wait = self.may_be_written(execution, read);
+        if may_wait {
             sources.push(ReadSource::Later);
         }
         sources.extend(self.sources(execution, read));
-        self.extend(execution, sources.into_iter(), |extended, source| {
-            let write = match source {
-                ReadSource::Later => {
-                    let now = extended.time;
-                    extended.slot_mut(read).waits_since = Some(now);
-                    return None;
-                }
-                ReadSource::Initial => None,
-                ReadSource::Write(write) => Some(write),
-            };
-            let value = extended.value_of(location, write);
-            extended.add(read, value);
-            extended.slot_mut(read).source = write;
-            Some(read)
-        })
+        self.extend(
+            execution,
+            sources.into_iter(),
+            may_wait,
+            |extended, source| {
+                let write = match source {
+                    ReadSource::Later => {
+                        let now = extended.time;
+                        extended.slot_mut(read).waits_since = Some(now);
+                        return None;
+                    }
+                    ReadSource::Initial => None,
+                    ReadSource::Write(write) => Some(write),
+                };
+                let value = extended.value_of(location, write);
+                extended.add(read, value);
+                extended.slot_mut(read).source = write;
+                Some(read)
+            },
+        )
     }
 
     /// Extends an execution in each of these ways, and explores what follows except for the last
-    /// that is consistent, which it is left in. `by` returns the event that it adds to the graph.
+    /// that is consistent, which it is left in. `by` returns the event that it adds to the graph;
+    /// with `may_wait`, one after which its thread waits is left out: its thread waits already.
     /// Returns whether one is consistent.
     fn extend<C>(
         &mut self,
         execution: &mut PartialExecution,
         choices: impl Iterator<Item = C>,
+        may_wait: bool,
         by: impl Fn(&mut PartialExecution, C) -> Option<Place>,
     ) -> Result<bool, Halt> {
         let source = self.queue.source;
@@ -309,7 +321,8 @@ where
             extended.stand(source, &mut self.states)?;
             if let Some(added) = by(&mut extended, choice) {
                 let kept = extended.proceed(source, &mut self.states, added);
-                if !kept || !self.may_be_consistent(&mut extended)? {
+                let waits = may_wait && self.waits(&extended, added.thread);
+                if !kept || waits || !self.stays_consistent(&mut extended, added)? {
                     continue;
                 }
             }
@@ -320,6 +333,40 @@ where
             *execution = extended;
         }
         Ok(found)
+    }
+
+    /// Whether a thread has read that something has not happened that it waits for.
+    fn waits(&self, execution: &PartialExecution, thread: ThreadId) -> bool {
+        match execution.next(&self.states, thread) {
+            Some(Next::Blocked { wait, .. }) => wait.awaited().is_some(),
+            _ => false,
+        }
+    }
+
+    /// Lets the reads that wait for a write read the last one, if that is what their threads wait
+    /// with. Returns whether all events are in the graph then, and it may be consistent.
+    fn resolve_waits(&mut self, execution: &mut PartialExecution) -> Result<bool, Halt> {
+        let mut changed = false;
+        loop {
+            let mut places = execution.places();
+            let open = places.find(|at| execution.slot(*at).is_open());
+            drop(places);
+            let Some(at) = open else { break };
+            if !execution.slot(at).is_read() {
+                return Ok(false);
+            }
+            let location = execution.slot(at).location;
+            let last = execution.locations[location].order.last().copied();
+            let value = execution.value_of(location, last);
+            execution.add(at, value);
+            execution.slot_mut(at).source = last;
+            let kept = execution.proceed(self.queue.source, &mut self.states, at);
+            if !kept || !self.waits(execution, at.thread) {
+                return Ok(false);
+            }
+            changed = true;
+        }
+        Ok(!changed || self.may_be_consistent(execution)?)
     }
 
     /// The positions in coherence order that an event may have, as the number of writes before it.
@@ -400,6 +447,18 @@ where
             found = found.or(Some(at));
         }
         found
+    }
+
+    /// As `may_be_consistent`, for a graph to which this event was added.
+    fn stays_consistent(
+        &mut self,
+        execution: &mut PartialExecution,
+        added: Place,
+    ) -> Result<bool, Halt> {
+        match execution.consistent && self.checker.extensible && execution.is_maximal(added) {
+            true => Ok(true),
+            false => self.may_be_consistent(execution),
+        }
     }
 
     /// Whether the graph is consistent; or not, but a larger one may be.
