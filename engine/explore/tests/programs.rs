@@ -1,10 +1,10 @@
 //! What exploring compiled C programs must find.
 use cat::Model;
 use explore::ProgramSource;
-use explore::{explore, Acyclic, Exploration, FaultKind, Options};
+use explore::{explore, Acyclic, Exploration, Fault, FaultKind, Options};
 use program::interpreter::Limits;
 use program::Program;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 fn explored(name: &str, model: &str, workers: usize) -> Exploration {
     explored_twice(name, model, workers).0
@@ -94,6 +94,43 @@ fn tracking_dependencies_changes_no_answer() {
             let (off, on) = explored_twice(name, model, 1);
             assert_eq!(off.counts, on.counts, "{name} {model}");
             assert_eq!(kinds(&off), kinds(&on), "{name} {model}");
+        }
+    }
+}
+
+#[test]
+fn both_searches_find_the_same_where_program_order_and_reads_from_are_acyclic() {
+    // PROGRAMS names a folder with more programs
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let fixtures = root.join("../program/tests/fixtures");
+    let folders = [
+        Some(fixtures),
+        std::env::var_os("PROGRAMS").map(PathBuf::from),
+    ];
+    let files = folders.into_iter().flatten().flat_map(|folder| {
+        let entries = std::fs::read_dir(folder).expect("a folder");
+        entries.map(|entry| entry.expect("a file").path())
+    });
+    let models = root.join("../../models");
+    for path in files.filter(|path| path.extension().is_some_and(|e| e == "ll")) {
+        let text = std::fs::read_to_string(&path).expect("a program");
+        let program = Program::from_ir(&text).expect("a supported program");
+        for name in ["sc.cat", "rc11.cat"] {
+            let model = Model::load(&models.join(name), std::slice::from_ref(&models));
+            let model = model.expect("a model");
+            let [one, other] = [Acyclic::ProgramOrder, Acyclic::Dependencies].map(|acyclic| {
+                let options = Options {
+                    workers: 1,
+                    acyclic: Some(acyclic),
+                    ..Options::default()
+                };
+                let mut source = ProgramSource::new(&program, Limits::default());
+                let found = source.explore(&model, &options).expect("an exploration");
+                let faults = found.violations.iter().map(|v| v.fault.clone());
+                let faults: Vec<Fault> = faults.collect();
+                (found.counts.complete, faults, found.truncations.len())
+            });
+            assert_eq!(one, other, "{} {name}", path.display());
         }
     }
 }
