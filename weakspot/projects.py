@@ -24,7 +24,7 @@ from weakspot.harness.campaign.tools import installed
 from weakspot.harness.checkers import CHECKERS
 from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.material import generator
-from weakspot.harness.corpus.models import LANGUAGE, Model
+from weakspot.harness.corpus.models import LANGUAGE, Model, of_machines
 from weakspot.harness.gate import baseline
 from weakspot.harness.gate import config as gate_config
 from weakspot.harness.gate.outcome import GateOutcome
@@ -94,13 +94,24 @@ class Relaxations(Results[Relaxed]):
         bounds: Bounds,
         report: Report,
         *,
+        machines: Sequence[Model] = (),
         fences: bool,
     ) -> None:
         self._read, self._bounds, self._groups = read, bounds, read(report)
-        self._explorations = {each.name: Explorations(each, bounds) for each in models}
+        self._explorations = {
+            each.name: Explorations(each, bounds, also=machines) for each in models
+        }
         prices = Prices()
         super().__init__(
-            searches(self._groups, models, bounds, fences=fences, prices=prices, report=report)
+            searches(
+                self._groups,
+                models,
+                bounds,
+                machines=machines,
+                fences=fences,
+                prices=prices,
+                report=report,
+            )
         )
 
     @property
@@ -136,23 +147,27 @@ def relax(
     what: Sources,
     *,
     models: Sequence[str] = (LANGUAGE,),
+    machine_models: Sequence[str] | None = None,
     fences: bool = False,
     bounds: Bounds | None = None,
     build: Build = NO_OPTIONS,
     progress: Progress | None = None,
 ) -> Relaxations:
     """The weakest memory orders with which programs are still safe: one result per structure, or
-    version of its source, and model. With `fences`, fences beside weaker accesses too.
+    version of its source, and model. With `fences`, fences beside weaker accesses too. The user's
+    own programs must be safe under `machine_models` too, by default those of `check` if `models`
+    are not given.
 
     Raises BadInput for a model that programs are not explored under, and for litmus tests.
     """
     report = _reading(progress)
     under = explorable(models)
+    machines = explorable(of_machines(() if models == (LANGUAGE,) else models, machine_models))
 
     def read(report: Report) -> tuple[ProgramGroup, ...]:
         return program_groups(paths_of(what), build=build, report=report)
 
-    return Relaxations(read, under, bounds or Bounds(), report, fences=fences)
+    return Relaxations(read, under, bounds or Bounds(), report, machines=machines, fences=fences)
 
 
 def compare_orders(
@@ -258,6 +273,7 @@ def campaign(
     what: Sources = "all",
     *,
     models: Sequence[str] = (),
+    machine_models: Sequence[str] | None = None,
     checkers: Sequence[str] = ("all",),
     on: Sequence[str] = ("local",),
     seconds_run: float = 1.0,
@@ -280,6 +296,7 @@ def campaign(
     plan = Plan(
         what=tuple(paths_of(what)),
         models=tuple(models),
+        machine_models=of_machines(models, machine_models),
         checkers=CHECKERS.names() if "all" in checkers else tuple(checkers),
         machines=tuple(on) if seconds_run else (),
         runners=RUNNERS.names() if seconds_run else (),

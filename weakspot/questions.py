@@ -144,6 +144,7 @@ def check(
     *,
     models: Sequence[str] = (),
     checker: str | None = None,
+    machine_models: Sequence[str] | None = None,
     tests: bool = False,
     witnesses: bool = False,
     seconds: float = 20.0,
@@ -153,14 +154,16 @@ def check(
 ) -> Answers[Exploration | Verdict]:
     """Explore programs, and decide tests, under memory models.
 
-    Without `models` a structure has its own, and anything else has defaults. `checker` names one
+    Without `models` a structure has its own, and anything else has defaults: what is safe under
+    those of the language is then explored under `machine_models` too, which may also be given with
+    `models`. `checker` names one
     that decides tests, "all" for each that is installed; `witnesses` asks for one that shows
     executions. The litmus tests of the user's own programs are decided where they show a
     violation, and all of them if `tests`, a checker or witnesses are asked for. `seconds` limits
     the time for one test under one model, `bounds` the exploration of one program under one model.
     What a limit leaves open is Unknown.
     """
-    asked = _asked(what, models, seconds, bounds, build, progress)
+    asked = _asked(what, models, seconds, bounds, build, progress, machine_models=machine_models)
     checkers = choose_checkers(checker, witnesses=witnesses)
 
     def work(campaign: Campaign) -> None:
@@ -226,12 +229,13 @@ def explore(
     what: What | Iterable[What],
     *,
     models: Sequence[str] = (),
+    machine_models: Sequence[str] | None = None,
     bounds: Bounds | None = None,
     build: Build = NO_OPTIONS,
     progress: Progress | None = None,
 ) -> Answers[Exploration]:
     """Explore every execution of programs under memory models; see `check`."""
-    asked = _asked(what, models, 20.0, bounds, build, progress)
+    asked = _asked(what, models, 20.0, bounds, build, progress, machine_models=machine_models)
     return asked.answers((Exploration,), Campaign.explore)
 
 
@@ -290,10 +294,12 @@ def _asked(
     progress: Progress | None,
     *,
     seconds_run: float = 1.0,
+    machine_models: Sequence[str] | None = None,
 ) -> _Asked:
     limits = bounds or Bounds()
     plan = Plan(
         what=tuple(map(_name, _listed(what))),
+        machine_models=corpus_models.of_machines(models, machine_models),
         seconds_check=seconds,
         seconds_run=seconds_run,
         loops=limits.loops,

@@ -39,6 +39,7 @@ from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.store import RecordStore
 from weakspot.harness.campaign.tools import Tools, installed
 from weakspot.harness.checkers import CHECKERS, Checker, unknown
+from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.material import Material, gather, joined
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.judge.findings import judge
@@ -194,11 +195,33 @@ class Campaign(Events):
         for note in planning.notes(jobs.skipped):
             self.note(note)
         self._ask(jobs)
+        self._explore_weaker(limits)
         explorations = self.store.record().explorations
         self.material = joined(self.material, explorations)
         self._subjects()
         if self.tools.repairs is not None:
             self._ask(Jobs(self.tools.repairs(self.material, explorations, self._under, limits)))
+
+    def _explore_weaker(self, limits: Bounds) -> None:
+        """Explore what is safe so far under the models of machines too."""
+        chosen = planning.models(self.plan.machine_models, self.tools.model)
+        weaker = [each for each in chosen if each.name not in self._under.models]
+        found = planning.safe(self.material, self.store.record().explorations, self._under)
+        if not weaker or not found.programs:
+            return
+        names = [each.name for each in weaker]
+        self._under = planning.under([*self._under.models.values(), *weaker])
+        asked = planning.with_models(found, names)
+        self._ask(planning.explorations(asked, self._under, self.tools.explorer, limits))
+        also = {each.name for each in found.programs}
+        programs = (
+            msgspec.structs.replace(each, models=(*each.models, *names))
+            if each.name in also
+            else each
+            for each in self.material.programs
+        )
+        self.material = msgspec.structs.replace(self.material, programs=tuple(programs))
+        self.describe()
 
     def checkers(self) -> list[Checker]:
         """The checkers of the plan that are installed; the others are noted."""

@@ -137,6 +137,29 @@ def explorations(
     return Jobs(jobs, skipped)
 
 
+def safe(material: Material, explorations: Iterable[Exploration], asked: UnderModels) -> Material:
+    """The material with those of the user's own programs alone that are safe under the models of
+    the language that they were explored under, which are at least one."""
+    own = {each.name for each in material.structures if not each.recorded}
+    results: dict[str, set[str]] = {}
+    for each in explorations:
+        model = asked.models.get(each.model)
+        if model is not None and model.role == "language":
+            results.setdefault(each.program, set()).add(each.result)
+    programs = tuple(
+        each
+        for each in material.programs
+        if each.structure in own and results.get(each.name) == {"Safe"}
+    )
+    return msgspec.structs.replace(material, programs=programs)
+
+
+def with_models(material: Material, names: Sequence[str]) -> Material:
+    """The material, with these models instead of the programs' own."""
+    programs = (msgspec.structs.replace(each, models=tuple(names)) for each in material.programs)
+    return msgspec.structs.replace(material, programs=tuple(programs))
+
+
 def relevant(material: Material, explorations: Iterable[Exploration], explorer: Explorer) -> Wanted:
     """Which tests matter, by name and model, if those of the user's own programs are not asked for:
     these only where a violation is their cycle, or where the program cannot be explored."""

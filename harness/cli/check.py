@@ -13,6 +13,7 @@ from weakspot.harness.cli.options import (
     bound_options,
     checker_option,
     compiled_option,
+    machine_models,
     model_option,
     output_options,
     source_options,
@@ -114,6 +115,7 @@ def check(
         answers = questions.check(
             what,
             models=models,
+            machine_models=machine_models(),
             checker=checker,
             tests=tests or form == "herd",
             witnesses=witnesses,

@@ -105,6 +105,19 @@ def listed(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...])
     return tuple(dict.fromkeys(name for name in names if name))
 
 
+def machine_models() -> tuple[str, ...]:
+    """The models that the command's safe programs are explored under too: none where the user names
+    models; else those of the project's configuration, or the defaults."""
+    from weakspot.harness.corpus.models import MACHINES
+    from weakspot.harness.gate import config
+    from weakspot.system import project_file
+
+    if _given("models"):
+        return ()
+    file = project_file.find(Path.cwd())
+    return MACHINES if file is None else config.machine_models_of(file)
+
+
 def what_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.argument("what", nargs=-1, required=True, metavar="WHAT…")(command)
 

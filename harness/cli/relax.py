@@ -8,7 +8,13 @@ import click
 
 from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, keeping
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.options import bound_options, listed, source_options, what_argument
+from weakspot.harness.cli.options import (
+    bound_options,
+    listed,
+    machine_models,
+    source_options,
+    what_argument,
+)
 from weakspot.harness.cli.output import json_lines, say, watched
 from weakspot.harness.corpus.models import LANGUAGE
 
@@ -128,6 +134,7 @@ def relax(
         results = projects.relax(
             what,
             models=models,
+            machine_models=machine_models(),
             fences=fences,
             bounds=bounds,
             build=build,

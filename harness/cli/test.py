@@ -17,6 +17,7 @@ from weakspot.harness.cli.options import (
     duration,
     listed,
     machine_forms,
+    machine_models,
     model_option,
     source_options,
     timeout_option,
@@ -115,6 +116,7 @@ def test(
         folder, record = projects.campaign(
             what or "all",
             models=models,
+            machine_models=machine_models(),
             checkers=checkers,
             on=machines,
             seconds_run=seconds,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -21,6 +22,10 @@ from weakspot.system import herdtools
 
 LANGUAGE = "rc20"
 """The model of C and C++ where none is named."""
+
+MACHINES: tuple[str, ...] = ("imm",)
+"""The models under which programs that are safe under those of the language are explored too:
+weaker in some respect, as machines are."""
 
 Role = Literal["reference", "language", "hardware", "paper"]
 
@@ -43,6 +48,7 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     stronger_than: tuple[str, ...] = ()
     earlier: str = ""
     permitted: str = ""
+    beyond: str = ""
     reference: str = ""
     about: str = ""
 
@@ -61,6 +67,14 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def applies_to(self, machine: str) -> bool:
         """Whether observing a forbidden outcome on this kind of machine contradicts the model."""
         return not self.machines or machine in self.machines
+
+
+def of_machines(models: Sequence[str], chosen: Sequence[str] | None) -> tuple[str, ...]:
+    """The models that safe programs are explored under too: those that are chosen; else the
+    defaults, unless `models` are."""
+    if chosen is None:
+        return () if models else MACHINES
+    return tuple(chosen)
 
 
 def include_folders(model: Model) -> list[Path]:

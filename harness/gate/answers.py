@@ -85,6 +85,7 @@ class Answers:
         ToolFailed for one that cannot be read or compiled, and Stopped on Ctrl-C."""
         jobs = [job for file in files for job in self._jobs(file)]
         self._ask(jobs)
+        self._ask([job for file in files for job in self._weaker(file)])
         self._ask([job for file in files for job in self._compared(file)])
         place = {file: at for at, file in enumerate(files)}
         self.answered.sort(key=lambda each: place[each.job.file])
@@ -121,6 +122,22 @@ class Answers:
             raise BadInput(f"nothing decides {file}: {reasons[0]}", place=str(self.path(file)))
         for model, why in zip(asked, reasons, strict=True):
             if why:
+                self.notes.append(f"{file}: {why}")
+            else:
+                yield self._job(file, model)
+
+    def _weaker(self, file: str) -> Iterator[ScenarioJob]:
+        """A program that is safe so far, under the models of machines."""
+        here = [each for each in self.answered if each.job.file == file]
+        found = [each.answer.exploration for each in here]
+        if not found or any(each is None or each.result != "Safe" for each in found):
+            return
+        if not any(each.job.model.role == "language" for each in here):
+            return
+        for model in self.config.machine_models:
+            if model.name in {each.job.model.name for each in here}:
+                continue
+            if why := self._explorer.applicable(model):
                 self.notes.append(f"{file}: {why}")
             else:
                 yield self._job(file, model)

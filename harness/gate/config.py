@@ -1,6 +1,7 @@
 """A project's configuration: weakspot.toml, or [tool.weakspot] in pyproject.toml.
 
     models = ["rc20"]                  names, or paths of cat files
+    machine_models = ["imm"]           the same, for programs that are safe under models
 
     [build]                            how programs are compiled, for every command
     include = ["include"]              folders of headers
@@ -48,7 +49,7 @@ from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.harness import machines
 from weakspot.harness.campaign import plan
-from weakspot.harness.corpus.models import LANGUAGE, Model
+from weakspot.harness.corpus.models import LANGUAGE, MACHINES, Model
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.system import project_file, toml
 from weakspot.system.durations import seconds_of
@@ -95,6 +96,7 @@ class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
 class _Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     models: tuple[str, ...] = ()
+    machine_models: tuple[str, ...] = MACHINES
     build: BuildTable = BuildTable()
     asm: tuple[Meaning, ...] = ()
     gate: Gate = Gate()
@@ -110,6 +112,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     gate: Gate = Gate()
     run: Run = Run()
     models: tuple[Model, ...]
+    machine_models: tuple[Model, ...] = ()
     build: Build = NO_OPTIONS
     scenarios: tuple[str, ...] = ()  # files, relative to root, sorted
     baseline: Path
@@ -135,6 +138,11 @@ def build_of(path: Path) -> Build:
 def models_of(path: Path) -> tuple[str, ...]:
     """The models that a configuration names; none are a command's defaults. Raises BadInput."""
     return tuple(_model_names(path.parent, _read_tables(path)[0].models))
+
+
+def machine_models_of(path: Path) -> tuple[str, ...]:
+    """The models of machines that a configuration names, or the defaults. Raises BadInput."""
+    return tuple(_model_names(path.parent, _read_tables(path)[0].machine_models))
 
 
 def _read_tables(path: Path) -> tuple[_Tables, toml.Text, toml.Steps]:
@@ -209,6 +217,10 @@ def _checked(
         chosen = plan.models(list(_model_names(folder, tables.models)) or [LANGUAGE])
     except BadInput as error:
         raise wrong("", "models", error.message, error.advice) from error
+    try:
+        machine_models = plan.models(list(_model_names(folder, tables.machine_models)))
+    except BadInput as error:
+        raise wrong("", "machine_models", error.message, error.advice) from error
     if gate.baseline and not (folder / gate.baseline).parent.is_dir():
         raise wrong("gate", "baseline", f"the folder of {gate.baseline} does not exist")
     seconds("run", "seconds", tables.run.seconds)
@@ -236,6 +248,7 @@ def _checked(
         gate=gate,
         run=tables.run,
         models=tuple(chosen),
+        machine_models=tuple(machine_models),
         build=Build(below=build),
         scenarios=tuple(sorted(scenarios)),
         baseline=folder / (gate.baseline or BASELINE),

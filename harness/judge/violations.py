@@ -35,12 +35,13 @@ _Same = tuple[str, str, tuple[str, ...], bool]  # kind, message, place, whether 
 
 def violations_of(record: Record, finding: Finding) -> list[tuple[Exploration, Violation]]:
     """The violations that a finding reports, one per model."""
+    given = record.explorations_of.get(finding.subject, ())
     return [
         (exploration, violation)
-        for exploration in record.explorations_of.get(finding.subject, ())
+        for exploration in given
         for violation in (*exploration.violations, *exploration.warnings)
         if _VIOLATIONS[violation.kind] == finding.id
-        and finding.message == _message(exploration, violation)
+        and finding.message == _message(exploration, violation, given)
         and finding.sites[:1] == violation.sites[:1]
         and any(describe_exploration(exploration) == each.text for each in finding.evidence)
     ]
@@ -70,7 +71,7 @@ def explored(record: Record) -> Iterator[Finding]:
         for exploration in explorations:
             for violation in (*exploration.violations, *exploration.warnings):
                 recorded = (name, exploration.model) in known
-                message = _message(exploration, violation)
+                message = _message(exploration, violation, explorations)
                 key = (violation.kind, message, violation.sites[:1], recorded)
                 found.setdefault(key, []).append((exploration, violation))
         for (kind, message, _, recorded), given in found.items():
@@ -159,11 +160,24 @@ def _models_differ(record: Record, run: ProgramRun, safe: Sequence[Exploration])
     )
 
 
-def _message(exploration: Exploration, violation: Violation) -> str:
-    """What happens, and that earlier editions of the standard permit the program if they do."""
-    permitted = models.load()[exploration.model].permitted if violation.absent_under else ""
-    aside = f" ({permitted})" if permitted else ""
-    return f"{exploration.program}: {violation.message}{aside}"
+def _message(
+    exploration: Exploration, violation: Violation, explorations: Sequence[Exploration]
+) -> str:
+    """What happens, and what the models say of it that do not agree: that earlier editions of the
+    standard permit the program, or that machines do more than the model of the language says."""
+    known = models.load()
+    model = known.get(exploration.model)
+    aside = ""
+    if model is not None and violation.absent_under:
+        aside = model.permitted
+    elif model is not None and model.acyclic == "dependencies":
+        language = {name for name, each in known.items() if each.role == "language"}
+        safe = [each.model for each in explorations if each.result == "Safe"]
+        safe = [name for name in safe if name in language]
+        weaker = next((each.beyond for each in known.values() if each.beyond), "")
+        if safe and weaker:
+            aside = f"safe under {' and '.join(safe)}; {weaker}"
+    return f"{exploration.program}: {violation.message}{f' ({aside})' if aside else ''}"
 
 
 def _fix(name: str, record: Record, explorations: Sequence[Exploration], given: _Found) -> str:

@@ -89,7 +89,8 @@ class ExplainOrders(Job, frozen=True, kw_only=True):
 
 class Explorations:
     """The explorations of programs under one model and within the same bounds, none of which takes
-    longer than until `end`."""
+    longer than until `end`. What is safe under the model is explored under those of `also`, one
+    after the other, as long as it is safe."""
 
     def __init__(
         self,
@@ -97,39 +98,56 @@ class Explorations:
         bounds: Bounds,
         executor: Executor | None = None,
         *,
+        also: Sequence[Model] = (),
         end: Deadline = NEVER,
     ) -> None:
-        self.model, self.bounds, self._end = model, bounds, end
+        self.model, self.also = model, tuple(also)
+        self.bounds, self._end = bounds, end
         self._store, self._executor = MemoryStore(), executor or LocalExecutor()
-        self._under = f"{model_digest(model.of_programs.path)}:{model.name}:{bounds}"
+        self._models = {
+            f"{model_digest(each.of_programs.path)}:{each.name}:{bounds}": each
+            for each in (model, *also)
+        }
 
     def of(
         self, program: Program, *, stop_at_first: bool = True, threads: int = 1
     ) -> ExplorationDict:
         """What the program violates. With one thread, what is found first is always the same."""
-        job = ExploreOrders(
-            key=f"{program.digest}:{self._under}:{threads}:{stop_at_first}",
-            program=program,
-            model=self.model,
-            bounds=self.bounds,
-            threads=threads,
-            stop_at_first=stop_at_first,
-            end=self._end,
-        )
-        return cast("ExplorationDict", answer_of(job, self._store, self._executor))
+        found: ExplorationDict | None = None
+        for under, model in self._models.items():
+            job = ExploreOrders(
+                key=f"{program.digest}:{under}:{threads}:{stop_at_first}",
+                program=program,
+                model=model,
+                bounds=self.bounds,
+                threads=threads,
+                stop_at_first=stop_at_first,
+                end=self._end,
+            )
+            found = cast("ExplorationDict", answer_of(job, self._store, self._executor))
+            if found["result"] != "Safe":
+                break
+        assert found is not None
+        return found
 
     def explained(
         self, program: Program, habits: Habits, *, structure: str, scenario: str
     ) -> Exploration:
         """What the program, whose accesses depend on one another as `habits` say, violates, with
         the litmus tests of that."""
-        job = ExplainOrders(
-            key=f"{program.digest}:{self._under}:{structure}/{scenario}",
-            program=program,
-            habits=habits,
-            model=self.model,
-            bounds=self.bounds,
-            structure=structure,
-            scenario=scenario,
-        )
-        return cast(Exploration, answer_of(job, self._store, self._executor))
+        found: Exploration | None = None
+        for under, model in self._models.items():
+            job = ExplainOrders(
+                key=f"{program.digest}:{under}:{structure}/{scenario}",
+                program=program,
+                habits=habits,
+                model=model,
+                bounds=self.bounds,
+                structure=structure,
+                scenario=scenario,
+            )
+            found = cast(Exploration, answer_of(job, self._store, self._executor))
+            if found.result != "Safe":
+                break
+        assert found is not None
+        return found

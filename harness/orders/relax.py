@@ -130,6 +130,7 @@ class Relaxing:
             subject=self._subject,
             version=self._version,
             model=self._questions.model.name,
+            machine_models=tuple(each.name for each in self._questions.also),
             annotations=tuple(self._used),
             scenarios=tuple(scene.name for scene in self._trials.scenes),
             left_out=tuple(self._left_out),
@@ -355,14 +356,18 @@ def searches(
     models: Sequence[Model],
     bounds: Bounds,
     *,
+    machines: Sequence[Model] = (),
     fences: bool = False,
     prices: Prices | None = None,
     report: Report = lambda _: None,
 ) -> Iterator[Relaxing]:
-    """The searches to run, one after the other: one per model and version of a group's source."""
+    """The searches to run, one after the other: one per model and version of a group's source. What
+    is safe under a model must be safe under those of `machines` too; the orders of the corpus are
+    recorded without."""
     for group, model in itertools.product(groups, models):
         report(f"{group.name} under {model.name}")
-        explorations = Explorations(model, bounds)
+        also = () if group.structure else machines
+        explorations = Explorations(model, bounds, also=also)
         for version in versions(group, explorations, report=report):
             yield Relaxing(version, explorations, fences=fences, prices=prices, report=report)
 

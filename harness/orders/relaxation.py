@@ -51,7 +51,8 @@ class LeftOut(msgspec.Struct, frozen=True):
 
 class Relaxed(msgspec.Struct, frozen=True, kw_only=True):
     """The result for a structure under a model, or for one version of it, in which case `version`
-    names the scenarios of that version only.
+    names the scenarios of that version only. What is safe under the model is safe under the
+    `machine_models` too.
 
     `weakest` are the minimal assignments, in the order of `annotations`, the cheapest first: by
     their measured cost on this machine if `measured`, else by `strength.cost`. `suffices` says
@@ -65,6 +66,7 @@ class Relaxed(msgspec.Struct, frozen=True, kw_only=True):
     subject: str
     version: tuple[str, ...]
     model: str
+    machine_models: tuple[str, ...]
     annotations: tuple[Annotation, ...]
     scenarios: tuple[str, ...]
     left_out: tuple[LeftOut, ...]
@@ -78,6 +80,11 @@ class Relaxed(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     measured: bool = False
     sequential: tuple[str, ...] = ()
+
+    @property
+    def under(self) -> str:
+        """The models, as messages name them."""
+        return " and ".join((self.model, *self.machine_models))
 
     @property
     def best(self) -> Weakest | None:
@@ -106,7 +113,7 @@ def findings(relaxed: Relaxed) -> tuple[Finding, ...]:
     count = len(relaxed.scenarios)
     evidence = Evidence(
         "exploration",
-        f"Safe under {relaxed.model} with all of the weakest memory orders together: "
+        f"Safe under {relaxed.under} with all of the weakest memory orders together: "
         f"{_plural(best.executions, 'execution')} of {_plural(count, 'scenario')}",
     )
     return tuple(

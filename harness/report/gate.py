@@ -64,8 +64,12 @@ def gate(outcome: GateOutcome, out: Console) -> None:
 
 
 def closing(outcome: GateOutcome) -> str:
-    """`1 finding, 5 scenarios safe, 0.4 s`"""
-    counts = Counter(each.result for each in outcome.scenarios)
+    """`1 finding, 5 scenarios safe, 0.4 s`. A scenario is safe if it is under all its models."""
+    results: dict[str, set[str]] = {}
+    changed = {each.file for each in outcome.scenarios if not each.unchanged}
+    for each in outcome.scenarios:
+        results.setdefault(each.file, set()).add(each.result)
+    counts = Counter(found.pop() for found in results.values() if len(found) == 1)
     accepted = sum(each.status == "accepted" for each in outcome.findings)
     others = sum(each.status == "told" for each in outcome.findings)
     parts = [
@@ -75,7 +79,7 @@ def closing(outcome: GateOutcome) -> str:
         f"{amount(counts['Safe'], 'scenario')} safe" if counts["Safe"] else "",
         f"{amount(counts['Ok'], 'test')} as expected" if counts["Ok"] else "",
         f"{len(outcome.undecided)} undecided" if outcome.undecided else "",
-        f"{sum(each.unchanged for each in outcome.scenarios)} unchanged",
+        f"{len(results.keys() - changed)} unchanged",
         f"{outcome.seconds:.1f} s",
     ]
     return ", ".join(part for part in parts if part and part != "0 unchanged")

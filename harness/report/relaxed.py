@@ -32,7 +32,7 @@ def relaxed(found: Relaxed, out: Console, *, witnesses: bool = False) -> None:
             (found.subject, "bold"),
             f" ({', '.join(found.version)})" if found.version else "",
             f"  {amount(len(found.annotations), 'annotation')} in "
-            f"{amount(len(found.scenarios), 'scenario')} under {found.model}",
+            f"{amount(len(found.scenarios), 'scenario')} under {found.under}",
         )
     )
     for line in columns(_table(found), indent=2):

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
+from weakspot.harness.corpus import models
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import bar, columns, style
 from weakspot.harness.values.agreement import conclusive, contradicts, states_seen_by_one_runner
@@ -24,19 +25,19 @@ from weakspot.harness.values.descriptions import (
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.numbers import amount, rounded, times
-from weakspot.harness.values.record import Record, unique
+from weakspot.harness.values.record import Record, program_name, unique
 from weakspot.harness.values.state import State, state_text, within
 from weakspot.harness.values.verdict import Verdict
 
 
 def explorations(record: Record, out: Console) -> None:
     """One row per program, one column per model; below, the limits that were reached."""
-    models = unique(each.model for each in record.explorations)
-    rows: list[list[str | Text]] = [["program", *models]]
+    under = unique(each.model for each in record.explorations)
+    rows: list[list[str | Text]] = [["program", *under]]
     for name, given in record.explorations_of.items():
         of = {each.model: each for each in given}
-        rows.append([name, *(_result(of.get(model)) for model in models)])
-    for line in columns(rows) if models else ():
+        rows.append([name, *(_result(of.get(model)) for model in under)])
+    for line in columns(rows) if under else ():
         out.print(line)
     for each in record.explorations:
         if each.reasons:
@@ -45,14 +46,67 @@ def explorations(record: Record, out: Console) -> None:
     for name, given in record.explorations_of.items():
         if any(each.threads == 0 for each in given):
             out.print(Text(f"{name} {STARTS_NO_THREAD}", style="dim"))
-    for note in record.manifest.notes:
+    for note in (*_races(record), *_left_out(record), *record.manifest.notes):
         out.print(Text(note, style="dim"))
-    if models:
+    if under:
         runs = sum(each.executions for each in record.explorations)
         seconds = sum(each.seconds for each in record.explorations)
         out.print(Text(f"{amount(runs, 'execution')} explored in {seconds:.1f} s", style="dim"))
         if record.verdicts:
             out.print()
+
+
+def _races(record: Record) -> Iterator[str]:
+    """The programs that race under a model that defines races and are Safe under others."""
+    for name, given in record.explorations_of.items():
+        racy = {e.model for e in given if any(v.kind == "race" for v in e.violations)}
+        silent = [
+            e.model
+            for e in given
+            if e.result == "Safe" and record.model[e.model].role != "language"
+        ]
+        if racy and silent:
+            yield (
+                f"{name} has a data race under {_and(racy)}: {_and(silent)} "
+                f"{'define' if len(silent) > 1 else 'defines'} no races, and Safe there means that "
+                "nothing else goes wrong"
+            )
+
+
+def _left_out(record: Record) -> Iterator[str]:
+    """What the models of the language leave out, if no other model was asked."""
+    own = {each.name for each in record.structures if not each.recorded}
+    programs = {
+        program_name(each.name, scenario.name)
+        for each in record.structures
+        if each.name in own
+        for scenario in each.scenarios
+    }
+    asked = unique(each.model for each in record.explorations)
+    if record.manifest.plan.machine_models or any(_may_load_late(name) for name in asked):
+        return
+    safe = unique(
+        each.model
+        for each in record.explorations
+        if each.program in programs
+        and each.result == "Safe"
+        and record.model[each.model].role == "language"
+    )
+    if safe:
+        yield (
+            f"{_and(safe)} {'leave' if len(safe) > 1 else 'leaves'} out that a load takes its "
+            "value after later stores of its thread, as on Armv8, POWER and RISC-V machines: "
+            f"--model {','.join((*asked, *models.MACHINES))} explores that too"
+        )
+
+
+def _may_load_late(name: str) -> bool:
+    known = models.load().get(name)
+    return known is None or known.acyclic == "dependencies"
+
+
+def _and(names: Iterable[str]) -> str:
+    return " and ".join(sorted(names))
 
 
 def _result(exploration: Exploration | None) -> Text:

@@ -35,15 +35,17 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """What a campaign is to do. Two runs with equal plans are one campaign.
 
     `what` is as the user gave it: structures, C files, litmus files, folders. Without `models`
-    each structure has its own. `seconds_check` limits the check of one test under one model,
-    `seconds_run` is how long one test runs on one machine; `loops`, `executions`,
+    each structure has its own. The user's programs that are safe under the models of the language
+    are explored under `machine_models` too. `seconds_check` limits the check of one test under one
+    model, `seconds_run` is how long one test runs on one machine; `loops`, `executions`,
     `seconds_explore`, `events`, `instructions` and `calls` limit the exploration of one program
-    under one model. `compiled` are the
-    compiler configurations whose code for the tests is compared with them.
+    under one model. `compiled` are the compiler configurations whose code for the tests is compared
+    with them.
     """
 
     what: tuple[str, ...]
     models: tuple[str, ...] = ()
+    machine_models: tuple[str, ...] = ()
     checkers: tuple[str, ...] = ()
     machines: tuple[str, ...] = ()
     runners: tuple[str, ...] = ()

@@ -63,7 +63,9 @@ def test_leaving_the_loop_ends_the_work_and_a_later_one_resumes_it() -> None:
 def test_a_model_that_programs_are_not_explored_under_is_refused_with_advice() -> None:
     with pytest.raises(weakspot.BadInput, match="not explored under c11") as refused:
         weakspot.relax("store_buffering", models=["c11"])
-    assert refused.value.advice == "sc, tso, pso, rc11, rc20, clr2 can be explored"
+    assert refused.value.advice == (
+        "sc, tso, pso, rc11, rc20, imm, clr2, x86, aarch64, power, riscv can be explored"
+    )
 
 
 def test_an_error_in_the_work_is_raised_where_its_answers_are_awaited(
