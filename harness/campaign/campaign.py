@@ -212,7 +212,10 @@ class Campaign(Events):
         names = [each.name for each in weaker]
         self._under = planning.under([*self._under.models.values(), *weaker])
         asked = planning.with_models(found, names)
-        self._ask(planning.explorations(asked, self._under, self.tools.explorer, limits))
+        jobs = planning.explorations(asked, self._under, self.tools.explorer, limits)
+        for note in planning.notes(jobs.skipped):
+            self.note(note)
+        self._ask(jobs)
         also = {each.name for each in found.programs}
         programs = (
             msgspec.structs.replace(each, models=(*each.models, *names))
