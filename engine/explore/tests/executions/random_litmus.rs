@@ -1,7 +1,7 @@
 //! Random C litmus tests with dependencies: exploration finds as many executions as enumeration, and
 //! the same states.
 use crate::litmus_threads::states;
-use crate::models::{by_dependencies, dependencies};
+use crate::models::{by_dependencies, dependencies, model};
 use crate::random::Dice;
 use cat::Model;
 use enumerate::{decide, Limits};
@@ -110,19 +110,38 @@ fn agree(model: &Model, options: &Options, seed: u64) -> u64 {
     counts.complete
 }
 
+/// The models of machines, and that between the language and machines.
+const MACHINES: [&str; 4] = [
+    "imm",
+    "aarch64-programs",
+    "power-programs",
+    "riscv-programs",
+];
+
 #[test]
 fn random_tests_have_as_many_executions_where_loads_wait_for_later_stores() {
-    let (model, options) = (dependencies(), by_dependencies(1));
-    let executions: u64 = (0..400).map(|seed| agree(&model, &options, seed)).sum();
-    assert!(executions > 2000, "{executions}");
+    let (weak, options) = (dependencies(), by_dependencies(1));
+    let mut executions: u64 = (0..400).map(|seed| agree(&weak, &options, seed)).sum();
+    for (number, name) in MACHINES.iter().enumerate() {
+        let model = model(name);
+        let seeds = (number as u64..400).step_by(MACHINES.len());
+        executions += seeds.map(|seed| agree(&model, &options, seed)).sum::<u64>();
+    }
+    assert!(executions > 4000, "{executions}");
 }
 
 #[test]
 #[ignore = "takes minutes: cargo test --release -p explore -- --ignored"]
 fn a_hundred_thousand_random_tests_have_as_many_executions() {
-    let (model, options) = (dependencies(), by_dependencies(2));
-    let executions: u64 = (0..100_000).map(|seed| agree(&model, &options, seed)).sum();
-    assert!(executions > 500_000, "{executions}");
+    let (weak, options) = (dependencies(), by_dependencies(2));
+    let executions: u64 = (0..50_000).map(|seed| agree(&weak, &options, seed)).sum();
+    assert!(executions > 250_000, "{executions}");
+    for name in MACHINES {
+        let model = model(name);
+        let seeds = 50_000..75_000;
+        let executions: u64 = seeds.map(|seed| agree(&model, &options, seed)).sum();
+        assert!(executions > 100_000, "{name}: {executions}");
+    }
 }
 
 #[test]
