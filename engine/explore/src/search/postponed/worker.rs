@@ -150,9 +150,9 @@ where
         let data = slots[write.index].label.dependencies.data;
         let reads = self.sets.reads(self.queue.source, data);
         let added = reads.iter().map(|read| slots[*read as usize].added);
-        added.fold(Some(0), |since, added| match added {
+        added.fold(Some(0), |since: Option<u32>, added| match added {
             0 => None,
-            added => since.map(|since| since.max(added)),
+            added => Some(since?.max(added)),
         })
     }
 
@@ -321,7 +321,7 @@ where
             extended.stand(source, &mut self.states)?;
             if let Some(added) = by(&mut extended, choice) {
                 let kept = extended.proceed(source, &mut self.states, added);
-                let waits = may_wait && self.waits(&extended, added.thread);
+                let waits = may_wait && self.waits(&extended, added);
                 if !kept || waits || !self.stays_consistent(&mut extended, added)? {
                     continue;
                 }
@@ -335,12 +335,15 @@ where
         Ok(found)
     }
 
-    /// Whether a thread has read that something has not happened that it waits for.
-    fn waits(&self, execution: &PartialExecution, thread: ThreadId) -> bool {
-        match execution.next(&self.states, thread) {
-            Some(Next::Blocked { wait, .. }) => wait.awaited().is_some(),
-            _ => false,
-        }
+    /// Whether a thread waits because of what this read has read.
+    fn waits(&self, execution: &PartialExecution, read: Place) -> bool {
+        let Some(Next::Blocked { wait, .. }) = execution.next(&self.states, read.thread) else {
+            return false;
+        };
+        let slots = &execution.threads[read.thread].slots[read.index..];
+        let since = slots.iter().filter(|slot| slot.matters()).count();
+        let (_, reads) = wait.awaited().unwrap_or_default();
+        execution.slot(read).matters() && since <= reads
     }
 
     /// Lets the reads that wait for a write read the last one, if that is what their threads wait
@@ -361,7 +364,7 @@ where
             execution.add(at, value);
             execution.slot_mut(at).source = last;
             let kept = execution.proceed(self.queue.source, &mut self.states, at);
-            if !kept || !self.waits(execution, at.thread) {
+            if !kept || !self.waits(execution, at) {
                 return Ok(false);
             }
             changed = true;
@@ -382,7 +385,7 @@ where
     fn sources(&mut self, execution: &PartialExecution, read: Place) -> Vec<ReadSource> {
         let slot = execution.slot(read);
         let order = &execution.locations[slot.location].order;
-        let later = |time: u32| slot.waits_since.is_none_or(|since| time > since);
+        let later = |time: u32| slot.waits_since.map_or(true, |since| time > since);
         let mut found = Vec::new();
         let own = execution.own_write(read);
         let own = own.filter(|own| execution.slot(*own).is_rmw());
