@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from asking import answers
-from herdtools import ask
+from herdtools import ask, generate
 
 from weakspot.generators.emit.c11 import litmus_text
 from weakspot.generators.emit.isa import Target, mapped, target
@@ -165,6 +165,45 @@ def test_a_machine_allows_of_random_tests_what_its_assembly_model_allows(
     chance = random.Random(f"{machine} {kinds}")
     tests = [random_test(f"random{i}", kinds, chance) for i in range(count // 4)]
     assert differing(tests, machine) == []
+
+
+@pytest.fixture(scope="module")
+def cycles(
+    need: Callable[[str], Tool], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str, str], dict[str, Path]]:
+    """diy7's tests of one list of cycles in a dialect, by cycle."""
+
+    def made(dialect: str, *options: str) -> dict[str, Path]:
+        folder = tmp_path_factory.mktemp(dialect)
+        config = FOLDERS[0] / "cycles.conf"
+        files = generate(need("diy7"), config, folder, "-arch", dialect, *options)
+        texts = {file: file.read_text(encoding="utf-8") for file in files}
+        found = {file: re.search(r"^Cycle=(.*)$", text, re.M) for file, text in texts.items()}
+        return {match[1].replace("Rlx", ""): file for file, match in found.items() if match}
+
+    return made
+
+
+@each
+def test_dependencies_order_in_c_what_they_order_in_assembly(
+    machine: str, cycles: Callable[..., dict[str, Path]]
+) -> None:
+    """A mapping has no computed values: diy7 makes both tests of each cycle. Behind a control
+    dependency its assembly stores whichever way the branch goes, its C does not."""
+    of_c, of_code = cycles("C", "-varatom", "Rlx"), cycles(target(machine).dialect)
+    common = sorted(of_c.keys() & of_code.keys())
+    assert len(common) > 200
+    in_c = answers([str(of_c[cycle]) for cycle in common], path(machine))
+    in_code = answers([str(of_code[cycle]) for cycle in common], models.load()[machine].path)
+    differing = [
+        cycle
+        for cycle, one, other in zip(common, in_c, in_code, strict=True)
+        if one["observation"] != other["observation"]
+        or ("Ctrl" not in cycle and len(one["states"]) != len(other["states"]))
+    ]
+    assert differing == []
+    forbidden = sum(answer["observation"] == "Never" for answer in in_c)
+    assert len(common) // 10 < forbidden < len(common)
 
 
 @each
