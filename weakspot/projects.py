@@ -177,6 +177,7 @@ def cost(
     *,
     on: str = "local",
     seconds: float = 10.0,
+    limited: bool = False,
     fences: bool = False,
     build: Build = NO_OPTIONS,
     progress: Progress | None = None,
@@ -184,9 +185,10 @@ def cost(
     """What each memory order costs on a machine: one result per structure, in nanoseconds per
     execution of an operation, with confidence intervals. `on` is as for `run`.
 
-    Each is measured for `seconds`. The costs are stored on this computer, and `relax` prefers
-    memory orders that are cheap on it until the source file changes. Raises MissingTool without a
-    C compiler.
+    Each is measured for `seconds`. If `limited`, each takes a second more at most, compiling
+    included; an order that was not measured in this time has a reason. The costs are stored on this
+    computer, and `relax` prefers memory orders that are cheap on it until the source file changes.
+    Raises MissingTool without a C compiler.
     """
     from weakspot.harness.orders.measurements import MeasureCosts, Measuring
 
@@ -195,7 +197,14 @@ def cost(
     groups = program_groups(paths_of(what), build=build, report=report)
     return Results(
         Measuring(
-            MeasureCosts.of(group.name, group.programs, machine, fences=fences, seconds=seconds),
+            MeasureCosts.of(
+                group.name,
+                group.programs,
+                machine,
+                fences=fences,
+                seconds=seconds,
+                limited=limited,
+            ),
             progress or Quiet(),
         )
         for group in groups

@@ -241,6 +241,7 @@ def run(
     on: str = "local",
     runner: str | None = None,
     seconds: float = 1.0,
+    limited: bool = False,
     programs: bool = True,
     tests: bool = True,
     build: Build = NO_OPTIONS,
@@ -249,16 +250,18 @@ def run(
     """Run programs and tests on a machine and count the outcomes.
 
     `on` is "local", "ssh:HOST" or "qemu:ARCH"; `runner` names one, "all" each that is installed.
-    Each test and each program runs for `seconds`.
+    Each test and each program runs for `seconds`. If `limited`, generating a program's tests takes
+    no longer either, and each test and program at most a second more, compiling included: then they
+    run for a shorter time, and what did not run has a reason.
     """
     from weakspot.harness import machines
 
     machine = machines.resolve(on)
-    asked = _asked(what, (), 20.0, None, build, progress, seconds_run=seconds)
+    asked = _asked(what, (), 20.0, None, build, progress, seconds_run=seconds, limited=limited)
     runners = choose_runners(runner, machine)
 
     def work(campaign: Campaign) -> None:
-        campaign.run_on(machine, runners, programs=programs, tests=tests)
+        campaign.run_on(machine, runners, programs=programs, tests=tests, limited=limited)
 
     return asked.answers((Histogram, ProgramRun), work)
 
@@ -290,7 +293,9 @@ def _asked(
     progress: Progress | None,
     *,
     seconds_run: float = 1.0,
+    limited: bool = False,
 ) -> _Asked:
+    """`limited`: the tests of each program are generated in `seconds_run`."""
     limits = bounds or Bounds()
     plan = Plan(
         what=tuple(map(_name, _listed(what))),
@@ -303,7 +308,8 @@ def _asked(
         instructions=limits.instructions,
         calls=limits.calls,
     )
-    material = _gathered(what, models, build, progress, limits.seconds)
+    generating = seconds_run if limited else limits.seconds
+    material = _gathered(what, models, build, progress, generating)
     store = IterableStore(new_manifest(plan))
     tools = installed()
     if material.programs:

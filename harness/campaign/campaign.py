@@ -43,7 +43,7 @@ from weakspot.harness.corpus.material import Material, gather, joined
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.judge.findings import judge
 from weakspot.harness.machines import Lost, Machine
-from weakspot.harness.runners import Runner
+from weakspot.harness.runners import Runner, limit
 from weakspot.harness.values.record import (
     AnnotationCosts,
     MachineInfo,
@@ -52,6 +52,7 @@ from weakspot.harness.values.record import (
     Record,
     key,
 )
+from weakspot.system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
     from weakspot.harness.codegen.configurations import Configuration
@@ -176,7 +177,7 @@ class Campaign(Events):
         for name in self._interrupted():
             self.note(
                 f"{name}: the time limit was reached while its litmus tests were generated; "
-                "--seconds with more time generates all of them"
+                "--seconds, or --for of run, with more time generates all of them"
             )
         self._subjects()
 
@@ -302,16 +303,28 @@ class Campaign(Events):
         *,
         programs: bool = True,
         tests: bool = True,
+        limited: bool = False,
     ) -> None:
         """Run the tests by each runner on one machine, and before that the programs as a whole if a
-        runner runs these too."""
+        runner runs these too; `limited`: within a second more for each than it runs."""
         seconds = self.plan.seconds_run
+        expected = 0
+
+        def end(more: int) -> Deadline:
+            nonlocal expected
+            expected += more
+            return limit(seconds, expected) if limited else NEVER
+
         jobs: list[Job] = []
         whole = self.tools.whole if any(each.whole_programs for each in runners) else None
         if programs and whole is not None:
-            jobs += planning.program_runs(self.material, machine, seconds, whole).jobs
+            jobs += planning.program_runs(
+                self.material, machine, seconds, whole, end(len(self.material.programs))
+            ).jobs
         for runner in runners if tests else ():
-            jobs += planning.test_runs(self.material, machine, runner, seconds).jobs
+            jobs += planning.test_runs(
+                self.material, machine, runner, seconds, end(len(self.material.entries))
+            ).jobs
         self._ask(Jobs(jobs))
 
     def _ask(self, jobs: Jobs) -> None:

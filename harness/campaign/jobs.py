@@ -28,6 +28,7 @@ from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.program_run import ProgramRun
 from weakspot.harness.values.record import digest
 from weakspot.harness.values.verdict import Verdict
+from weakspot.system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
     from weakspot.generators.source.program import Program
@@ -223,13 +224,15 @@ class Compare(Job, frozen=True, kw_only=True):
 
 
 class RunProgram(Job, frozen=True, kw_only=True):
-    """Which assertions of the program fail on the machine? The answer is a ProgramRun."""
+    """Which assertions of the program fail on the machine? The answer is a ProgramRun. `end` is
+    when the last job of the batch must have ended."""
 
     name: str
     program: Program
     on: Machine
     seconds: float
     runner: ProgramRunner
+    end: Deadline = NEVER
 
     @property
     def phase(self) -> str:
@@ -256,17 +259,19 @@ class RunProgram(Job, frozen=True, kw_only=True):
 
         first = jobs[0]
         programs = [(job.name, job.program) for job in jobs]
-        first.runner(programs, first.on, seconds=first.seconds, done=done)
+        first.runner(programs, first.on, seconds=first.seconds, done=done, end=first.end)
 
 
 class RunTest(Job, frozen=True, kw_only=True):
     """Which outcomes does the machine show for the test? The answer is a Histogram; that of a test
-    whose machine was lost meanwhile is not final."""
+    whose machine was lost meanwhile is not final. `end` is when the last job of the batch must have
+    ended."""
 
     test: Test
     on: Machine
     runner: Runner
     seconds: float
+    end: Deadline = NEVER
 
     @property
     def phase(self) -> str:
@@ -293,7 +298,7 @@ class RunTest(Job, frozen=True, kw_only=True):
 
         first = jobs[0]
         tests = [job.test for job in jobs]
-        first.runner.run(tests, first.on, seconds=first.seconds, done=done)
+        first.runner.run(tests, first.on, seconds=first.seconds, done=done, end=first.end)
 
 
 def model_digest(path: Path) -> str:

@@ -37,6 +37,7 @@ from weakspot.harness.machines import Machine
 from weakspot.harness.runners import Runner
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import Entry, Plan, digest, key, unique
+from weakspot.system.deadline import Deadline
 
 if TYPE_CHECKING:
     from weakspot.harness.codegen.configurations import Configuration
@@ -228,9 +229,13 @@ def comparisons(
 
 
 def program_runs(
-    material: Material, machine: Machine, seconds: float, runner: ProgramRunner
+    material: Material,
+    machine: Machine,
+    seconds: float,
+    runner: ProgramRunner,
+    end: Deadline,
 ) -> Jobs:
-    """Each program on the machine."""
+    """Each program on the machine, the last of them until `end`."""
     how = (machine.name, machine.arch, "whole", f"{seconds:g}")
     return Jobs(
         [
@@ -241,14 +246,17 @@ def program_runs(
                 on=machine,
                 seconds=seconds,
                 runner=runner,
+                end=end,
             )
             for each in material.programs
         ]
     )
 
 
-def test_runs(material: Material, machine: Machine, runner: Runner, seconds: float) -> Jobs:
-    """Each test on the machine."""
+def test_runs(
+    material: Material, machine: Machine, runner: Runner, seconds: float, end: Deadline
+) -> Jobs:
+    """Each test on the machine, the last of them until `end`."""
     return Jobs(
         [
             RunTest(
@@ -257,6 +265,7 @@ def test_runs(material: Material, machine: Machine, runner: Runner, seconds: flo
                 on=machine,
                 runner=runner,
                 seconds=seconds,
+                end=end,
             )
             for entry in material.entries
         ]

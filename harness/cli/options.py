@@ -99,6 +99,15 @@ def some_time(ctx: click.Context, param: click.Parameter, given: str) -> float:
     return seconds
 
 
+def given(parameter: str) -> bool:
+    """Whether the user gave this parameter of the command on the command line."""
+    from click.core import ParameterSource
+
+    return (
+        click.get_current_context().get_parameter_source(parameter) is ParameterSource.COMMANDLINE
+    )
+
+
 def listed(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
     """`--model a,b --model c` as a, b, c, each once."""
     names = (name.strip() for words in given for name in words.split(","))

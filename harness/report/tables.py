@@ -45,14 +45,19 @@ def explorations(record: Record, out: Console) -> None:
     for name, given in record.explorations_of.items():
         if any(each.threads == 0 for each in given):
             out.print(Text(f"{name} {STARTS_NO_THREAD}", style="dim"))
-    for note in record.manifest.notes:
-        out.print(Text(note, style="dim"))
+    notes(record, out)
     if models:
         runs = sum(each.executions for each in record.explorations)
         seconds = sum(each.seconds for each in record.explorations)
         out.print(Text(f"{amount(runs, 'execution')} explored in {seconds:.1f} s", style="dim"))
         if record.verdicts:
             out.print()
+
+
+def notes(record: Record, out: Console) -> None:
+    """What was left out of the answers, and why."""
+    for note in record.manifest.notes:
+        out.print(Text(note, style="dim"))
 
 
 def _result(exploration: Exploration | None) -> Text:

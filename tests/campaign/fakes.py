@@ -23,6 +23,7 @@ from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import Count, Histogram
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system import tools
+from weakspot.system.deadline import Deadline
 from weakspot.system.tools import Tool
 
 CLAIMS = """\
@@ -153,6 +154,7 @@ class FakeRunner:
         *,
         seconds: float,
         done: Callable[[Histogram], None],
+        end: Deadline,  # noqa: ARG002
     ) -> None:
         for test in tests:
             self.ran.append(test.name)
