@@ -280,19 +280,6 @@ impl<'a> Lower<'_, '_, 'a> {
             "strcmp" => (Bytes(BytesOp::Strcmp), "R", Order::Na, given),
             "strncmp" => (Bytes(BytesOp::Strncmp), "R", Order::Na, given),
             "strchr" => (Bytes(BytesOp::Strchr), "R", Order::Na, given),
-            "pthread_cond_timedwait" | "pthread_cond_clockwait" | "cnd_timedwait" => {
-                // a wait that may end at any time, and for no reason
-                let timeout = if name.starts_with("cnd") { 4 } else { 110 };
-                let mutex = vec![arg(1)];
-                self.external(inst, MutexUnlock, "unlock", Order::Rel, mutex.clone());
-                self.external(inst, MutexLock, "lock", Order::Acq, mutex);
-                (
-                    Either,
-                    "call",
-                    Order::Na,
-                    vec![Operand::Const(timeout), zero],
-                )
-            }
             name if cxx::waits_for_some_time(name) && given.len() > 1 => {
                 // the lock holds the mutex first; timeout is 1, no_timeout 0
                 let mutex = self.temporary(1);
