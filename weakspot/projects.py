@@ -22,7 +22,6 @@ from weakspot.harness.campaign.folder import RESULTS, load
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.tools import installed
 from weakspot.harness.checkers import CHECKERS
-from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.material import generator
 from weakspot.harness.corpus.models import LANGUAGE, Model
 from weakspot.harness.gate import baseline
@@ -40,6 +39,7 @@ from weakspot.harness.orders.rewrite import Rewritten
 from weakspot.harness.orders.trials import Report
 from weakspot.harness.runners import RUNNERS
 from weakspot.harness.scaffold.project import Written, start
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.record import Plan, Record
 from weakspot.questions import paths as paths_of
 
@@ -294,14 +294,8 @@ def campaign(
         runners=RUNNERS.names() if seconds_run else (),
         seconds_check=seconds,
         seconds_run=seconds_run,
-        loops=limits.loops,
-        executions=limits.executions,
-        seconds_explore=limits.seconds,
-        events=limits.events,
-        instructions=limits.instructions,
-        calls=limits.calls,
         compiled=tuple(compiled),
-    )
+    ).within(limits)
     tools = msgspec.structs.replace(
         installed(), generator=generator(build, limits.seconds), repairs=program_repairs.jobs
     )

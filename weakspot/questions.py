@@ -22,11 +22,11 @@ from weakspot.harness.campaign.folder import new_manifest
 from weakspot.harness.campaign.iteration import IterableStore
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.tools import choose_checkers, choose_runners, installed
-from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus import golden
 from weakspot.harness.corpus import models as corpus_models
 from weakspot.harness.corpus.material import Material, gather, generator, mapped_to
 from weakspot.harness.corpus.models import Model
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.codegen import Codes
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.finding import Finding
@@ -301,13 +301,7 @@ def _asked(
         what=tuple(map(_name, _listed(what))),
         seconds_check=seconds,
         seconds_run=seconds_run,
-        loops=limits.loops,
-        executions=limits.executions,
-        seconds_explore=limits.seconds,
-        events=limits.events,
-        instructions=limits.instructions,
-        calls=limits.calls,
-    )
+    ).within(limits)
     generating = seconds_run if limited else limits.seconds
     material = _gathered(what, models, build, progress, generating)
     store = IterableStore(new_manifest(plan))

@@ -190,7 +190,7 @@ class Campaign(Events):
     def explore(self) -> None:
         """Explore every program under its models. What violates something becomes a test too."""
         self._checked = True
-        limits = planning.bounds(self.plan)
+        limits = self.plan.bounds
         jobs = planning.explorations(self.material, self._under, self.tools.explorer, limits)
         for note in planning.notes(jobs.skipped):
             self.note(note)

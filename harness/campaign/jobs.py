@@ -18,11 +18,12 @@ import msgspec
 
 from weakspot.generators.litmus import Test
 from weakspot.harness.checkers import Checker
-from weakspot.harness.checkers.explorer import Bounds, Explorer
+from weakspot.harness.checkers.explorer import Explorer
 from weakspot.harness.corpus.material import ScenarioProgram
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.machines import Machine
 from weakspot.harness.runners import Runner
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.codegen import Codes
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.program_run import ProgramRun

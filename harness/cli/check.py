@@ -23,7 +23,7 @@ from weakspot.harness.cli.output import json_lines, judged, say, watched
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
-    from weakspot.harness.checkers.explorer import Bounds
+    from weakspot.harness.values.bounds import Bounds
     from weakspot.harness.values.record import Record
 
 

@@ -8,15 +8,21 @@ import click
 
 from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, keeping
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.options import bound_options, listed, source_options, what_argument
+from weakspot.harness.cli.options import (
+    bound_options,
+    listed,
+    project_models,
+    source_options,
+    what_argument,
+)
 from weakspot.harness.cli.output import json_lines, say, watched
 from weakspot.harness.corpus.models import LANGUAGE
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
-    from weakspot.harness.checkers.explorer import Bounds
     from weakspot.harness.orders.relaxation import Relaxed
     from weakspot.harness.orders.rewrite import Rewritten
+    from weakspot.harness.values.bounds import Bounds
 
 
 @command(
@@ -51,6 +57,7 @@ Examples:
     metavar="M[,M…]",
     help="Models, one after the other.",
 )
+@project_models
 @click.option(
     "--witness",
     "witnesses",

@@ -23,7 +23,7 @@ from weakspot.harness.campaign.executor import LocalExecutor, ask
 from weakspot.harness.campaign.jobs import model_digest
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.checkers.engine import Engine
-from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
+from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.material import default_models
 from weakspot.harness.corpus.models import Model
@@ -35,6 +35,7 @@ from weakspot.harness.gate.jobs import (
     Scenario,
     ScenarioJob,
 )
+from weakspot.harness.values.bounds import Bounds
 
 COMPARED = ("sc", "tso")
 """A program that violates something is explored under these too, to show where it happens: sc is

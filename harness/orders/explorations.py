@@ -16,8 +16,9 @@ from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.executor import Executor, LocalExecutor, answer_of
 from weakspot.harness.campaign.jobs import Job, Sink, model_digest
 from weakspot.harness.campaign.store import MemoryStore
-from weakspot.harness.checkers.explorer import Bounds, asked, explored
+from weakspot.harness.checkers.explorer import asked, explored
 from weakspot.harness.corpus.models import Model
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
 from weakspot.system.deadline import NEVER, Deadline
 

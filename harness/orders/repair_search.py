@@ -10,10 +10,10 @@ import msgspec
 
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.jobs import Job, Sink
-from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.repairs import Change, Repair, affordable, repairs
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.strength import spelled
 from weakspot.system.deadline import ending
 

@@ -13,11 +13,12 @@ from weakspot.generators.litmus import Fence, Guard, Store, Test
 from weakspot.generators.pipeline import Generated, generate
 from weakspot.generators.source.build import Build
 from weakspot.harness.checkers.engine import Engine
-from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
+from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.structures import Structure, structures
 from weakspot.harness.judge.claims import matches_recorded
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.descriptions import describe_exploration
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.verdict import Observation, Verdict

@@ -17,8 +17,9 @@ from weakspot.errors import BadInput, Unsupported
 from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.program import Program, read_program
-from weakspot.harness.checkers.explorer import Bounds, asked
+from weakspot.harness.checkers.explorer import asked
 from weakspot.harness.corpus import models
+from weakspot.harness.values.bounds import Bounds
 from weakspot.system.compilers import zig
 
 FOLDER = Path(__file__).parent / "assembly"

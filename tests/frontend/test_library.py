@@ -11,8 +11,9 @@ import pytest
 
 from weakspot.errors import Unsupported
 from weakspot.generators.source.program import read_program
-from weakspot.harness.checkers.explorer import Bounds, asked
+from weakspot.harness.checkers.explorer import asked
 from weakspot.harness.corpus import models
+from weakspot.harness.values.bounds import Bounds
 
 PROGRAMS = sorted((Path(__file__).parent / "library").glob("*.c"))
 

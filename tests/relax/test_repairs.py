@@ -6,10 +6,10 @@ import pytest
 
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.program import Program, read_program
-from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus import models, structures
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.repairs import Repair, repairs
+from weakspot.harness.values.bounds import Bounds
 
 RC11 = models.resolve("rc11")
 

@@ -13,10 +13,11 @@ from weakspot.generators.pipeline import generate
 from weakspot.generators.source.build import Build
 from weakspot.harness import machines
 from weakspot.harness.checkers.engine import Engine
-from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
+from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.corpus import models, structures
 from weakspot.harness.runners.litmus7 import Litmus7
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system.tools import Tool
