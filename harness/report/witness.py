@@ -136,9 +136,10 @@ def _notes(witness: Witness, drawn: set[tuple[int, int]]) -> list[str]:
         if (source, target) in drawn:
             continue
         if events[source].thread is None:
-            notes.append(
-                f"{events[target].label} reads the initial value of {events[target].location}"
-            )
+            if _is_overtaken(witness, target):
+                notes.append(
+                    f"{events[target].label} reads the initial value of {events[target].location}"
+                )
         else:
             notes.append(f"{events[target].label} reads from {events[source].label}")
     notes += [
@@ -147,6 +148,21 @@ def _notes(witness: Witness, drawn: set[tuple[int, int]]) -> list[str]:
         if events[a].thread is not None
     ]
     return [*notes, *conclusion(witness)]
+
+
+def _is_overtaken(witness: Witness, read: int) -> bool:
+    """Whether another thread overwrites the initial value that is read, or the cycle or the race
+    needs that it is read: otherwise no other value was possible."""
+    event = witness.events[read]
+    needed = {start for start, _, kind in witness.cycle if kind == "fr"}
+    if isinstance(witness, Execution):
+        needed.update(witness.conflict or ())
+    return read in needed or any(
+        other.location == event.location
+        and other.thread not in (None, event.thread)
+        and bool(other.written)
+        for other in witness.events
+    )
 
 
 def conclusion(witness: Witness) -> list[str]:

@@ -192,11 +192,11 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
             self.ask(action, call.site)?;
         }
         let memory = Arc::make_mut(&mut self.local.memory);
-        memory.allocate(t.id, size, align, zeroed);
+        memory.allocate(t.id, size, align, zeroed, call.site);
         if shared {
             memory.share(base, Visibility::Shared);
         }
-        self.sharing.met(base, size, Named::Heap);
+        self.sharing.met(base, size, Named::Heap(call.site, size));
         t.changed = Some(call.site);
         self.local.progress = None;
         t.progress();
@@ -214,7 +214,7 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
     fn free(&mut self, t: &mut Thread, site: SiteId, address: u64) -> Done<()> {
         let at = spot(address, 0, site);
         let object = self.local.memory.object_at(address);
-        if object.is_some_and(|o| o.named != Named::Heap || o.base != address) {
+        if object.is_some_and(|o| !matches!(o.named, Named::Heap(..)) || o.base != address) {
             let message = "free of a pointer that malloc did not return";
             return Err(Interruption::Fault(
                 FaultKind::Memory,

@@ -1,5 +1,6 @@
 //! Lowers calls: of the program's functions, of the library, of LLVM's intrinsics.
 use crate::error::{Error, Result};
+use crate::ir::allocation::Allocation;
 use crate::ir::exceptions::selector;
 use crate::ir::instruction::*;
 use crate::ir::sites::{DESTROY, INIT};
@@ -150,6 +151,20 @@ impl<'a> Lower<'_, '_, 'a> {
         Ok(out)
     }
 
+    /// Records the type of what a call allocates, if it is known.
+    fn allocation(&mut self, inst: &Inst<'a>, site: SiteId) {
+        let values = self.function.values.iter();
+        let variables = values.filter(|(name, _)| Some(*name) == inst.result);
+        let program = &mut self.l.program;
+        let found = Allocation::read(
+            &self.l.module.metadata,
+            &mut program.shapes,
+            inst.allocated,
+            variables.map(|(_, variable)| *variable),
+        );
+        program.allocations.extend(found.map(|found| (site, found)));
+    }
+
     pub fn external(
         &mut self,
         inst: &Inst<'a>,
@@ -159,6 +174,10 @@ impl<'a> Lower<'_, '_, 'a> {
         args: Vec<Operand>,
     ) {
         let site = self.site(inst, kind, order);
+        use Extern::{AlignedAlloc, Calloc, Malloc, Realloc};
+        if let Malloc | Calloc | Realloc | AlignedAlloc = function {
+            self.allocation(inst, site);
+        }
         let op = Op::Extern {
             function,
             args,

@@ -23,7 +23,7 @@ struct Registers {
 
 pub struct Lower<'l, 'm, 'a> {
     pub l: &'l mut Lowering<'m, 'a>,
-    function: &'m Function<'a>,
+    pub(super) function: &'m Function<'a>,
     values: FxHashMap<&'a str, Registers>,
     /// Values of types that are not supported, in code that need not run.
     refused: FxHashSet<&'a str>,

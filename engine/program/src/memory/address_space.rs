@@ -3,6 +3,7 @@
 //! An address includes the thread that allocated the object, and is the same in every run that
 //! allocates in the same order. Heap addresses are never reused, so every use after free is found
 //! (and ABA by reuse does not occur). Clones share everything until it is written.
+use crate::ir::instruction::SiteId;
 use crate::ir::program::Program;
 use crate::ir::wide;
 use crate::memory::hash::mixed;
@@ -161,8 +162,17 @@ impl Memory {
         self.arenas.len() / 3
     }
 
-    pub fn allocate(&mut self, thread: usize, size: u64, align: u64, zeroed: bool) -> u64 {
-        self.add(1 + 3 * thread, size, align, Named::Heap, zeroed, false)
+    /// `site` is that of the call that allocates.
+    pub fn allocate(
+        &mut self,
+        thread: usize,
+        size: u64,
+        align: u64,
+        zeroed: bool,
+        site: SiteId,
+    ) -> u64 {
+        let named = Named::Heap(site, size);
+        self.add(1 + 3 * thread, size, align, named, zeroed, false)
     }
 
     pub fn push_local(&mut self, thread: usize, local: &NewLocal) -> u64 {
@@ -227,7 +237,7 @@ impl Memory {
     pub fn free(&mut self, address: u64) -> Result<(), Fault> {
         let place = self.locate(address)?;
         let object = self.object(place);
-        if !matches!(object.named, Named::Heap) || object.base != address {
+        if !matches!(object.named, Named::Heap(..)) || object.base != address {
             return Err("free of a pointer that malloc did not return".to_string());
         }
         if object.freed {

@@ -18,7 +18,8 @@ pub struct Chunk {
 pub enum Named {
     Nothing,
     Global(u32),
-    Heap,
+    /// Allocated by the call at that site; the size in bytes.
+    Heap(SiteId, u64),
     Local(u32),
     ThreadLocal(u32),
 }
