@@ -20,7 +20,7 @@ from weakspot.harness import machines
 from weakspot.harness.campaign import campaign as campaigns
 from weakspot.harness.campaign.folder import RESULTS, load
 from weakspot.harness.campaign.progress import Progress, Quiet
-from weakspot.harness.campaign.tools import installed
+from weakspot.harness.campaign.tools import choose_checkers, installed
 from weakspot.harness.checkers import CHECKERS
 from weakspot.harness.corpus.material import generator
 from weakspot.harness.corpus.models import LANGUAGE, Model
@@ -282,10 +282,13 @@ def campaign(
 
     A campaign with the same arguments that was interrupted is resumed, unless `folder` names
     another. Returns the folder and its record. Raises Stopped on Ctrl-C; what was answered is in
-    the folder. `seconds_run` = 0 runs nothing on hardware. `compiled` are compiler configurations
-    whose code is compared with the tests.
+    the folder. `checkers` are names, or "all" for each that is installed; MissingTool is raised for
+    one that is not. `seconds_run` = 0 runs nothing on hardware. `compiled` are compiler
+    configurations whose code is compared with the tests.
     """
     limits = bounds or Bounds()
+    for name in checkers:
+        choose_checkers(name)
     plan = Plan(
         what=tuple(paths_of(what)),
         models=tuple(models),

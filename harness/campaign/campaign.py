@@ -44,6 +44,7 @@ from weakspot.harness.corpus.models import Model
 from weakspot.harness.judge.findings import judge
 from weakspot.harness.machines import Lost, Machine
 from weakspot.harness.runners import Runner, limit
+from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import (
     AnnotationCosts,
     MachineInfo,
@@ -51,6 +52,7 @@ from weakspot.harness.values.record import (
     Plan,
     Record,
     key,
+    program_name,
 )
 from weakspot.system.deadline import NEVER, Deadline
 
@@ -192,14 +194,38 @@ class Campaign(Events):
         self._checked = True
         limits = self.plan.bounds
         jobs = planning.explorations(self.material, self._under, self.tools.explorer, limits)
-        for note in planning.notes(jobs.skipped):
-            self.note(note)
         self._ask(jobs)
+        self._put_unexplored(jobs)
         explorations = self.store.record().explorations
         self.material = joined(self.material, explorations)
         self._subjects()
         if self.tools.repairs is not None:
             self._ask(Jobs(self.tools.repairs(self.material, explorations, self._under, limits)))
+
+    def _put_unexplored(self, jobs: Jobs) -> None:
+        """An Unknown exploration for each of the user's own programs that cannot be explored under
+        a model; of the corpus, only a note: its tests answer what is asked under such a model."""
+        own = {
+            program_name(structure.name, scenario.name)
+            for structure in self.material.structures
+            for scenario in structure.scenarios
+            if not structure.recorded
+        }
+        digests = {each.name: each.generated.program.digest for each in self.material.programs}
+        for each in jobs.skipped:
+            if each.about in own:
+                digest = self._under.digests[each.model]
+                self.store.put(
+                    key(digests[each.about], digest, each.about, "skipped"),
+                    Exploration(
+                        program=each.about,
+                        model=each.model,
+                        result="Unknown",
+                        reasons=(each.reason,),
+                    ),
+                )
+        for note in planning.notes(each for each in jobs.skipped if each.about not in own):
+            self.note(note)
 
     def checkers(self) -> list[Checker]:
         """The checkers of the plan that are installed; the others are noted."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from weakspot.harness.cli.errors import NOTHING_FOUND, keeping
+from weakspot.harness.cli.errors import INCONCLUSIVE, NOTHING_FOUND, keeping
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.output import say, watched
 from weakspot.harness.gate.outcome import GateOutcome
@@ -94,7 +94,7 @@ def gate(
     if write_baseline:
         accepted = projects.write_baseline(outcome)
         say([f"{amount(accepted, 'accepted finding')} in {outcome.baseline}"])
-        return NOTHING_FOUND
+        return INCONCLUSIVE if outcome.undecided else NOTHING_FOUND
     return outcome.exit_code
 
 

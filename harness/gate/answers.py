@@ -35,6 +35,7 @@ from weakspot.harness.gate.jobs import (
     Scenario,
     ScenarioJob,
 )
+from weakspot.harness.gate.outcome import ScenarioResult
 from weakspot.harness.values.bounds import Bounds
 
 COMPARED = ("sc", "tso")
@@ -65,13 +66,15 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True):
 
 class Answers:
     """The answers about scenarios, within the configured budget. `answered` are those so far, in
-    the order of the scenarios; `notes` say what was skipped; `tests` are the litmus files among the
-    scenarios; `ends` is when the budget is used up."""
+    the order of the scenarios; `refused` are questions that cannot be asked: a program under a
+    model under which none can be explored. `notes` are remarks on the repairs; `tests` are the
+    litmus files among the scenarios; `ends` is when the budget is used up."""
 
     def __init__(self, config: Config, *, cached: bool, progress: Progress) -> None:
         self.config, self.progress = config, progress
         self.notes: list[str] = []
         self.answered: list[Answered] = []
+        self.refused: list[ScenarioResult] = []
         self.tests: dict[str, Test] = {}
         self.ends = time.monotonic() + config.budget
         self.folder = project_folder(config.root) / "answers" if cached else None
@@ -122,7 +125,9 @@ class Answers:
             raise BadInput(f"nothing decides {file}: {reasons[0]}", place=str(self.path(file)))
         for model, why in zip(asked, reasons, strict=True):
             if why:
-                self.notes.append(f"{file}: {why}")
+                self.refused.append(
+                    ScenarioResult(file=file, model=model.name, result="Unknown", reasons=(why,))
+                )
             else:
                 yield self._job(file, model)
 

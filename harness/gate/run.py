@@ -41,7 +41,7 @@ def run(
     findings = tuple(GateFindings(work, accepted).reported())
     found = {each.fingerprint for each in findings}
     shown = tuple(each for each in work.answered if not each.job.compared)
-    results = tuple(_result(work, each) for each in shown)
+    results = (*(_result(work, each) for each in shown), *work.refused)
     whole = set(config.scenarios) <= set(scenarios)
     decided = not any(each.undecided for each in results)
     without_expectation = (

@@ -482,6 +482,18 @@ def test_an_unfinished_exploration_is_undecided_only_where_it_was_asked_for() ->
     assert left == ("flags/both under sc: the loop at both.c:5 iterates more than 4 times",)
 
 
+def test_a_test_of_the_users_that_did_not_run_is_undecided() -> None:
+    lost = histogram(0, iterations=0, reason="the compiler failed")
+    made = record(verdict("Never", "sc"), lost)
+    assert undecided(made) == ()
+    (structure,) = made.structures
+    own = msgspec.structs.replace(structure, recorded=False)
+    made = msgspec.structs.replace(made, structures=(own,))
+    assert undecided(made) == ("SB on local: the compiler failed",)
+    ran = (*made.histograms, histogram(0, runner="native"))
+    assert undecided(msgspec.structs.replace(made, histograms=ran)) == ()
+
+
 def test_a_claim_recorded_as_unknown_is_not_inconclusive() -> None:
     known = claim(explored={"sc": "Unknown"})
     assert code(exploration("Unknown"), claims=(known,)) == 0
