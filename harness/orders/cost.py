@@ -419,12 +419,17 @@ def _slice(
         return whole_programs.slice_of(program, at, setting, seconds, seed, end)
 
 
+def _files(program: Program) -> Iterator[Path]:
+    yield from (unit.source for unit in program.units)
+    yield from program.files.values()
+
+
 def _moved(program: Program, changed: dict[str, bytes], scratch: Path) -> Program:
     """The program with changed files, copied together with all its other files. The relative
     positions of files and include folders are preserved."""
     if not changed:
         return program
-    files = {Path(path).resolve() for path in (program.source, *program.files.values())}
+    files = {Path(path).resolve() for path in _files(program)}
     folders = [folder.resolve() for folder in program.given.searched]
     root = Path(os.path.commonpath([*(file.parent for file in files), *folders]))
     for file in files:
@@ -433,7 +438,9 @@ def _moved(program: Program, changed: dict[str, bytes], scratch: Path) -> Progra
         copy.write_bytes(changed.get(str(file)) or file.read_bytes())
     for folder in folders:
         (scratch / folder.relative_to(root)).mkdir(parents=True, exist_ok=True)
-    return msgspec.structs.replace(
-        program,
-        source=scratch / program.source.resolve().relative_to(root),
-    )
+
+    def moved(source: Path) -> Path:
+        return scratch / source.resolve().relative_to(root)
+
+    others = (msgspec.structs.replace(unit, source=moved(unit.source)) for unit in program.others)
+    return msgspec.structs.replace(program, source=moved(program.source), others=tuple(others))

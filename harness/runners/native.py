@@ -39,7 +39,14 @@ from weakspot.harness.machines import Lost, Machine, Session, compilers
 from weakspot.harness.machines.local import cores
 from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners import TOO_LATE, not_run, share
-from weakspot.harness.runners.programs import Failed, Program, compiled, sliced, workshop
+from weakspot.harness.runners.programs import (
+    Failed,
+    Program,
+    SourceText,
+    compiled,
+    sliced,
+    workshop,
+)
 from weakspot.harness.runners.tuning import Choice, Memory, Tried, setting_text, settings
 from weakspot.harness.values.condition import proposition
 from weakspot.harness.values.herdhash import herd_hash
@@ -293,7 +300,7 @@ class _Bench:
                     asked = observables(statements(members[0]))
                     source = self.emit(*members)
                     family.program = compiled(
-                        source, asked, self.machine, self.folder, crew, end=end
+                        [SourceText(source)], asked, self.machine, self.folder, crew, end=end
                     )
                 except (Failed, Unsupported) as error:
                     family.problem = error

@@ -16,7 +16,6 @@ import msgspec
 
 from weakspot.generators.emit.threads import Observable
 from weakspot.generators.emit.whole import Frame, named
-from weakspot.generators.source.build import SUFFIXES
 from weakspot.harness.machines import Machine, Session, compilers
 from weakspot.harness.runners import TOO_LATE
 from weakspot.harness.runners.tuning import Setting
@@ -25,7 +24,7 @@ from weakspot.system import cache, process
 from weakspot.system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
-    from weakspot.generators.source.program import Program as Source
+    from weakspot.generators.source.program import Unit
 
 _GRACE = 5.0  # seconds that a slice may be late: on a crowded machine it has to wait for processors
 _KEPT = 2000  # compiled programs in the cache
@@ -86,46 +85,55 @@ def workshop() -> Iterator[Path]:
             old.with_suffix(suffix).unlink(missing_ok=True)
 
 
-def preprocessed(program: Source, machine: Machine, end: Deadline = NEVER) -> str:
-    """The source of a program with everything that it includes, by the machine's compiler. Raises
+class SourceText(msgspec.Struct, frozen=True):
+    """The text of a translation unit, and the options to compile it with."""
+
+    text: str
+    language: str = "c"
+    options: tuple[str, ...] = ()
+
+
+def preprocessed(unit: Unit, machine: Machine, end: Deadline = NEVER) -> SourceText:
+    """A translation unit with everything that it includes, by the machine's compiler. Raises
     Failed."""
-    if program.others:
-        raise Failed(f"{program.source.name} has several source files; only one can be run")
-    language = SUFFIXES[program.source.suffix]
-    folder = program.source.resolve().parent
-    options = (*program.options, "-E", program.source.name)
-    return _compiler(machine, folder, *options, language=language, end=end).out
+    folder = unit.source.resolve().parent
+    options = (*unit.options, "-E", unit.source.name)
+    ended = _compiler(machine, folder, *options, language=unit.language, end=end)
+    return SourceText(ended.out, unit.language, unit.standard)
 
 
 def compiled(
-    source: str,
+    units: Sequence[SourceText],
     observables: tuple[Observable, ...],
     machine: Machine,
     folder: Path,
     crew: process.Crew | None = None,
     frame: Frame | None = None,
-    language: str = "c",
     end: Deadline = NEVER,
 ) -> Program:
-    """The program for a source, cached or compiled now, which prints the observed values. It
-    is made from the assembly beside it, linked with what the `frame` adds. Raises Failed,
-    Unsupported."""
+    """The program of these translation units, cached or compiled now, which prints the observed
+    values. It is made from the assembly beside it, linked with what the `frame` adds. Raises
+    Failed, Unsupported."""
     around = frame or Frame()
-    name = _name(machine, source, repr(frame) if frame else "", language=language)
+    language = "c++" if any(unit.language == "c++" for unit in units) else "c"
+    texts = (part for unit in units for part in (unit.text, unit.language, *unit.options))
+    name = _name(machine, *texts, repr(frame) if frame else "", language=language)
     program = Program(folder / f"{name}.exe", observables)
     if program.path.exists():
         program.path.touch()
         return program
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         made = Path(scratch) / program.path.name
-        made.with_suffix(".c").write_text(source, encoding="utf-8")
-        assembly = made.with_suffix(".s")
-        what = ("-x", language, "-S", made.with_suffix(".c").name, "-o", assembly.name)
-        _compiler(
-            machine, made.parent, *around.compiling, *what, crew=crew, language=language, end=end
-        )
+        assemblies = [
+            _assembly(unit, made.with_name(f"unit{number}.c"), machine, around, crew, end)
+            for number, unit in enumerate(units)
+        ]
+        made.with_suffix(".c").write_text("\n".join(unit.text for unit in units), encoding="utf-8")
         if frame is not None:
-            assembly.write_text(named(assembly.read_text(encoding="utf-8")), encoding="utf-8")
+            for each in assemblies:
+                each.write_text(named(each.read_text(encoding="utf-8")), encoding="utf-8")
+        together = "\n".join(each.read_text(encoding="utf-8") for each in assemblies)
+        made.with_suffix(".s").write_text(together, encoding="utf-8")
         before, after = (
             [
                 _object(text, suffix, machine, folder, made.parent, language, end)
@@ -134,17 +142,34 @@ def compiled(
             for texts in (around.before, around.after)
         )
         # every linker preserves the order of objects
-        middle = assembly.with_suffix(".o").name
-        _compiler(
-            machine, made.parent, "-c", assembly.name, "-o", middle, language=language, end=end
-        )
-        linked = [*before, middle, *after, *around.linking]
+        middle = [each.with_suffix(".o").name for each in assemblies]
+        for each in assemblies:
+            what = ("-c", each.name, "-o", each.with_suffix(".o").name)
+            _compiler(machine, made.parent, *what, language=language, end=end)
+        linked = [*before, *middle, *after, *around.linking]
         _compiler(
             machine, made.parent, *linked, "-o", made.name, crew=crew, language=language, end=end
         )
         for suffix in (".c", ".s", ".exe"):  # the program last: if it exists, it is complete
             made.with_suffix(suffix).replace(program.path.with_suffix(suffix))
     return program
+
+
+def _assembly(
+    unit: SourceText,
+    source: Path,
+    machine: Machine,
+    around: Frame,
+    crew: process.Crew | None,
+    end: Deadline,
+) -> Path:
+    """The file with the assembly of a translation unit, whose text is written to `source`."""
+    source.write_text(unit.text, encoding="utf-8")
+    made = source.with_suffix(".s")
+    what = ("-x", unit.language, "-S", source.name, "-o", made.name)
+    how = (*unit.options, *around.compiling)
+    _compiler(machine, source.parent, *how, *what, crew=crew, language=unit.language, end=end)
+    return made
 
 
 def _object(

@@ -19,7 +19,6 @@ import msgspec
 
 from weakspot.errors import Unsupported
 from weakspot.generators.emit.whole import frame
-from weakspot.generators.source.build import SUFFIXES
 from weakspot.generators.source.program import Program
 from weakspot.harness import machines
 from weakspot.harness.machines import Machine, Session, compilers
@@ -83,10 +82,13 @@ def made(
 ) -> programs.Program:
     """The program, compiled to be run as a whole; with `counting` it may contain expressions of
     `counted`. Raises Failed, Unsupported."""
-    language = SUFFIXES[program.source.suffix]
-    text = f"{_COUNTING[language] if counting else ''}{preprocessed(program, machine, end)}"
-    around = frame(program.standard)
-    return compiled(text, (), machine, folder, frame=around, language=language, end=end)
+    units = [preprocessed(unit, machine, end) for unit in program.units]
+    if counting:
+        units = [
+            msgspec.structs.replace(unit, text=_COUNTING[unit.language] + unit.text)
+            for unit in units
+        ]
+    return compiled(units, (), machine, folder, frame=frame(), end=end)
 
 
 def slice_of(
@@ -114,7 +116,7 @@ def run(
     less where they would not end at `end` otherwise, compiling included. `done` is called once per
     program. Raises MissingTool, ToolFailed, and Lost for a machine that is gone:
     the program that was running is not reported then."""
-    for language in {SUFFIXES[program.source.suffix] for _, program in subjects}:
+    for language in {program.language for _, program in subjects}:
         compilers.require(machine, language)
     with workshop() as folder, machines.opened(machine) as at:
         memory = Memory(profile(machine, at))
@@ -126,7 +128,7 @@ def run(
                 arch=machine.arch,
                 emulated=machine.emulated,
             )
-            compiler = compilers.require(machine, SUFFIXES[program.source.suffix])
+            compiler = compilers.require(machine, program.language)
             try:
                 if end.passed:
                     raise Failed(TOO_LATE)

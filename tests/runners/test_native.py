@@ -23,7 +23,7 @@ from weakspot.harness.machines import Machine, local
 from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners import native
 from weakspot.harness.runners.native import Native
-from weakspot.harness.runners.programs import compiled, sliced
+from weakspot.harness.runners.programs import SourceText, compiled, sliced
 from weakspot.harness.runners.tuning import SETTINGS, Choice, Memory, setting_text, settings
 from weakspot.harness.values.descriptions import has_no_observed_variant, negative_result_strength
 from weakspot.harness.values.herdlog import format_histogram, parse_histograms
@@ -135,7 +135,7 @@ def test_no_setting_shows_what_x86_forbids(here: Machine, tmp_path: Path, which:
     model = allowed(tests, "tso")
     for number, test in enumerate(tests):
         read = statements(test)
-        program = compiled(native_source(test), observables(read), here, tmp_path)
+        program = compiled([SourceText(native_source(test))], observables(read), here, tmp_path)
         every = settings(len(read.threads), 2, perpetual=perpetual(read) is not None)
         for setting in every[number % 5 :: 5] if which == "kinds" else every:
             with machines.opened(here) as at:
@@ -148,7 +148,7 @@ def test_no_setting_shows_what_x86_forbids(here: Machine, tmp_path: Path, which:
 def seen(test: Test, machine: Machine, folder: Path, mode: str, processors: int) -> int:
     """Hits under the settings of that mode, a tenth of a second each."""
     read = statements(test)
-    program = compiled(native_source(test), observables(read), machine, folder)
+    program = compiled([SourceText(native_source(test))], observables(read), machine, folder)
     every = settings(len(read.threads), processors, perpetual=True)
     slices = [(each, 0.1, number) for number, each in enumerate(every) if mode in each]
     with machines.opened(machine) as at:

@@ -233,8 +233,8 @@ def test_a_crash_is_reported_and_earlier_counts_remain(written: Written) -> None
 def planted(old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fault in what programs are linked with."""
 
-    def faulty(language: str) -> Frame:
-        real = frame(language)
+    def faulty() -> Frame:
+        real = frame()
         assert any(old in text for text, _ in real.after)
         after = tuple((text.replace(old, new), suffix) for text, suffix in real.after)
         return msgspec.structs.replace(real, after=after)
