@@ -11,15 +11,14 @@ from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.judge.violations import violations_of
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import style
-from weakspot.harness.values.finding import Finding
-from weakspot.harness.values.record import (
-    Record,
-)
+from weakspot.harness.values.finding import Finding, by_cause
+from weakspot.harness.values.record import Record
 
 
 def findings(record: Record, found: Sequence[Finding], out: Console) -> None:
-    """Print findings in their order; a violation of a program with an execution that shows it."""
-    for finding in found:
+    """Print findings in their order, those of one cause once; a violation of a program with an
+    execution that shows it."""
+    for finding, *others in by_cause(found):
         head = Text.assemble((f"{finding.id} ", style(finding.severity)), finding.message)
         if finding.severity != "error":
             head.append(f"  [{finding.severity}]", style="dim")
@@ -37,6 +36,13 @@ def findings(record: Record, found: Sequence[Finding], out: Console) -> None:
                 out.print(Text(f"   |  {line}".rstrip()))
         for line in _witness(record, finding):
             out.print(Text(f"   |    {line}"))
+        for other in others:
+            line = Text.assemble(
+                "   =  same cause: ", (f"{other.id} ", style(other.severity)), other.message
+            )
+            if other.sites:
+                line.append(f" ({', '.join(other.sites[:6])})")
+            out.print(line)
         if finding.fix and finding.severity != "note":
             out.print(Text.assemble(("help: ", "cyan"), finding.fix))
 

@@ -9,13 +9,14 @@ import pytest
 from fakes import make_test
 from syrupy.assertion import SnapshotAssertion
 
+from weakspot.harness.judge.claims import standing
 from weakspot.harness.judge.findings import exit_code, judge, undecided
 from weakspot.harness.judge.observed import observed_outcomes
 from weakspot.harness.values.agreement import contradicts, states_seen_by_one_runner
 from weakspot.harness.values.claims import Claim, Scenario
 from weakspot.harness.values.descriptions import EMULATED, negative_result_strength
 from weakspot.harness.values.exploration import Exploration, Violation
-from weakspot.harness.values.finding import Finding
+from weakspot.harness.values.finding import Finding, by_cause
 from weakspot.harness.values.histogram import ControlTest, Count, Histogram
 from weakspot.harness.values.numbers import rounded, scientific
 from weakspot.harness.values.program_run import Failure, ProgramRun
@@ -29,6 +30,7 @@ from weakspot.harness.values.record import (
     Record,
     StructureInfo,
 )
+from weakspot.harness.values.repair import SuggestedRepair
 from weakspot.harness.values.state import within
 from weakspot.harness.values.verdict import Verdict
 
@@ -440,6 +442,38 @@ def test_a_recorded_observation_that_did_not_happen_again_is_a_note(
 ) -> None:
     known = claim(test="SB", verdict={"clr2": "Never"}, seen=("x86_64",))
     assert messages(verdict("Never", "clr2"), histogram(0), claims=(known,)) == snapshot
+
+
+def test_the_standing_of_claims_is_what_was_compared() -> None:
+    some = claim(test="SB", verdict={"rc11": "Never", "sc": "Never"})
+    both = (verdict("Never", "rc11"), verdict("Never", "sc"))
+    seen = claim(test="SB", verdict={"rc11": "Never"}, seen=("x86_64",))
+
+    def stands(*answers: Any, of: Claim = some) -> str:
+        made = record(*answers, claims=(of,))
+        return standing(made, made.structures)
+
+    assert stands() == "0 of 1 claim confirmed; 1 not checked"
+    assert stands(both[0]) == "0 of 1 claim confirmed; 1 confirmed in part"
+    assert stands(*both) == "1 of 1 claim confirmed"
+    assert stands(both[0], verdict("Sometimes", "sc")) == "0 of 1 claim confirmed; 1 differs"
+    unobserved = "0 of 1 claim confirmed; 1 not observed this time"
+    assert stands(both[0], histogram(0), of=seen) == unobserved
+    assert stands(both[0], histogram(1), of=seen) == "1 of 1 claim confirmed"
+
+
+def test_violations_that_one_change_mends_have_one_cause() -> None:
+    made = record(exploration("Violated"), exploration("Violated", "race", "rc11"))
+    assert [each.cause for each in judge(made)] == ["", ""]
+    repair = SuggestedRepair(
+        program="flags/both", model="rc11", fix="so", needs=("q.h:5 needs at least release",)
+    )
+    made = msgspec.structs.replace(made, repairs=(repair,))
+    found = judge(made)
+    assert [each.cause for each in found] == ["", "q.h:5"]  # one is not under that model
+    assert [len(each) for each in by_cause(found)] == [1, 1]
+    test = record(*(exploration("Violated", kind, test="SB") for kind in ("assertion", "race")))
+    assert [len(each) for each in by_cause(judge(test))] == [2]
 
 
 def test_generated_tests_that_differ_from_the_golden_files_are_an_error() -> None:

@@ -273,3 +273,42 @@ def test_a_cat_file_of_the_users_decides_programs_if_it_shows_that_it_can(
     ended = run("check", "deadlock.c", "-m", "mine.cat")
     assert ended.code == (1 if axiom.endswith("sc") else 3)
     assert steady(ended.out + ended.err) == snapshot
+
+
+PUBLISHED = """
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static int data;
+static atomic_int ready;
+static void *publish(void *unused) {
+  data = 42;
+  atomic_store_explicit(&ready, 1, memory_order_relaxed);
+  return unused;
+}
+int main(void) {
+  pthread_t t;
+  pthread_create(&t, 0, publish, 0);
+  if (atomic_load_explicit(&ready, memory_order_acquire)) assert(data == 42);
+  pthread_join(t, 0);
+}
+"""
+
+
+@pytest.mark.parametrize("command", [("check",), ("test", "--for", "0", "-c", "engine")])
+def test_what_one_change_mends_is_reported_once(
+    run: Run, folder: Path, command: tuple[str, ...]
+) -> None:
+    (folder / "published.c").write_text(PUBLISHED)
+    ended = run(*command, "published.c", "-m", "rc20")
+    assert ended.code == 1
+    lines = ended.out.splitlines()
+    (other,) = [line for line in lines if "same cause: " in line]
+    assert other.startswith("   =  same cause: WS102 published.c/published: data-race on data")
+    assert other.endswith("(published.c:8, published.c:15)")
+    assert [line for line in lines if line.startswith("help: ")] == [
+        "help: memory_order_release at published.c:9 is enough for 1 scenario; "
+        "the witness's cycle is the test MP+ponarlx+ctrlacqna"
+    ]
+    if command[0] == "test":
+        assert lines[-1].startswith("1 finding ")
