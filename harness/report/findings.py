@@ -37,12 +37,12 @@ def findings(record: Record, found: Sequence[Finding], out: Console) -> None:
         for line in _witness(record, finding):
             out.print(Text(f"   |    {line}"))
         for other in others:
-            line = Text.assemble(
+            repeat = Text.assemble(
                 "   =  same cause: ", (f"{other.id} ", style(other.severity)), other.message
             )
             if other.sites:
-                line.append(f" ({', '.join(other.sites[:6])})")
-            out.print(line)
+                repeat.append(f" ({', '.join(other.sites[:6])})")
+            out.print(repeat)
         if finding.fix and finding.severity != "note":
             out.print(Text.assemble(("help: ", "cyan"), finding.fix))
 
