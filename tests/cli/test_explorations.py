@@ -143,7 +143,7 @@ def test_a_loop_that_reaches_its_bound_is_inconclusive_with_advice(
 @pytest.mark.parametrize(
     "work",
     [
-        "for (int i = 0; i < 5000; i++) atomic_store(&stop, i);",
+        "for (int i = 0; i < 5000; i++) atomic_store(&turns, i);",
         "for (volatile int i = 0; i < 1000000; i++) {}",
         "count(unused);",
     ],
