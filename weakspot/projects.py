@@ -96,7 +96,7 @@ class Relaxations(Results[Relaxed]):
         *,
         fences: bool,
     ) -> None:
-        self._read, self._bounds, self._groups = read, bounds, read(report)
+        self._read, self._groups = read, read(report)
         self._explorations = {each.name: Explorations(each, bounds) for each in models}
         prices = Prices()
         super().__init__(
