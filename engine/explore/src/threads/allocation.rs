@@ -1,6 +1,6 @@
 //! Library calls of explored threads ([`Library`]), with allocation and copies of memory.
 use crate::source::{Action, FaultKind, Wait};
-use crate::threads::environment::{Interruption, ReadMode, ThreadEnvironment, SHARED};
+use crate::threads::environment::{decided_by, Interruption, ReadMode, ThreadEnvironment};
 use crate::threads::synchronisation::spot;
 use program::interpreter::thread::Thread;
 use program::interpreter::{ExternCall, Flow};
@@ -66,8 +66,8 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
             self.local.spurious.push(call.site);
             self.local.failed = Some((t.epoch, t.reads.len()));
         }
-        // a loop that it ends does not end by itself
-        SHARED
+        // a loop that it ends does not end by itself: as if it were read now
+        decided_by(self.events() + 1)
     }
 
     fn byte(&mut self, t: &mut Thread, call: &ExternCall, at: u64) -> Done<Val> {

@@ -15,10 +15,22 @@ use program::memory::{mixed, Memory, ResolvedAddress, Visibility};
 use program::memory::{Dep, Val};
 use std::sync::Arc;
 
-/// The dependencies of a value read from shared memory. Which reads they are does not matter here,
-/// except for the one that is marked when a witness runs a thread again.
-pub const SHARED: Dep = 1;
-pub const MARKED: Dep = 2;
+/// Set in the dependencies of a value that depends on the read that is marked when a witness runs a
+/// thread again. Of the other reads, only the newest matters here: the rest of the dependencies is
+/// how many events of the thread decide its value, and 1; 0 without any read. For an atomic read,
+/// these are the events up to it. The value of a plain read without a race was decided before: by
+/// the last event at which other threads' writes may have come to happen before the thread.
+pub const MARKED: Dep = 1;
+
+/// The dependencies of a value that so many of the thread's first events decide.
+pub fn decided_by(events: usize) -> Dep {
+    (events as Dep + 1) << 1
+}
+
+/// The dependencies of a value that is computed from two.
+pub fn both(a: Dep, b: Dep) -> Dep {
+    (a | b) & MARKED | (a & !MARKED).max(b & !MARKED)
+}
 
 /// Why an instruction is interrupted.
 pub enum Interruption {
@@ -73,6 +85,8 @@ pub struct ThreadEnvironment<'a> {
     pub local: &'a mut LocalState,
     /// Events of the instruction so far.
     asked: usize,
+    /// The number of the last event that other threads may have synchronised with.
+    pub synchronised: usize,
     /// Writes do not count as progress of the thread.
     pub still: bool,
 }
@@ -86,6 +100,7 @@ impl<'a> ThreadEnvironment<'a> {
         ThreadEnvironment {
             program,
             sharing,
+            synchronised: local.synchronised,
             local,
             asked: 0,
             still: false,
@@ -100,6 +115,9 @@ impl<'a> ThreadEnvironment<'a> {
         }
         let now = self.asked;
         self.asked += 1;
+        if action.may_synchronise() {
+            self.synchronised = self.events();
+        }
         match self.local.answers.get(now) {
             Some(value) => Ok((*value, now + 1 == self.local.answers.len())),
             None => Err(Interruption::Query(EventLabel { action, site })),
@@ -147,11 +165,16 @@ impl<'a> ThreadEnvironment<'a> {
     }
 
     /// The dependencies of the last answer.
-    pub fn answered(&self) -> Dep {
-        match self.local.mark {
-            Some(mark) if mark + 1 == self.local.events_before + self.asked => SHARED | MARKED,
-            _ => SHARED,
-        }
+    pub fn answered(&self, plain: bool) -> Dep {
+        let number = self.events();
+        let marked = self.local.mark.is_some_and(|mark| mark + 1 == number);
+        let decided = if plain { self.synchronised } else { number };
+        decided_by(decided) | Dep::from(marked)
+    }
+
+    /// The number of the thread's events so far.
+    pub fn events(&self) -> usize {
+        self.local.events_before + self.asked
     }
 
     pub(super) fn settle(&self, t: &mut Thread) {
@@ -279,7 +302,7 @@ impl<'a> ThreadEnvironment<'a> {
             if !how.uninitialised_ok && !memory.written(place, size) {
                 return Err(unwritten(site));
             }
-            return Ok(memory.read(place, size, |a, b| a | b));
+            return Ok(memory.read(place, size, both));
         }
         if how.order == Order::Na && !how.rmw {
             let bytes = self.read_range(t, spot, size.into(), how.uninitialised_ok)?;
@@ -287,7 +310,7 @@ impl<'a> ThreadEnvironment<'a> {
                 .iter()
                 .rev()
                 .fold(0, |bits, b| bits << 8 | u64::from(b.0));
-            let dep = bytes.iter().fold(SHARED, |dep, b| dep | b.1);
+            let dep = bytes.iter().fold(0, |dep, b| both(dep, b.1));
             return Ok(Val { bits, dep });
         }
         let at = self.whole(spot)?;
@@ -308,7 +331,7 @@ impl<'a> ThreadEnvironment<'a> {
         if new {
             self.has_read(t, at, bits, spot, ignored);
         }
-        let dep = self.answered();
+        let dep = self.answered(false);
         Ok(Val { bits, dep })
     }
 
@@ -381,7 +404,7 @@ impl<'a> ThreadEnvironment<'a> {
             if new {
                 self.has_read(t, at, bits, spot, ignored);
             }
-            let dep = self.answered();
+            let dep = self.answered(true);
             bytes.extend(
                 bits.to_le_bytes()[..size as usize]
                     .iter()

@@ -1,6 +1,6 @@
 //! Memory instructions of explored threads: each performs one or several events.
 use crate::source::Action;
-use crate::threads::environment::{Interruption, ReadMode, ThreadEnvironment};
+use crate::threads::environment::{both, Interruption, ReadMode, ThreadEnvironment};
 use program::interpreter::thread::Thread;
 use program::interpreter::{self, Cas, ExternCall, Flow};
 use program::ir::arithmetic::{mask, rmw};
@@ -14,7 +14,15 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
     type Interruption = Interruption;
 
     fn union(&mut self, a: Dep, b: Dep) -> Dep {
-        a | b
+        both(a, b)
+    }
+
+    fn now(&self, _: &Thread) -> u32 {
+        self.events() as u32
+    }
+
+    fn precedes(&self, dep: Dep, now: u32) -> bool {
+        dep >> 1 <= now + 1
     }
 
     fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Result<Val, Interruption> {
@@ -25,7 +33,7 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
             uninitialised_ok: access.partial,
         };
         let mut value = self.read(t, self.spot(address, access), how)?;
-        value.dep |= address.dep;
+        value.dep = both(value.dep, address.dep);
         Ok(value)
     }
 
@@ -36,7 +44,7 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         value: Val,
         access: &Access,
     ) -> Result<(), Interruption> {
-        self.local.uses = address.dep | value.dep;
+        self.local.uses = both(address.dep, value.dep);
         self.write(t, self.spot(address, access), access.order, false, value)
     }
 
@@ -48,7 +56,7 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         operand: Val,
         access: &Access,
     ) -> Result<Val, Interruption> {
-        self.local.uses = address.dep | operand.dep;
+        self.local.uses = both(address.dep, operand.dep);
         let spot = self.spot(address, access);
         let how = ReadMode {
             order: access.order,
@@ -60,12 +68,12 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         let new = rmw(op, access.bits, old.bits, operand.bits);
         let value = Val {
             bits: new,
-            dep: old.dep | operand.dep,
+            dep: both(old.dep, operand.dep),
         };
         self.local.unchanged = new == old.bits;
         self.write(t, spot, access.order, true, value)?;
         self.local.unchanged = false;
-        old.dep |= address.dep;
+        old.dep = both(old.dep, address.dep);
         Ok(old)
     }
 
@@ -75,7 +83,7 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         cas: &Cas,
         access: &Access,
     ) -> Result<(Val, bool), Interruption> {
-        self.local.uses = cas.address.dep | cas.expected.dep | cas.desired.dep;
+        self.local.uses = both(cas.address.dep, both(cas.expected.dep, cas.desired.dep));
         let spot = self.spot(cas.address, access);
         let how = ReadMode {
             order: cas.failure,
@@ -84,7 +92,7 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         };
         let mut old = self.read(t, spot, how)?;
         old.bits = mask(old.bits, access.bits);
-        old.dep |= cas.address.dep;
+        old.dep = both(old.dep, cas.address.dep);
         if old.bits != cas.expected.bits {
             return Ok((old, false));
         }
@@ -116,7 +124,7 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
     }
 
     fn external(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Interruption> {
-        self.local.uses = call.args.iter().fold(0, |dep, arg| dep | arg.dep);
+        self.local.uses = call.args.iter().fold(0, |dep, arg| both(dep, arg.dep));
         call::call(self, t, call)
     }
 

@@ -244,6 +244,7 @@ impl<'p> ProgramSource<'p> {
                 &mut environment,
             ) {
                 Ok(()) => {
+                    run.local.synchronised = environment.synchronised;
                     run.local.events_before += run.local.answers.len();
                     run.local.answers.clear();
                 }

@@ -127,7 +127,7 @@ impl ThreadEnvironment<'_> {
         let thread = call.joined(t.id, known, self.local.joined)?;
         let (result, _) = self.ask(Action::Join { thread }, call.site)?;
         if out.bits != 0 {
-            let dep = self.answered();
+            let dep = self.answered(false);
             let value = Val { bits: result, dep };
             let to = spot(out.bits, size.bits as u32, call.site);
             self.write(t, to, Order::Na, false, value)?;

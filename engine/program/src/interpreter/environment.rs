@@ -41,6 +41,11 @@ pub trait Environment {
     /// Why an instruction is interrupted.
     type Interruption: From<RunEnd>;
     fn union(&mut self, a: Dep, b: Dep) -> Dep;
+    /// The number of the thread's events so far.
+    fn now(&self, t: &Thread) -> u32;
+    /// Whether the first `now` of the thread's events decide the values that are read in a set of
+    /// events.
+    fn precedes(&self, dep: Dep, now: u32) -> bool;
     fn load(
         &mut self,
         t: &mut Thread,

@@ -262,7 +262,15 @@ fn run<W: Environment>(
             let address = environment.thread_local(thread, *global);
             set!(*dst, Val::constant(address));
         }
-        Op::Br(edge) => return Ok(take(program, limits, thread, edge)?),
+        Op::Br(edge) => {
+            return Ok(take(
+                program,
+                limits,
+                thread,
+                environment.now(thread),
+                edge,
+            )?)
+        }
         Op::CondBr {
             condition,
             then,
@@ -276,7 +284,13 @@ fn run<W: Environment>(
             } else {
                 otherwise
             };
-            return Ok(take(program, limits, thread, edge)?);
+            return Ok(take(
+                program,
+                limits,
+                thread,
+                environment.now(thread),
+                edge,
+            )?);
         }
         Op::Switch {
             value,
@@ -290,7 +304,13 @@ fn run<W: Environment>(
                 .iter()
                 .find(|c| c.0 == value.bits)
                 .map_or(default, |c| &c.1);
-            return Ok(take(program, limits, thread, edge)?);
+            return Ok(take(
+                program,
+                limits,
+                thread,
+                environment.now(thread),
+                edge,
+            )?);
         }
         Op::Call {
             callee,

@@ -49,6 +49,12 @@ pub struct Round {
     /// In this iteration a branch could have left the loop, on a value that depends on no shared
     /// read.
     pub counted: bool,
+    /// The same, on a value that depends on no shared read since the loop was entered.
+    pub decided: bool,
+    /// When the loop was entered; see `Environment::now`.
+    pub entered: u32,
+    /// The number of iterations that were decided, and not counted in `count`.
+    pub waived: u32,
     /// How many choices the thread had made.
     pub choices: u64,
 }

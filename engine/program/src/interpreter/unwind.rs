@@ -42,7 +42,7 @@ pub fn unwind<W: Environment>(
             unwinding: false,
             ..raised
         });
-        return Ok(take(program, limits, t, edge)?);
+        return Ok(take(program, limits, t, environment.now(t), edge)?);
     }
     let frame = t.frames[top];
     if let Some((_, site)) = frame.once {

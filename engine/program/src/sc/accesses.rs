@@ -109,6 +109,15 @@ impl Environment for StepEnvironment<'_, '_> {
         self.context.deps.union(a, b)
     }
 
+    fn now(&self, t: &Thread) -> u32 {
+        t.log.len() as u32
+    }
+
+    fn precedes(&self, dep: Dep, now: u32) -> bool {
+        let events = self.context.deps.get(dep);
+        events.iter().all(|event| event < now as usize)
+    }
+
     fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Result<Val, RunEnd> {
         let place = self.access(t, address.bits, access.size, access.site, false)?;
         let mut value = self
