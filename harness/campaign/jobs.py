@@ -96,6 +96,16 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         raise NotImplementedError
 
 
+class MachineJob(Job, frozen=True, kw_only=True):
+    """One question to a machine, which the job has to itself."""
+
+    on: Machine
+
+    @property
+    def machine(self) -> Machine:
+        return self.on
+
+
 class Explore(Job, frozen=True, kw_only=True):
     """Which violations of the program does the model allow? The answer is an Exploration."""
 
@@ -224,13 +234,12 @@ class Compare(Job, frozen=True, kw_only=True):
         answer(final=True)
 
 
-class RunProgram(Job, frozen=True, kw_only=True):
+class RunProgram(MachineJob, frozen=True, kw_only=True):
     """Which assertions of the program fail on the machine? The answer is a ProgramRun. `end` is
     when the last job of the batch must have ended."""
 
     name: str
     program: Program
-    on: Machine
     seconds: float
     runner: ProgramRunner
     end: Deadline = NEVER
@@ -242,10 +251,6 @@ class RunProgram(Job, frozen=True, kw_only=True):
     @property
     def label(self) -> str:
         return f"programs on {self.on.name}"
-
-    @property
-    def machine(self) -> Machine:
-        return self.on
 
     @property
     def batch(self) -> Hashable:
@@ -263,13 +268,12 @@ class RunProgram(Job, frozen=True, kw_only=True):
         first.runner(programs, first.on, seconds=first.seconds, done=done, end=first.end)
 
 
-class RunTest(Job, frozen=True, kw_only=True):
+class RunTest(MachineJob, frozen=True, kw_only=True):
     """Which outcomes does the machine show for the test? The answer is a Histogram; that of a test
     whose machine was lost meanwhile is not final. `end` is when the last job of the batch must have
     ended."""
 
     test: Test
-    on: Machine
     runner: Runner
     seconds: float
     end: Deadline = NEVER
@@ -281,10 +285,6 @@ class RunTest(Job, frozen=True, kw_only=True):
     @property
     def label(self) -> str:
         return f"{self.runner.name} on {self.on.name}"
-
-    @property
-    def machine(self) -> Machine:
-        return self.on
 
     @property
     def batch(self) -> Hashable:

@@ -7,7 +7,7 @@ from typing import Self
 
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.executor import LocalExecutor, ask
-from weakspot.harness.campaign.jobs import Job, Sink
+from weakspot.harness.campaign.jobs import MachineJob, Sink
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.machines import Machine
@@ -20,14 +20,13 @@ from weakspot.harness.values.strength import at_most
 from weakspot.system.deadline import NEVER
 
 
-class MeasureCosts(Job, frozen=True, kw_only=True):
+class MeasureCosts(MachineJob, frozen=True, kw_only=True):
     """What do the memory orders of the programs cost on the machine? The answer is a Costs, after
     Ctrl-C one of what was measured until then. `limited`: it takes a second more than `seconds` at
     most, compiling included."""
 
     subject: str
     programs: tuple[tuple[str, Program], ...]
-    on: Machine
     fences: bool
     seconds: float
     limited: bool = False
@@ -59,10 +58,6 @@ class MeasureCosts(Job, frozen=True, kw_only=True):
     @property
     def phase(self) -> str:
         return f"measuring {self.subject}"
-
-    @property
-    def machine(self) -> Machine:
-        return self.on
 
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
