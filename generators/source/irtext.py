@@ -214,7 +214,7 @@ def _marked(text: str, *, local: bool) -> str:
         if match["name"] == "main":
             continue
         parts.append(text[done : match.start()])
-        end = _closing(text, match.end())
+        end = closing(text, match.end())
         parameters = text[match.end() : end]
         if _GIVEN.match(match["name"].strip('"')):
             head = _LINKAGE.sub("", match["head"])
@@ -279,7 +279,7 @@ def _body(text: str, definition: re.Match[str]) -> str:
     return text[definition.end() : text.index("\n}\n", definition.end())]
 
 
-def _closing(text: str, position: int) -> int:
+def closing(text: str, position: int) -> int:
     """The position after the parenthesis that closes the one before `position`."""
     depth = 1
     while depth:
