@@ -9,7 +9,7 @@ use crate::threads::location_uses::User;
 use crate::threads::sharing::{LearnedSharing, SharingChanged};
 use program::interpreter::thread::Thread;
 use program::interpreter::RunEnd;
-use program::ir::arithmetic::mask;
+use program::ir::bits::mask;
 use program::ir::{Access, Extern, FuncId, Op, Order, Program, SiteId};
 use program::memory::{mixed, Memory, ResolvedAddress, Visibility};
 use program::memory::{Dep, Val};

@@ -7,7 +7,7 @@ use crate::witness::minimise::Selection;
 use crate::witness::nodes::{order, Nodes};
 use crate::witness::slice::Slice;
 use crate::witness::value::{Witness, WitnessEvent};
-use program::ir::arithmetic::sext;
+use program::ir::bits::sext;
 use program::ir::wide;
 use program::ir::Order;
 use program::trace::report::LocationNames;

@@ -7,6 +7,7 @@ use super::outcome::{Limits, Outcome, RunEnd};
 use super::thread::{State, Thread};
 use super::unwind;
 use crate::ir::arithmetic;
+use crate::ir::bits::{mask, sext};
 use crate::ir::floats;
 use crate::ir::instruction::*;
 use crate::ir::program::Program;
@@ -110,7 +111,7 @@ fn run<W: Environment>(
         }
         Op::Sext { from, to, dst, a } => {
             let a = val!(*a);
-            let bits = arithmetic::mask(arithmetic::sext(a.bits, *from), *to);
+            let bits = mask(sext(a.bits, *from), *to);
             set!(*dst, Val { bits, dep: a.dep });
         }
         Op::Convert {
@@ -138,7 +139,7 @@ fn run<W: Environment>(
         }
         Op::Copy { bits, dst, a } => {
             let a = val!(*a);
-            let bits = arithmetic::mask(a.bits, *bits);
+            let bits = mask(a.bits, *bits);
             set!(*dst, Val { bits, dep: a.dep });
         }
         Op::Select {
@@ -170,7 +171,7 @@ fn run<W: Environment>(
             };
             for (index, bits, stride) in scaled {
                 let index = val!(*index);
-                let distance = arithmetic::sext(index.bits, *bits).wrapping_mul(*stride);
+                let distance = sext(index.bits, *bits).wrapping_mul(*stride);
                 value.bits = value.bits.wrapping_add(distance);
                 value.dep = environment.union(value.dep, index.dep);
             }
@@ -208,7 +209,7 @@ fn run<W: Environment>(
             access,
         } => {
             let mut value = environment.load(thread, val!(*address), access)?;
-            value.bits = arithmetic::mask(value.bits, access.bits);
+            value.bits = mask(value.bits, access.bits);
             set!(*dst, value);
         }
         Op::Store {

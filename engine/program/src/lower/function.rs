@@ -1,5 +1,6 @@
 //! Lowers one function: SSA names become registers, blocks become flat code.
 use crate::error::{Error, ErrorKind, Result};
+use crate::ir::bits::sext;
 use crate::ir::instruction::*;
 use crate::ir::program::*;
 use crate::ir::sites;
@@ -455,7 +456,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             };
             match operand {
                 Operand::Const(index) => {
-                    let index = crate::ir::arithmetic::sext(index, bits);
+                    let index = sext(index, bits);
                     offset = offset.wrapping_add(index.wrapping_mul(stride));
                 }
                 operand => scaled.push((operand, bits, stride)),

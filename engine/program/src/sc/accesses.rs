@@ -4,6 +4,7 @@ use crate::interpreter::event::{EventKind, Update};
 use crate::interpreter::outcome::{Outcome, RunEnd};
 use crate::interpreter::thread::Thread;
 use crate::ir::arithmetic;
+use crate::ir::bits::mask;
 use crate::ir::instruction::*;
 use crate::library::call;
 use crate::memory::address_space::ResolvedAddress;
@@ -66,7 +67,7 @@ impl StepEnvironment<'_, '_> {
                 t.mix(idle, address + u64::from(k), (old >> (8 * k)) as u8);
                 t.mix(idle, address + u64::from(k), (value.bits >> (8 * k)) as u8);
             }
-        } else if old == arithmetic::mask(value.bits, 8 * size) {
+        } else if old == mask(value.bits, 8 * size) {
             // writing the value that is already there is no progress, until another thread changes
             // it
             t.saw(address, size, old);
@@ -170,7 +171,7 @@ impl Environment for StepEnvironment<'_, '_> {
             .shared
             .memory
             .read(place, access.size, |a, b| self.context.deps.union(a, b));
-        old.bits = arithmetic::mask(old.bits, access.bits);
+        old.bits = mask(old.bits, access.bits);
         let new = arithmetic::rmw(op, access.bits, old.bits, operand.bits);
         if self.unlogged(place, access) {
             old.dep = self.context.deps.union(old.dep, address.dep);
@@ -202,7 +203,7 @@ impl Environment for StepEnvironment<'_, '_> {
             .shared
             .memory
             .read(place, access.size, |a, b| self.context.deps.union(a, b));
-        old.bits = arithmetic::mask(old.bits, access.bits);
+        old.bits = mask(old.bits, access.bits);
         let equal = old.bits == cas.expected.bits;
         let spurious = equal && cas.weak && self.context.variant == 1;
         if spurious {
