@@ -182,6 +182,11 @@ def _compiled(
             tables.codegen(record, terminal.console())
 
     with watched() as progress:
+
+        def shown(each: Record) -> None:
+            with progress.pause():
+                show(each)
+
         answers = questions.compare_code(
             what,
             configs,
@@ -192,7 +197,7 @@ def _compiled(
             build=build,
             progress=progress,
         )
-        with keeping("the comparisons so far are printed", lambda: show(answers.record)):
+        with keeping("the comparisons so far are printed", lambda: shown(answers.record)):
             record = answers.wait(progress)
     if output is not None:
         golden.write(output, weaker(record))

@@ -84,6 +84,11 @@ def cost(
 
     measured = True
     with watched() as progress:
+
+        def shown(each: Costs | None) -> None:
+            with progress.pause():
+                show(each)
+
         results = projects.cost(
             what,
             on=machine,
@@ -93,8 +98,8 @@ def cost(
             build=build,
             progress=progress,
         )
-        with keeping("the costs measured so far are printed", lambda: show(results.partial)):
+        with keeping("the costs measured so far are printed", lambda: shown(results.partial)):
             for found in results:
-                show(found)
+                shown(found)
                 measured = measured and found.is_complete
     return NOTHING_FOUND if measured else INCONCLUSIVE

@@ -132,6 +132,11 @@ def relax(
 
     found: list[Relaxed] = []
     with watched() as progress:
+
+        def shown(each: Relaxed | None) -> None:
+            with progress.pause():
+                show(each)
+
         results = projects.relax(
             what,
             models=models,
@@ -142,10 +147,10 @@ def relax(
         )
         if apply:
             results.refuse_corpus()
-        with keeping("the results so far are printed", lambda: show(results.partial)):
+        with keeping("the results so far are printed", lambda: shown(results.partial)):
             for each in results:
                 found.append(each)
-                show(each)
+                shown(each)
     if apply:
         for each in found:
             _show_applied(results.apply(each, take=take), aside=as_json)

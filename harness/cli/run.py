@@ -107,6 +107,11 @@ def run(
                 tables.notes(record, terminal.console())
 
     with watched() as progress:
+
+        def shown(each: Record) -> None:
+            with progress.pause():
+                show(each)
+
         counts = questions.run(
             what,
             on=machine,
@@ -118,7 +123,7 @@ def run(
             build=build,
             progress=progress,
         )
-        with keeping("the counts so far are printed", lambda: show(counts.record)):
+        with keeping("the counts so far are printed", lambda: shown(counts.record)):
             try:
                 record = counts.wait(progress)
             except Lost:

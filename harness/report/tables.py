@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from weakspot.harness.report import witness
-from weakspot.harness.report.terminal import bar, columns, style
+from weakspot.harness.report.terminal import bar, columns, style, text_width
 from weakspot.harness.values.agreement import conclusive, contradicts, states_seen_by_one_runner
 from weakspot.harness.values.condition import proposition
 from weakspot.harness.values.descriptions import (
@@ -299,7 +299,8 @@ def _one_test(given: Sequence[Verdict], out: Console) -> None:
 
 def _witnesses(given: Sequence[Verdict], out: Console) -> None:
     for verdict in given:
-        lines = [*witness.explanation(verdict), *witness.columns(verdict.witness)]
+        most = text_width(out, 2)
+        lines = [*witness.explanation(verdict), *witness.columns(verdict.witness, most)]
         if lines:
             out.print()
             out.print(Text.assemble((verdict.test, "bold"), f"  {verdict.model}"))
