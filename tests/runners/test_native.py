@@ -57,8 +57,8 @@ def tried(
     tests: list[Test], machine: Machine, enough: Callable[[dict[str, Histogram]], bool]
 ) -> dict[str, Histogram]:
     """Run until it is enough: on a busy machine chance decides when, and it decides soon."""
-    for _ in range(10):
-        histograms = ran(tests, machine, 1.0)
+    for _ in range(30):
+        histograms = ran(tests, machine)
         if enough(histograms):
             break
     return histograms
