@@ -10,6 +10,7 @@ used.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
@@ -25,7 +26,8 @@ from weakspot.harness.machines import Machine
 from weakspot.harness.runners import Runner
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.codegen import Codes
-from weakspot.harness.values.histogram import Histogram
+from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.histogram import INTERRUPTED, Histogram
 from weakspot.harness.values.program_run import ProgramRun
 from weakspot.harness.values.record import digest
 from weakspot.harness.values.verdict import Verdict
@@ -123,19 +125,38 @@ class Explore(Job, frozen=True, kw_only=True):
         for job in jobs:
             what = f"{job.program.name} under {job.model.name}"
             sink.at(what)
+            counted, begun = 0, time.monotonic()
 
             def executions(count: int, what: str = what) -> None:
+                nonlocal counted
+                counted = count
                 sink.at(f"{what}: {count:,} executions")
 
-            answer = job.explorer.explore(
-                job.program.generated,
-                job.model,
-                job.bounds,
-                structure=job.program.structure,
-                scenario=job.program.scenario,
-                done=executions,
-            )
+            try:
+                answer = job.explorer.explore(
+                    job.program.generated,
+                    job.model,
+                    job.bounds,
+                    structure=job.program.structure,
+                    scenario=job.program.scenario,
+                    done=executions,
+                )
+            except KeyboardInterrupt:
+                answer = job.interrupted(counted, time.monotonic() - begun)
+                sink.answered(job, answer, final=False)
+                raise
             sink.answered(job, answer)
+
+    def interrupted(self, executions: int, seconds: float) -> Exploration:
+        """The answer after Ctrl-C, when so many executions were explored in so many seconds."""
+        return Exploration(
+            program=self.program.name,
+            model=self.model.name,
+            result="Unknown",
+            complete=executions,
+            seconds=round(seconds, 6),
+            reasons=(INTERRUPTED,),
+        )
 
 
 class Check(Job, frozen=True, kw_only=True):
@@ -261,7 +282,7 @@ class RunProgram(MachineJob, frozen=True, kw_only=True):
         by_name = {job.name: job for job in jobs}
 
         def done(run: ProgramRun) -> None:
-            sink.answered(by_name[run.program], run)
+            sink.answered(by_name[run.program], run, final=run.cut != INTERRUPTED)
 
         first = jobs[0]
         programs = [(job.name, job.program) for job in jobs]
@@ -270,8 +291,8 @@ class RunProgram(MachineJob, frozen=True, kw_only=True):
 
 class RunTest(MachineJob, frozen=True, kw_only=True):
     """Which outcomes does the machine show for the test? The answer is a Histogram; that of a test
-    whose machine was lost meanwhile is not final. `end` is when the last job of the batch must have
-    ended."""
+    whose machine was lost meanwhile, or that was interrupted, is not final. `end` is when the last
+    job of the batch must have ended."""
 
     test: Test
     runner: Runner
@@ -295,7 +316,9 @@ class RunTest(MachineJob, frozen=True, kw_only=True):
         by_test = {job.test.name: job for job in jobs}
 
         def done(histogram: Histogram) -> None:
-            sink.answered(by_test[histogram.test], histogram, final=not histogram.lost)
+            interrupted = histogram.parameters.get("cut") == INTERRUPTED
+            final = not histogram.lost and not interrupted
+            sink.answered(by_test[histogram.test], histogram, final=final)
 
         first = jobs[0]
         tests = [job.test for job in jobs]

@@ -98,15 +98,18 @@ class Answers:
         return Path(os.path.relpath(self.config.root / file))
 
     def _ask(self, jobs: Sequence[ScenarioJob]) -> None:
-        ask(jobs, self._store, LocalExecutor(ends=self.ends), progress=self.progress)
-        self.answered += [
-            Answered(
-                job=job,
-                answer=self._store.get(job.key),
-                unchanged=job.key in self._store.stored,
-            )
-            for job in jobs
-        ]
+        try:
+            ask(jobs, self._store, LocalExecutor(ends=self.ends), progress=self.progress)
+        finally:
+            self.answered += [
+                Answered(
+                    job=job,
+                    answer=self._store.get(job.key),
+                    unchanged=job.key in self._store.stored,
+                )
+                for job in jobs
+                if self._store.has(job.key)
+            ]
 
     # --- questions ------------------------------------------------------------------------------
 

@@ -175,6 +175,8 @@ def histograms(record: Record, out: Console) -> None:
                 style="dim",
             )
         )
+        if ended := histogram.parameters.get("cut"):
+            out.print(Text(f"  ended early: {ended}", style="dim"))
         if strength := negative_result_strength(histogram):
             out.print(Text(f"  {strength}", style="dim"))
     for machine in record.manifest.machines:

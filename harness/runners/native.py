@@ -50,7 +50,7 @@ from weakspot.harness.runners.programs import (
 from weakspot.harness.runners.tuning import Choice, Memory, Tried, setting_text, settings
 from weakspot.harness.values.condition import proposition
 from weakspot.harness.values.herdhash import herd_hash
-from weakspot.harness.values.histogram import ControlTest, Count, Histogram
+from weakspot.harness.values.histogram import INTERRUPTED, ControlTest, Count, Histogram
 from weakspot.harness.values.numbers import times
 from weakspot.harness.values.state import state_text, within
 from weakspot.harness.values.verdict import Verdict
@@ -112,6 +112,10 @@ class Native(msgspec.Struct, frozen=True):
                         done(not_run(test, machine, self.name, str(error.args[0])))
                     except Lost as error:
                         done(not_run(test, machine, self.name, error.message, lost=True))
+                        raise
+                    except KeyboardInterrupt:
+                        if (counted := bench.counted()) is not None:
+                            done(counted)
                         raise
             bench.memory.write()
 
@@ -243,6 +247,7 @@ class _Bench:
         self.families: dict[str, _Family] = {}  # by the text of their tests
         self.variants: dict[str, _Measured] = {}  # by name: tests share them
         self.interleaved: dict[str, Verdict] = {}  # of fenced variants, by text
+        self.measuring: tuple[_Measured, ControlTest] | None = None
 
     def name(self, test: Test) -> str:
         """The key of the test's stored settings on this machine."""
@@ -325,6 +330,7 @@ class _Bench:
                 f"{control.wrong}, which no interleaving gives",
             )
             return msgspec.structs.replace(failed, controls=(control,))
+        self.measuring = it, control
         it.measure(_FIRST * seconds)
         variants = () if it.hits else weaker(test, read)
         share = _WEAKER * seconds / max(1, len(variants))
@@ -337,7 +343,16 @@ class _Bench:
         if it.hits:
             seen = []  # an observation needs no further evidence
         evidence = [_control("weaker", change, other, it.missed(other)) for change, other in seen]
+        self.measuring = None
         return self._histogram(it, (control, *evidence))
+
+    def counted(self) -> Histogram | None:
+        """What the test that is being measured has shown so far."""
+        if self.measuring is None or not self.measuring[0].iterations:
+            return None
+        it, control = self.measuring
+        it.problem = INTERRUPTED
+        return self._histogram(it, (control,))
 
     def _variant(
         self,

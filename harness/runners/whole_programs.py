@@ -26,7 +26,7 @@ from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners import TOO_LATE, programs, share
 from weakspot.harness.runners.programs import Failed, compiled, preprocessed, printed, workshop
 from weakspot.harness.runners.tuning import WHOLE, Choice, Memory, Setting, setting_text
-from weakspot.harness.values.histogram import Count
+from weakspot.harness.values.histogram import INTERRUPTED, Count
 from weakspot.harness.values.program_run import Failure, ProgramRun
 from weakspot.system.deadline import NEVER, Deadline
 
@@ -138,6 +138,8 @@ def run(
                 known = {**found.parameters, "compiler": compiler.stated}
                 failures = tuple(_placed(each, program) for each in found.failures)
                 done(msgspec.structs.replace(found, parameters=known, failures=failures))
+                if found.cut == INTERRUPTED:
+                    raise KeyboardInterrupt
             except (Unsupported, Failed) as error:
                 done(msgspec.structs.replace(empty, reason=" ".join(str(error.args[0]).split())))
         memory.write()
@@ -172,6 +174,11 @@ def _run(
             if not instances:
                 raise
             ended = str(error)
+            break
+        except KeyboardInterrupt:
+            if not instances:
+                raise
+            ended = INTERRUPTED
             break
         failed = sum(values.total() for values in found.failures.values())
         for failure, values in found.failures.items():
