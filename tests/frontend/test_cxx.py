@@ -334,6 +334,19 @@ int main() {
     assert not failures(written(tmp_path, text))
 
 
+@pytest.mark.parametrize("includes", [("thread", "iostream"), ("iostream", "thread")])
+def test_the_id_of_a_thread_is_printed_and_passed_over(
+    tmp_path: Path, includes: tuple[str, str]
+) -> None:
+    text = "".join(f"#include <{name}>\n" for name in includes)
+    text += """int main() {
+  std::jthread worker([] { std::cout << std::this_thread::get_id() << '\\n'; });
+  std::cout << worker.get_id();
+}
+"""
+    assert not failures(written(tmp_path, text))
+
+
 # --- errors: each names the place and says what to do -------------------------------------------
 
 
@@ -397,6 +410,20 @@ int main() {
 }
 """
     assert "@main" in compile_source(written(tmp_path, text)).text
+
+
+def test_a_source_may_rely_on_strings_from_the_header_of_threads(tmp_path: Path) -> None:
+    """libc++'s includes them to print the id of a thread; ours does not at first."""
+    text = """#include <cassert>
+#include <thread>
+int main() {
+  std::string word("x");
+  std::thread worker([&] { word += "y"; });
+  worker.join();
+  assert(word == "xy");
+}
+"""
+    assert not failures(written(tmp_path, text))
 
 
 def test_clocks_and_printing_go_together(tmp_path: Path) -> None:
