@@ -41,6 +41,8 @@ pub enum Action {
         order: Order,
         value: u64,
         rmw: bool,
+        /// The value is indeterminate: reading it is an error.
+        unknown: bool,
     },
     Fence {
         order: Order,

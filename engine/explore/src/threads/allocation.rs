@@ -31,7 +31,7 @@ impl ThreadEnvironment<'_> {
         };
         let new = self.allocate(t, call)?;
         if copied > 0 {
-            self.write_range(t, spot(new, 0, call.site), &bytes)?;
+            self.write_range(t, spot(new, 0, call.site), &bytes, 0)?;
         }
         if old != 0 {
             self.free(t, call.site, old)?;
@@ -146,7 +146,7 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
 
     fn try_lock(&mut self, t: &mut Thread, call: &ExternCall) -> Done<(bool, Val)> {
         let (locked, dep) = self.try_lock_mutex(t, call.site, call.args[0].bits)?;
-        Ok((locked, Val { bits: 0, dep }))
+        Ok((locked, Val::new(0, dep)))
     }
 
     fn lock(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
@@ -249,12 +249,12 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
     fn copy(&mut self, t: &mut Thread, call: &ExternCall, size: u64) -> Done<()> {
         let from = spot(call.arg(1).bits, 0, call.site);
         let bytes = self.read_range(t, from, size, true)?;
-        self.write_range(t, spot(call.arg(0).bits, 0, call.write_site), &bytes)
+        self.write_range(t, spot(call.arg(0).bits, 0, call.write_site), &bytes, 0)
     }
 
     fn fill(&mut self, t: &mut Thread, call: &ExternCall, size: u64) -> Done<()> {
         let value = call.arg(1);
         let bytes = vec![(value.bits as u8, value.dep); size as usize];
-        self.write_range(t, spot(call.arg(0).bits, 0, call.site), &bytes)
+        self.write_range(t, spot(call.arg(0).bits, 0, call.site), &bytes, 0)
     }
 }

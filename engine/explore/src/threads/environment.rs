@@ -11,8 +11,8 @@ use program::interpreter::thread::Thread;
 use program::interpreter::RunEnd;
 use program::ir::bits::mask;
 use program::ir::{Access, Extern, FuncId, Op, Order, Program, SiteId};
+use program::memory::{bytes_of, Dep, Val};
 use program::memory::{mixed, Memory, ResolvedAddress, Visibility};
-use program::memory::{Dep, Val};
 use std::sync::Arc;
 
 /// Set in the dependencies of a value that depends on the read that is marked when a witness runs a
@@ -311,7 +311,7 @@ impl<'a> ThreadEnvironment<'a> {
                 .rev()
                 .fold(0, |bits, b| bits << 8 | u64::from(b.0));
             let dep = bytes.iter().fold(0, |dep, b| both(dep, b.1));
-            return Ok(Val { bits, dep });
+            return Ok(Val::new(bits, dep));
         }
         let at = self.whole(spot)?;
         let ReadMode {
@@ -332,7 +332,7 @@ impl<'a> ThreadEnvironment<'a> {
             self.has_read(t, at, bits, spot, ignored);
         }
         let dep = self.answered(false);
-        Ok(Val { bits, dep })
+        Ok(Val::new(bits, dep))
     }
 
     pub fn write(
@@ -358,7 +358,7 @@ impl<'a> ThreadEnvironment<'a> {
         }
         if order == Order::Na && !rmw {
             let bytes = value.bits.to_le_bytes().map(|b| (b, value.dep));
-            return self.write_range(t, spot, &bytes[..size as usize]);
+            return self.write_range(t, spot, &bytes[..size as usize], value.undefined);
         }
         let value = mask(value.bits, 8 * size);
         let at = self.whole(spot)?;
@@ -367,6 +367,7 @@ impl<'a> ThreadEnvironment<'a> {
             order,
             value,
             rmw,
+            unknown: false,
         };
         if self.ask(action, site)?.1 {
             self.has_written(t, at, value, spot);
@@ -414,12 +415,14 @@ impl<'a> ThreadEnvironment<'a> {
         Ok(bytes)
     }
 
-    /// Writes plain bytes, in pieces.
+    /// Writes plain bytes, in pieces; `undefined` are those of the first eight that are
+    /// indeterminate.
     pub fn write_range(
         &mut self,
         t: &mut Thread,
         spot: AccessTarget,
         bytes: &[(u8, Dep)],
+        undefined: u8,
     ) -> Result<(), Interruption> {
         if let Some(place) = self.find(t, spot, bytes.len() as u64, true)? {
             Arc::make_mut(&mut self.local.memory).write_bytes(place, bytes);
@@ -436,11 +439,13 @@ impl<'a> ThreadEnvironment<'a> {
             let part = bytes[from..from + size as usize].iter().rev();
             let at = Location { address, size };
             let value = part.fold(0, |bits, b| bits << 8 | u64::from(b.0));
+            let own = undefined.checked_shr(from as u32).unwrap_or(0);
             let action = Action::Write {
                 at,
                 order: Order::Na,
                 value,
                 rmw: false,
+                unknown: own & bytes_of(8 * size) == bytes_of(8 * size),
             };
             if self.ask(action, spot.site)?.1 {
                 self.has_written(t, at, value, spot);

@@ -22,6 +22,10 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         self.events() as u32
     }
 
+    fn refuses_undefined(&self) -> bool {
+        true
+    }
+
     fn precedes(&self, dep: Dep, now: u32) -> bool {
         dep >> 1 <= now + 1
     }
@@ -67,10 +71,7 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         let mut old = self.read(t, spot, how)?;
         old.bits = mask(old.bits, access.bits);
         let new = rmw(op, access.bits, old.bits, operand.bits);
-        let value = Val {
-            bits: new,
-            dep: both(old.dep, operand.dep),
-        };
+        let value = Val::new(new, both(old.dep, operand.dep));
         self.local.unchanged = new == old.bits;
         self.write(t, spot, access.order, true, value)?;
         self.local.unchanged = false;

@@ -303,6 +303,7 @@ impl<'p> ProgramSource<'p> {
             Outcome::Assertion => FaultKind::Assertion,
             Outcome::Deadlock => FaultKind::Hang,
             Outcome::Memory => FaultKind::Memory,
+            Outcome::Uninitialised => FaultKind::Uninitialised,
         };
         Next::Fault(Fault {
             kind,

@@ -128,7 +128,7 @@ impl ThreadEnvironment<'_> {
         let (result, _) = self.ask(Action::Join { thread }, call.site)?;
         if out.bits != 0 {
             let dep = self.answered(false);
-            let value = Val { bits: result, dep };
+            let value = Val::new(result, dep);
             let to = spot(out.bits, size.bits as u32, call.site);
             self.write(t, to, Order::Na, false, value)?;
         }

@@ -247,6 +247,7 @@ impl Thread {
     pub fn get(&self, operand: Operand) -> Val {
         match (operand, self.frames.last()) {
             (Operand::Const(bits), _) => Val::constant(bits),
+            (Operand::Undefined, _) => Val::undefined(),
             (Operand::Register(register), Some(frame)) => {
                 self.registers[frame.registers + register as usize]
             }

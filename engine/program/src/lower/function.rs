@@ -282,7 +282,11 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             },
             Value::Zero | Value::Undef => {
                 let count = self.l.module.types.scalars(ty)?.len();
-                Ok(vec![Operand::Const(0); count])
+                let each = match value {
+                    Value::Undef => Operand::Undefined,
+                    _ => Operand::Const(0),
+                };
+                Ok(vec![each; count])
             }
             Value::Int(value) if self.is_wide(ty) => Ok(vec![
                 Operand::Const(*value as u64),

@@ -372,10 +372,8 @@ impl Memory {
             };
             let low = self.read_with(place, 8, union);
             let high = self.read_with(rest, 8, union);
-            return Val {
-                bits: wide::from_halves(low.bits, high.bits),
-                dep: union(low.dep, high.dep),
-            };
+            let bits = wide::from_halves(low.bits, high.bits);
+            return Val::new(bits, union(low.dep, high.dep));
         }
         let object = self.object(place);
         let mut value = Val::default();
@@ -421,15 +419,25 @@ impl Memory {
                 offset: place.offset + 8,
                 ..place
             };
-            let dep = value.dep;
-            let changed = self.write(place, 8, Val { bits: low, dep });
-            return changed ^ self.write(rest, 8, Val { bits: high, dep });
+            let changed = self.write(place, 8, Val { bits: low, ..value });
+            return changed
+                ^ self.write(
+                    rest,
+                    8,
+                    Val {
+                        bits: high,
+                        ..value
+                    },
+                );
         }
         let object = self.object_mut(place);
         let mut changed = 0;
         for k in 0..u64::from(size.min(8)) {
             let byte = (value.bits >> (8 * k)) as u8;
-            changed ^= object.set_byte(place.offset + k, byte, value.dep);
+            changed ^= match value.undefined >> k & 1 {
+                1 => object.unset_byte(place.offset + k),
+                _ => object.set_byte(place.offset + k, byte, value.dep),
+            };
         }
         if object.idle {
             self.idle ^= changed;

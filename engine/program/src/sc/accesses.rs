@@ -114,6 +114,10 @@ impl Environment for StepEnvironment<'_, '_> {
         t.log.len() as u32
     }
 
+    fn refuses_undefined(&self) -> bool {
+        false
+    }
+
     fn precedes(&self, dep: Dep, now: u32) -> bool {
         let events = self.context.deps.get(dep);
         events.iter().all(|event| event < now as usize)
@@ -191,7 +195,7 @@ impl Environment for StepEnvironment<'_, '_> {
             RmwOp::Xchg => operand.dep,
             _ => self.context.deps.union(old.dep, operand.dep),
         };
-        let new = Val { bits: new, dep };
+        let new = Val::new(new, dep);
         self.put(t, place, address.bits, access.size, new);
         Ok(old)
     }
