@@ -159,3 +159,39 @@ def test_set_up_that_the_assertion_is_about_is_shown(tmp_path: Path) -> None:
     found = violations(tmp_path, "alone.cpp", text)
     closure = "heap(alone.cpp:8)"
     assert accesses(found["assertion"]) == {0: [f"W {closure} &x"], 2: [f"R {closure} &x"]}
+
+
+LIST = """
+    #include <atomic>
+    #include <cassert>
+    #include <memory>
+    #include <thread>
+    #include <vector>
+    struct Node { int value = 0; };
+    struct List { std::atomic<Node *> head{nullptr}; };
+    int main() {
+      auto list = std::make_shared<List>();
+      auto ready = std::make_shared<std::atomic<int>>(0);
+      std::vector<Node> nodes(3);
+      std::thread a([=, &nodes] {
+        nodes[2].value = 7;
+        list->head.store(&nodes[2], std::memory_order_relaxed);
+        ready->store(1, std::memory_order_relaxed);
+      });
+      std::thread b([=] {
+        if (ready->load(std::memory_order_relaxed))
+          if (Node *n = list->head.load(std::memory_order_acquire)) assert(n->value == 7);
+      });
+      a.join();
+      b.join();
+    }
+"""
+
+
+def test_objects_of_the_library_are_named_after_what_they_contain(tmp_path: Path) -> None:
+    found = violations(tmp_path, "list.cpp", LIST)
+    assert accesses(found["assertion"])[1] == [
+        "W Node[2].value 7",
+        "W List.head &Node[2]",
+        "W heap(list.cpp:11).value 1",
+    ]

@@ -60,7 +60,7 @@ const ALIASES: [&str; 5] = [
 /// The size in bits of an array that is declared without one, at the end of a structure.
 const FLEXIBLE: u64 = 1 << 48;
 
-const MAX_DEPTH: u32 = 32;
+pub const MAX_DEPTH: u32 = 32;
 
 impl Shapes {
     /// Reads the type `id` of the metadata, once.
@@ -157,6 +157,18 @@ impl Shapes {
             item: self.read(metadata, base),
             counts,
         }
+    }
+
+    /// A type that has another one as its only known part.
+    pub fn within(&mut self, part: usize, name: &str, offset: u64, size: u64) -> usize {
+        self.list.push(Shape::Struct(vec![Member {
+            name: name.to_owned(),
+            offset,
+            size,
+            shape: part,
+            bits: false,
+        }]));
+        self.list.len() - 1
     }
 
     /// Whether the last member is an array without a size.

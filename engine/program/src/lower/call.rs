@@ -160,6 +160,7 @@ impl<'a> Lower<'_, '_, 'a> {
             &self.l.module.metadata,
             &mut program.shapes,
             inst.allocated,
+            inst.dbg,
             variables.map(|(_, variable)| *variable),
         );
         program.allocations.extend(found.map(|found| (site, found)));
