@@ -3,8 +3,9 @@
 # `set_up run` installs weakspot, `set_up dev` its development tools too. What is installed is not
 # installed again: two stamps in .venv name what was installed, a hash of pyproject.toml for the
 # packages and one of the engine's sources for the engine. An interrupted run leaves no stamp, so
-# the next one resumes. The tools to compare with are downloaded meanwhile; `install_tools` waits
-# for them. A script that has something else to do meanwhile defines a function of that name.
+# the next one resumes. The engine is compiled while the packages are fetched. So are the tools to
+# compare with; `install_tools` waits for them. A script that has something else to do meanwhile
+# defines a function of that name; `wait_for_others` waits for it and prints what it printed.
 
 export LC_ALL=C.UTF-8 PIP_DISABLE_PIP_VERSION_CHECK=1
 clone=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." && pwd) || exit 2
@@ -12,8 +13,8 @@ venv=$clone/.venv
 python=$venv/bin/python
 log=$(mktemp "${TMPDIR:-/tmp}/weakspot-install.XXXXXX") ||
   { echo "error: cannot write to ${TMPDIR:-/tmp}; TMPDIR names another folder" >&2 && exit 2; }
-tools_log=$log.tools tools= others=
-trap 'rm -f "$log" "$tools_log"; for group in $tools $others; do kill -- "-$group" 2>/dev/null; done' EXIT
+tools_log=$log.tools engine_log=$log.engine others_log=$log.others tools= engine= others=
+trap 'rm -f "$log" "$log".*; for group in $tools $engine $others; do kill -- "-$group" 2>/dev/null; done' EXIT
 OLDEST_PYTHON=11 # of Python 3; as in pyproject.toml
 
 fail() { # message, then lines of advice
@@ -117,6 +118,7 @@ set_up() {
   start_tools
   { exec 9<"$clone" && flock 9; } 2>/dev/null # two set-ups at once would disturb each other
   make_venv
+  start_engine
   if declare -F meanwhile >/dev/null; then start_others; fi
   install_packages "$1"
   install_engine
@@ -155,32 +157,60 @@ install_packages() { # run|dev
   now="$(sha256sum <"$clone/pyproject.toml" | cut -c 1-32)"
   [ -f "$stamp" ] && grep -qxE "$now (dev|$1)" "$stamp" && return
   [ -f "$stamp" ] && grep -q "dev\$" "$stamp" && set -- dev
-  mapfile -t wanted < <("$python" - "$clone/pyproject.toml" "$1" <<'PYTHON'
-import sys, tomllib
-with open(sys.argv[1], "rb") as file:
-    table = tomllib.load(file)
-extra = table["project"]["optional-dependencies"]["dev"] if sys.argv[2] == "dev" else []
-print(*table["build-system"]["requires"], *table["project"]["dependencies"], *extra, sep="\n")
-PYTHON
-  )
-  [ ${#wanted[@]} -gt 0 ] || fail "cannot read $clone/pyproject.toml" "git checkout pyproject.toml"
+  mapfile -t wanted < <(requirements "$1")
   rm -f "$stamp"
   step "installing the Python packages (about 150 MB to fetch, most of it a C compiler)" \
     installer "${wanted[@]}" || explain "installing the Python packages"
   echo "$now $1" >"$stamp"
 }
 
-install_engine() {
-  local stamp=$venv/engine.stamp now
-  now=$(engine_hash)
-  if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$now" ] &&
+# The requirements in pyproject.toml: to build the engine, to run weakspot too, to develop it too.
+requirements() { # build|run|dev
+  "$python" - "$clone/pyproject.toml" "$1" <<'PYTHON'
+import sys, tomllib
+with open(sys.argv[1], "rb") as file:
+    table = tomllib.load(file)
+wanted = table["build-system"]["requires"]
+if sys.argv[2] != "build":
+    wanted += table["project"]["dependencies"]
+if sys.argv[2] == "dev":
+    wanted += table["project"]["optional-dependencies"]["dev"]
+print(*wanted, sep="\n")
+PYTHON
+}
+
+# Linking the engine takes most of the set-up, on one processor.
+start_engine() {
+  local stamp=$venv/engine.stamp wanted
+  built_from=$(engine_hash)
+  if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$built_from" ] &&
     (cd / && "$python" -c 'import weakspot._engine') 2>/dev/null; then
     return
   fi
   rm -f "$stamp"
+  if ! [ -f "$venv/packages.stamp" ]; then
+    mapfile -t wanted < <(requirements build)
+    [ ${#wanted[@]} -gt 0 ] || fail "cannot read $clone/pyproject.toml" "git checkout pyproject.toml"
+    step "installing what builds the engine" installer "${wanted[@]}" ||
+      explain "installing what builds the engine"
+  fi
+  set -m # a process group of its own, to be stopped as a whole
+  installer --no-deps --no-build-isolation --editable "$clone" \
+    >"$engine_log" 2>&1 </dev/null 9<&- &
+  engine=$!
+  set +m
+}
+
+install_engine() {
+  local code
+  [ -n "$engine" ] || return 0
   step "building the engine (Rust; a minute or two the first time)" \
-    installer --no-deps --no-build-isolation --editable "$clone" || explain "building the engine"
-  echo "$now" >"$stamp"
+    tail --pid="$engine" -s 0.2 -n +1 -f "$engine_log"
+  wait "$engine"
+  code=$?
+  engine=
+  [ $code -eq 0 ] || explain "building the engine"
+  echo "$built_from" >"$venv/engine.stamp"
 }
 
 engine_hash() {
@@ -220,12 +250,23 @@ start_tools() {
   set +m
 }
 
-# What it prints is not shown.
+# It gets the time that the rest leaves.
 start_others() {
   set -m # a process group of its own, to be stopped as a whole
-  meanwhile >/dev/null 2>&1 </dev/null 9<&- &
+  nice_meanwhile >"$others_log" 2>&1 </dev/null 9<&- &
   others=$!
   set +m
+}
+nice_meanwhile() { renice -n 10 "$BASHPID" >/dev/null && meanwhile; }
+
+# Prints what it printed; its exit code.
+wait_for_others() {
+  local code
+  wait "$others"
+  code=$?
+  others=
+  cat "$others_log"
+  return $code
 }
 
 # Waits for the tools. Prints nothing if there was nothing to do.

@@ -16,7 +16,6 @@ from weakspot.errors import BadInput, MissingTool, ToolFailed, Unsupported, Weak
 from weakspot.generators.litmus import Site, Test
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.program import Program
-from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.orders.cost import Costs
@@ -24,6 +23,7 @@ from weakspot.harness.orders.promotion import OrdersDifference
 from weakspot.harness.orders.relaxation import Relaxed
 from weakspot.harness.orders.rewrite import Rewritten
 from weakspot.harness.scaffold.project import Written
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.codegen import CodegenComparison, Codes
 from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.finding import Evidence, Finding

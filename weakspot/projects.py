@@ -20,9 +20,8 @@ from weakspot.harness import machines
 from weakspot.harness.campaign import campaign as campaigns
 from weakspot.harness.campaign.folder import RESULTS, load
 from weakspot.harness.campaign.progress import Progress, Quiet
-from weakspot.harness.campaign.tools import installed
+from weakspot.harness.campaign.tools import choose_checkers, installed
 from weakspot.harness.checkers import CHECKERS
-from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.material import generator
 from weakspot.harness.corpus.models import LANGUAGE, Model, of_machines
 from weakspot.harness.gate import baseline
@@ -40,6 +39,7 @@ from weakspot.harness.orders.rewrite import Rewritten
 from weakspot.harness.orders.trials import Report
 from weakspot.harness.runners import RUNNERS
 from weakspot.harness.scaffold.project import Written, start
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.record import Plan, Record
 from weakspot.questions import paths as paths_of
 
@@ -97,7 +97,7 @@ class Relaxations(Results[Relaxed]):
         machines: Sequence[Model] = (),
         fences: bool,
     ) -> None:
-        self._read, self._bounds, self._groups = read, bounds, read(report)
+        self._read, self._groups = read, read(report)
         self._explorations = {
             each.name: Explorations(each, bounds, also=machines) for each in models
         }
@@ -192,6 +192,7 @@ def cost(
     *,
     on: str = "local",
     seconds: float = 10.0,
+    limited: bool = False,
     fences: bool = False,
     build: Build = NO_OPTIONS,
     progress: Progress | None = None,
@@ -199,9 +200,10 @@ def cost(
     """What each memory order costs on a machine: one result per structure, in nanoseconds per
     execution of an operation, with confidence intervals. `on` is as for `run`.
 
-    Each is measured for `seconds`. The costs are stored on this computer, and `relax` prefers
-    memory orders that are cheap on it until the source file changes. Raises MissingTool without a
-    C compiler.
+    Each is measured for `seconds`. If `limited`, each takes a second more at most, compiling
+    included; an order that was not measured in this time has a reason. The costs are stored on this
+    computer, and `relax` prefers memory orders that are cheap on it until the source file changes.
+    Raises MissingTool without a C compiler.
     """
     from weakspot.harness.orders.measurements import MeasureCosts, Measuring
 
@@ -210,7 +212,14 @@ def cost(
     groups = program_groups(paths_of(what), build=build, report=report)
     return Results(
         Measuring(
-            MeasureCosts.of(group.name, group.programs, machine, fences=fences, seconds=seconds),
+            MeasureCosts.of(
+                group.name,
+                group.programs,
+                machine,
+                fences=fences,
+                seconds=seconds,
+                limited=limited,
+            ),
             progress or Quiet(),
         )
         for group in groups
@@ -289,10 +298,13 @@ def campaign(
 
     A campaign with the same arguments that was interrupted is resumed, unless `folder` names
     another. Returns the folder and its record. Raises Stopped on Ctrl-C; what was answered is in
-    the folder. `seconds_run` = 0 runs nothing on hardware. `compiled` are compiler configurations
-    whose code is compared with the tests.
+    the folder. `checkers` are names, or "all" for each that is installed; MissingTool is raised for
+    one that is not. `seconds_run` = 0 runs nothing on hardware. `compiled` are compiler
+    configurations whose code is compared with the tests.
     """
     limits = bounds or Bounds()
+    for name in checkers:
+        choose_checkers(name)
     plan = Plan(
         what=tuple(paths_of(what)),
         models=tuple(models),
@@ -302,14 +314,8 @@ def campaign(
         runners=RUNNERS.names() if seconds_run else (),
         seconds_check=seconds,
         seconds_run=seconds_run,
-        loops=limits.loops,
-        executions=limits.executions,
-        seconds_explore=limits.seconds,
-        events=limits.events,
-        instructions=limits.instructions,
-        calls=limits.calls,
         compiled=tuple(compiled),
-    )
+    ).within(limits)
     tools = msgspec.structs.replace(
         installed(), generator=generator(build, limits.seconds), repairs=program_repairs.jobs
     )

@@ -22,11 +22,11 @@ from weakspot.harness.campaign.folder import new_manifest
 from weakspot.harness.campaign.iteration import IterableStore
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.tools import choose_checkers, choose_runners, installed
-from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus import golden
 from weakspot.harness.corpus import models as corpus_models
 from weakspot.harness.corpus.material import Material, gather, generator, mapped_to
 from weakspot.harness.corpus.models import Model
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.codegen import Codes
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.finding import Finding
@@ -245,6 +245,7 @@ def run(
     on: str = "local",
     runner: str | None = None,
     seconds: float = 1.0,
+    limited: bool = False,
     programs: bool = True,
     tests: bool = True,
     build: Build = NO_OPTIONS,
@@ -253,16 +254,18 @@ def run(
     """Run programs and tests on a machine and count the outcomes.
 
     `on` is "local", "ssh:HOST" or "qemu:ARCH"; `runner` names one, "all" each that is installed.
-    Each test and each program runs for `seconds`.
+    Each test and each program runs for `seconds`. If `limited`, generating a program's tests takes
+    no longer either, and each test and program at most a second more, compiling included: then they
+    run for a shorter time, and what did not run has a reason.
     """
     from weakspot.harness import machines
 
     machine = machines.resolve(on)
-    asked = _asked(what, (), 20.0, None, build, progress, seconds_run=seconds)
+    asked = _asked(what, (), 20.0, None, build, progress, seconds_run=seconds, limited=limited)
     runners = choose_runners(runner, machine)
 
     def work(campaign: Campaign) -> None:
-        campaign.run_on(machine, runners, programs=programs, tests=tests)
+        campaign.run_on(machine, runners, programs=programs, tests=tests, limited=limited)
 
     return asked.answers((Histogram, ProgramRun), work)
 
@@ -295,21 +298,18 @@ def _asked(
     *,
     seconds_run: float = 1.0,
     machine_models: Sequence[str] | None = None,
+    limited: bool = False,
 ) -> _Asked:
+    """`limited`: the tests of each program are generated in `seconds_run`."""
     limits = bounds or Bounds()
     plan = Plan(
         what=tuple(map(_name, _listed(what))),
         machine_models=corpus_models.of_machines(models, machine_models),
         seconds_check=seconds,
         seconds_run=seconds_run,
-        loops=limits.loops,
-        executions=limits.executions,
-        seconds_explore=limits.seconds,
-        events=limits.events,
-        instructions=limits.instructions,
-        calls=limits.calls,
-    )
-    material = _gathered(what, models, build, progress, limits.seconds)
+    ).within(limits)
+    generating = seconds_run if limited else limits.seconds
+    material = _gathered(what, models, build, progress, generating)
     store = IterableStore(new_manifest(plan))
     tools = installed()
     if material.programs:

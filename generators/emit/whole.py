@@ -10,7 +10,6 @@ reported.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 import msgspec
 
@@ -43,29 +42,30 @@ class Frame(msgspec.Struct, frozen=True):
     compiling: tuple[str, ...] = ()
 
 
-def frame(standard: Sequence[str] = ("-fgnu89-inline",)) -> Frame:
-    """What a program is linked with to run as a whole. `standard` are the options for the version
-    of its language."""
+def frame() -> Frame:
+    """What a program is linked with to run as a whole."""
     return Frame(
         before=((_mark("begin"), ".s"),),
         after=((_mark("end"), ".s"), (template("whole.c.j2").render(), ".c")),
         # the linker sees no caller of constructors
         linking=("-Wl,--no-gc-sections", *(f"-Wl,--wrap={name}" for name in _WRAPPED)),
-        # as for the engine; and no variable outside the marks
-        compiling=(*standard, "-fno-common"),
+        compiling=("-fno-common",),  # no variable outside the marks
     )
 
 
 def _mark(which: str) -> str:
-    """Labels in the sections that hold variables, on lines of their own."""
+    """Labels in the sections that hold variables, on lines of their own, and in the table of their
+    names."""
     sections = (
         (".data", 128, f"weakspot_{which}"),
         (".bss", 128, f"weakspot_zero_{which}"),
         ('.section .tdata,"awT",%progbits', 16, f"weakspot_own_{which}"),
         ('.section .tbss,"awT",%nobits', 16, f"weakspot_own_zero_{which}"),
     )
+    names = {"begin": "weakspot_names", "end": "weakspot_names_end"}[which]
     lines = [
-        f"\t{at}\n\t.balign {bytes_}\n\t.globl {name}\n{name}:\n" for at, bytes_, name in sections
+        f"\t{at}\n\t.balign {bytes_}\n\t.globl {name}\n{name}:\n"
+        for at, bytes_, name in (*sections, ('.section .weakspot,"aw"', 8, names))
     ]
     return "".join([*lines, _STACK])
 
@@ -74,7 +74,7 @@ _STACK = '\t.section .note.GNU-stack,"",%progbits\n'  # the stack is not executa
 
 
 def named(assembly: str) -> str:
-    """A program's assembly with a table of its small variables and its functions, and with its
+    """A unit's assembly with a table of its small variables and its functions, and with its
     constructors in a section where they are run in each instance.
 
     Raises Unsupported for constructors with a priority.
@@ -88,10 +88,9 @@ def named(assembly: str) -> str:
     rows = [row for row in rows if not _MADE_UP.match(row[0]) and row[0] not in own]
     lines = [_CONSTRUCTORS.sub(_constructors, assembly.rstrip("\n"))]
     lines += ['\t.section .weakspot,"aw"', "\t.balign 8"]
-    lines += ["\t.globl weakspot_names", "weakspot_names:"]
     for at, (name, size) in enumerate(rows):
         lines += [f"\t.quad {name}", f"\t.quad {size}", f"\t.quad .Lweakspot_name{at}"]
-    lines += ["\t.globl weakspot_names_end", "weakspot_names_end:", "\t.section .rodata"]
+    lines += ["\t.section .rodata"]
     for at, (name, _) in enumerate(rows):
         lines.append(f'.Lweakspot_name{at}:\n\t.asciz "{in_source(name)}"')
     return "\n".join(lines) + "\n"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -188,7 +189,7 @@ def _prepare(text: str) -> str:
     """
     if not any(match["name"] == "main" for match in _DEFINE.finditer(text)):
         return re.sub(_ATTRIBUTES, _lean_attributes, text, flags=re.MULTILINE)
-    return _marked(text, local=True)
+    return _marked(_BODY.sub(lambda body: _with_indeterminate_values(body[0]), text), local=True)
 
 
 def _prepare_library(text: str) -> str:
@@ -197,6 +198,46 @@ def _prepare_library(text: str) -> str:
 
 
 _ALIAS = re.compile(r"^(@\S+) = .*\balias [^@\n]*\), ptr (@\S+)$", re.MULTILINE)
+
+
+_TYPE = r"(?:i\d+|ptr|float|double)"
+_SCALAR = re.compile(rf"^  (?P<name>%\S+) = alloca (?P<type>{_TYPE}), align \d+$", re.M)
+_PROMOTED = re.compile(
+    rf"^  (?:%\S+ = load {_TYPE}|store {_TYPE} [^,\n]+), ptr (?P<name>%[^,\s]+),", re.M
+)
+
+
+def _with_indeterminate_values(body: str) -> str:
+    """The body of a function in which local variables that are promoted to registers begin with a
+    value of their own, `freeze undef`. Where some paths initialise a variable, promoting it would
+    take the value of these paths for all: undef may be any value."""
+    found = {each["name"]: each for each in _SCALAR.finditer(body)}
+    if not found:
+        return body
+    uses = Counter(name for name in _LOCAL.findall(body) if name in found)
+    promoted = Counter(each["name"] for each in _PROMOTED.finditer(body))
+    declared = Counter(_DECLARED.findall(body))
+
+    def begun(match: re.Match[str]) -> str:
+        name, kind = match["name"], match["type"]
+        if uses[name] != 1 + promoted[name] + declared[name]:
+            return match[0]
+        value = f"%uninitialised.{match.start()}"
+        return f"{match[0]}\n  {value} = freeze {kind} undef\n  store {kind} {value}, ptr {name}"
+
+    return _SCALAR.sub(begun, body)
+
+
+_BODY = re.compile(r"^define [^\n]*\{\n(?:.*\n)*?\}\n", re.M)
+_LOCAL = re.compile(r"%(?:[-\w$.]+|\"[^\"]*\")")
+_DECLARED = re.compile(r"^ +#dbg_declare\(ptr (%[^,\s]+),", re.M)
+_FROZEN = re.compile(r"^  (?P<name>%uninitialised\.\S*) = freeze \S+ undef.*\n", re.M)
+
+
+def _without_unused_values(text: str) -> str:
+    """The module without the values of variables that are initialised before each use."""
+    uses = Counter(re.findall(r"%uninitialised\.[-\w$.]+", text))
+    return _FROZEN.sub(lambda each: each[0] if uses[each["name"]] > 1 else "", text)
 
 
 def _marked(text: str, *, local: bool) -> str:
@@ -214,7 +255,7 @@ def _marked(text: str, *, local: bool) -> str:
         if match["name"] == "main":
             continue
         parts.append(text[done : match.start()])
-        end = _closing(text, match.end())
+        end = closing(text, match.end())
         parameters = text[match.end() : end]
         if _GIVEN.match(match["name"].strip('"')):
             head = _LINKAGE.sub("", match["head"])
@@ -279,7 +320,7 @@ def _body(text: str, definition: re.Match[str]) -> str:
     return text[definition.end() : text.index("\n}\n", definition.end())]
 
 
-def _closing(text: str, position: int) -> int:
+def closing(text: str, position: int) -> int:
     """The position after the parenthesis that closes the one before `position`."""
     depth = 1
     while depth:
@@ -353,7 +394,7 @@ def _cleaned(llvm: Any, program: tuple[Any, Any], clang: Clang, version: str) ->
             excerpt=quoted(str(error).splitlines()[:4]),
             advice="this is a fault of weakspot: please report it with the source file",
         ) from error
-    return str(module)
+    return _without_unused_values(str(module))
 
 
 def _link_library(

@@ -23,6 +23,35 @@ if TYPE_CHECKING:
     from weakspot._engine import Acyclic, ExplorationDict, SiteDict, TraceDict
 
 
+class Unit(msgspec.Struct, frozen=True):
+    """A translation unit; `given` are the options of the build for it."""
+
+    source: Path
+    given: builds.Options = builds.Options()
+
+    @property
+    def language(self) -> str:
+        """ "c" or "c++"."""
+        return SUFFIXES[self.source.suffix]
+
+    @property
+    def standard(self) -> tuple[str, ...]:
+        """Those of `options` that name the version of the language."""
+        return tuple(each for each in self.options if each.startswith(("-std=", "-fgnu89-inline")))
+
+    @property
+    def options(self) -> list[str]:
+        """The options for any compiler, run in the source's folder: the language version, macros,
+        headers."""
+        return [
+            *(["-fgnu89-inline"] if self.language == "c" else []),
+            "-UNDEBUG",  # zig's clang leaves out assertions where it optimizes
+            "-DWEAKSPOT=1",
+            *self.given.meaning,
+            "-I.",
+        ]
+
+
 class Program(msgspec.Struct, frozen=True):
     """A program. The engine refers to `sites` by number. `digest` changes with its LLVM IR. `files`
     maps the names of its source files to files; `others` are its translation units besides
@@ -35,7 +64,7 @@ class Program(msgspec.Struct, frozen=True):
     sites: tuple[Site, ...]
     lowered: _engine.Program
     given: builds.Options = builds.Options()
-    others: tuple[Path, ...] = ()
+    others: tuple[Unit, ...] = ()
 
     @property
     def orders(self) -> tuple[str, ...]:
@@ -48,26 +77,24 @@ class Program(msgspec.Struct, frozen=True):
         return self.shown(self.source.name)
 
     def shown(self, name: str) -> str:
-        """A file, which is relative to the source's folder, as sites name it."""
-        path = (self.source.parent / name).resolve()
-        return next((each for each, one in self.files.items() if one.resolve() == path), name)
+        """A file, which is relative to the folder of a unit, as sites name it."""
+        paths = [(unit.source.parent / name).resolve() for unit in self.units]
+        return next((each for each, one in self.files.items() if one.resolve() in paths), name)
 
     @property
-    def standard(self) -> tuple[str, ...]:
-        """Those of `options` that name the version of the language."""
-        return tuple(each for each in self.options if each.startswith(("-std=", "-fgnu89-inline")))
+    def units(self) -> tuple[Unit, ...]:
+        """The translation units, that of `source` first."""
+        return (Unit(self.source, self.given), *self.others)
+
+    @property
+    def language(self) -> str:
+        """What the program is linked as: "c++" if one of its units is."""
+        return "c++" if any(unit.language == "c++" for unit in self.units) else "c"
 
     @property
     def options(self) -> list[str]:
-        """The options for any compiler, run in the source's folder: the language version, macros,
-        headers."""
-        return [
-            *(["-fgnu89-inline"] if SUFFIXES[self.source.suffix] == "c" else []),
-            "-UNDEBUG",  # zig's clang leaves out assertions where it optimizes
-            "-DWEAKSPOT=1",
-            *self.given.meaning,
-            "-I.",
-        ]
+        """The options for the unit of `source`; see Unit."""
+        return self.units[0].options
 
     def with_orders(
         self, orders: Mapping[int, str], *, fences: Sequence[tuple[int, str, str]] = ()
@@ -154,7 +181,9 @@ def read_program(source: Path, *, build: Build = NO_OPTIONS, base: Path | None =
         sites=tuple(map(site_of, lowered.sites)),
         lowered=lowered,
         given=builds.options(source, build),
-        others=build.other_sources(source),
+        others=tuple(
+            Unit(each, builds.options(each, build)) for each in build.other_sources(source)
+        ),
     )
 
 

@@ -44,7 +44,8 @@ from weakspot.harness.corpus.material import Material, gather, joined
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.judge.findings import judge
 from weakspot.harness.machines import Lost, Machine
-from weakspot.harness.runners import Runner
+from weakspot.harness.runners import Runner, limit
+from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import (
     AnnotationCosts,
     MachineInfo,
@@ -52,7 +53,9 @@ from weakspot.harness.values.record import (
     Plan,
     Record,
     key,
+    program_name,
 )
+from weakspot.system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
     from weakspot.harness.codegen.configurations import Configuration
@@ -177,7 +180,7 @@ class Campaign(Events):
         for name in self._interrupted():
             self.note(
                 f"{name}: the time limit was reached while its litmus tests were generated; "
-                "--seconds with more time generates all of them"
+                "--seconds, or --for of run, with more time generates all of them"
             )
         self._subjects()
 
@@ -190,11 +193,10 @@ class Campaign(Events):
     def explore(self) -> None:
         """Explore every program under its models. What violates something becomes a test too."""
         self._checked = True
-        limits = planning.bounds(self.plan)
+        limits = self.plan.bounds
         jobs = planning.explorations(self.material, self._under, self.tools.explorer, limits)
-        for note in planning.notes(jobs.skipped):
-            self.note(note)
         self._ask(jobs)
+        self._put_unexplored(jobs)
         self._explore_weaker(limits)
         explorations = self.store.record().explorations
         self.material = joined(self.material, explorations)
@@ -213,9 +215,8 @@ class Campaign(Events):
         self._under = planning.under([*self._under.models.values(), *weaker])
         asked = planning.with_models(found, names)
         jobs = planning.explorations(asked, self._under, self.tools.explorer, limits)
-        for note in planning.notes(jobs.skipped):
-            self.note(note)
         self._ask(jobs)
+        self._put_unexplored(jobs)
         also = {each.name for each in found.programs}
         programs = (
             msgspec.structs.replace(each, models=(*each.models, *names))
@@ -225,6 +226,31 @@ class Campaign(Events):
         )
         self.material = msgspec.structs.replace(self.material, programs=tuple(programs))
         self.describe()
+
+    def _put_unexplored(self, jobs: Jobs) -> None:
+        """An Unknown exploration for each of the user's own programs that cannot be explored under
+        a model; of the corpus, only a note: its tests answer what is asked under such a model."""
+        own = {
+            program_name(structure.name, scenario.name)
+            for structure in self.material.structures
+            for scenario in structure.scenarios
+            if not structure.recorded
+        }
+        digests = {each.name: each.generated.program.digest for each in self.material.programs}
+        for each in jobs.skipped:
+            if each.about in own:
+                digest = self._under.digests[each.model]
+                self.store.put(
+                    key(digests[each.about], digest, each.about, "skipped"),
+                    Exploration(
+                        program=each.about,
+                        model=each.model,
+                        result="Unknown",
+                        reasons=(each.reason,),
+                    ),
+                )
+        for note in planning.notes(each for each in jobs.skipped if each.about not in own):
+            self.note(note)
 
     def checkers(self) -> list[Checker]:
         """The checkers of the plan that are installed; the others are noted."""
@@ -328,16 +354,28 @@ class Campaign(Events):
         *,
         programs: bool = True,
         tests: bool = True,
+        limited: bool = False,
     ) -> None:
         """Run the tests by each runner on one machine, and before that the programs as a whole if a
-        runner runs these too."""
+        runner runs these too; `limited`: within a second more for each than it runs."""
         seconds = self.plan.seconds_run
+        expected = 0
+
+        def end(more: int) -> Deadline:
+            nonlocal expected
+            expected += more
+            return limit(seconds, expected) if limited else NEVER
+
         jobs: list[Job] = []
         whole = self.tools.whole if any(each.whole_programs for each in runners) else None
         if programs and whole is not None:
-            jobs += planning.program_runs(self.material, machine, seconds, whole).jobs
+            jobs += planning.program_runs(
+                self.material, machine, seconds, whole, end(len(self.material.programs))
+            ).jobs
         for runner in runners if tests else ():
-            jobs += planning.test_runs(self.material, machine, runner, seconds).jobs
+            jobs += planning.test_runs(
+                self.material, machine, runner, seconds, end(len(self.material.entries))
+            ).jobs
         self._ask(Jobs(jobs))
 
     def _ask(self, jobs: Jobs) -> None:

@@ -148,7 +148,7 @@ class FolderStore:
         """Append an answer. The histogram of a test whose machine was lost gets a key of its own,
         so that the job is not done; no other answer that is not final is written."""
         if not final:
-            if not isinstance(answer, Histogram):
+            if not isinstance(answer, Histogram) or not answer.lost:
                 return
             key = f"{key}:lost"
         assert isinstance(answer, msgspec.Struct)

@@ -10,6 +10,7 @@ used.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
@@ -18,16 +19,19 @@ import msgspec
 
 from weakspot.generators.litmus import Test
 from weakspot.harness.checkers import Checker
-from weakspot.harness.checkers.explorer import Bounds, Explorer
+from weakspot.harness.checkers.explorer import Explorer
 from weakspot.harness.corpus.material import ScenarioProgram
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.machines import Machine
 from weakspot.harness.runners import Runner
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.codegen import Codes
-from weakspot.harness.values.histogram import Histogram
+from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.histogram import INTERRUPTED, Histogram
 from weakspot.harness.values.program_run import ProgramRun
 from weakspot.harness.values.record import digest
 from weakspot.harness.values.verdict import Verdict
+from weakspot.system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
     from weakspot.generators.source.program import Program
@@ -94,6 +98,16 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         raise NotImplementedError
 
 
+class MachineJob(Job, frozen=True, kw_only=True):
+    """One question to a machine, which the job has to itself."""
+
+    on: Machine
+
+    @property
+    def machine(self) -> Machine:
+        return self.on
+
+
 class Explore(Job, frozen=True, kw_only=True):
     """Which violations of the program does the model allow? The answer is an Exploration."""
 
@@ -111,19 +125,38 @@ class Explore(Job, frozen=True, kw_only=True):
         for job in jobs:
             what = f"{job.program.name} under {job.model.name}"
             sink.at(what)
+            counted, begun = 0, time.monotonic()
 
             def executions(count: int, what: str = what) -> None:
+                nonlocal counted
+                counted = count
                 sink.at(f"{what}: {count:,} executions")
 
-            answer = job.explorer.explore(
-                job.program.generated,
-                job.model,
-                job.bounds,
-                structure=job.program.structure,
-                scenario=job.program.scenario,
-                done=executions,
-            )
+            try:
+                answer = job.explorer.explore(
+                    job.program.generated,
+                    job.model,
+                    job.bounds,
+                    structure=job.program.structure,
+                    scenario=job.program.scenario,
+                    done=executions,
+                )
+            except KeyboardInterrupt:
+                answer = job.interrupted(counted, time.monotonic() - begun)
+                sink.answered(job, answer, final=False)
+                raise
             sink.answered(job, answer)
+
+    def interrupted(self, executions: int, seconds: float) -> Exploration:
+        """The answer after Ctrl-C, when so many executions were explored in so many seconds."""
+        return Exploration(
+            program=self.program.name,
+            model=self.model.name,
+            result="Unknown",
+            complete=executions,
+            seconds=round(seconds, 6),
+            reasons=(INTERRUPTED,),
+        )
 
 
 class Check(Job, frozen=True, kw_only=True):
@@ -222,14 +255,15 @@ class Compare(Job, frozen=True, kw_only=True):
         answer(final=True)
 
 
-class RunProgram(Job, frozen=True, kw_only=True):
-    """Which assertions of the program fail on the machine? The answer is a ProgramRun."""
+class RunProgram(MachineJob, frozen=True, kw_only=True):
+    """Which assertions of the program fail on the machine? The answer is a ProgramRun. `end` is
+    when the last job of the batch must have ended."""
 
     name: str
     program: Program
-    on: Machine
     seconds: float
     runner: ProgramRunner
+    end: Deadline = NEVER
 
     @property
     def phase(self) -> str:
@@ -240,10 +274,6 @@ class RunProgram(Job, frozen=True, kw_only=True):
         return f"programs on {self.on.name}"
 
     @property
-    def machine(self) -> Machine:
-        return self.on
-
-    @property
     def batch(self) -> Hashable:
         return "programs", self.on.name
 
@@ -252,21 +282,22 @@ class RunProgram(Job, frozen=True, kw_only=True):
         by_name = {job.name: job for job in jobs}
 
         def done(run: ProgramRun) -> None:
-            sink.answered(by_name[run.program], run)
+            sink.answered(by_name[run.program], run, final=run.cut != INTERRUPTED)
 
         first = jobs[0]
         programs = [(job.name, job.program) for job in jobs]
-        first.runner(programs, first.on, seconds=first.seconds, done=done)
+        first.runner(programs, first.on, seconds=first.seconds, done=done, end=first.end)
 
 
-class RunTest(Job, frozen=True, kw_only=True):
+class RunTest(MachineJob, frozen=True, kw_only=True):
     """Which outcomes does the machine show for the test? The answer is a Histogram; that of a test
-    whose machine was lost meanwhile is not final."""
+    whose machine was lost meanwhile, or that was interrupted, is not final. `end` is when the last
+    job of the batch must have ended."""
 
     test: Test
-    on: Machine
     runner: Runner
     seconds: float
+    end: Deadline = NEVER
 
     @property
     def phase(self) -> str:
@@ -277,10 +308,6 @@ class RunTest(Job, frozen=True, kw_only=True):
         return f"{self.runner.name} on {self.on.name}"
 
     @property
-    def machine(self) -> Machine:
-        return self.on
-
-    @property
     def batch(self) -> Hashable:
         return self.runner.name, self.on.name
 
@@ -289,11 +316,13 @@ class RunTest(Job, frozen=True, kw_only=True):
         by_test = {job.test.name: job for job in jobs}
 
         def done(histogram: Histogram) -> None:
-            sink.answered(by_test[histogram.test], histogram, final=not histogram.lost)
+            interrupted = histogram.parameters.get("cut") == INTERRUPTED
+            final = not histogram.lost and not interrupted
+            sink.answered(by_test[histogram.test], histogram, final=final)
 
         first = jobs[0]
         tests = [job.test for job in jobs]
-        first.runner.run(tests, first.on, seconds=first.seconds, done=done)
+        first.runner.run(tests, first.on, seconds=first.seconds, done=done, end=first.end)
 
 
 def model_digest(*paths: Path) -> str:

@@ -29,14 +29,16 @@ from weakspot.harness.campaign.jobs import (
     model_digest,
 )
 from weakspot.harness.checkers import Checker
-from weakspot.harness.checkers.explorer import Bounds, Explorer
+from weakspot.harness.checkers.explorer import Explorer
 from weakspot.harness.corpus import models as corpus_models
 from weakspot.harness.corpus.material import Material
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.machines import Machine
 from weakspot.harness.runners import Runner
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
-from weakspot.harness.values.record import Entry, Plan, digest, key, unique
+from weakspot.harness.values.record import Entry, digest, key, unique
+from weakspot.system.deadline import Deadline
 
 if TYPE_CHECKING:
     from weakspot.harness.codegen.configurations import Configuration
@@ -98,18 +100,6 @@ def under(chosen: Iterable[Model]) -> UnderModels:
         of_text = model_digest(model.path, model.of_programs.path)
         digests[name] = of_text if of_text not in digests.values() else digest(of_text, name)
     return UnderModels(by_name, digests)
-
-
-def bounds(plan: Plan) -> Bounds:
-    """The limits of exploring one program under one model."""
-    return Bounds(
-        loops=plan.loops,
-        executions=plan.executions,
-        seconds=plan.seconds_explore,
-        events=plan.events,
-        instructions=plan.instructions,
-        calls=plan.calls,
-    )
 
 
 def explorations(
@@ -251,9 +241,13 @@ def comparisons(
 
 
 def program_runs(
-    material: Material, machine: Machine, seconds: float, runner: ProgramRunner
+    material: Material,
+    machine: Machine,
+    seconds: float,
+    runner: ProgramRunner,
+    end: Deadline,
 ) -> Jobs:
-    """Each program on the machine."""
+    """Each program on the machine, the last of them until `end`."""
     how = (machine.name, machine.arch, "whole", f"{seconds:g}")
     return Jobs(
         [
@@ -264,14 +258,17 @@ def program_runs(
                 on=machine,
                 seconds=seconds,
                 runner=runner,
+                end=end,
             )
             for each in material.programs
         ]
     )
 
 
-def test_runs(material: Material, machine: Machine, runner: Runner, seconds: float) -> Jobs:
-    """Each test on the machine."""
+def test_runs(
+    material: Material, machine: Machine, runner: Runner, seconds: float, end: Deadline
+) -> Jobs:
+    """Each test on the machine, the last of them until `end`."""
     return Jobs(
         [
             RunTest(
@@ -280,6 +277,7 @@ def test_runs(material: Material, machine: Machine, runner: Runner, seconds: flo
                 on=machine,
                 runner=runner,
                 seconds=seconds,
+                end=end,
             )
             for entry in material.entries
         ]

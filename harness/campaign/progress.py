@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Protocol
 
 
@@ -22,6 +23,13 @@ class Progress(Protocol):
         """A line to show to the user."""
 
 
+class PausableProgress(Progress, Protocol):
+    """Progress that makes way for what a command prints while it runs."""
+
+    def pause(self) -> contextlib.AbstractContextManager[object]:
+        """Something else is printed meanwhile."""
+
+
 class Quiet:
     """Shows nothing."""
 
@@ -32,3 +40,6 @@ class Quiet:
     def at(self, text: str) -> None: ...
 
     def message(self, text: str) -> None: ...
+
+    def pause(self) -> contextlib.AbstractContextManager[object]:
+        return contextlib.nullcontext()

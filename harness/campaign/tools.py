@@ -19,12 +19,13 @@ from weakspot.harness.campaign.executor import steadiness
 from weakspot.harness.campaign.jobs import Job, ProgramRunner
 from weakspot.harness.campaign.plan import UnderModels
 from weakspot.harness.checkers import CHECKERS, Checker
-from weakspot.harness.checkers.explorer import Bounds, EngineExplorer, Explorer
+from weakspot.harness.checkers.explorer import EngineExplorer, Explorer
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.material import Generator, Material, from_source
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.machines import Machine
 from weakspot.harness.runners import RUNNERS, Runner
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
 from weakspot.system import tools
 

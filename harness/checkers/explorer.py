@@ -6,9 +6,8 @@ it and, if that is weak, with the litmus test of its critical cycle.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, cast
 
 import msgspec
@@ -17,6 +16,7 @@ from weakspot.generators.litmus import Site, Test
 from weakspot.harness.checkers.engine import MODULE
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration, Result, Violation, ViolationKind
 from weakspot.harness.values.record import program_name
 from weakspot.harness.values.witness import Execution, Wait, WitnessEvent
@@ -30,34 +30,6 @@ if TYPE_CHECKING:
 
 Done = Callable[[int], object]
 """Called from time to time with the number of executions so far."""
-
-
-OPTIONS = MappingProxyType(
-    {
-        "loops": "--loops",
-        "executions": "--executions",
-        "seconds": "--seconds",
-        "events": "--events",
-        "instructions": "--instructions",
-        "calls": "--calls",
-    }
-)
-"""The option that sets each of the Bounds."""
-
-
-class Bounds(msgspec.Struct, frozen=True):
-    """The limits of exploring one program under one model: rounds of loops that end by a shared
-    value, executions (0: no limit), seconds; events of one execution; instructions of one thread
-    in an execution; nested calls. `given` names the options or keys by which the user sets each of
-    them."""
-
-    loops: int = 4
-    executions: int = 0
-    seconds: float = 20.0
-    events: int = 4096
-    instructions: int = 2_000_000
-    calls: int = 200
-    given: Mapping[str, str] = OPTIONS
 
 
 class Explorer(Protocol):

@@ -24,7 +24,7 @@ from weakspot.harness.cli.output import json_lines, judged, say, watched
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
-    from weakspot.harness.checkers.explorer import Bounds
+    from weakspot.harness.values.bounds import Bounds
     from weakspot.harness.values.record import Record
 
 
@@ -184,6 +184,11 @@ def _compiled(
             tables.codegen(record, terminal.console())
 
     with watched() as progress:
+
+        def shown(each: Record) -> None:
+            with progress.pause():
+                show(each)
+
         answers = questions.compare_code(
             what,
             configs,
@@ -194,7 +199,7 @@ def _compiled(
             build=build,
             progress=progress,
         )
-        with keeping("the comparisons so far are printed", lambda: show(answers.record)):
+        with keeping("the comparisons so far are printed", lambda: shown(answers.record)):
             record = answers.wait(progress)
     if output is not None:
         golden.write(output, weaker(record))

@@ -10,6 +10,7 @@ from weakspot.harness.cli.errors import INCONCLUSIVE, NOTHING_FOUND, keeping
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
     Listing,
+    given,
     machine_forms,
     some_time,
     source_options,
@@ -53,7 +54,8 @@ Examples:
     default="10s",
     show_default=True,
     metavar="DURATION",
-    help="How long to measure each structure.",
+    help="How long to measure each structure. If given, each takes at most a second more, "
+    "compiling included; what was not measured in this time is reported, with exit code 3.",
 )
 @click.option("--fences", is_flag=True, help="Also measure fences next to accesses.")
 @source_options
@@ -82,16 +84,22 @@ def cost(
 
     measured = True
     with watched() as progress:
+
+        def shown(each: Costs | None) -> None:
+            with progress.pause():
+                show(each)
+
         results = projects.cost(
             what,
             on=machine,
             seconds=seconds,
+            limited=given("seconds"),
             fences=fences,
             build=build,
             progress=progress,
         )
-        with keeping("the costs measured so far are printed", lambda: show(results.partial)):
+        with keeping("the costs measured so far are printed", lambda: shown(results.partial)):
             for found in results:
-                show(found)
+                shown(found)
                 measured = measured and found.is_complete
     return NOTHING_FOUND if measured else INCONCLUSIVE

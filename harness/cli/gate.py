@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from weakspot.harness.cli.errors import NOTHING_FOUND, keeping
+from weakspot.harness.cli.errors import INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.output import say, watched
+from weakspot.harness.cli.output import say, tell, watched
 from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.report.outputs import OUTPUTS, File, Printed
 from weakspot.system.files import disk
@@ -77,24 +77,26 @@ def gate(
     an execution that goes wrong, and the memory order needed. Findings that the baseline accepts do
     not fail."""
     from weakspot import projects
+    from weakspot.harness.gate.run import GateInterrupted
     from weakspot.harness.values.numbers import amount
 
-    with (
-        keeping("the answers so far are cached in .weakspot; run the same command to resume"),
-        watched() as progress,
-    ):
-        outcome = projects.gate(
-            paths,
-            config=file,
-            cached=not no_cache,
-            new_baseline=write_baseline,
-            progress=progress,
-        )
+    try:
+        with watched() as progress:
+            outcome = projects.gate(
+                paths,
+                config=file,
+                cached=not no_cache,
+                new_baseline=write_baseline,
+                progress=progress,
+            )
+    except GateInterrupted as interrupted:
+        tell(f"{each.file} under {each.model}: {each.result}" for each in interrupted.results)
+        raise
     _write(outcome, outputs)
     if write_baseline:
         accepted = projects.write_baseline(outcome)
         say([f"{amount(accepted, 'accepted finding')} in {outcome.baseline}"])
-        return NOTHING_FOUND
+        return INCONCLUSIVE if outcome.undecided else NOTHING_FOUND
     return outcome.exit_code
 
 

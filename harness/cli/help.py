@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Mapping
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -67,8 +69,34 @@ class Commands(click.Group):
 
 
 def _as_written(epilog: str | None, formatter: click.HelpFormatter) -> None:
-    if epilog:
-        formatter.write("\n" + "\n".join(line.rstrip() for line in epilog.splitlines()) + "\n")
+    """Lines that are too long for the terminal are wrapped: paragraphs as a whole, indented lines
+    alone."""
+    if not epilog:
+        return
+    lines = [line.rstrip() for line in epilog.splitlines()]
+    if sys.stdout.isatty() and any(len(line) > formatter.width for line in lines):
+        lines = [part for line in _paragraphs(lines) for part in _within(line, formatter.width)]
+    formatter.write("\n" + "\n".join(lines) + "\n")
+
+
+def _paragraphs(lines: Iterable[str]) -> Iterator[str]:
+    """Consecutive lines of prose as one."""
+    prose: list[str] = []
+    for line in (*lines, ""):
+        if line and not line.startswith(" ") and not line.endswith(":"):
+            prose.append(line)
+            continue
+        if prose:
+            yield " ".join(prose)
+            prose = []
+        yield line
+
+
+def _within(line: str, width: int) -> list[str]:
+    indent = " " * (len(line) - len(line.lstrip()))
+    return textwrap.wrap(
+        line, width, subsequent_indent=f"{indent}    " if indent else "", break_on_hyphens=False
+    ) or [""]
 
 
 command = partial(click.command, cls=Command)

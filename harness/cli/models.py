@@ -6,7 +6,7 @@ import click
 
 from weakspot.harness.cli.errors import NOTHING_FOUND
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.output import json_lines, say
+from weakspot.harness.cli.output import json_lines, say, tell
 
 
 @command(
@@ -30,5 +30,5 @@ def models(names: tuple[str, ...], as_path: bool, as_json: bool) -> int:
     elif as_path:
         say(str(model.path) for model in found)
     else:
-        say(corpus.models(found, alone=bool(names)))
+        tell(corpus.models(found, alone=bool(names)))
     return NOTHING_FOUND

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from weakspot.harness.cli.help import COMPILER_FLAGS
+from weakspot.harness.values.bounds import DEFAULT, OPTIONS, Bounds
 from weakspot.system.durations import seconds_of
 
 if TYPE_CHECKING:
@@ -99,6 +100,15 @@ def some_time(ctx: click.Context, param: click.Parameter, given: str) -> float:
     return seconds
 
 
+def given(parameter: str) -> bool:
+    """Whether the user gave this parameter of the command on the command line."""
+    from click.core import ParameterSource
+
+    return (
+        click.get_current_context().get_parameter_source(parameter) is ParameterSource.COMMANDLINE
+    )
+
+
 def listed(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
     """`--model a,b --model c` as a, b, c, each once."""
     names = (name.strip() for words in given for name in words.split(","))
@@ -112,7 +122,7 @@ def machine_models() -> tuple[str, ...]:
     from weakspot.harness.gate import config
     from weakspot.system import project_file
 
-    if _given("models"):
+    if given("models"):
         return ()
     file = project_file.find(Path.cwd())
     return MACHINES if file is None else config.machine_models_of(file)
@@ -172,7 +182,7 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
         from weakspot.generators.source import database
         from weakspot.system import project_file
 
-        here, words = Path.cwd(), rest.get("what", ())
+        here = Path.cwd()
         flags = (
             *(f"-U{name}" for name in undefines),
             *(word for name in system for word in ("-isystem", name)),
@@ -192,9 +202,7 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
             from weakspot.harness.gate import config
 
             given = given.over(config.build_of(file))
-            own = all(Path(word).suffix in builds.SUFFIXES for word in words)
-            if own and not _given("models") and (names := config.models_of(file)):
-                rest["models"] = names
+        words = rest.get("what", ())
         with _standard_input(words, language, std) as what:
             if "what" in rest:
                 rest["what"] = what
@@ -295,17 +303,6 @@ def _standard_input(
             raise
 
 
-def _given(name: str) -> bool:
-    """Whether the command has an option and it was given, or whether it has none."""
-    from click.core import ParameterSource
-
-    context = click.get_current_context()
-    return context.get_parameter_source(name) not in (
-        ParameterSource.DEFAULT,
-        ParameterSource.DEFAULT_MAP,
-    )
-
-
 def _say_options(what: Sequence[str], build: Build) -> None:
     """Which options each source gets, and where they come from."""
     from weakspot.generators.source.build import options
@@ -330,7 +327,30 @@ def model_option(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="M[,M…]",
         help="Names of models (`weakspot models` lists them) or paths of cat files.  "
         "[default: the structure's own, else those that apply to the test]",
-    )(command)
+    )(project_models(command))
+
+
+def project_models(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Without `--model`, the user's own sources are checked under the models that the project's
+    configuration names."""
+
+    @functools.wraps(command)
+    def with_models(what: tuple[str, ...], models: tuple[str, ...], **rest: Any) -> Any:
+        from click.core import ParameterSource
+
+        from weakspot.generators.source.build import SUFFIXES
+        from weakspot.system import project_file
+
+        source = click.get_current_context().get_parameter_source("models")
+        default = source in (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP)
+        file = project_file.find(Path.cwd())
+        if default and file is not None and all(Path(word).suffix in SUFFIXES for word in what):
+            from weakspot.harness.gate import config
+
+            models = config.models_of(file) or models
+        return command(what=what, models=models, **rest)
+
+    return with_models
 
 
 def timeout_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -344,73 +364,42 @@ def timeout_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
+_LIMITS = {
+    "loops": "Follow a loop for N iterations; loops that only wait are not bounded.",
+    "executions": "Explore at most N executions of a program.  [default: all]",
+    "seconds": "Time limit for exploring one program under one model, and for generating its "
+    "tests.",
+    "events": "End an execution after N accesses of shared memory.",
+    "instructions": "End a thread after N instructions in one execution.",
+    "calls": "End a thread at N nested calls.",
+}
+"""The help of the options of Bounds, in their order."""
+
+
 def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of Bounds, which the command gets as `bounds`."""
 
     @functools.wraps(command)
     def with_bounds(*args: Any, **given: Any) -> Any:
-        from weakspot.harness.checkers.explorer import OPTIONS, Bounds
-
         limits = {name: given.pop(f"bound_{name}") for name in OPTIONS}
         return command(*args, bounds=Bounds(**limits), **given)
 
-    for option in (
-        click.option(
-            "--calls",
-            "bound_calls",
-            type=click.IntRange(min=1),
-            default=200,
-            show_default=True,
-            metavar="N",
-            help="End a thread at N nested calls.",
-        ),
-        click.option(
-            "--instructions",
-            "bound_instructions",
-            type=click.IntRange(min=1),
-            default=2_000_000,
-            show_default=True,
-            metavar="N",
-            help="End a thread after N instructions in one execution.",
-        ),
-        click.option(
-            "--events",
-            "bound_events",
-            type=click.IntRange(min=1),
-            default=4096,
-            show_default=True,
-            metavar="N",
-            help="End an execution after N accesses of shared memory.",
-        ),
-        click.option(
-            "--seconds",
-            "bound_seconds",
-            callback=some_time,
-            metavar="DURATION",
-            default="20s",
-            show_default=True,
-            help="Time limit for exploring one program under one model, and for generating its "
-            "tests.",
-        ),
-        click.option(
-            "--executions",
-            "bound_executions",
-            type=click.IntRange(min=0),
-            default=0,
-            metavar="N",
-            help="Explore at most N executions of a program.  [default: all]",
-        ),
-        click.option(
-            "--loops",
-            "bound_loops",
-            type=click.IntRange(min=1),
-            default=4,
-            show_default=True,
-            metavar="N",
-            help="Follow a loop for N iterations; loops that only wait are not bounded.",
-        ),
-    ):
-        with_bounds = option(with_bounds)
+    for name, text in reversed(_LIMITS.items()):
+        default = getattr(DEFAULT, name)
+        given: dict[str, Any] = {
+            "type": click.IntRange(min=1 if default else 0),
+            "metavar": "N",
+            "default": default,
+            "show_default": bool(default),
+        }
+        if name == "seconds":
+            given |= {
+                "type": None,
+                "callback": some_time,
+                "metavar": "DURATION",
+                "default": f"{default:g}s",
+            }
+        with_bounds = click.option(OPTIONS[name], f"bound_{name}", help=text, **given)(with_bounds)
     return with_bounds
 
 

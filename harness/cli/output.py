@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,13 +14,25 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import msgspec
 
-    from weakspot.harness.campaign.progress import Progress
+    from weakspot.harness.campaign.progress import PausableProgress
     from weakspot.harness.values.record import Record
 
 
 def say(lines: Iterable[str], end: str = "\n") -> None:
     for line in lines:
         sys.stdout.write(f"{line}{end}")
+
+
+def tell(lines: Iterable[str]) -> None:
+    """Print lines for a person: in a terminal not wider than it is, indented from the second on."""
+    if not sys.stdout.isatty():
+        say(lines)
+        return
+    width = shutil.get_terminal_size().columns
+    for line in "\n".join(lines).split("\n"):
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        parts = textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
+        say(parts or [""])
 
 
 def json_lines(values: Iterable[msgspec.Struct]) -> Iterator[str]:
@@ -37,7 +51,7 @@ def results_folder() -> Path:
 
 
 @contextlib.contextmanager
-def watched() -> Iterator[Progress]:
+def watched() -> Iterator[PausableProgress]:
     """Progress: a bar on a terminal, nothing in a pipe or a log."""
     from weakspot.harness.campaign.progress import Quiet
 

@@ -12,6 +12,7 @@ from weakspot.harness.cli.options import (
     bound_options,
     listed,
     machine_models,
+    project_models,
     source_options,
     what_argument,
 )
@@ -20,9 +21,9 @@ from weakspot.harness.corpus.models import LANGUAGE
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
-    from weakspot.harness.checkers.explorer import Bounds
     from weakspot.harness.orders.relaxation import Relaxed
     from weakspot.harness.orders.rewrite import Rewritten
+    from weakspot.harness.values.bounds import Bounds
 
 
 @command(
@@ -57,6 +58,7 @@ Examples:
     metavar="M[,M…]",
     help="Models, one after the other.",
 )
+@project_models
 @click.option(
     "--witness",
     "witnesses",
@@ -131,6 +133,11 @@ def relax(
 
     found: list[Relaxed] = []
     with watched() as progress:
+
+        def shown(each: Relaxed | None) -> None:
+            with progress.pause():
+                show(each)
+
         results = projects.relax(
             what,
             models=models,
@@ -142,10 +149,10 @@ def relax(
         )
         if apply:
             results.refuse_corpus()
-        with keeping("the results so far are printed", lambda: show(results.partial)):
+        with keeping("the results so far are printed", lambda: shown(results.partial)):
             for each in results:
                 found.append(each)
-                show(each)
+                shown(each)
     if apply:
         for each in found:
             _show_applied(results.apply(each, take=take), aside=as_json)

@@ -12,6 +12,7 @@ from weakspot.harness.cli.options import (
     Listing,
     Registered,
     configured,
+    given,
     machine_forms,
     output_options,
     runners,
@@ -65,7 +66,9 @@ Examples:
     default=configured("seconds"),
     show_default="1s, or as configured",
     metavar="DURATION",
-    help="How long each test and each program runs: 500ms, 10s, 2m.",
+    help="How long each test and each program runs: 500ms, 10s, 2m. If given, the command takes "
+    "at most a second more for each, compiling included, and as long once more to generate tests; "
+    "what did not run in this time is reported, with exit code 3.",
 )
 @click.option(
     "--only",
@@ -101,19 +104,26 @@ def run(
             tables.runs(record, terminal.console())
             if only != "programs":
                 tables.histograms(record, terminal.console())
+                tables.notes(record, terminal.console())
 
     with watched() as progress:
+
+        def shown(each: Record) -> None:
+            with progress.pause():
+                show(each)
+
         counts = questions.run(
             what,
             on=machine,
             runner=runner,
             seconds=seconds,
+            limited=given("seconds"),
             programs=only != "tests" and form != "herd",
             tests=only != "programs",
             build=build,
             progress=progress,
         )
-        with keeping("the counts so far are printed", lambda: show(counts.record)):
+        with keeping("the counts so far are printed", lambda: shown(counts.record)):
             try:
                 record = counts.wait(progress)
             except Lost:

@@ -8,7 +8,7 @@ import click
 
 from weakspot.harness.cli.errors import NOTHING_FOUND
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.output import results_folder, say
+from weakspot.harness.cli.output import results_folder, say, tell
 
 
 @command(
@@ -41,11 +41,10 @@ def structures(names: tuple[str, ...], claims: bool, campaign: Path | None, as_j
         raise click.UsageError("--in requires --claims.")
     found = [structures.find(name) for name in names] or structures.structures()
     if not claims:
-        say(
-            corpus.json_structures(found)
-            if as_json
-            else corpus.structures(found, alone=bool(names))
-        )
+        if as_json:
+            say(corpus.json_structures(found))
+        else:
+            tell(corpus.structures(found, alone=bool(names)))
         return NOTHING_FOUND
 
     from weakspot.harness.campaign.folder import load, newest

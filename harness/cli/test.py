@@ -26,7 +26,7 @@ from weakspot.harness.cli.output import json_lines, results_folder, say
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
-    from weakspot.harness.checkers.explorer import Bounds
+    from weakspot.harness.values.bounds import Bounds
 
 
 @command(

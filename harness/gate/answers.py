@@ -23,7 +23,7 @@ from weakspot.harness.campaign.executor import LocalExecutor, ask
 from weakspot.harness.campaign.jobs import model_digest
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.checkers.engine import Engine
-from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
+from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.material import default_models
 from weakspot.harness.corpus.models import Model
@@ -35,6 +35,8 @@ from weakspot.harness.gate.jobs import (
     Scenario,
     ScenarioJob,
 )
+from weakspot.harness.gate.outcome import ScenarioResult
+from weakspot.harness.values.bounds import Bounds
 
 COMPARED = ("sc", "tso")
 """A program that violates something is explored under these too, to show where it happens: sc is
@@ -64,13 +66,15 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True):
 
 class Answers:
     """The answers about scenarios, within the configured budget. `answered` are those so far, in
-    the order of the scenarios; `notes` say what was skipped; `tests` are the litmus files among the
-    scenarios; `ends` is when the budget is used up."""
+    the order of the scenarios; `refused` are questions that cannot be asked: a program under a
+    model under which none can be explored. `notes` are remarks on the repairs; `tests` are the
+    litmus files among the scenarios; `ends` is when the budget is used up."""
 
     def __init__(self, config: Config, *, cached: bool, progress: Progress) -> None:
         self.config, self.progress = config, progress
         self.notes: list[str] = []
         self.answered: list[Answered] = []
+        self.refused: list[ScenarioResult] = []
         self.tests: dict[str, Test] = {}
         self.ends = time.monotonic() + config.budget
         self.folder = project_folder(config.root) / "answers" if cached else None
@@ -95,15 +99,18 @@ class Answers:
         return Path(os.path.relpath(self.config.root / file))
 
     def _ask(self, jobs: Sequence[ScenarioJob]) -> None:
-        ask(jobs, self._store, LocalExecutor(ends=self.ends), progress=self.progress)
-        self.answered += [
-            Answered(
-                job=job,
-                answer=self._store.get(job.key),
-                unchanged=job.key in self._store.stored,
-            )
-            for job in jobs
-        ]
+        try:
+            ask(jobs, self._store, LocalExecutor(ends=self.ends), progress=self.progress)
+        finally:
+            self.answered += [
+                Answered(
+                    job=job,
+                    answer=self._store.get(job.key),
+                    unchanged=job.key in self._store.stored,
+                )
+                for job in jobs
+                if self._store.has(job.key)
+            ]
 
     # --- questions ------------------------------------------------------------------------------
 
@@ -122,7 +129,9 @@ class Answers:
             raise BadInput(f"nothing decides {file}: {reasons[0]}", place=str(self.path(file)))
         for model, why in zip(asked, reasons, strict=True):
             if why:
-                self.notes.append(f"{file}: {why}")
+                self.refused.append(
+                    ScenarioResult(file=file, model=model.name, result="Unknown", reasons=(why,))
+                )
             else:
                 yield self._job(file, model)
 

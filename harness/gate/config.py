@@ -51,6 +51,7 @@ from weakspot.harness import machines
 from weakspot.harness.campaign import plan
 from weakspot.harness.corpus.models import LANGUAGE, MACHINES, Model
 from weakspot.harness.judge.kinds import KINDS
+from weakspot.harness.values.bounds import DEFAULT
 from weakspot.system import project_file, toml
 from weakspot.system.durations import seconds_of
 from weakspot.system.project_file import PYPROJECT
@@ -77,11 +78,11 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """The table [gate], as it is in the file."""
 
     scenarios: tuple[str, ...] = ()
-    unroll: Annotated[int, msgspec.Meta(ge=1)] = 4
-    executions: Annotated[int, msgspec.Meta(ge=0)] = 0
-    events: Annotated[int, msgspec.Meta(ge=1)] = 4096
-    instructions: Annotated[int, msgspec.Meta(ge=1)] = 2_000_000
-    calls: Annotated[int, msgspec.Meta(ge=1)] = 200
+    unroll: Annotated[int, msgspec.Meta(ge=1)] = DEFAULT.loops
+    executions: Annotated[int, msgspec.Meta(ge=0)] = DEFAULT.executions
+    events: Annotated[int, msgspec.Meta(ge=1)] = DEFAULT.events
+    instructions: Annotated[int, msgspec.Meta(ge=1)] = DEFAULT.instructions
+    calls: Annotated[int, msgspec.Meta(ge=1)] = DEFAULT.calls
     fail_on: tuple[str, ...] = ("error",)
     baseline: str = ""
     budget: Duration = "2m"

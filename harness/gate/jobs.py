@@ -18,9 +18,10 @@ from weakspot.generators.source import frontend
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.harness.campaign.jobs import Job, Sink
 from weakspot.harness.checkers import Checker
-from weakspot.harness.checkers.explorer import Bounds, Explorer
+from weakspot.harness.checkers.explorer import Explorer
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.gate.architectures import possible_on
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.record import program_name
 from weakspot.harness.values.verdict import Verdict

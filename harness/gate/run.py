@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
+from weakspot.errors import Interrupted
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.gate import baseline
 from weakspot.harness.gate.answers import Answered, Answers
@@ -37,11 +38,15 @@ def run(
         config.baseline, needed=bool(config.gate.baseline) and not new_baseline
     )
     work = Answers(config, cached=cached, progress=progress or Quiet())
-    work.ask(scenarios)
+    try:
+        work.ask(scenarios)
+    except Interrupted:
+        known = (each for each in work.answered if not each.job.compared)
+        raise GateInterrupted([_result(work, each) for each in known]) from None
     findings = tuple(GateFindings(work, accepted).reported())
     found = {each.fingerprint for each in findings}
     shown = tuple(each for each in work.answered if not each.job.compared)
-    results = tuple(_result(work, each) for each in shown)
+    results = (*(_result(work, each) for each in shown), *work.refused)
     whole = set(config.scenarios) <= set(scenarios)
     decided = not any(each.undecided for each in results)
     without_expectation = (
@@ -74,6 +79,17 @@ def run(
     )
     store_findings(config.root, outcome)
     return outcome
+
+
+class GateInterrupted(Interrupted):
+    """Ctrl-C; `results` are those of the scenarios so far."""
+
+    def __init__(self, results: Sequence[ScenarioResult]) -> None:
+        super().__init__(
+            "interrupted; the answers so far are cached in .weakspot; run the same command to "
+            "resume"
+        )
+        self.results = tuple(results)
 
 
 def _below_repository(root: Path) -> str:

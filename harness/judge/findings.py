@@ -56,8 +56,8 @@ def undecided(record: Record) -> tuple[str, ...]:
     They are: tests that no checker could decide under a model; programs with a claim, and the
     user's own programs, of which not everything was explored; programs whose litmus tests could not
     all be generated in the time; machine code that could not be compared; what did not run: tests
-    since a machine was unreachable, the user's own programs, and anything where running is all that
-    was asked for.
+    since a machine was unreachable, the user's own programs and tests, and anything where running
+    is all that was asked for.
     """
     return (
         *_tests(record),
@@ -109,12 +109,15 @@ def _not_run(record: Record) -> Iterator[str]:
     """What no runner has run on a machine."""
     only = not record.explorations and not record.verdicts
     own = _own(record)
+    names = {each.name for each in record.structures if not each.recorded}
+    tests = {each.name for each in record.entries if names.issuperset(each.structures)}
     for run in record.runs:
         if run.reason and (only or run.program in own):
             yield f"{run.program} on {run.machine}: {run.reason}"
     ran = {(each.test, each.machine) for each in record.histograms if each.iterations}
     for each in record.histograms:
-        if only and each.reason and not each.lost and (each.test, each.machine) not in ran:
+        asked = only or each.test in tests
+        if asked and each.reason and not each.lost and (each.test, each.machine) not in ran:
             yield f"{each.test} on {each.machine}: {each.reason}"
 
 

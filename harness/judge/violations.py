@@ -14,6 +14,7 @@ from weakspot.harness.values.finding import Evidence, Finding
 from weakspot.harness.values.numbers import times
 from weakspot.harness.values.program_run import Failure, ProgramRun
 from weakspot.harness.values.record import Record, program_name, unique
+from weakspot.harness.values.repair import SuggestedRepair
 
 _VIOLATIONS = {
     "assertion": "WS101",
@@ -95,6 +96,7 @@ def explored(record: Record) -> Iterator[Finding]:
                 ),
                 fix="" if recorded else _fix(_VIOLATIONS[kind], record, explorations, given),
                 recorded=recorded,
+                cause=_cause(_VIOLATIONS[kind], record, name, given),
             )
 
 
@@ -180,6 +182,23 @@ def _message(
     return f"{exploration.program}: {violation.message}{f' ({aside})' if aside else ''}"
 
 
+def _repair(record: Record, program: str, given: _Found) -> SuggestedRepair | None:
+    """The repair that prevents violations of a program."""
+    repair = record.repair_of.get(program)
+    violated = {exploration.model for exploration, _ in given}
+    return repair if repair is not None and repair.fix and repair.model in violated else None
+
+
+def _cause(name: str, record: Record, program: str, given: _Found) -> str:
+    """What one change mends: the annotations that the repair changes, or the critical cycle."""
+    if name == "WS106":
+        return ""
+    if (repair := _repair(record, program, given)) is not None:
+        return ", ".join(need.partition(" needs ")[0] for need in repair.needs)
+    test = next((violation.test for _, violation in given if violation.test), "")
+    return f"{program} {test}" if test else ""
+
+
 def _fix(name: str, record: Record, explorations: Sequence[Exploration], given: _Found) -> str:
     """The memory order that repairs the program, or whether a stronger one can help: it cannot if
     the violation happens under sc."""
@@ -188,8 +207,7 @@ def _fix(name: str, record: Record, explorations: Sequence[Exploration], given: 
     cycle = f"; the witness's cycle is the test {', '.join(tests)}" if tests else ""
     if name == "WS106":
         return KINDS[name].advice
-    repair = record.repair_of.get(explorations[0].program)
-    if repair is not None and repair.fix and repair.model in violated:
+    if (repair := _repair(record, explorations[0].program, given)) is not None:
         return repair.fix + cycle
     if name == "WS102":  # sc does not define data races
         return KINDS[name].advice.rstrip(".") + cycle

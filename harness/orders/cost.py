@@ -29,17 +29,19 @@ from weakspot.harness.machines import Machine, Session
 from weakspot.harness.machines.local import cores
 from weakspot.harness.orders.comparisons import FEWEST, Comparison, Timing, next_of
 from weakspot.harness.orders.rewrite import marked, rewrite
-from weakspot.harness.runners import programs, whole_programs
+from weakspot.harness.runners import TOO_LATE, programs, whole_programs
 from weakspot.harness.runners.programs import Failed, workshop
 from weakspot.harness.runners.tuning import Setting
 from weakspot.harness.runners.whole_programs import Times
 from weakspot.harness.values.annotations import Annotation, annotate
 from weakspot.harness.values.strength import allowed, fenced
 from weakspot.system import process
+from weakspot.system.deadline import NEVER, Deadline, ending
 
 _MODES: dict[str, Setting] = {"alone": {"alone": 1}, "together": {"caller": 1}}
 _SLICES = {"alone": 0.002, "together": 0.005}  # seconds: about what starting a program takes
 _COUNTING = 0.02  # seconds of a slice that counts
+_COMPILING = 0.6  # part of the time limit in which all programs must have been compiled
 
 _NO_CODE = re.compile(r"^\s*\.(?:file|ident)\b.*\n", re.M)
 
@@ -163,16 +165,22 @@ class Costing:
         self._entries: list[_Entry] = []
         self._failed: dict[tuple[str, str], str] = {}
         self._seconds = 0.0
+        self._end = NEVER
 
-    def run(self, seconds: float) -> None:
+    def run(self, seconds: float, end: Deadline = NEVER) -> None:
         """Count executions, compile all programs, then measure for `seconds`, but at least FEWEST
-        rounds of each comparison. Raises Lost, MissingTool."""
+        rounds of each comparison; until `end` at most, compiling included. Raises Lost,
+        MissingTool."""
+        self._end = end
+        until = ending(_COMPILING * end.left)
         with workshop() as folder, machines.opened(self._machine) as at:
-            self._count(at, folder)
-            self._compile(self._jobs(), folder)
+            self._count(at, folder, until)
+            self._compile(self._jobs(), folder, until)
             self._entries = [each for mode in _MODES for each in self._entered(mode)]
             begin, turns = time.monotonic(), 0
             while going := [each for each in self._entries if self._goes_on(each)]:
+                if end.passed:
+                    break
                 if self._seconds >= seconds and all(len(each) >= FEWEST for each in going):
                     break
                 mode = list(_MODES)[turns % len(_MODES)]
@@ -183,12 +191,12 @@ class Costing:
 
     # --- the programs ---------------------------------------------------------------------------
 
-    def _compile(self, jobs: Sequence[_Job], folder: Path) -> None:
+    def _compile(self, jobs: Sequence[_Job], folder: Path, until: Deadline) -> None:
         """Compile the programs on all cores."""
 
         def compiled(job: _Job, _: object, __: object) -> None:
             self._report(f"compiling {job.program.source.name}")
-            job.keep(self._variant(job, folder))
+            job.keep(self._variant(job, folder, until))
 
         tasks = [partial(compiled, job) for job in jobs]
         process.in_parallel(tasks, workers=cores(), done=lambda _: None)
@@ -215,11 +223,15 @@ class Costing:
         orders = allowed(each.kind)
         return fenced(each.kind, orders[-1], full=True) if self._fences else orders
 
-    def _variant(self, job: _Job, folder: Path) -> _Variant | str:
+    def _variant(self, job: _Job, folder: Path, until: Deadline) -> _Variant | str:
         try:
+            if until.passed:
+                raise Failed(programs.COMPILING)
             with tempfile.TemporaryDirectory(prefix="weakspot-cost-") as scratch:
                 program = _moved(job.program, job.changed, Path(scratch))
-                made = whole_programs.made(program, self._machine, folder, counting=job.counting)
+                made = whole_programs.made(
+                    program, self._machine, folder, counting=job.counting, end=until
+                )
         except (Failed, Unsupported) as error:
             return " ".join(str(error.args[0]).split())
         text = made.assembly.read_text(encoding="utf-8")
@@ -239,14 +251,14 @@ class Costing:
 
     # --- counting -------------------------------------------------------------------------------
 
-    def _count(self, at: Session, folder: Path) -> None:
+    def _count(self, at: Session, folder: Path, until: Deadline) -> None:
         """Count how often the threads of each scenario execute each operation."""
         changed, marks = marked(self._annotations, whole_programs.counted)
         jobs = [
             _Job(partial(self._counting.__setitem__, name), program, changed, counting=True)
             for name, program in self._programs.items()
         ]
-        self._compile(jobs, folder)
+        self._compile(jobs, folder, until)
         for scenario, variant in self._counting.items():
             for mode, setting in _MODES.items():
                 if isinstance(variant, str):
@@ -254,7 +266,7 @@ class Costing:
                     continue
                 counts = {**setting, "counts": len(self._annotations)}
                 try:
-                    found = _slice(variant.program, at, counts, _COUNTING, 1)
+                    found = _slice(variant.program, at, counts, _COUNTING, 1, self._end)
                 except Failed as error:
                     self._failed[mode, scenario] = str(error)
                     continue
@@ -296,7 +308,7 @@ class Costing:
     def _turn(self, at: Session, entry: _Entry) -> None:
         def measure(program: programs.Program) -> float:
             setting, length = _MODES[entry.mode], _SLICES[entry.mode]
-            typical = _slice(program, at, setting, length, len(entry)).typical
+            typical = _slice(program, at, setting, length, len(entry), self._end).typical
             if typical < 0:
                 raise Failed(
                     "its threads run longer than can be timed (at most some ten thousand ticks)"
@@ -306,7 +318,8 @@ class Costing:
         try:
             entry.turn(measure)
         except Failed as error:
-            self._failed[entry.mode, entry.scenario] = str(error)
+            if not self._end.passed:
+                self._failed[entry.mode, entry.scenario] = str(error)
 
     # --- results --------------------------------------------------------------------------------
 
@@ -341,8 +354,14 @@ class Costing:
             alone=alone,
             together=together,
             operations=round(sum(each.mean for each in counts[0].values()), 2) if counts else None,
-            why=next(filter(None, (self._failed.get((mode, scenario)) for mode in _MODES)), ""),
+            why=self._why(scenario, alone is None or together is None),
         )
+
+    def _why(self, scenario: str, missing: bool) -> str:
+        """Why a scenario or one of its operations was not measured, if a measurement is missing."""
+        failed = (self._failed.get((mode, scenario)) for mode in _MODES)
+        late = TOO_LATE if missing and self._end.passed else ""
+        return next(filter(None, failed), late)
 
     def _site(self, number: int) -> SiteCost:
         scenario = self._scenario(number)
@@ -362,8 +381,18 @@ class Costing:
                 else None
                 for mode, times in zip(_MODES, (alone, together), strict=True)
             ]
+            missing = bool(place) and any(
+                timing is None and times is not None and times.most
+                for timing, times in zip(timings, (alone, together), strict=True)
+            )
             orders.append(
-                OrderCost(order=order, same_as=same_as, alone=timings[0], together=timings[1])
+                OrderCost(
+                    order=order,
+                    same_as=same_as,
+                    alone=timings[0],
+                    together=timings[1],
+                    why=TOO_LATE if missing and self._end.passed else "",
+                )
             )
         return SiteCost(
             annotation=self._annotations[number],
@@ -375,14 +404,24 @@ class Costing:
 
 
 def _slice(
-    program: programs.Program, at: Session, setting: Setting, seconds: float, seed: int
+    program: programs.Program,
+    at: Session,
+    setting: Setting,
+    seconds: float,
+    seed: int,
+    end: Deadline,
 ) -> whole_programs.Slice:
     """A slice, tried twice, because a thread that was descheduled looks like one that hangs. Raises
     Failed, Lost."""
     try:
-        return whole_programs.slice_of(program, at, setting, seconds, seed)
+        return whole_programs.slice_of(program, at, setting, seconds, seed, end)
     except Failed:
-        return whole_programs.slice_of(program, at, setting, seconds, seed)
+        return whole_programs.slice_of(program, at, setting, seconds, seed, end)
+
+
+def _files(program: Program) -> Iterator[Path]:
+    yield from (unit.source for unit in program.units)
+    yield from program.files.values()
 
 
 def _moved(program: Program, changed: dict[str, bytes], scratch: Path) -> Program:
@@ -390,7 +429,7 @@ def _moved(program: Program, changed: dict[str, bytes], scratch: Path) -> Progra
     positions of files and include folders are preserved."""
     if not changed:
         return program
-    files = {Path(path).resolve() for path in (program.source, *program.files.values())}
+    files = {Path(path).resolve() for path in _files(program)}
     folders = [folder.resolve() for folder in program.given.searched]
     root = Path(os.path.commonpath([*(file.parent for file in files), *folders]))
     for file in files:
@@ -399,7 +438,9 @@ def _moved(program: Program, changed: dict[str, bytes], scratch: Path) -> Progra
         copy.write_bytes(changed.get(str(file)) or file.read_bytes())
     for folder in folders:
         (scratch / folder.relative_to(root)).mkdir(parents=True, exist_ok=True)
-    return msgspec.structs.replace(
-        program,
-        source=scratch / program.source.resolve().relative_to(root),
-    )
+
+    def moved(source: Path) -> Path:
+        return scratch / source.resolve().relative_to(root)
+
+    others = (msgspec.structs.replace(unit, source=moved(unit.source)) for unit in program.others)
+    return msgspec.structs.replace(program, source=moved(program.source), others=tuple(others))

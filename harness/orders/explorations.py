@@ -16,8 +16,9 @@ from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.executor import Executor, LocalExecutor, answer_of
 from weakspot.harness.campaign.jobs import Job, Sink, model_digest
 from weakspot.harness.campaign.store import MemoryStore
-from weakspot.harness.checkers.explorer import Bounds, asked, explored
+from weakspot.harness.checkers.explorer import asked, explored
 from weakspot.harness.corpus.models import Model
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
 from weakspot.system.deadline import NEVER, Deadline
 
@@ -28,20 +29,25 @@ if TYPE_CHECKING:
 _SHORTEST = 0.001  # seconds of an exploration
 
 
-class ExploreOrders(Job, frozen=True, kw_only=True):
-    """What does the program violate? The answer is the engine's, which names sites by number.
-    `threads` is how many explore it, 0 for one per core."""
+class _OrdersJob(Job, frozen=True, kw_only=True):
+    """What does the program violate?"""
 
     program: Program
     model: Model
     bounds: Bounds
-    threads: int
-    stop_at_first: bool
-    end: Deadline = NEVER
 
     @property
     def phase(self) -> str:
         return "exploring"
+
+
+class ExploreOrders(_OrdersJob, frozen=True, kw_only=True):
+    """What does the program violate? The answer is the engine's, which names sites by number.
+    `threads` is how many explore it, 0 for one per core."""
+
+    threads: int
+    stop_at_first: bool
+    end: Deadline = NEVER
 
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
@@ -57,20 +63,13 @@ class ExploreOrders(Job, frozen=True, kw_only=True):
             sink.answered(job, found)
 
 
-class ExplainOrders(Job, frozen=True, kw_only=True):
+class ExplainOrders(_OrdersJob, frozen=True, kw_only=True):
     """What does the program violate, with the litmus tests of the violations? The answer is an
     Exploration."""
 
-    program: Program
     habits: Habits
-    model: Model
-    bounds: Bounds
     structure: str
     scenario: str
-
-    @property
-    def phase(self) -> str:
-        return "exploring"
 
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:

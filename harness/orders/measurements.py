@@ -7,26 +7,29 @@ from typing import Self
 
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.executor import LocalExecutor, ask
-from weakspot.harness.campaign.jobs import Job, Sink
+from weakspot.harness.campaign.jobs import MachineJob, Sink
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.machines import Machine
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.machines.profile import profile
 from weakspot.harness.orders.cost import Costing, Costs, SiteCost
+from weakspot.harness.runners import limit
 from weakspot.harness.values.record import digest, key
 from weakspot.harness.values.strength import at_most
+from weakspot.system.deadline import NEVER
 
 
-class MeasureCosts(Job, frozen=True, kw_only=True):
+class MeasureCosts(MachineJob, frozen=True, kw_only=True):
     """What do the memory orders of the programs cost on the machine? The answer is a Costs, after
-    Ctrl-C one of what was measured until then."""
+    Ctrl-C one of what was measured until then. `limited`: it takes a second more than `seconds` at
+    most, compiling included."""
 
     subject: str
     programs: tuple[tuple[str, Program], ...]
-    on: Machine
     fences: bool
     seconds: float
+    limited: bool = False
 
     @classmethod
     def of(
@@ -37,6 +40,7 @@ class MeasureCosts(Job, frozen=True, kw_only=True):
         *,
         fences: bool,
         seconds: float,
+        limited: bool = False,
     ) -> Self:
         """The job with its key."""
         digests = (f"{name} {program.digest}" for name, program in programs)
@@ -48,22 +52,19 @@ class MeasureCosts(Job, frozen=True, kw_only=True):
             on=machine,
             fences=fences,
             seconds=seconds,
+            limited=limited,
         )
 
     @property
     def phase(self) -> str:
         return f"measuring {self.subject}"
 
-    @property
-    def machine(self) -> Machine:
-        return self.on
-
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
         for job in jobs:
             costing = Costing(job.subject, job.programs, job.on, fences=job.fences, report=sink.at)
             try:
-                costing.run(job.seconds)
+                costing.run(job.seconds, limit(job.seconds, 1) if job.limited else NEVER)
             except KeyboardInterrupt:
                 sink.answered(job, costing.result(), final=False)
                 raise

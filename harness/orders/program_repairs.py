@@ -12,11 +12,11 @@ from collections.abc import Iterable, Sequence
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.plan import UnderModels
-from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.material import Material
 from weakspot.harness.corpus.models import LANGUAGE
 from weakspot.harness.orders.repair_search import SECONDS, SearchRepair
 from weakspot.harness.orders.repairs import Repair
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import key
 from weakspot.harness.values.repair import SuggestedRepair

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from weakspot.errors import BadInput
-from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.corpus.structures import CLAIMS, Structure
 from weakspot.harness.orders.program_groups import ProgramGroup
 from weakspot.harness.orders.relax import searches
 from weakspot.harness.orders.relaxation import Relaxed, reason
 from weakspot.harness.orders.trials import Report
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.claims import Weakest, WeakestOrder
 from weakspot.system.files import disk, replace
 

@@ -25,7 +25,7 @@ from weakspot.errors import BadInput
 from weakspot.generators.cycles.patterns import Habits, habits
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.plan import models
-from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
+from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.corpus.models import Model, load
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders.explorations import Explorations
@@ -34,6 +34,7 @@ from weakspot.harness.orders.program_groups import ProgramGroup, Version, versio
 from weakspot.harness.orders.relaxation import LeftOut, Need, Relaxed, Weakest
 from weakspot.harness.orders.trials import Report, Scene, Trials, within
 from weakspot.harness.values.annotations import Annotated, Annotation, annotate
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Violation
 from weakspot.harness.values.strength import (
     Assignment,

@@ -3,6 +3,7 @@ the repair must not harm."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -10,11 +11,10 @@ import msgspec
 
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.jobs import Job, Sink
-from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.orders.explorations import Explorations
-from weakspot.harness.orders.repairs import Change, Repair, affordable, repairs
-from weakspot.harness.values.strength import spelled
+from weakspot.harness.orders.repairs import Change, Repair, Repairing, affordable
+from weakspot.harness.values.bounds import Bounds
 from weakspot.system.deadline import ending
 
 SECONDS = 5.0
@@ -72,10 +72,12 @@ class SearchRepair(Job, frozen=True, kw_only=True):
         programs = [(name, self.program(name)) for name in names]
         limits = msgspec.structs.replace(self.bounds, seconds=SECONDS)
         questions = Explorations(self.model, limits, end=end)
-        found = repairs(programs, self.violated, questions, report=report)
+        search = Repairing(programs, self.violated, questions, report=report)
+        found = search.orders()
+        with contextlib.suppress(_OutOfTime):
+            found = search.fences(found)
         return [msgspec.structs.replace(each, programs=len(self.costs)) for each in found]
 
     def needed(self, change: Change) -> str:
         """What an annotation needs, as the end of a sentence."""
-        wanted = spelled(change.after).replace("memory_order_", "")
-        return f"needs at least {wanted} under {self.model.name}"
+        return f"needs {change.needs} under {self.model.name}"

@@ -1,30 +1,64 @@
-"""Repairs of a program whose memory orders are too weak: the fewest annotations to strengthen, each
-as little as suffices, confirmed by exploring every program again.
+"""Repairs of a program whose memory orders are too weak: the fewest annotations to strengthen or to
+put fences beside, each as little as suffices, confirmed by exploring every program again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 
+from weakspot.generators.litmus import C_ORDER
 from weakspot.generators.source.program import Program
 from weakspot.harness.orders.explorations import Explorations
-from weakspot.harness.orders.minimal import minimal
+from weakspot.harness.orders.minimal import Values, minimal
 from weakspot.harness.orders.trials import Report, Scene, Trials
 from weakspot.harness.values.annotations import Annotated, Annotation, annotate
-from weakspot.harness.values.strength import Assignment, cost, spelled, stronger, strongest
+from weakspot.harness.values.strength import (
+    Assignment,
+    beside,
+    cost,
+    spelled,
+    spelled_fence,
+    split,
+    stronger,
+    strongest,
+    with_own,
+)
 
 
 class Change(msgspec.Struct, frozen=True):
-    """One annotation, the memory order written there, and the one to write."""
+    """One annotation, the memory order written there, and the one to write, with the fences to put
+    beside it."""
 
     annotation: Annotation
     before: str
     after: str
 
     def __str__(self) -> str:
-        return f"{spelled(self.after)} at {self.annotation}"
+        fence, own, last = split(self.after)
+        if own != self.before or (fence != "none" and last != "none"):
+            return f"{spelled(self.after)} at {self.annotation}"
+        if fence != "none":
+            return f"{spelled_fence(fence)} before {self.annotation}"
+        return f"{spelled_fence(last)} after {self.annotation}"
+
+    @property
+    def needs(self) -> str:
+        """What the annotation needs: `at least release`, `a seq_cst fence before it`."""
+        fence, own, last = split(self.after)
+        parts = [f"at least {_short(spelled(own))}"] if own != self.before else []
+        sides = ((fence, "before it"), (last, "after it"))
+        for order, where in sides:
+            if order != "none":
+                word = _short(C_ORDER[order])
+                parts.append(f"{'an' if word[0] in 'aeiou' else 'a'} {word} fence {where}")
+        return " and ".join(parts)
+
+
+def _short(order: str) -> str:
+    return order.replace("memory_order_", "")
 
 
 class Repair(msgspec.Struct, frozen=True):
@@ -44,52 +78,140 @@ class Repair(msgspec.Struct, frozen=True):
         return f"{changes} {enough} for {all_of}{len(self.safe)}{of} scenario{plural}"
 
 
-def repairs(
-    programs: Sequence[tuple[str, Program]],
-    violated: str,
-    explorations: Explorations,
-    *,
-    most: int = 3,
-    report: Report = lambda _: None,
-) -> tuple[Repair, ...]:
-    """The smallest repairs of the program named `violated`, at most `most`: those that change the
-    fewest annotations, sorted by how many of the `programs` (pairs of name and program) are safe
-    with them, then by cost. Empty if no memory order repairs the program or a limit is reached.
+class Repairing:
+    """The search for the smallest repairs of the program named `violated`, of the `programs`, which
+    are pairs of name and program. A change with which a program that was safe is no longer safe is
+    not a repair.
 
-    A change with which a program that was safe is no longer safe is not a repair.
+    Repairs that change the fewest annotations come first. Among these, changes of the library that
+    the program uses are preferred to changes of the program's own file, and to changes of wrappers,
+    functions through which several operations of the library access memory.
     """
-    names = [name for name, _ in programs]
-    annotations, annotated = annotate([program for _, program in programs])
-    at = names.index(violated)
-    own = annotated[at].orders
-    # annotations that the program does not use keep a memory order that is written somewhere
-    written = tuple(own.get(n, each.order) for n, each in enumerate(annotations))
-    choices = [
-        stronger(each.kind, mine) if n in own else (mine,)
-        for n, (each, mine) in enumerate(zip(annotations, written, strict=True))
-    ]
-    trials = Trials([Scene(violated, annotated[at])], choices, explorations, report=report)
-    if not trials.suffices(0, tuple(orders[-1] for orders in choices)):
-        return ()
 
-    def rank(assignment: Assignment) -> tuple[int, int]:
-        changed = [n for n in own if assignment[n] != written[n]]
-        return len(changed), sum(cost(annotations[n].kind, assignment[n]) for n in changed)
+    def __init__(
+        self,
+        programs: Sequence[tuple[str, Program]],
+        violated: str,
+        explorations: Explorations,
+        *,
+        most: int = 3,
+        report: Report = lambda _: None,
+    ) -> None:
+        self._names = [name for name, _ in programs]
+        self._annotations, self._annotated = annotate([program for _, program in programs])
+        self._violated = violated
+        self._own = self._annotated[self._names.index(violated)]
+        # annotations that the program does not use keep a memory order that is written somewhere
+        self._written = tuple(
+            self._own.orders.get(number, each.order)
+            for number, each in enumerate(self._annotations)
+        )
+        self._foreign = {
+            number
+            for number in self._own.orders
+            if _is_foreign(self._own, self._annotations[number], number)
+        }
+        self._explorations, self._most, self._report = explorations, most, report
 
-    found: list[Repair] = []
-    fewest = len(annotations)
-    for assignment in minimal(choices, trials.fails, rank):
-        changed = {n: assignment[n] for n in own if assignment[n] != written[n]}
-        if len(changed) > fewest or len(found) == 2 * most:
-            break
-        fewest = len(changed)
-        changes = tuple(Change(annotations[n], written[n], order) for n, order in changed.items())
-        report(f"confirming {changes[0]}")
-        safe = _confirmed(names, annotated, annotations, changed, explorations)
-        if violated in safe:
-            found.append(Repair(changes, safe, len(names)))
-    found.sort(key=lambda repair: -len(repair.safe))
-    return tuple(found[:most])
+    def orders(self) -> tuple[Repair, ...]:
+        """Stronger memory orders, at most `most` repairs. Empty if no memory order repairs the
+        program or a limit is reached."""
+        own = self._own.orders
+        return self._search(
+            [
+                stronger(each.kind, self._written[number])
+                if number in own
+                else (self._written[number],)
+                for number, each in enumerate(self._annotations)
+            ]
+        )
+
+    def fences(self, found: Sequence[Repair]) -> tuple[Repair, ...]:
+        """The repairs of `orders`, with the best that adds fences: first if it changes fewer
+        annotations, else last.
+
+        Fences are looked for where `orders` found no repair, and beside the accesses that repairs
+        change if these are several, use seq_cst, or are updates that acquire and release: a seq_cst
+        fence for accesses of two locations, as in store buffering; an acquire fence after several
+        loads, as in the reader of a sequence lock; an acquire fence after a release, as in a
+        reference count. None is put into a program's own file if there is a library.
+        """
+        changed = [change for repair in found for change in repair.changes]
+        if found and not any(len(each.changes) > 1 for each in found):
+            orders = [change.after.partition("/")[0] for change in changed]
+            if not {"sc", "acq_rel"} & {*orders}:
+                return tuple(found)
+        places = {self._annotations.index(change.annotation) for change in changed}
+        places = (places or {*self._own.orders}) - (
+            set() if len(self._foreign) == len(self._own.orders) else self._foreign
+        )
+        repairs = self._search(
+            [
+                beside(each.kind, self._written[number])
+                if number in places
+                else (self._written[number],)
+                for number, each in enumerate(self._annotations)
+            ]
+        )
+        known = [repair.changes for repair in found]
+        with_fences = [repair for repair in repairs if repair.changes not in known][:1]
+        if not found or (with_fences and _size(with_fences[0]) < _size(found[0])):
+            return (*with_fences, *found)[: self._most]
+        return (*found[: self._most - 1], *with_fences)
+
+    def _search(self, choices: Sequence[Values]) -> tuple[Repair, ...]:
+        own, written, annotations = self._own.orders, self._written, self._annotations
+        scene = Scene(self._violated, self._own)
+        trials = Trials([scene], choices, self._explorations, report=self._report)
+        if not trials.suffices(0, tuple(orders[-1] for orders in choices)):
+            return ()
+
+        def rank(assignment: Assignment) -> tuple[int, int, int]:
+            changed = [n for n in own if assignment[n] != written[n]]
+            return (
+                len(changed),
+                sum(n in self._foreign for n in changed),
+                sum(cost(annotations[n].kind, assignment[n]) for n in changed),
+            )
+
+        found: list[Repair] = []
+        fewest = len(annotations)
+        for assignment in minimal(choices, trials.fails, rank):
+            changed = {n: assignment[n] for n in own if assignment[n] != written[n]}
+            if len(changed) > fewest or len(found) == 2 * self._most:
+                break
+            fewest = len(changed)
+            changes = tuple(
+                Change(annotations[n], written[n], order) for n, order in sorted(changed.items())
+            )
+            self._report(f"confirming {changes[0]}")
+            safe = self._confirmed(changed)
+            if self._violated in safe:
+                found.append(Repair(changes, safe, len(self._names)))
+        found.sort(key=lambda repair: -len(repair.safe))
+        return tuple(found[: self._most])
+
+    def _confirmed(self, changed: dict[int, str]) -> tuple[str, ...]:
+        """The programs that are safe with the changes, each explored again; empty if one is safe
+        only without them."""
+        safe = []
+        for name, each in zip(self._names, self._annotated, strict=True):
+            wanted = [
+                self._joined(number, each.orders.get(number, own), changed.get(number))
+                for number, own in enumerate(self._written)
+            ]
+            if _safe(each.under(tuple(wanted)), self._explorations):
+                safe.append(name)
+            elif changed.keys() & each.orders.keys() and _safe(each.program, self._explorations):
+                return ()
+        return tuple(safe)
+
+    def _joined(self, number: int, own: str, change: str | None) -> str:
+        """A program's own memory order together with a change."""
+        if change is None:
+            return own
+        kind = self._annotations[number].kind
+        return with_own(change, strongest(kind, (own, split(change)[1])))
 
 
 def affordable(costs: Mapping[str, float], first: str, seconds: float) -> list[str]:
@@ -106,27 +228,23 @@ def affordable(costs: Mapping[str, float], first: str, seconds: float) -> list[s
     return chosen
 
 
-def _confirmed(
-    names: Sequence[str],
-    annotated: Sequence[Annotated],
-    annotations: Sequence[Annotation],
-    changed: dict[int, str],
-    explorations: Explorations,
-) -> tuple[str, ...]:
-    """The programs that are safe with the changes, each explored again; empty if one is safe only
-    without them."""
-    safe = []
-    for name, each in zip(names, annotated, strict=True):
-        orders = {
-            site: strongest(annotations[n].kind, (each.orders[n], order))
-            for n, order in changed.items()
-            for site in each.sites.get(n, ())
-        }
-        if _safe(each.program.with_orders(orders), explorations):
-            safe.append(name)
-        elif orders and _safe(each.program, explorations):
-            return ()
-    return tuple(safe)
+def _size(repair: Repair) -> int:
+    return len(repair.changes)
+
+
+def _is_foreign(annotated: Annotated, annotation: Annotation, number: int) -> bool:
+    """Whether an annotation is in the program's own file, or in a wrapper: a function that code
+    outside that file calls at several places."""
+    program = annotated.program
+    if Path(annotation.path) == program.source.resolve():
+        return True
+    callers = {
+        caller.partition("@")[2]
+        for site in annotated.sites[number]
+        for caller in program.sites[site].chain[:1]
+    }
+    own = program.source.name
+    return len({each for each in callers if each.partition(":")[0] != own}) > 1
 
 
 def _safe(program: Program, explorations: Explorations) -> bool:

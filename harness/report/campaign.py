@@ -12,7 +12,7 @@ from typing import Literal
 from rich.console import Console
 from rich.text import Text
 
-from weakspot.harness.judge.claims import claim_answers
+from weakspot.harness.judge.claims import standing
 from weakspot.harness.judge.findings import undecided
 from weakspot.harness.report.findings import findings
 from weakspot.harness.report.structures import Ranking, print_structure, print_tests
@@ -20,7 +20,7 @@ from weakspot.harness.values.descriptions import (
     EMULATED,
     describe_steadiness,
 )
-from weakspot.harness.values.finding import Finding
+from weakspot.harness.values.finding import Finding, by_cause
 from weakspot.harness.values.numbers import amount
 from weakspot.harness.values.record import (
     MachineInfo,
@@ -61,9 +61,11 @@ def campaign(record: Record, out: Console, *, report: str = "", everything: bool
 
 
 def _findings(record: Record, found: Sequence[Finding], everything: bool, out: Console) -> None:
-    findings(record, found if everything else found[:_FINDINGS], out)
-    if not everything and len(found) > _FINDINGS:
-        left = amount(len(found) - _FINDINGS, "finding")
+    causes = by_cause(found)
+    shown = causes if everything else causes[:_FINDINGS]
+    findings(record, [each for cause in shown for each in cause], out)
+    if len(causes) > len(shown):
+        left = amount(len(causes) - len(shown), "finding")
         out.print(Text(f"and {left} more in the report", style="dim"))
 
 
@@ -71,37 +73,15 @@ def summary(record: Record) -> tuple[Literal["bad", "open", "good"], str]:
     """The campaign in one phrase, and whether it is good."""
     errors = [each for each in record.findings if each.severity == "error" and not each.recorded]
     if errors:
-        return "bad", amount(len(errors), "finding")
+        return "bad", amount(len(by_cause(errors)), "finding")
     if left := undecided(record):
         return "open", f"{amount(len(left), 'question')} undecided"
     if not record.manifest.finished:
         return "open", "interrupted: run the same command again to resume"
-    return "good", _claims(record) or "nothing found"
-
-
-def _claims(record: Record) -> str:
-    """`238 of 239 claims confirmed; 1 not observed this time`; empty without claims.
-
-    A claim is confirmed if an answer decided it and none differs. It is not checked if its models
-    or its kinds of machine were not part of the campaign.
-    """
-    confirmed = not_observed = not_checked = 0
-    for structure in record.structures:
-        for claim in structure.claims:
-            answers = claim_answers(record, structure.name, claim)
-            if any(each.found == "not seen" for each in answers):
-                not_observed += 1
-            elif any(each.fits for each in answers):
-                confirmed += 1
-            else:
-                not_checked += 1
-    total = confirmed + not_observed + not_checked
-    if not total:
-        return ""
-    parts = [f"{confirmed} of {amount(total, 'claim')} confirmed"]
-    parts += [f"{not_observed} not observed this time"] if not_observed else []
-    parts += [f"{not_checked} not checked"] if not_checked else []
-    return "; ".join(parts)
+    warnings = [each for each in record.findings if each.severity == "warning"]
+    parts = [standing(record, record.structures)]
+    parts += [amount(len(by_cause(warnings)), "warning")] if warnings else []
+    return "good", "; ".join(filter(None, parts)) or "nothing found"
 
 
 def _closing(record: Record, report: str) -> Text:

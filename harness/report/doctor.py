@@ -9,7 +9,7 @@ import importlib
 import importlib.util
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -73,11 +73,6 @@ def missing_required(lines: Iterable[DoctorLine]) -> list[str]:
         for role, names in roles.items()
         if not found.intersection(names)
     ]
-
-
-def as_dicts(lines: Iterable[DoctorLine]) -> list[dict[str, Any]]:
-    """The lines as JSON-able dictionaries, field by field."""
-    return [msgspec.to_builtins(line) for line in lines]
 
 
 def closing(lines: Iterable[DoctorLine]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 
 from weakspot.harness.gate.outcome import GateOutcome
-from weakspot.harness.report import findings, gate
+from weakspot.harness.report import findings, gate, terminal
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.record import Record
 
@@ -18,7 +18,7 @@ def gate_findings(outcome: GateOutcome, name: str, out: Console) -> list[str]:
         if each.fingerprint.startswith(name) or name in (each.scenario, each.test)
     ]
     for each in found:
-        for line in gate.finding(each, outcome.alike(each)):
+        for line in gate.finding(each, outcome.alike(each), terminal.text_width(out)):
             out.print(line)
         out.print()
     return [each.finding.id for each in found]

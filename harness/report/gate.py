@@ -13,7 +13,7 @@ from rich.text import Text
 from weakspot import errors
 from weakspot.harness.gate.outcome import GateOutcome, ReportedFinding, RequiredOrder, SourceSpan
 from weakspot.harness.judge.kinds import KINDS
-from weakspot.harness.report import witness
+from weakspot.harness.report import terminal, witness
 from weakspot.harness.report.terminal import style
 from weakspot.harness.values.finding import Evidence
 from weakspot.harness.values.numbers import amount
@@ -40,7 +40,7 @@ def gate(outcome: GateOutcome, out: Console) -> None:
     """Print the findings, what is undecided, and a closing line with the counts."""
     for reported in outcome.findings:
         if reported.status != "accepted" and not reported.is_repeat:
-            for line in finding(reported, outcome.alike(reported)):
+            for line in finding(reported, outcome.alike(reported), terminal.text_width(out)):
                 out.print(line)
             out.print()
     for each in (reported for reported in outcome.findings if reported.status == "accepted"):
@@ -85,8 +85,11 @@ def closing(outcome: GateOutcome) -> str:
     return ", ".join(part for part in parts if part and part != "0 unchanged")
 
 
-def finding(reported: ReportedFinding, others: Sequence[ReportedFinding] = ()) -> Iterator[Text]:
-    """A finding as a diagnostic; `others` are those with the same cause."""
+def finding(
+    reported: ReportedFinding, others: Sequence[ReportedFinding] = (), most: int | None = None
+) -> Iterator[Text]:
+    """A finding as a diagnostic, with drawings and source lines of at most that width; `others` are
+    those with the same cause."""
     yield Text(f"{reported.scenario}  {' '.join(reported.models)}", style="bold")
     title = KINDS[reported.finding.id].title
     yield Text.assemble(
@@ -97,9 +100,9 @@ def finding(reported: ReportedFinding, others: Sequence[ReportedFinding] = ()) -
     shown = [(need.place, need.asks) for need in reported.needs]
     shown += [(place, place.does) for place in reported.places if not reported.needs]
     for place, label in shown[:4]:
-        yield from source_excerpt(place, label)
-    for line in execution(reported):
-        yield Text(f"   | {line}".rstrip())
+        yield from source_excerpt(place, label, most)
+    for line in execution(reported, None if most is None else most - len(_MARGIN)):
+        yield Text(f"{_MARGIN}{line}".rstrip())
     if reported.needs:
         yield Text(f"   = violation at {', '.join(map(str, reported.places))}")
     if reported.shape:
@@ -121,23 +124,33 @@ def finding(reported: ReportedFinding, others: Sequence[ReportedFinding] = ()) -
     yield Text(f"      details: weakspot explain {reported.short}", style="dim")
 
 
-def source_excerpt(place: SourceSpan, label: str) -> Iterator[Text]:
-    """The source line with marks below the operation, and a label."""
+_MARGIN = "   | "
+
+
+def source_excerpt(place: SourceSpan, label: str, most: int | None = None) -> Iterator[Text]:
+    """The source line with marks below the operation, and a label. A line that is longer than
+    `most` loses its indentation, and its end behind the marks."""
     yield Text(f"  --> {place}")
     if not place.text:
         return
-    excerpt = errors.marked_line(
-        place.text, place.line, place.column, place.end - place.column, label
-    )
+    text, column, end = place.text, place.column, place.end
+    room = None if most is None else most - len(f"{place.line:>2} | ")
+    if room is not None and len(text) > room:
+        blank = min(len(text) - len(text.lstrip()), max(0, column - 1))
+        text, column, end = text[blank:], column - blank, end - blank
+        if len(text) > room > end:
+            text = f"{text[: room - 1]}…"
+    excerpt = errors.marked_line(text, place.line, column, end - column, label)
     margin, line, *marked = map(Text, excerpt.splitlines())
     for marks in marked:
         marks.highlight_regex(r"\^+", "bold red")
     yield from (margin, line, *marked, margin)
 
 
-def execution(reported: ReportedFinding) -> list[str]:
-    """The witness in columns; files without their folders where their names are unambiguous."""
-    return witness.columns(shortened(reported)) if reported.witness is not None else []
+def execution(reported: ReportedFinding, most: int | None = None) -> list[str]:
+    """The witness in columns, if they are not wider than `most`; files without their folders where
+    their names are unambiguous."""
+    return witness.columns(shortened(reported), most) if reported.witness is not None else []
 
 
 def prose(reported: ReportedFinding) -> Iterator[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Iterator
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -51,6 +53,14 @@ class RichProgress:
     def message(self, text: str) -> None:
         self._progress.console.print(text, style="dim", markup=False)
 
+    @contextlib.contextmanager
+    def pause(self) -> Iterator[None]:
+        self._progress.stop()
+        try:
+            yield
+        finally:
+            self._progress.start()
+
 
 class PlainProgress:
     """Progress for a log: one line per phase, and the messages; a context manager."""
@@ -75,6 +85,9 @@ class PlainProgress:
 
     def message(self, text: str) -> None:
         self._out.print(text, markup=False)
+
+    def pause(self) -> contextlib.AbstractContextManager[object]:
+        return contextlib.nullcontext()
 
 
 def progress() -> RichProgress | PlainProgress:

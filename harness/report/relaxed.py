@@ -15,7 +15,7 @@ from weakspot.harness.orders.promotion import OrdersDifference
 from weakspot.harness.orders.relaxation import Relaxed, findings, reason
 from weakspot.harness.orders.rewrite import Rewritten
 from weakspot.harness.report import witness
-from weakspot.harness.report.terminal import columns, style
+from weakspot.harness.report.terminal import columns, style, text_width
 from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.descriptions import STARTS_NO_THREAD
 from weakspot.harness.values.numbers import amount, rounded
@@ -40,7 +40,7 @@ def relaxed(found: Relaxed, out: Console, *, witnesses: bool = False) -> None:
     for text in (*_others(found), *_failing(found)):
         out.print(Text(text))
     if witnesses:
-        for text in _witnesses(found):
+        for text in _witnesses(found, text_width(out, 2)):
             out.print(Text(text))
     for finding in findings(found):
         out.print(Text.assemble((f"{finding.id} ", style(finding.severity)), finding.message))
@@ -134,7 +134,7 @@ def _with_fences(each: Annotation, order: str) -> str:
     return f"{each} {', '.join(filter(None, (first, f'{each.operation} {own}', last)))}"
 
 
-def _witnesses(found: Relaxed) -> Iterator[str]:
+def _witnesses(found: Relaxed, most: int | None) -> Iterator[str]:
     """For each order of the cheapest assignment, an execution that a weaker one allows."""
     for one in found.weakest[:1]:
         for each, order, needs in zip(found.annotations, one.orders, one.needs, strict=True):
@@ -143,7 +143,8 @@ def _witnesses(found: Relaxed) -> Iterator[str]:
                 head = f"{each} {each.operation} needs {order}"
                 yield f"{head}; with {need.below}, in {need.scenario}:"
                 yield f"  {need.violation.message}"
-                yield from (f"  {line}" for line in witness.columns(need.violation.witness))
+                shown = witness.columns(need.violation.witness, most)
+                yield from (f"  {line}" for line in shown)
         yield ""
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
+from weakspot.harness.judge.claims import standing
 from weakspot.harness.judge.observed import observed_outcomes
 from weakspot.harness.judge.violations import violations_of
 from weakspot.harness.report.tables import runner_differences
@@ -73,8 +74,8 @@ def print_structure(
     rows.append(("programs", *_programs(record, structure)))
     rows += _program_runs(record, structure)
     rows += _compiled(record, entries)
-    if structure.claims:
-        rows.append(("claims", *_claims(record, structure)))
+    if stands := standing(record, [structure]):
+        rows.append(("claims", stands, ""))
     for line in columns(rows, indent=2):
         out.print(line)
     print_tests(record, entries, structure.name, ranking, out, limit)
@@ -169,25 +170,6 @@ def _program_runs(record: Record, structure: StructureInfo) -> Iterator[tuple[st
             f"{len(here) - len(failed)} not observed to fail",
             f"{instances} instances, threads overlapped in {rounded(overlapped)}",
         )
-
-
-def _claims(record: Record, structure: StructureInfo) -> tuple[str, str]:
-    about = {
-        claim.test or program_name(structure.name, claim.scenario) for claim in structure.claims
-    }
-    wrong = {
-        each.subject
-        for each in record.findings
-        if each.id == "WS001" and each.severity == "error" and each.subject in about
-    }
-    bad = sum(
-        (claim.test or program_name(structure.name, claim.scenario)) in wrong
-        for claim in structure.claims
-    )
-    total = len(structure.claims)
-    if not bad:
-        return f"{total} as recorded", ""
-    return f"{total - bad} of {total} as recorded", f"{bad} differ{'s' if bad == 1 else ''}"
 
 
 def print_tests(

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from weakspot.harness.corpus import models
 from weakspot.harness.report import witness
-from weakspot.harness.report.terminal import bar, columns, style
+from weakspot.harness.report.terminal import bar, columns, style, text_width
 from weakspot.harness.values.agreement import conclusive, contradicts, states_seen_by_one_runner
 from weakspot.harness.values.condition import proposition
 from weakspot.harness.values.descriptions import (
@@ -46,8 +46,7 @@ def explorations(record: Record, out: Console) -> None:
     for name, given in record.explorations_of.items():
         if any(each.threads == 0 for each in given):
             out.print(Text(f"{name} {STARTS_NO_THREAD}", style="dim"))
-    for note in (*_races(record), *_left_out(record), *record.manifest.notes):
-        out.print(Text(note, style="dim"))
+    notes(record, out)
     if under:
         runs = sum(each.executions for each in record.explorations)
         seconds = sum(each.seconds for each in record.explorations)
@@ -107,6 +106,12 @@ def _may_load_late(name: str) -> bool:
 
 def _and(names: Iterable[str]) -> str:
     return " and ".join(sorted(names))
+
+
+def notes(record: Record, out: Console) -> None:
+    """What was left out of the answers, and why."""
+    for note in (*_races(record), *_left_out(record), *record.manifest.notes):
+        out.print(Text(note, style="dim"))
 
 
 def _result(exploration: Exploration | None) -> Text:
@@ -224,6 +229,8 @@ def histograms(record: Record, out: Console) -> None:
                 style="dim",
             )
         )
+        if ended := histogram.parameters.get("cut"):
+            out.print(Text(f"  ended early: {ended}", style="dim"))
         if strength := negative_result_strength(histogram):
             out.print(Text(f"  {strength}", style="dim"))
     for machine in record.manifest.machines:
@@ -348,7 +355,8 @@ def _one_test(given: Sequence[Verdict], out: Console) -> None:
 
 def _witnesses(given: Sequence[Verdict], out: Console) -> None:
     for verdict in given:
-        lines = [*witness.explanation(verdict), *witness.columns(verdict.witness)]
+        most = text_width(out, 2)
+        lines = [*witness.explanation(verdict), *witness.columns(verdict.witness, most)]
         if lines:
             out.print()
             out.print(Text.assemble((verdict.test, "bold"), f"  {verdict.model}"))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Iterable, Sequence
-from typing import IO
+from typing import IO, Any
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -28,11 +29,54 @@ _STYLES = {
 }
 
 
+class Terminal(Console):
+    """A console as wide as the terminal: a line of text that is too long goes on in the next one,
+    indented, between words where that is possible."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        if len(objects) != 1 or not isinstance(objects[0], str | Text):
+            super().print(*objects, **options)
+            return
+        (text,) = objects
+        if isinstance(text, str):
+            markup = options.pop("markup", True)
+            text = Text.from_markup(text, emoji=False) if markup else Text(text)
+        for line in text.split("\n", allow_blank=True) or [text]:
+            for part in wrapped(line, self.width):
+                super().print(part, **options)
+
+
+_LEAD = re.compile(r"help: | *(\|  +|\| |=  ?|--> )?")
+
+
+def wrapped(line: Text, width: int) -> list[Text]:
+    """A line of text as lines of at most that width; those after the first are indented more, and
+    keep the margin of a diagnostic."""
+    if line.cell_len <= width:
+        return [line]
+    lead = _LEAD.match(line.plain)
+    first = lead[0] if lead is not None and cell_len(lead[0]) <= width // 2 else ""
+    margin = first[: first.index("|") + 1] if "|" in first else ""
+    rest = margin.ljust(len(first) + (0 if first.startswith("help") else 2))
+    prefix, body = line[: len(first)], line[len(first) :]
+    parts = body.wrap(Console(width=width), width - cell_len(rest), overflow="fold")
+    lines = [prefix + parts[0], *(Text(rest) + part for part in parts[1:])]
+    for each in lines:
+        each.rstrip()
+    return lines
+
+
+def text_width(out: Console, margin: int = 0) -> int | None:
+    """How wide a drawing may be that is printed beside a margin; None if there is no limit."""
+    return out.width - margin if isinstance(out, Terminal) else None
+
+
 def console(file: IO[str] | None = None) -> Console:
-    """The console that reports are printed on: coloured in a terminal, else plain and unwrapped."""
+    """The console that reports are printed on: coloured and as wide as the terminal in a terminal,
+    else plain and unwrapped."""
     out = file if file is not None else sys.stdout
     if out.isatty():
-        return Console(file=out, highlight=False, soft_wrap=True, emoji=False)
+        return Terminal(file=out, highlight=False, soft_wrap=True, emoji=False)
     return Console(
         file=out, highlight=False, soft_wrap=True, emoji=False, no_color=True, width=10_000
     )

@@ -42,13 +42,37 @@ def forbidding_axioms(verdict: Verdict) -> str:
     return f"forbidden by axiom {', '.join(axioms)}"
 
 
-def columns(witness: Witness | None) -> list[str]:
-    """The execution in thread columns, then its other edges, its cycle and its final state."""
+def columns(witness: Witness | None, most: int | None = None) -> list[str]:
+    """The execution in thread columns, then its other edges, its cycle and its final state. If the
+    columns are wider than `most`, one thread stands below the other."""
     if witness is None:
         return []
     place = places(witness)
     if not place:
         return _notes(witness, set())
+    drawn: set[tuple[int, int]] = set()
+    lines = _side_by_side(witness, place, drawn)
+    if most is not None and max(map(len, lines)) > most:
+        drawn.clear()
+        lines = _one_below_the_other(witness, place)
+    return [*lines, *_notes(witness, drawn)]
+
+
+def _one_below_the_other(witness: Witness, place: dict[int, tuple[int, int]]) -> list[str]:
+    lines = []
+    for at in sorted({column for column, _ in place.values()}):
+        lines.append(_head(witness, place, at))
+        events = [number for number, (column, _) in place.items() if column == at]
+        for number in sorted(events, key=lambda each: place[each][1]):
+            event = witness.events[number]
+            lines.append(f"  {event.label}  {described(event)}")
+    return lines
+
+
+def _side_by_side(
+    witness: Witness, place: dict[int, tuple[int, int]], drawn: set[tuple[int, int]]
+) -> list[str]:
+    """One column per thread. The edges that are drawn between them are added to `drawn`."""
     width = 1 + max((column for column, _ in place.values()), default=0)
     height = 1 + max((row for _, row in place.values()), default=0)
     cells = [[""] * width for _ in range(height)]
@@ -56,7 +80,6 @@ def columns(witness: Witness | None) -> list[str]:
         event = witness.events[number]
         cells[row][column] = f"{event.label}  {described(event)}"
     gutters = [[_GAP] * width for _ in range(height)]
-    drawn = set()
     for source, target in witness.rf:
         if source not in place or target not in place:
             continue
@@ -75,7 +98,7 @@ def columns(witness: Witness | None) -> list[str]:
             # an arrow to the right begins at the text
             line += f"{cell} {'─' * room}─rf→ " if arrow == _RIGHT else cell + " " * room + arrow
         lines.append(line.rstrip())
-    return [*lines, *_notes(witness, drawn)]
+    return lines
 
 
 def places(witness: Witness) -> dict[int, tuple[int, int]]:
@@ -136,9 +159,10 @@ def _notes(witness: Witness, drawn: set[tuple[int, int]]) -> list[str]:
         if (source, target) in drawn:
             continue
         if events[source].thread is None:
-            notes.append(
-                f"{events[target].label} reads the initial value of {events[target].location}"
-            )
+            if _is_overtaken(witness, target):
+                notes.append(
+                    f"{events[target].label} reads the initial value of {events[target].location}"
+                )
         else:
             notes.append(f"{events[target].label} reads from {events[source].label}")
     notes += [
@@ -147,6 +171,21 @@ def _notes(witness: Witness, drawn: set[tuple[int, int]]) -> list[str]:
         if events[a].thread is not None
     ]
     return [*notes, *conclusion(witness)]
+
+
+def _is_overtaken(witness: Witness, read: int) -> bool:
+    """Whether another thread overwrites the initial value that is read, or the cycle or the race
+    needs that it is read: otherwise no other value was possible."""
+    event = witness.events[read]
+    needed = {start for start, _, kind in witness.cycle if kind == "fr"}
+    if isinstance(witness, Execution):
+        needed.update(witness.conflict or ())
+    return read in needed or any(
+        other.location == event.location
+        and other.thread not in (None, event.thread)
+        and bool(other.written)
+        for other in witness.events
+    )
 
 
 def conclusion(witness: Witness) -> list[str]:

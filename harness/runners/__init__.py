@@ -12,6 +12,7 @@ from typing import Protocol
 from weakspot.generators.litmus import Test
 from weakspot.harness.machines import Machine
 from weakspot.harness.values.histogram import Histogram
+from weakspot.system.deadline import NEVER, Deadline, ending
 from weakspot.system.registry import Registry
 from weakspot.system.tools import Requirement
 
@@ -44,8 +45,10 @@ class Runner(Protocol):
         *,
         seconds: float,
         done: Callable[[Histogram], None],
+        end: Deadline = NEVER,
     ) -> None:
-        """Run each test for about `seconds`, without the time of compiling.
+        """Run each test for about `seconds`, without the time of compiling; for less where the
+        tests would not end at `end` otherwise, compiling included.
 
         `done` is called once per test, in the caller's thread, as soon as it has run. A test that
         could not be run has an empty Histogram whose reason says why. Raises MissingTool,
@@ -53,6 +56,24 @@ class Runner(Protocol):
         lost then, what comes after it was not.
         """
         ...
+
+
+TOO_LATE = "the time limit was reached before it ran"
+"""Why a test or program was not run."""
+
+#: seconds of a test or program beyond those that it runs: to start programs, to compile
+_EXTRA = 1.0
+
+
+def limit(seconds: float, count: int) -> Deadline:
+    """When the last of so many tests or programs must have ended, if each runs for `seconds`."""
+    return ending(count * (seconds + _EXTRA))
+
+
+def share(seconds: float, end: Deadline, remaining: int) -> float:
+    """How long the next of so many tests or programs runs: `seconds`, or less if they would not end
+    at `end` otherwise."""
+    return max(0.0, min(seconds, end.left / remaining - _EXTRA))
 
 
 RUNNERS: Registry[Runner] = Registry(

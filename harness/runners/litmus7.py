@@ -28,10 +28,12 @@ from weakspot.generators.litmus import Test
 from weakspot.harness import machines
 from weakspot.harness.machines import Lost, Machine, Session, compilers
 from weakspot.harness.machines.local import cores
-from weakspot.harness.runners import not_run
+from weakspot.harness.runners import TOO_LATE, not_run, share
+from weakspot.harness.runners.programs import COMPILING
 from weakspot.harness.values.herdlog import parse_histograms
 from weakspot.harness.values.histogram import Count, Histogram
 from weakspot.system import process, tools
+from weakspot.system.deadline import NEVER, Deadline
 from weakspot.system.herdtools import LITMUS7
 from weakspot.system.tools import Program, Requirement
 
@@ -72,6 +74,7 @@ class Litmus7(msgspec.Struct, frozen=True):
         *,
         seconds: float,
         done: Callable[[Histogram], None],
+        end: Deadline = NEVER,
     ) -> None:
         """See Runner. Raises ToolFailed when litmus7 does not start."""
         for program in _needed(machine):
@@ -84,10 +87,13 @@ class Litmus7(msgspec.Struct, frozen=True):
                 done(not_run(test, machine, self.name, why))
             else:
                 groups.setdefault(options(test, machine), []).append(test)
+        remaining = sum(map(len, groups.values()))
         with machines.opened(machine) as at:
             for chosen, group in groups.items():
                 for i in range(0, len(group), self.batch):
-                    self._run_batch(group[i : i + self.batch], machine, at, chosen, seconds, done)
+                    some = group[i : i + self.batch]
+                    self._run_batch(some, machine, at, chosen, seconds, done, end, remaining)
+                    remaining -= len(some)
 
     def _run_batch(
         self,
@@ -97,18 +103,26 @@ class Litmus7(msgspec.Struct, frozen=True):
         chosen: Sequence[str],
         seconds: float,
         done: Callable[[Histogram], None],
+        end: Deadline,
+        remaining: int,
     ) -> None:
+        """Compile and run tests; `remaining` counts them and those that follow."""
         with tempfile.TemporaryDirectory(prefix="weakspot-litmus7-") as name:
             folder = Path(name)
-            problems = _compile(tests, machine, chosen, folder)
+            problems = _compile(tests, machine, chosen, folder, end)
             for number, test in enumerate(tests):
                 program = folder / f"t{number}.exe"
+                if end.passed:
+                    why = COMPILING if number in problems else TOO_LATE
+                    done(not_run(test, machine, self.name, why))
+                    continue
                 if not program.exists():
                     why = problems.get(number, "litmus7 wrote no program for it")
                     done(not_run(test, machine, self.name, why))
                     continue
                 try:
-                    done(_measure(test, program, machine, at, chosen, seconds))
+                    length = share(seconds, end, remaining - number)
+                    done(_measure(test, program, machine, at, chosen, length, end))
                 except Lost as error:
                     done(not_run(test, machine, self.name, error.message, lost=True))
                     raise
@@ -140,7 +154,7 @@ def _threads(test: Test) -> int:
 
 
 def _compile(
-    tests: Sequence[Test], machine: Machine, chosen: Sequence[str], folder: Path
+    tests: Sequence[Test], machine: Machine, chosen: Sequence[str], folder: Path, end: Deadline
 ) -> dict[int, str]:
     """Compile each test that can be to `tN.exe` in the folder; returns why the others cannot, by
     number."""
@@ -152,9 +166,9 @@ def _compile(
         (folder / f"t{number}.litmus").write_text(text, encoding="utf-8")
     problems: dict[int, str] = {}
     numbers = list(range(len(tests)))
-    if not _translate(numbers, chosen, folder, problems):
+    if not _translate(numbers, chosen, folder, problems, end):
         for number in numbers:  # litmus7 crashes on one of them: find out which
-            _translate([number], chosen, folder, problems)
+            _translate([number], chosen, folder, problems, end)
     programs = [f"t{n}.exe" for n in numbers if (folder / f"t{n}.c").exists()]
     if not programs:
         return problems
@@ -167,7 +181,7 @@ def _compile(
             *(f"GCC={shlex.join(compiler.command)}", *programs),
         ],
         cwd=folder,
-        seconds=60.0 + 10.0 * len(programs),
+        seconds=end.at_most(60.0 + 10.0 * len(programs)),
         env={**os.environ, "LC_ALL": "C"},
         memory=None,
     )
@@ -184,7 +198,11 @@ def _compile(
 
 
 def _translate(
-    numbers: Sequence[int], chosen: Sequence[str], folder: Path, problems: dict[int, str]
+    numbers: Sequence[int],
+    chosen: Sequence[str],
+    folder: Path,
+    problems: dict[int, str],
+    end: Deadline,
 ) -> bool:
     """Have litmus7 write C for the tests. False if it crashed."""
     ended = process.run(
@@ -196,7 +214,7 @@ def _translate(
             *(f"t{number}.litmus" for number in numbers),
         ],
         cwd=folder,
-        seconds=20.0 + 2.0 * len(numbers),
+        seconds=end.at_most(20.0 + 2.0 * len(numbers)),
     )
     printed = (ended.out + ended.err).replace('\\"', '"')
     for line in printed.splitlines():
@@ -215,6 +233,7 @@ def _measure(
     at: Session,
     chosen: Sequence[str],
     seconds: float,
+    end: Deadline,
 ) -> Histogram:
     """Rounds of the test's program for `seconds`, added up. Raises Lost."""
     counts: Counter[tuple[tuple[str, str], ...]] = Counter()
@@ -226,7 +245,7 @@ def _measure(
         runs = max(1, wanted // size)
         left = max(0.0, seconds - (time.monotonic() - begin))
         arguments = ("-q", "-s", str(size), "-r", str(runs))
-        ended = at.run(program, arguments, seconds=left + _GRACE)
+        ended = at.run(program, arguments, seconds=end.at_most(left + _GRACE))
         found = parse_histograms(ended.out)
         if ended.timed_out or ended.code != 0 or len(found) != 1:
             reason = _why(ended, size * runs)

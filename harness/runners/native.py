@@ -38,16 +38,24 @@ from weakspot.harness.corpus import models
 from weakspot.harness.machines import Lost, Machine, Session, compilers
 from weakspot.harness.machines.local import cores
 from weakspot.harness.machines.profile import profile
-from weakspot.harness.runners import not_run
-from weakspot.harness.runners.programs import Failed, Program, compiled, sliced, workshop
+from weakspot.harness.runners import TOO_LATE, not_run, share
+from weakspot.harness.runners.programs import (
+    Failed,
+    Program,
+    SourceText,
+    compiled,
+    sliced,
+    workshop,
+)
 from weakspot.harness.runners.tuning import Choice, Memory, Tried, setting_text, settings
 from weakspot.harness.values.condition import proposition
 from weakspot.harness.values.herdhash import herd_hash
-from weakspot.harness.values.histogram import ControlTest, Count, Histogram
+from weakspot.harness.values.histogram import INTERRUPTED, ControlTest, Count, Histogram
 from weakspot.harness.values.numbers import times
 from weakspot.harness.values.state import state_text, within
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system import cache, process, tools
+from weakspot.system.deadline import NEVER, Deadline, ending
 from weakspot.system.tools import Requirement
 
 _PATIENCE = 20  # slices without a count that are tolerated: other programs use the processors
@@ -58,6 +66,7 @@ _ONCE = 0.1  # seconds of slices in one run of a program
 
 #: shares of a test's time; the test itself gets what a part does not need
 _FENCED, _FIRST, _WEAKER, _REST = 0.1, 0.3, 0.25, 0.35
+_COMPILING = 0.6  # part of the time limit of tests in which they must have been compiled
 _ENOUGH = 100  # independent hits of a variant: its rate is then known to a tenth
 
 
@@ -84,22 +93,29 @@ class Native(msgspec.Struct, frozen=True):
         *,
         seconds: float,
         done: Callable[[Histogram], None],
+        end: Deadline = NEVER,
     ) -> None:
         """See Runner."""
         compilers.require(machine)
         with workshop() as folder, machines.opened(machine) as session:
-            bench = _Bench(self.emit, machine, session, folder)
+            bench = _Bench(self.emit, machine, session, folder, end)
             bench.expect(tests)
             for at in range(0, len(tests), _AHEAD):
                 some = tests[at : at + _AHEAD]
-                bench.compile(some)
-                for test in some:
+                bench.compile(some, _COMPILING * end.left * len(some) / (len(tests) - at))
+                for number, test in enumerate(some, at):
                     try:
-                        done(bench.histogram(test, seconds))
+                        if end.passed:
+                            raise Failed(TOO_LATE)
+                        done(bench.histogram(test, share(seconds, end, len(tests) - number)))
                     except (Unsupported, Failed) as error:
                         done(not_run(test, machine, self.name, str(error.args[0])))
                     except Lost as error:
                         done(not_run(test, machine, self.name, error.message, lost=True))
+                        raise
+                    except KeyboardInterrupt:
+                        if (counted := bench.counted()) is not None:
+                            done(counted)
                         raise
             bench.memory.write()
 
@@ -155,7 +171,7 @@ class _Measured:
             setting = {**tried.setting, "sibling": self.variant}
             slices.append((setting, seconds, self.choice.slices))
         try:
-            ended = sliced(self.program, self.bench.at, slices)
+            ended = sliced(self.program, self.bench.at, slices, self.bench.end)
         except Failed as error:
             if not self.iterations:
                 raise
@@ -218,13 +234,20 @@ class _Bench:
     """A machine, and what was compiled and measured on it for these tests."""
 
     def __init__(
-        self, emit: Callable[..., str], machine: Machine, at: Session, folder: Path
+        self,
+        emit: Callable[..., str],
+        machine: Machine,
+        at: Session,
+        folder: Path,
+        end: Deadline,
     ) -> None:
         self.emit, self.machine, self.at, self.folder = emit, machine, at, folder
+        self.end = end
         self.memory = Memory(profile(machine, at))
         self.families: dict[str, _Family] = {}  # by the text of their tests
         self.variants: dict[str, _Measured] = {}  # by name: tests share them
         self.interleaved: dict[str, Verdict] = {}  # of fenced variants, by text
+        self.measuring: tuple[_Measured, ControlTest] | None = None
 
     def name(self, test: Test) -> str:
         """The key of the test's stored settings on this machine."""
@@ -245,7 +268,7 @@ class _Bench:
         Engine(witnesses=False).check(
             [Test(name=name, arch="C", text=f"C {name}\n{text}") for name, text in named.items()],
             models.resolve("sc"),
-            seconds=20.0,
+            seconds=min(20.0, self.end.left / max(1, len(named))),
             done=lambda verdict: self.interleaved.update({named[verdict.test]: verdict}),
         )
 
@@ -253,17 +276,18 @@ class _Bench:
         family = _Family(tests)
         self.families.update({_unnamed(test): family for test in tests})
 
-    def compile(self, tests: Sequence[Test]) -> None:
-        """Compile the tests' families on all cores, before anything runs; what does not compile is
-        reported when it is asked for. Where one test of a family does not, each is compiled
-        alone."""
+    def compile(self, tests: Sequence[Test], seconds: float) -> None:
+        """Compile the tests' families on all cores, before anything runs, for `seconds` at most;
+        what does not compile is reported when it is asked for. Where one test of a family does not,
+        each is compiled alone."""
+        end = ending(seconds)
         waiting = self._uncompiled(tests)
-        self._compile(waiting)
+        self._compile(waiting, end)
         for family in waiting:
             if family.problem is not None and len(family.tests) > 1:
                 for test in family.tests:
                     self._found([test])
-        self._compile(self._uncompiled(tests))
+        self._compile(self._uncompiled(tests), end)
 
     def _uncompiled(self, tests: Sequence[Test]) -> list[_Family]:
         families = (self.families[_unnamed(test)] for test in tests if test.statements is not None)
@@ -273,14 +297,16 @@ class _Bench:
             if family.program is None and family.problem is None
         ]
 
-    def _compile(self, families: Sequence[_Family]) -> None:
+    def _compile(self, families: Sequence[_Family], end: Deadline) -> None:
         def task(family: _Family) -> Callable[[process.Crew, Callable[[None], None]], None]:
             def work(crew: process.Crew, _: Callable[[None], None]) -> None:
                 members = list(family.members.values())
                 try:
                     asked = observables(statements(members[0]))
                     source = self.emit(*members)
-                    family.program = compiled(source, asked, self.machine, self.folder, crew)
+                    family.program = compiled(
+                        [SourceText(source)], asked, self.machine, self.folder, crew, end=end
+                    )
                 except (Failed, Unsupported) as error:
                     family.problem = error
 
@@ -304,6 +330,7 @@ class _Bench:
                 f"{control.wrong}, which no interleaving gives",
             )
             return msgspec.structs.replace(failed, controls=(control,))
+        self.measuring = it, control
         it.measure(_FIRST * seconds)
         variants = () if it.hits else weaker(test, read)
         share = _WEAKER * seconds / max(1, len(variants))
@@ -316,7 +343,16 @@ class _Bench:
         if it.hits:
             seen = []  # an observation needs no further evidence
         evidence = [_control("weaker", change, other, it.missed(other)) for change, other in seen]
+        self.measuring = None
         return self._histogram(it, (control, *evidence))
+
+    def counted(self) -> Histogram | None:
+        """What the test that is being measured has shown so far."""
+        if self.measuring is None or not self.measuring[0].iterations:
+            return None
+        it, control = self.measuring
+        it.problem = INTERRUPTED
+        return self._histogram(it, (control,))
 
     def _variant(
         self,

@@ -16,17 +16,20 @@ import msgspec
 
 from weakspot.generators.emit.threads import Observable
 from weakspot.generators.emit.whole import Frame, named
-from weakspot.generators.source.build import SUFFIXES
 from weakspot.harness.machines import Machine, Session, compilers
+from weakspot.harness.runners import TOO_LATE
 from weakspot.harness.runners.tuning import Setting
 from weakspot.harness.values.state import State
 from weakspot.system import cache, process
+from weakspot.system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
-    from weakspot.generators.source.program import Program as Source
+    from weakspot.generators.source.program import Unit
 
 _GRACE = 5.0  # seconds that a slice may be late: on a crowded machine it has to wait for processors
 _KEPT = 2000  # compiled programs in the cache
+
+COMPILING = "the time limit was reached while it was compiled"
 
 _STATE = re.compile(r"state (\d+)((?: -?\d+)+)")
 _TOTAL = re.compile(r"total (\d+) (\d+) (\d+) (\d+) (\d+)")
@@ -82,62 +85,101 @@ def workshop() -> Iterator[Path]:
             old.with_suffix(suffix).unlink(missing_ok=True)
 
 
-def preprocessed(program: Source, machine: Machine) -> str:
-    """The source of a program with everything that it includes, by the machine's compiler. Raises
+class SourceText(msgspec.Struct, frozen=True):
+    """The text of a translation unit, and the options to compile it with."""
+
+    text: str
+    language: str = "c"
+    options: tuple[str, ...] = ()
+
+
+def preprocessed(unit: Unit, machine: Machine, end: Deadline = NEVER) -> SourceText:
+    """A translation unit with everything that it includes, by the machine's compiler. Raises
     Failed."""
-    if program.others:
-        raise Failed(f"{program.source.name} has several source files; only one can be run")
-    language = SUFFIXES[program.source.suffix]
-    folder = program.source.resolve().parent
-    options = (*program.options, "-E", program.source.name)
-    return _compiler(machine, folder, *options, language=language).out
+    folder = unit.source.resolve().parent
+    options = (*unit.options, "-E", unit.source.name)
+    ended = _compiler(machine, folder, *options, language=unit.language, end=end)
+    return SourceText(ended.out, unit.language, unit.standard)
 
 
 def compiled(
-    source: str,
+    units: Sequence[SourceText],
     observables: tuple[Observable, ...],
     machine: Machine,
     folder: Path,
     crew: process.Crew | None = None,
     frame: Frame | None = None,
-    language: str = "c",
+    end: Deadline = NEVER,
 ) -> Program:
-    """The program for a source, cached or compiled now, which prints the observed values. It
-    is made from the assembly beside it, linked with what the `frame` adds. Raises Failed,
-    Unsupported."""
+    """The program of these translation units, cached or compiled now, which prints the observed
+    values. It is made from the assembly beside it, linked with what the `frame` adds. Raises
+    Failed, Unsupported."""
     around = frame or Frame()
-    name = _name(machine, source, repr(frame) if frame else "", language=language)
+    language = "c++" if any(unit.language == "c++" for unit in units) else "c"
+    texts = (part for unit in units for part in (unit.text, unit.language, *unit.options))
+    name = _name(machine, *texts, repr(frame) if frame else "", language=language)
     program = Program(folder / f"{name}.exe", observables)
     if program.path.exists():
         program.path.touch()
         return program
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         made = Path(scratch) / program.path.name
-        made.with_suffix(".c").write_text(source, encoding="utf-8")
-        assembly = made.with_suffix(".s")
-        what = ("-x", language, "-S", made.with_suffix(".c").name, "-o", assembly.name)
-        _compiler(machine, made.parent, *around.compiling, *what, crew=crew, language=language)
+        assemblies = [
+            _assembly(unit, made.with_name(f"unit{number}.c"), machine, around, crew, end)
+            for number, unit in enumerate(units)
+        ]
+        made.with_suffix(".c").write_text("\n".join(unit.text for unit in units), encoding="utf-8")
         if frame is not None:
-            assembly.write_text(named(assembly.read_text(encoding="utf-8")), encoding="utf-8")
+            for each in assemblies:
+                each.write_text(named(each.read_text(encoding="utf-8")), encoding="utf-8")
+        together = "\n".join(each.read_text(encoding="utf-8") for each in assemblies)
+        made.with_suffix(".s").write_text(together, encoding="utf-8")
         before, after = (
             [
-                _object(text, suffix, machine, folder, made.parent, language)
+                _object(text, suffix, machine, folder, made.parent, language, end)
                 for text, suffix in texts
             ]
             for texts in (around.before, around.after)
         )
         # every linker preserves the order of objects
-        middle = assembly.with_suffix(".o").name
-        _compiler(machine, made.parent, "-c", assembly.name, "-o", middle, language=language)
-        linked = [*before, middle, *after, *around.linking]
-        _compiler(machine, made.parent, *linked, "-o", made.name, crew=crew, language=language)
+        middle = [each.with_suffix(".o").name for each in assemblies]
+        for each in assemblies:
+            what = ("-c", each.name, "-o", each.with_suffix(".o").name)
+            _compiler(machine, made.parent, *what, language=language, end=end)
+        linked = [*before, *middle, *after, *around.linking]
+        _compiler(
+            machine, made.parent, *linked, "-o", made.name, crew=crew, language=language, end=end
+        )
         for suffix in (".c", ".s", ".exe"):  # the program last: if it exists, it is complete
             made.with_suffix(suffix).replace(program.path.with_suffix(suffix))
     return program
 
 
+def _assembly(
+    unit: SourceText,
+    source: Path,
+    machine: Machine,
+    around: Frame,
+    crew: process.Crew | None,
+    end: Deadline,
+) -> Path:
+    """The file with the assembly of a translation unit, whose text is written to `source`."""
+    source.write_text(unit.text, encoding="utf-8")
+    made = source.with_suffix(".s")
+    what = ("-x", unit.language, "-S", source.name, "-o", made.name)
+    how = (*unit.options, *around.compiling)
+    _compiler(machine, source.parent, *how, *what, crew=crew, language=unit.language, end=end)
+    return made
+
+
 def _object(
-    text: str, suffix: str, machine: Machine, folder: Path, scratch: Path, language: str
+    text: str,
+    suffix: str,
+    machine: Machine,
+    folder: Path,
+    scratch: Path,
+    language: str,
+    end: Deadline,
 ) -> str:
     """An object file, from C or assembly, that many programs are linked with: compiled once,
     cached."""
@@ -147,7 +189,7 @@ def _object(
         source.write_text(text, encoding="utf-8")
         kind = {".c": ("-x", "c")}.get(suffix, ())
         how = (*kind, "-c", source.name, "-o", cached.name)
-        _compiler(machine, scratch, *how, language=language)
+        _compiler(machine, scratch, *how, language=language, end=end)
         (scratch / cached.name).replace(cached)
     return str(cached.resolve())
 
@@ -163,19 +205,21 @@ def _compiler(
     *arguments: str,
     crew: process.Crew | None = None,
     language: str = "c",
+    end: Deadline = NEVER,
 ) -> process.Ended:
     """Run the machine's compiler. Raises Failed."""
     compiler = compilers.require(machine, language)
     ended = process.run(
         [*compiler.command, *machine.flags, "-pthread", *arguments],
         cwd=cwd,
-        seconds=900.0 if language == "c++" else 180.0,  # zig makes its library first
+        # zig makes its library first
+        seconds=end.at_most(900.0 if language == "c++" else 180.0),
         env={**os.environ, "LC_ALL": "C"},
         memory=None,
         crew=crew,
     )
     if ended.timed_out:
-        raise Failed("compiling takes too long")
+        raise Failed(COMPILING if end.passed else "compiling takes too long")
     if ended.code != 0:
         found = re.search(r"^(?:(\S+:\d+)\S* )?.*?[Ee]rror: (.*)", ended.err, re.M)
         problem = filter(None, found.groups()) if found else ended.err.splitlines()[-1:]
@@ -185,14 +229,17 @@ def _compiler(
 
 
 def sliced(
-    program: Program, at: Session, slices: Sequence[tuple[Setting, float, int]]
+    program: Program,
+    at: Session,
+    slices: Sequence[tuple[Setting, float, int]],
+    end: Deadline = NEVER,
 ) -> list[Slice]:
     """Run the program once, with one slice after another, each with a setting, its seconds and a
     seed. Raises Failed, Lost."""
     arguments: list[str] = []
     for setting, seconds, seed in slices:
         arguments += ["then"] * bool(arguments) + _words(setting, seconds, seed)
-    text = _printed(program, at, arguments, sum(seconds for _, seconds, _ in slices))
+    text = _printed(program, at, arguments, sum(seconds for _, seconds, _ in slices), end)
     parts: list[list[str]] = [[]]
     for line in text.splitlines():
         parts[-1].append(line)
@@ -204,9 +251,16 @@ def sliced(
     return found
 
 
-def printed(program: Program, at: Session, setting: Setting, seconds: float, seed: int) -> str:
+def printed(
+    program: Program,
+    at: Session,
+    setting: Setting,
+    seconds: float,
+    seed: int,
+    end: Deadline = NEVER,
+) -> str:
     """What the program prints when it runs once for so many seconds. Raises Failed, Lost."""
-    return _printed(program, at, _words(setting, seconds, seed), seconds)
+    return _printed(program, at, _words(setting, seconds, seed), seconds, end)
 
 
 def _words(setting: Setting, seconds: float, seed: int) -> list[str]:
@@ -214,8 +268,14 @@ def _words(setting: Setting, seconds: float, seed: int) -> list[str]:
     return [f"{name}={value}" for name, value in given.items()]
 
 
-def _printed(program: Program, at: Session, arguments: Sequence[str], seconds: float) -> str:
-    ended = at.run(program.path, arguments, seconds=seconds + _GRACE)
+def _printed(
+    program: Program, at: Session, arguments: Sequence[str], seconds: float, end: Deadline
+) -> str:
+    if end.passed:
+        raise Failed(TOO_LATE)
+    ended = at.run(program.path, arguments, seconds=end.at_most(seconds + _GRACE))
+    if ended.timed_out and end.passed:
+        raise Failed("the time limit was reached while it ran")
     if ended.timed_out:
         raise Failed(f"its program does not end within {seconds + _GRACE:.0f} s")
     if ended.code != 0:

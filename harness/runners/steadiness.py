@@ -17,7 +17,7 @@ import msgspec
 
 from weakspot.errors import WeakspotError
 from weakspot.harness.machines import Machine, Session, opened
-from weakspot.harness.runners.programs import Failed, compiled, workshop
+from weakspot.harness.runners.programs import Failed, SourceText, compiled, workshop
 
 _PRINTED = re.compile(r"work (?P<work>\d+)\n(?:stat +(?P<stat>\d+(?: \d+)*)\n?)?")
 _EVERY = 1.0  # seconds: an emulator takes as long to start it as a short test
@@ -83,7 +83,7 @@ def steadiness_probe(machine: Machine) -> Iterator[SteadinessProbe]:
         with contextlib.suppress(WeakspotError, Failed):
             folder = stack.enter_context(workshop())
             source = Path(__file__).with_name("probe.c").read_text(encoding="utf-8")
-            program = compiled(source, (), machine, folder).path
+            program = compiled([SourceText(source)], (), machine, folder).path
             gauge = SteadinessProbe(program, stack.enter_context(opened(machine)))
         gauge.probe()
         yield gauge

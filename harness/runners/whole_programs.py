@@ -19,16 +19,16 @@ import msgspec
 
 from weakspot.errors import Unsupported
 from weakspot.generators.emit.whole import frame
-from weakspot.generators.source.build import SUFFIXES
 from weakspot.generators.source.program import Program
 from weakspot.harness import machines
 from weakspot.harness.machines import Machine, Session, compilers
 from weakspot.harness.machines.profile import profile
-from weakspot.harness.runners import programs
+from weakspot.harness.runners import TOO_LATE, programs, share
 from weakspot.harness.runners.programs import Failed, compiled, preprocessed, printed, workshop
 from weakspot.harness.runners.tuning import WHOLE, Choice, Memory, Setting, setting_text
-from weakspot.harness.values.histogram import Count
+from weakspot.harness.values.histogram import INTERRUPTED, Count
 from weakspot.harness.values.program_run import Failure, ProgramRun
+from weakspot.system.deadline import NEVER, Deadline
 
 _SHORTEST, _LONGEST = 0.05, 0.1  # seconds of a slice
 _PATIENCE = 2.0  # seconds after which an instance that does not end hangs
@@ -73,21 +73,35 @@ def counted(number: int) -> str:
 
 
 def made(
-    program: Program, machine: Machine, folder: Path, *, counting: bool = False
+    program: Program,
+    machine: Machine,
+    folder: Path,
+    *,
+    counting: bool = False,
+    end: Deadline = NEVER,
 ) -> programs.Program:
     """The program, compiled to be run as a whole; with `counting` it may contain expressions of
     `counted`. Raises Failed, Unsupported."""
-    language = SUFFIXES[program.source.suffix]
-    text = f"{_COUNTING[language] if counting else ''}{preprocessed(program, machine)}"
-    return compiled(text, (), machine, folder, frame=frame(program.standard), language=language)
+    units = [preprocessed(unit, machine, end) for unit in program.units]
+    if counting:
+        units = [
+            msgspec.structs.replace(unit, text=_COUNTING[unit.language] + unit.text)
+            for unit in units
+        ]
+    return compiled(units, (), machine, folder, frame=frame(), end=end)
 
 
 def slice_of(
-    program: programs.Program, at: Session, setting: Setting, seconds: float, seed: int
+    program: programs.Program,
+    at: Session,
+    setting: Setting,
+    seconds: float,
+    seed: int,
+    end: Deadline = NEVER,
 ) -> Slice:
     """Run the program for so many seconds. Raises Failed, Lost."""
     patience = {"patience": round(1000 * _PATIENCE)}
-    return _read(printed(program, at, {**patience, **setting}, seconds, seed))
+    return _read(printed(program, at, {**patience, **setting}, seconds, seed, end))
 
 
 def run(
@@ -96,15 +110,17 @@ def run(
     *,
     seconds: float,
     done: Callable[[ProgramRun], None],
+    end: Deadline = NEVER,
 ) -> None:
-    """Run each of the programs, by name, for about `seconds`, without the time of compiling; `done`
-    is called once per program. Raises MissingTool, ToolFailed, and Lost for a machine that is gone:
+    """Run each of the programs, by name, for about `seconds`, without the time of compiling; for
+    less where they would not end at `end` otherwise, compiling included. `done` is called once per
+    program. Raises MissingTool, ToolFailed, and Lost for a machine that is gone:
     the program that was running is not reported then."""
-    for language in {SUFFIXES[program.source.suffix] for _, program in subjects}:
+    for language in {program.language for _, program in subjects}:
         compilers.require(machine, language)
     with workshop() as folder, machines.opened(machine) as at:
         memory = Memory(profile(machine, at))
-        for name, program in subjects:
+        for number, (name, program) in enumerate(subjects):
             empty = ProgramRun(
                 program=name,
                 machine=machine.name,
@@ -112,12 +128,18 @@ def run(
                 arch=machine.arch,
                 emulated=machine.emulated,
             )
-            compiler = compilers.require(machine, SUFFIXES[program.source.suffix])
+            compiler = compilers.require(machine, program.language)
             try:
-                found = _run(empty, made(program, machine, folder), at, memory, seconds)
+                if end.passed:
+                    raise Failed(TOO_LATE)
+                ready = made(program, machine, folder, end=end)
+                length = max(_SHORTEST, share(seconds, end, len(subjects) - number))
+                found = _run(empty, ready, at, memory, length, end)
                 known = {**found.parameters, "compiler": compiler.stated}
                 failures = tuple(_placed(each, program) for each in found.failures)
                 done(msgspec.structs.replace(found, parameters=known, failures=failures))
+                if found.cut == INTERRUPTED:
+                    raise KeyboardInterrupt
             except (Unsupported, Failed) as error:
                 done(msgspec.structs.replace(empty, reason=" ".join(str(error.args[0]).split())))
         memory.write()
@@ -136,6 +158,7 @@ def _run(
     at: Session,
     memory: Memory,
     seconds: float,
+    end: Deadline,
 ) -> ProgramRun:
     """The measured program. Raises Failed if not even the first slice ends well, Lost."""
     choice = Choice(WHOLE, memory.best.get(program.path.stem))
@@ -146,11 +169,16 @@ def _run(
         tried = choice.next()
         length = min(_LONGEST, max(_SHORTEST, seconds / (2 * len(WHOLE))), max(0.01, left))
         try:
-            found = slice_of(program, at, tried.setting, length, choice.slices)
+            found = slice_of(program, at, tried.setting, length, choice.slices, end)
         except Failed as error:
             if not instances:
                 raise
             ended = str(error)
+            break
+        except KeyboardInterrupt:
+            if not instances:
+                raise
+            ended = INTERRUPTED
             break
         failed = sum(values.total() for values in found.failures.values())
         for failure, values in found.failures.items():

@@ -16,12 +16,12 @@ import msgspec
 from weakspot.errors import BadInput, Unsupported, WeakspotError
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.program import Program, read_program
-from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.models import LANGUAGE, resolve
 from weakspot.harness.gate import config as config_file
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.scaffold.declarations import read
 from weakspot.harness.scaffold.scenarios import Scenario, scenarios, template
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.numbers import amount
 from weakspot.system.files import disk
 from weakspot.system.project_file import OWN

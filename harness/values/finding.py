@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -18,7 +19,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """Something wrong, with its evidence and what to do about it.
 
     `id` is a key of `judge.kinds.KINDS`. `subject` is the test, program or machine that it is
-    about. `recorded` is true if the structure's claims.toml records the same.
+    about. `recorded` is true if the structure's claims.toml records the same. Findings with one
+    `cause` are mended by one change and reported once; an empty one is shared with no other.
     """
 
     id: str
@@ -29,3 +31,13 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     evidence: tuple[Evidence, ...] = ()
     fix: str = ""
     recorded: bool = False
+    cause: str = ""
+
+
+def by_cause(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """The findings in their order, those of one cause and severity together."""
+    found: dict[tuple[object, ...], list[Finding]] = {}
+    for at, each in enumerate(findings):
+        same = (each.cause, each.severity, each.recorded) if each.cause else (at,)
+        found.setdefault(same, []).append(each)
+    return list(found.values())

@@ -31,8 +31,6 @@ from weakspot.harness.values.verdict import Observation, Verdict
 
 #: the reason of a verdict whose test has a loop that herd7 did not unroll completely
 LOOP = "a loop is unrolled a limited number of times: outcomes may be missing"
-#: herd7's flag for an execution that the model calls undefined
-UNDEFINED = "*undef*"
 
 _TEST = re.compile(r"Test (?P<name>\S+)(?: (?P<kind>\w+))?\s*$")
 _STATES = re.compile(r"States (?P<count>\d+)\s*$")

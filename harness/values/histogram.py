@@ -11,6 +11,9 @@ import msgspec
 
 from weakspot.harness.values.state import State
 
+INTERRUPTED = "interrupted"
+"""What ended a measurement early that Ctrl-C ended."""
+
 
 class Count(msgspec.Struct, frozen=True):
     """How often a state was observed."""

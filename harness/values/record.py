@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from weakspot.generators.litmus import Test
+from weakspot.harness.values.bounds import DEFAULT, Bounds
 from weakspot.harness.values.claims import Claim, Scenario, Weakest
 from weakspot.harness.values.codegen import CodegenComparison
 from weakspot.harness.values.exploration import Exploration
@@ -38,9 +39,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     each structure has its own. The user's programs that are safe under the models of the language
     are explored under `machine_models` too. `seconds_check` limits the check of one test under one
     model, `seconds_run` is how long one test runs on one machine; `loops`, `executions`,
-    `seconds_explore`, `events`, `instructions` and `calls` limit the exploration of one program
-    under one model. `compiled` are the compiler configurations whose code for the tests is compared
-    with them.
+    `seconds_explore`, `events`, `instructions` and `calls` are the Bounds of each exploration.
+    `compiled` are the compiler configurations whose code for the tests is compared with them.
     """
 
     what: tuple[str, ...]
@@ -51,13 +51,37 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     runners: tuple[str, ...] = ()
     seconds_check: float = 20.0
     seconds_run: float = 1.0
-    loops: int = 4
-    executions: int = 0
-    seconds_explore: float = 20.0
-    events: int = 4096
-    instructions: int = 2_000_000
-    calls: int = 200
+    loops: int = DEFAULT.loops
+    executions: int = DEFAULT.executions
+    seconds_explore: float = DEFAULT.seconds
+    events: int = DEFAULT.events
+    instructions: int = DEFAULT.instructions
+    calls: int = DEFAULT.calls
     compiled: tuple[str, ...] = ()
+
+    @property
+    def bounds(self) -> Bounds:
+        """The limits of exploring one program under one model."""
+        return Bounds(
+            loops=self.loops,
+            executions=self.executions,
+            seconds=self.seconds_explore,
+            events=self.events,
+            instructions=self.instructions,
+            calls=self.calls,
+        )
+
+    def within(self, bounds: Bounds) -> Plan:
+        """The plan with these limits of explorations."""
+        return msgspec.structs.replace(
+            self,
+            loops=bounds.loops,
+            executions=bounds.executions,
+            seconds_explore=bounds.seconds,
+            events=bounds.events,
+            instructions=bounds.instructions,
+            calls=bounds.calls,
+        )
 
 
 class ModelInfo(msgspec.Struct, frozen=True):

@@ -71,8 +71,13 @@ def spelled(order: str) -> str:
     if failure:
         order = f"{order} on success and {C_ORDER[failure]} on failure"
     sides = ((before, "before it"), (after, "after it"))
-    fences = (f"atomic_thread_fence({C_ORDER[one]}) {at}" for one, at in sides if one != "none")
+    fences = (f"{spelled_fence(one)} {at}" for one, at in sides if one != "none")
     return " with ".join(filter(None, (order, " and ".join(fences))))
+
+
+def spelled_fence(order: str) -> str:
+    """A fence in the spelling of C."""
+    return f"atomic_thread_fence({C_ORDER[order]})"
 
 
 @cache
@@ -164,6 +169,26 @@ def fenced(kind: str, order: str, *, full: bool) -> tuple[str, ...]:
         if not any(at_most(made, each) and at_most(each, made) for each in found):
             found.append(made)
     # weaker ones first
+    return tuple(sorted(found, key=lambda each: sum(at_most(one, each) for one in found)))
+
+
+@cache
+def beside(kind: str, order: str) -> tuple[str, ...]:
+    """This memory order without and with fences beside the access, weaker ones first; for an update
+    also a release with an acquire fence. An existing fence may become stronger."""
+    if kind == "F":
+        return stronger(kind, order)
+    befores = _BEFORE if kind != "R" else ("none", "sc")
+    afters = _AFTER if kind != "W" else ("none",)
+    owns = [order]
+    if kind == "RMW" and order in ("rlx", "acq"):
+        # a release comes first, since a fence does not order the update itself before a free
+        owns = [strongest(kind, (order, "rel")), order]
+    made = [joined(*each) for each in itertools.product(befores, owns, afters)]
+    found: list[str] = []
+    for each in made:
+        if not any(at_most(each, one) and at_most(one, each) for one in found):
+            found.append(each)
     return tuple(sorted(found, key=lambda each: sum(at_most(one, each) for one in found)))
 
 

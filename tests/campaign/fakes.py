@@ -14,15 +14,16 @@ from weakspot.generators.litmus import Origin, Site, Test
 from weakspot.generators.pipeline import Generated
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.tools import Tools
-from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.corpus.structures import Structure
 from weakspot.harness.runners.steadiness import SteadinessProbe
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.claims import Scenario
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import Count, Histogram
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system import tools
+from weakspot.system.deadline import Deadline
 from weakspot.system.tools import Tool
 
 CLAIMS = """\
@@ -153,6 +154,7 @@ class FakeRunner:
         *,
         seconds: float,
         done: Callable[[Histogram], None],
+        end: Deadline,  # noqa: ARG002
     ) -> None:
         for test in tests:
             self.ran.append(test.name)

@@ -26,6 +26,7 @@ from weakspot.harness.machines import Machine
 from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.program_run import ProgramRun
 from weakspot.harness.values.record import Plan
+from weakspot.system.deadline import Deadline
 from weakspot.system.tools import Tool
 
 PLAN = Plan(what=("flags",), checkers=("fake",), machines=("local",), runners=("fake-runner",))
@@ -64,6 +65,7 @@ def test_programs_run_as_a_whole_once(corpus: Path, tmp_path: Path) -> None:
         *,
         seconds: float,
         done: Callable[[ProgramRun], None],
+        end: Deadline,  # noqa: ARG001
     ) -> None:
         assert seconds == PLAN.seconds_run
         for name, _ in subjects:

@@ -11,8 +11,9 @@ from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.litmus import Site
 from weakspot.generators.pipeline import Generated
 from weakspot.generators.source.program import Program
-from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
+from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.corpus import models
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
 
 SITES = tuple(

@@ -67,7 +67,8 @@ def test_every_command_reads_weakspot_toml(project: Path, run: Run, command: str
     )
     name, *options = command.split()
     ended = run(name, "tests/value.c", *options)
-    assert ended.code == 0, ended.err
+    # on a busy machine the threads of a run may not overlap, which is inconclusive
+    assert ended.code in ((0, 3) if name == "run" else (0,)), ended.err
     if name in ("check", "test"):
         assert "rc20" not in ended.out
 

@@ -143,7 +143,7 @@ def test_a_loop_that_reaches_its_bound_is_inconclusive_with_advice(
 @pytest.mark.parametrize(
     "work",
     [
-        "for (int i = 0; i < 5000; i++) atomic_store(&stop, i);",
+        "for (int i = 0; i < 5000; i++) atomic_store(&turns, i);",
         "for (volatile int i = 0; i < 1000000; i++) {}",
         "count(unused);",
     ],
@@ -207,11 +207,22 @@ def test_threads_that_wait_for_one_another_are_a_hang(
     assert steady(ended.out) == snapshot
 
 
-def test_a_model_that_no_checker_explores_under_is_reported(
-    run: Run, snapshot: SnapshotAssertion
+def test_a_program_that_a_model_cannot_explore_is_unanswered(
+    run: Run, folder: Path, snapshot: SnapshotAssertion
 ) -> None:
-    ended = run("check", "mp.c", "-m", "c20")
+    ended = run("check", "mp.c", "-m", "sc,c20")
+    assert ended.code == 3
     assert steady(ended.out) == snapshot
+    ended = run("test", "mp.c", "-m", "sc,c20", "--for", "0", "-c", "engine", "-o", "one")
+    assert ended.code == 3
+    assert "undecided: mp.c/mp under c20: programs are not explored under c20" in ended.out
+    # what the corpus asks under such a model is asked of litmus tests
+    assert run("check", "store_buffering", "-m", "c20").code == 0
+    (folder / "weakspot.toml").write_text('models = ["sc", "c20"]\n')
+    ended = run("gate", "mp.c")
+    assert ended.code == 3
+    assert "undecided: mp.c under c20: programs are not explored under c20" in ended.out
+    assert run("gate", "--write-baseline", "mp.c").code == 3
 
 
 def test_a_campaign_stores_explorations_and_links_them_with_their_tests(
@@ -260,5 +271,44 @@ def test_a_cat_file_of_the_users_decides_programs_if_it_shows_that_it_can(
     (folder / "deadlock.c").write_text(DEADLOCK)
     (folder / "mine.cat").write_text(f'"mine"\ninclude "cos.cat"\n{axiom}\n')
     ended = run("check", "deadlock.c", "-m", "mine.cat")
-    assert ended.code == (1 if axiom.endswith("sc") else 0)
+    assert ended.code == (1 if axiom.endswith("sc") else 3)
     assert steady(ended.out + ended.err) == snapshot
+
+
+PUBLISHED = """
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static int data;
+static atomic_int ready;
+static void *publish(void *unused) {
+  data = 42;
+  atomic_store_explicit(&ready, 1, memory_order_relaxed);
+  return unused;
+}
+int main(void) {
+  pthread_t t;
+  pthread_create(&t, 0, publish, 0);
+  if (atomic_load_explicit(&ready, memory_order_acquire)) assert(data == 42);
+  pthread_join(t, 0);
+}
+"""
+
+
+@pytest.mark.parametrize("command", [("check",), ("test", "--for", "0", "-c", "engine")])
+def test_what_one_change_mends_is_reported_once(
+    run: Run, folder: Path, command: tuple[str, ...]
+) -> None:
+    (folder / "published.c").write_text(PUBLISHED)
+    ended = run(*command, "published.c", "-m", "rc20")
+    assert ended.code == 1
+    lines = ended.out.splitlines()
+    (other,) = [line for line in lines if "same cause: " in line]
+    assert other.startswith("   =  same cause: WS102 published.c/published: data-race on data")
+    assert other.endswith("(published.c:8, published.c:15)")
+    assert [line for line in lines if line.startswith("help: ")] == [
+        "help: memory_order_release at published.c:9 is enough for 1 scenario; "
+        "the witness's cycle is the test MP+ponarlx+ctrlacqna"
+    ]
+    if command[0] == "test":
+        assert lines[-1].startswith("1 finding ")

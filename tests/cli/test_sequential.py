@@ -59,8 +59,8 @@ def test_main_that_does_not_wait_is_a_warning(run: Run, folder: Path) -> None:
 
 def test_main_that_does_not_wait_fails_the_gate_only_if_asked(run: Run, folder: Path) -> None:
     (folder / "left.c").write_text(LEFT)
-    told = run("gate", "left.c")
-    assert (told.code, told.out.count("WS106")) == (0, 1)
+    warned = run("gate", "left.c")
+    assert (warned.code, warned.out.count("WS106")) == (0, 1)
     configuration = '[gate]\nscenarios = ["left.c"]\nfail_on = ["error", "WS106"]\n'
     (folder / "weakspot.toml").write_text(configuration)
     assert run("gate").code == 1

@@ -10,8 +10,9 @@ import pytest
 
 from weakspot.errors import Unsupported
 from weakspot.generators.source.program import read_program
-from weakspot.harness.checkers.explorer import Bounds, asked
+from weakspot.harness.checkers.explorer import asked
 from weakspot.harness.corpus import models
+from weakspot.harness.values.bounds import Bounds
 
 if TYPE_CHECKING:
     from weakspot._engine import ExplorationDict

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from weakspot.generators.source.program import read_program
-from weakspot.harness.checkers.explorer import Bounds, asked
+from weakspot.harness.checkers.explorer import asked
 from weakspot.harness.corpus import models
+from weakspot.harness.values.bounds import Bounds
 
 RC11 = models.resolve("rc11")
 

@@ -1,6 +1,7 @@
 """Functions of the C library that a program calls are explored with what they really do.
 
-Each file of `library/` is a program; its first line says what exploring it under RC11 finds.
+Each file of `library/` is a program; its first line says what exploring it under RC11 finds,
+with the message in parentheses if it matters.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import pytest
 
 from weakspot.errors import Unsupported
 from weakspot.generators.source.program import read_program
-from weakspot.harness.checkers.explorer import Bounds, asked
+from weakspot.harness.checkers.explorer import asked
 from weakspot.harness.corpus import models
+from weakspot.harness.values.bounds import Bounds
 
 PROGRAMS = sorted((Path(__file__).parent / "library").glob("*.c"))
 
@@ -22,8 +24,10 @@ def test_library_functions_do_what_they_do(path: Path) -> None:
     found = asked(read_program(path), models.resolve("rc11"), Bounds())
     assert not found["reasons"], found["reasons"]
     kinds = sorted({each["kind"] for each in found["violations"]})
-    expected = path.read_text().splitlines()[0].removeprefix("// ")
+    first = path.read_text().splitlines()[0].removeprefix("// ")
+    expected, _, message = first.removesuffix(")").partition(" (")
     assert expected == (f"Violated: {', '.join(kinds)}" if kinds else "Safe")
+    assert not message or message in [each["message"] for each in found["violations"]]
 
 
 def test_a_value_of_any_int_is_refused_at_its_line(tmp_path: Path) -> None:

@@ -52,7 +52,8 @@ def run(*command: str | Path, cwd: Path, **variables: str) -> subprocess.Complet
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of the files that belong to the project, built where nothing else lies about."""
+    """The wheel of the files that belong to the project, built where nothing else lies about. Its
+    engine is not optimised: that takes minutes, and changes nothing that is tested here."""
     if shutil.which("cargo") is None or subprocess.run(["rustc", "--version"]).returncode != 0:
         pytest.skip("there is no Rust that starts (scripts/test finds it)")
     folder = tmp_path_factory.mktemp("wheel")
@@ -77,6 +78,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *("--wheel-dir", folder, copy),
         cwd=folder,
         CARGO_TARGET_DIR=str(ROOT / "engine" / "target"),  # its dependencies are built there
+        SETUPTOOLS_RUST_CARGO_PROFILE="dev",
     )
     (built,) = folder.glob("*.whl")
     return built

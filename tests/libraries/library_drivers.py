@@ -16,7 +16,8 @@ SECONDS = 20.0
 class Driver(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A program that uses a library. `package` is Debian's, "" for the C++ library of the compiler;
     `header` is one that has to be installed. `mutation` is a header, a text in it, and the text
-    that replaces it everywhere. `loops` is the bound for loops, where the default is too low.
+    that replaces it everywhere; a `repair` is the same for a mistake of the library's own, without
+    which the mutation is tested. `loops` is the bound for loops, where the default is too low.
     `unsupported` is part of the message where it cannot be read."""
 
     file: str
@@ -26,6 +27,7 @@ class Driver(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     loops: int = 0
     result: str = ""
     mutation: tuple[str, str, str] | None = None
+    repair: tuple[str, str, str] | None = None
     unsupported: str = ""
 
     @property
@@ -42,10 +44,9 @@ def drivers() -> list[Driver]:
     return msgspec.toml.decode(text, type=dict[str, list[Driver]])["driver"]
 
 
-def mutated(driver: Driver, folder: Path) -> Path:
-    """A folder of headers, to be searched before all others, with the mutation made."""
-    assert driver.mutation is not None
-    name, old, new = driver.mutation
+def changed(change: tuple[str, str, str], folder: Path) -> Path:
+    """A folder of headers, to be searched before all others, with a mutation or repair made."""
+    name, old, new = change
     original = _header(name)
     assert original is not None, f"{name} is not installed"
     text = original.read_text(encoding="utf-8")

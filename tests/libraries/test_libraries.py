@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from library_drivers import Driver, drivers, explored, mutated
+from library_drivers import Driver, changed, drivers, explored
 
 from weakspot.errors import BadInput, Unsupported
 
@@ -35,5 +35,9 @@ def test_a_driver_is_explored_to_its_end(driver: Driver) -> None:
 @pytest.mark.parametrize("driver", [each for each in drivers() if each.mutation], ids=named)
 def test_a_weakened_order_in_the_library_is_found(driver: Driver, tmp_path: Path) -> None:
     require(driver)
-    found = explored(driver, mutated(driver, tmp_path / "include"))
+    assert driver.mutation is not None
+    folders = [changed(driver.repair, tmp_path / "repaired")] if driver.repair else []
+    if driver.repair:
+        assert explored(driver, *folders).result == "Safe", "the repair is not one"
+    found = explored(driver, changed(driver.mutation, tmp_path / "mutated"), *folders)
     assert found.result == "Violated", found.reasons

@@ -9,9 +9,10 @@ import pytest
 from relaxings import ran
 
 from weakspot.generators.source.program import read_program
-from weakspot.harness.checkers.explorer import Bounds, asked
+from weakspot.harness.checkers.explorer import asked
 from weakspot.harness.corpus import models
 from weakspot.harness.orders.minimal import below
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.strength import Assignment, split
 
 RC11 = models.resolve("rc11")

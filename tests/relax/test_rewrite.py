@@ -36,16 +36,21 @@ int main(void) {
 """
 CPP = """\
 #include <atomic>
-#include <thread>
+#include <pthread.h>
 static std::atomic<int> x, y;
 static std::atomic_flag f;
 static int g;
-static void run() {
+static void body() {
   BODY
 }
+static void *run(void *unused) {
+  body();
+  return unused;
+}
 int main() {
-  std::thread t(run);
-  t.join();
+  pthread_t t;
+  pthread_create(&t, nullptr, run, nullptr);
+  pthread_join(t, nullptr);
 }
 """
 

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from weakspot.errors import MissingTool
 from weakspot.harness.checkers import cbmc
+from weakspot.harness.cli.output import json_lines
 from weakspot.harness.report import doctor
 from weakspot.system import herdtools, tools
 
@@ -206,5 +207,6 @@ def test_doctor_table_names_every_tool_on_a_terminal() -> None:
 
 
 def test_doctor_lines_are_json_objects() -> None:
-    for line, dictionary in zip(doctor.report(), doctor.as_dicts(doctor.report()), strict=True):
-        assert json.loads(json.dumps(dictionary))["name"] == line.name
+    lines = doctor.report()
+    for line, text in zip(lines, json_lines(lines), strict=True):
+        assert json.loads(text)["name"] == line.name

@@ -17,13 +17,15 @@ from snapshots import steady
 from syrupy.assertion import SnapshotAssertion
 
 from weakspot.harness.cli.output import json_lines
+from weakspot.harness.judge.claims import standing
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.report import campaign, findings, tables, terminal
 from weakspot.harness.report.progress import PlainProgress, RichProgress
+from weakspot.harness.values.claims import Claim
 from weakspot.harness.values.descriptions import describe_steadiness, negative_result_strength
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import ControlTest
-from weakspot.harness.values.record import MachineInfo, Record
+from weakspot.harness.values.record import MachineInfo, Record, StructureInfo
 
 
 def piped(show: Callable[[Console], None]) -> str:
@@ -164,15 +166,27 @@ def test_a_table_of_explorations_has_a_row_per_program_and_a_column_per_model(
     assert steady(piped(lambda out: tables.explorations(record, out))) == snapshot
 
 
+def stands(structure: StructureInfo, claim: Claim) -> str:
+    return standing(small(), [msgspec.structs.replace(structure, claims=(claim,))])
+
+
 def test_the_last_line_summarises_the_campaign(snapshot: SnapshotAssertion) -> None:
     record = small()
-    good = msgspec.structs.replace(record, findings=())
+    confirmed = tuple(
+        msgspec.structs.replace(
+            each, claims=tuple(one for one in each.claims if "differs" not in stands(each, one))
+        )
+        for each in record.structures
+    )
+    good = msgspec.structs.replace(record, findings=(), structures=confirmed)
+    warned = (msgspec.structs.replace(record.findings[0], severity="warning", recorded=False),)
     unfinished = msgspec.structs.replace(record.manifest, finished="")
     unknown = msgspec.structs.replace(good, verdicts=(verdict("T", "sc", "Unknown"),))
     assert {
         "as recorded": campaign.summary(good),
         "without claims": campaign.summary(msgspec.structs.replace(good, structures=())),
         "not finished": campaign.summary(msgspec.structs.replace(good, manifest=unfinished)),
+        "warnings": campaign.summary(msgspec.structs.replace(good, findings=warned)),
         "undecided": campaign.summary(unknown),
         "findings": campaign.summary(record),
     } == snapshot

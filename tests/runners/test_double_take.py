@@ -13,15 +13,14 @@ from weakspot.generators.pipeline import generate
 from weakspot.generators.source.build import Build
 from weakspot.harness import machines
 from weakspot.harness.checkers.engine import Engine
-from weakspot.harness.checkers.explorer import Bounds, EngineExplorer
+from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.corpus import models, structures
 from weakspot.harness.runners.litmus7 import Litmus7
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system.tools import Tool
-
-pytestmark = pytest.mark.alone
 
 STRUCTURE, SCENARIO = "duffy_wsq", "pop_vs_steal_pop_store"
 
@@ -77,6 +76,7 @@ def test_checkers_allow_it_where_the_violation_is(
     assert found == {"sc": "Never", "tso": "Sometimes", "rc11": "Sometimes"}
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="x86 shows store buffering")
 def test_this_machine_shows_it(double_take: Test, need: Callable[[str], Tool]) -> None:
     for tool in ("litmus7", "gcc", "make"):

@@ -22,8 +22,6 @@ from weakspot.system import tools
 from weakspot.system.compilers import gcc
 from weakspot.system.tools import Tool
 
-pytestmark = pytest.mark.alone
-
 Need = Callable[[str], Tool]
 
 
@@ -43,6 +41,7 @@ def here(need: Need) -> Machine:
     return machine
 
 
+@pytest.mark.alone
 def test_store_buffering_is_seen_here_and_with_fences_is_not(here: Machine) -> None:
     """Each processor has a store buffer; two are needed to see it."""
     if local.cores() < 2:

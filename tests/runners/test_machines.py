@@ -31,6 +31,7 @@ from weakspot.harness.runners.native import Native
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.record import Plan
 from weakspot.system import tools
+from weakspot.system.deadline import Deadline
 from weakspot.system.tools import Program, Tool
 
 Need = Callable[[str], Tool]
@@ -407,6 +408,7 @@ class DyingHost(msgspec.Struct, frozen=True):
         *,
         seconds: float,
         done: Callable[[Histogram], None],
+        end: Deadline,
     ) -> None:
         def kill() -> None:
             self.sshd.stop()
@@ -421,7 +423,7 @@ class DyingHost(msgspec.Struct, frozen=True):
                 killer.start()
 
         try:
-            Native().run(tests, machine, seconds=seconds, done=watched)
+            Native().run(tests, machine, seconds=seconds, done=watched, end=end)
         finally:
             if killer.ident is not None:
                 killer.join()

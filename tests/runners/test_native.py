@@ -23,7 +23,7 @@ from weakspot.harness.machines import Machine, local
 from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners import native
 from weakspot.harness.runners.native import Native
-from weakspot.harness.runners.programs import compiled, sliced
+from weakspot.harness.runners.programs import SourceText, compiled, sliced
 from weakspot.harness.runners.tuning import SETTINGS, Choice, Memory, setting_text, settings
 from weakspot.harness.values.descriptions import has_no_observed_variant, negative_result_strength
 from weakspot.harness.values.herdlog import format_histogram, parse_histograms
@@ -35,7 +35,7 @@ from weakspot.system import tools
 x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="needs x86-64")
 
 
-pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("cache")]
+pytestmark = pytest.mark.usefixtures("cache")
 
 AT_ONCE = ("3.SB", "RWC", "W+RWC")
 """In one test, three threads have to run while a store is buffered; in all others, two."""
@@ -57,8 +57,8 @@ def tried(
     tests: list[Test], machine: Machine, enough: Callable[[dict[str, Histogram]], bool]
 ) -> dict[str, Histogram]:
     """Run until it is enough: on a busy machine chance decides when, and it decides soon."""
-    for _ in range(10):
-        histograms = ran(tests, machine, 1.0)
+    for _ in range(30):
+        histograms = ran(tests, machine)
         if enough(histograms):
             break
     return histograms
@@ -77,6 +77,7 @@ def planted(*faults: tuple[str, str]) -> Native:
     return Native(emit=emit)
 
 
+@pytest.mark.alone
 def test_store_buffering_is_seen_here_and_with_fences_is_not(here: Machine) -> None:
     if local.cores() < 2:
         pytest.skip("one processor shows no store buffering")
@@ -124,6 +125,7 @@ def allowed(tests: list[Test], model: str) -> dict[str, Verdict]:
     return verdicts
 
 
+@pytest.mark.alone
 @x86
 @pytest.mark.parametrize("which", ["kinds", pytest.param("all", marks=pytest.mark.full)])
 def test_no_setting_shows_what_x86_forbids(here: Machine, tmp_path: Path, which: str) -> None:
@@ -135,7 +137,7 @@ def test_no_setting_shows_what_x86_forbids(here: Machine, tmp_path: Path, which:
     model = allowed(tests, "tso")
     for number, test in enumerate(tests):
         read = statements(test)
-        program = compiled(native_source(test), observables(read), here, tmp_path)
+        program = compiled([SourceText(native_source(test))], observables(read), here, tmp_path)
         every = settings(len(read.threads), 2, perpetual=perpetual(read) is not None)
         for setting in every[number % 5 :: 5] if which == "kinds" else every:
             with machines.opened(here) as at:
@@ -148,13 +150,14 @@ def test_no_setting_shows_what_x86_forbids(here: Machine, tmp_path: Path, which:
 def seen(test: Test, machine: Machine, folder: Path, mode: str, processors: int) -> int:
     """Hits under the settings of that mode, a tenth of a second each."""
     read = statements(test)
-    program = compiled(native_source(test), observables(read), machine, folder)
+    program = compiled([SourceText(native_source(test))], observables(read), machine, folder)
     every = settings(len(read.threads), processors, perpetual=True)
     slices = [(each, 0.1, number) for number, each in enumerate(every) if mode in each]
     with machines.opened(machine) as at:
         return sum(found.hits for found in sliced(program, at, slices))
 
 
+@pytest.mark.alone
 @x86
 def test_an_outcome_that_x86_forbids_is_not_seen_perpetually(here: Machine, tmp_path: Path) -> None:
     assert all(each.observation == "Never" for each in allowed(list(STRONG), "tso").values())
@@ -162,6 +165,7 @@ def test_an_outcome_that_x86_forbids_is_not_seen_perpetually(here: Machine, tmp_
         assert seen(test, here, tmp_path, "perpetual", here.cores) == 0, test.name
 
 
+@pytest.mark.alone
 @x86
 @pytest.mark.parametrize("test", WEAK, ids=lambda test: test.name)
 def test_an_outcome_that_x86_allows_is_seen_perpetually(
@@ -174,6 +178,7 @@ def test_an_outcome_that_x86_allows_is_seen_perpetually(
     assert any(seen(test, here, tmp_path, "perpetual", here.cores) for _ in range(20))
 
 
+@pytest.mark.alone
 @x86
 @pytest.mark.parametrize("test", [t for t in WEAK if t.name in AT_ONCE], ids=lambda t: t.name)
 def test_three_threads_show_on_two_processors_what_x86_allows(
@@ -184,6 +189,7 @@ def test_three_threads_show_on_two_processors_what_x86_allows(
     assert any(seen(test, here, tmp_path, "alone", 2) for _ in range(20))
 
 
+@pytest.mark.alone
 @x86
 def test_three_threads_show_on_two_processors_nothing_else(here: Machine, tmp_path: Path) -> None:
     for test in STRONG:
@@ -299,6 +305,7 @@ def test_a_program_that_hangs_is_killed(here: Machine) -> None:
     assert "does not end within" in histogram.reason
 
 
+@pytest.mark.alone
 def test_more_threads_than_processors_run_too_and_are_reported(here: Machine) -> None:
     threads = local.cores() + 2
     histogram = ran([adders(threads)], here, 0.5)["many"]
@@ -310,6 +317,7 @@ def test_more_threads_than_processors_run_too_and_are_reported(here: Machine) ->
 # --- control tests ----------------------------------------------------------------------------
 
 
+@pytest.mark.alone
 def test_every_run_has_its_fenced_control_test(here: Machine) -> None:
     for histogram in ran([sb(), sb("SB+fences", FENCE)], here).values():
         control = histogram.controls[0]
@@ -336,6 +344,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_lying_runner_is_detected_by_its_control_test(here: Machine, fault: str) -> None:
     if local.cores() < 2:
@@ -347,6 +356,7 @@ def test_a_lying_runner_is_detected_by_its_control_test(here: Machine, fault: st
     assert histogram.controls[0].wrong
 
 
+@pytest.mark.alone
 @x86
 def test_weaker_variants_give_the_strength_of_a_negative_result(here: Machine) -> None:
     """Without one of its fences store buffering is seen: that with both it is not means
@@ -437,6 +447,7 @@ def test_while_nothing_is_seen_all_settings_take_turns() -> None:
     assert {each.slices for each in choice.tried} == {3}
 
 
+@pytest.mark.alone
 def test_the_best_setting_is_remembered_for_the_machine(here: Machine, cache: Path) -> None:
     if local.cores() < 2:
         pytest.skip("one processor shows no store buffering")

@@ -102,3 +102,52 @@ def test_the_gate_ends_within_its_budget(
         code = guarded(weakspot, ["gate", "--no-cache"])
     assert code in (1, 3)
     assert "a budget that leaves more than" in " ".join(capsys.readouterr().out.split())
+
+
+PROGRAMS_TO_RUN = pytest.mark.parametrize("text", [WIDE, LONG], ids=["wide", "long"])
+
+
+@pytest.fixture
+def compiled_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No program is in the cache."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@PROGRAMS_TO_RUN
+@pytest.mark.usefixtures("compiled_anew")
+def test_run_takes_a_second_more_per_test_at_most(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("much.c").write_text(text)
+    begun = time.monotonic()
+    code = guarded(weakspot, ["run", "much.c", "--for", "200ms", "--json"])
+    spent = time.monotonic() - begun
+    jobs = len(capsys.readouterr().out.splitlines())
+    assert code == 3
+    assert spent < jobs * (0.2 + 1) + 0.2 + 2
+
+
+@pytest.mark.usefixtures("compiled_anew")
+def test_run_says_that_tests_were_not_generated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("much.c").write_text(LONG)
+    with at_most(2 * (1 + 1) + 2):
+        code = guarded(weakspot, ["run", "much.c", "--for", "1s"])
+    printed = " ".join(capsys.readouterr().out.split())
+    assert code == 3
+    assert "the time limit was reached while its litmus tests were generated" in printed
+
+
+@pytest.mark.usefixtures("compiled_anew")
+def test_cost_takes_a_second_more_at_most(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with at_most(1 + 1 + 5):  # it reads nine programs first
+        code = guarded(weakspot, ["cost", "duffy_wsq", "--for", "1s"])
+    printed = " ".join(capsys.readouterr().out.split())
+    assert code == 3
+    assert "the time limit was reached while it was compiled" in printed

@@ -22,8 +22,6 @@ from weakspot.harness.values.histogram import Count
 from weakspot.harness.values.program_run import ProgramRun
 from weakspot.system.tools import find
 
-pytestmark = pytest.mark.alone
-
 tso = pytest.mark.skipif(
     platform.machine() != "x86_64" or local.cores() < 2, reason="needs two x86-64 processors"
 )
@@ -88,6 +86,7 @@ def written(here: Machine, tmp_path: Path) -> Written:
 # --- what the corpus says -----------------------------------------------------------------------
 
 
+@pytest.mark.alone
 @tso
 @pytest.mark.parametrize("name", ["pop_vs_steal_pop_store", "pop_vs_steal_steal_store"])
 def test_a_queue_without_its_fence_loses_or_doubles_an_element(here: Machine, name: str) -> None:
@@ -101,6 +100,7 @@ def test_a_queue_without_its_fence_loses_or_doubles_an_element(here: Machine, na
     assert all(each.state == both for each in failure.values), failure.values
 
 
+@pytest.mark.alone
 @tso
 @pytest.mark.parametrize(
     "name", ["pop_vs_steal", "two_pops_vs_steal", "remove_vs_steal", "local_item_fences", "waiters"]
@@ -113,6 +113,7 @@ def test_a_correct_program_does_not_fail_nor_hang(here: Machine, name: str) -> N
     assert not run.cut, run
 
 
+@pytest.mark.alone
 @tso
 def test_a_lost_wake_up_is_a_hang_and_ends_the_run(here: Machine) -> None:
     run = scenario("single_no_flags", here, 5.0)
@@ -233,8 +234,8 @@ def test_a_crash_is_reported_and_earlier_counts_remain(written: Written) -> None
 def planted(old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fault in what programs are linked with."""
 
-    def faulty(language: str) -> Frame:
-        real = frame(language)
+    def faulty() -> Frame:
+        real = frame()
         assert any(old in text for text, _ in real.after)
         after = tuple((text.replace(old, new), suffix) for text, suffix in real.after)
         return msgspec.structs.replace(real, after=after)

@@ -18,8 +18,6 @@ from weakspot.harness.runners.whole_programs import Times
 from weakspot.harness.values.program_run import ProgramRun
 from weakspot.system.tools import Program, Tool, find
 
-pytestmark = pytest.mark.alone
-
 tso = pytest.mark.skipif(
     platform.machine() != "x86_64" or local.cores() < 2, reason="needs two x86-64 processors"
 )
@@ -175,6 +173,7 @@ def dekker(order: str) -> str:
     return text.replace("ORDER", f"std::memory_order_{order}")
 
 
+@pytest.mark.alone
 @tso
 @pytest.mark.parametrize("order", ["relaxed", "release"])
 def test_a_door_without_its_fence_lets_both_in(tmp_path: Path, here: Machine, order: str) -> None:
@@ -192,6 +191,7 @@ def test_a_door_without_its_fence_lets_both_in(tmp_path: Path, here: Machine, or
     assert 0 < failure.count <= run.instances
 
 
+@pytest.mark.alone
 @tso
 @pytest.mark.parametrize("text", [dekker("seq_cst"), QUEUE], ids=["door", "queue"])
 def test_a_correct_cxx_program_does_not_fail(tmp_path: Path, here: Machine, text: str) -> None:
@@ -235,6 +235,7 @@ def test_an_exception_that_nobody_catches_is_a_failure(tmp_path: Path, here: Mac
     assert failure.count == run.instances
 
 
+@pytest.mark.alone
 def test_the_cost_of_memory_orders_is_measured_in_cxx(tmp_path: Path, here: Machine) -> None:
     source = tmp_path / "queue.cpp"
     source.write_text(QUEUE)

@@ -17,6 +17,10 @@ class Deadline(msgspec.Struct, frozen=True):
         """Seconds until then, at least 0."""
         return max(0.0, self.at - time.monotonic())
 
+    def at_most(self, seconds: float) -> float:
+        """So many seconds, or what is left if that is less."""
+        return min(seconds, self.left)
+
     @property
     def passed(self) -> bool:
         return time.monotonic() >= self.at

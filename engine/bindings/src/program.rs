@@ -97,8 +97,8 @@ impl Program {
         lowered.map(|f| f.name.clone()).collect()
     }
 
-    #[pyo3(signature = (*, loops=4, interleavings=4000, seed=0, shared_only=true, spurious=true,
-                        seconds=0.0))]
+    #[pyo3(signature = (*, loops=of_thread().loops, interleavings=4000, seed=0, shared_only=true,
+                        spurious=true, seconds=0.0))]
     #[allow(clippy::too_many_arguments)] // each has its name in Python
     fn trace<'py>(
         &self,
@@ -136,8 +136,9 @@ impl Program {
         without_garbage_collection(py, || Converter::new(py, &self.inner).trace(&trace))
     }
 
-    #[pyo3(signature = (model, *, folders=Vec::new(), loops=4, executions=0, seconds=0.0,
-                        events=4096, instructions=2_000_000, calls=200, jobs=0,
+    #[pyo3(signature = (model, *, folders=Vec::new(), loops=of_thread().loops, executions=0,
+                        seconds=0.0, events=Limits::default().events,
+                        instructions=of_thread().instructions, calls=of_thread().calls, jobs=0,
                         acyclic=None, stop_at_first=false, done=None))]
     #[allow(clippy::too_many_arguments)] // each has its name in Python
     fn explore<'py>(
@@ -184,6 +185,11 @@ impl Program {
         };
         super::explore::explore(py, &self.inner, &model, limits, options, done)
     }
+}
+
+/// The limits of a thread in one execution, where none are given.
+fn of_thread() -> interpreter::Limits {
+    interpreter::Limits::default()
 }
 
 /// Makes Python's values, equal strings and lists of dependencies once.

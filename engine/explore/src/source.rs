@@ -42,6 +42,8 @@ pub enum Action {
         order: Order,
         value: u64,
         rmw: bool,
+        /// The value is indeterminate: reading it is an error.
+        unknown: bool,
     },
     Fence {
         order: Order,
@@ -79,6 +81,16 @@ pub enum Action {
 }
 
 impl Action {
+    /// Whether events of other threads may happen before what follows because of this.
+    pub fn may_synchronise(self) -> bool {
+        match self {
+            Action::Read { order, rmw, .. } => rmw || order != Order::Na,
+            Action::Fence { .. } | Action::Join { .. } | Action::Wait => true,
+            Action::Write { .. } | Action::Create { .. } | Action::Choose { .. } => false,
+            Action::Allocate { .. } | Action::Free { .. } => false,
+        }
+    }
+
     /// Whether this is a write to the location.
     pub fn writes(self, location: Location) -> bool {
         matches!(self, Action::Write { at, .. } if at == location)

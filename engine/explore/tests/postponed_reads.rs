@@ -84,6 +84,7 @@ fn threads(source: &ProgramSource) -> Vec<Thread> {
 fn shape(action: Action) -> Action {
     match action {
         Action::Write { at, order, rmw, .. } => Action::Write {
+            unknown: false,
             at,
             order,
             value: 0,

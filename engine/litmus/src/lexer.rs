@@ -247,6 +247,18 @@ impl<'t> Cursor<'t> {
         }
     }
 
+    /// A number, after a minus or not.
+    pub fn signed_number(&mut self) -> Result<i64, ParseError> {
+        let negative = self.eat("-");
+        match self.kind() {
+            TokenKind::Number(n) => {
+                self.step();
+                Ok(if negative { n.wrapping_neg() } else { n })
+            }
+            _ => Err(self.unexpected("a number")),
+        }
+    }
+
     pub fn unexpected(&self, expected: &str) -> ParseError {
         let found = match self.kind() {
             TokenKind::Name(n) => format!("`{n}`"),

@@ -166,7 +166,7 @@ impl StateParser<'_> {
         };
         let mut count = None;
         if self.cursor.eat("[") {
-            count = Some(self.number()?.clamp(0, 4096));
+            count = Some(self.cursor.signed_number()?.clamp(0, 4096));
             self.cursor.expect("]")?;
         }
         let width = element_width(&ty);
@@ -212,17 +212,6 @@ impl StateParser<'_> {
         self.value()
     }
 
-    fn number(&mut self) -> Result<i64, ParseError> {
-        let negative = self.cursor.eat("-");
-        match self.cursor.kind() {
-            TokenKind::Number(n) => {
-                self.cursor.step();
-                Ok(if negative { n.wrapping_neg() } else { n })
-            }
-            _ => Err(self.cursor.unexpected("a number")),
-        }
-    }
-
     fn value(&mut self) -> Result<Value, ParseError> {
         match self.cursor.kind() {
             TokenKind::Name(n) => {
@@ -234,14 +223,14 @@ impl StateParser<'_> {
                 self.cursor.step();
                 let mut address = self.location_names.address(n);
                 if self.cursor.eat("[") {
-                    address.offset = 4 * self.number()?;
+                    address.offset = 4 * self.cursor.signed_number()?;
                     self.cursor.expect("]")?;
                 } else if self.cursor.eat("+") {
-                    address.offset = self.number()?;
+                    address.offset = self.cursor.signed_number()?;
                 }
                 Ok(Value::Address(address))
             }
-            _ => self.number().map(Value::Int),
+            _ => self.cursor.signed_number().map(Value::Int),
         }
     }
 

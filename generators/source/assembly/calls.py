@@ -21,6 +21,7 @@ from weakspot.generators.source.assembly.operands import (
     c_type,
     read_operands,
 )
+from weakspot.generators.source.irtext import closing
 
 _CALL = re.compile(
     r"^(?P<indent> +)(?:(?P<result>%\S+) = )?(?:tail |notail )?call (?P<type>\{[^}]*\}|\S+) asm"
@@ -37,7 +38,7 @@ def replace_assembly(text: str, meanings: Sequence[Meaning] = ()) -> tuple[str, 
     parts: list[str] = []
     done = 0
     for match in _CALL.finditer(text):
-        end = _closing(text, match.end())
+        end = closing(text, match.end())
         given = _split(text[match.end() : end - 1])
         results = _split(match["type"].strip("{} ")) if match["type"] != "void" else []
         arguments = tuple(map(_argument, given))
@@ -152,14 +153,6 @@ def _wrapper(name: str, type_: str, results: Sequence[str], arguments: Sequence[
 def _argument(text: str) -> Argument:
     element = re.search(r" elementtype\(([^)]*)\)", text)
     return Argument(text.split(" ", 1)[0], element[1] if element else None)
-
-
-def _closing(text: str, position: int) -> int:
-    depth = 1
-    while depth:
-        depth += {"(": 1, ")": -1}.get(text[position], 0)
-        position += 1
-    return position
 
 
 def _split(text: str) -> list[str]:

@@ -45,7 +45,19 @@ _CONDITIONS = {
     "s": "sf",
     "ns": "!sf",
 }
-_LEGACY = {"al": ("ax", 8), "ax": ("ax", 16), "eax": ("ax", 32), "rax": ("ax", 64)}
+_LEGACY = {
+    name: (register, bits)
+    for register in ("ax", "bx", "cx", "dx")
+    for name, bits in (
+        (register[0] + "l", 8),
+        (register, 16),
+        (f"e{register}", 32),
+        (f"r{register}", 64),
+    )
+}
+
+
+_SAME_PAIR = ["movq %rdx,%rcx", "movq %rax,%rbx"]
 
 
 class _Value(msgspec.Struct, frozen=True):
@@ -97,7 +109,12 @@ class _Translation:
         }
 
     def translated(self, template: str) -> list[str]:
-        for instruction in instructions(template):
+        found = instructions(template)
+        if found[:2] == _SAME_PAIR and found[2:3] and found[2].startswith("lock cmpxchg16b"):
+            # a load: whatever was in the registers, memory stays as it is
+            for register in ("rax", "rdx"):
+                self._write(self._legacy(register), "0")
+        for instruction in found:
             self._instruction(instruction)
         for name, condition in self._operands.flag_results.items():
             self._out.append(f"{name} = {self._condition(condition)};")
@@ -129,12 +146,13 @@ class _Translation:
             target = self._value(words[0], 8)
             self._write(target, self._condition(name[3:]))
             return
-        known, width = name, None
+        known, width = name, 128 if name == "cmpxchg16b" else None
         rules: dict[tuple[str, int], Callable[..., None]] = {
             ("mov", 2): self._move,
             ("xchg", 2): self._exchange,
             ("xadd", 2): self._exchange_add,
             ("cmpxchg", 2): self._compare_exchange,
+            ("cmpxchg16b", 1): self._compare_exchange_pair,
             **{(each, 2): self._binary for each in _BINARY},
             **{(each, 1): self._unary for each in ("inc", "dec", "neg", "not")},
             **{(each, 2): self._bit for each in ("bt", "bts", "btr", "btc")},
@@ -163,11 +181,7 @@ class _Translation:
         if found := re.fullmatch(r"\$\$(-?(?:0x[0-9a-fA-F]+|\d+))", text):
             return _Value(f"((uint{width or 64}_t){found[1]})", width or 0)
         if found := re.fullmatch(r"%(\w+)", text):
-            register, bits = _LEGACY.get(found[1], ("", 0))
-            variable = self._operands.registers.get(register)
-            if variable is None:
-                raise NotUnderstood(text)
-            return self._register(variable, bits)
+            return self._legacy(found[1])
         if found := re.fullmatch(r"(-?\d*)\((?:\$(\d+)|\$\{(\d+)(?::q)?\})\)", text):
             operand = self._operand(int(found[2] or found[3]))
             bits = width or 0
@@ -188,6 +202,18 @@ class _Translation:
         if part is not None and part not in _PARTS:
             raise NotUnderstood(text)
         return self._register(operand.text, (_PARTS[part] if part else None) or width)
+
+    def _legacy(self, name: str) -> _Value:
+        """A register that is named in the text: the operand that is in it, or one that the
+        statement clobbers."""
+        register, bits = _LEGACY.get(name, ("", 0))
+        variable = self._operands.registers.get(register)
+        if variable is None:
+            if register not in self._operands.clobbered:
+                raise NotUnderstood(f"%{name}")
+            variable = self._operands.registers[register] = f"clobbered_{register}"
+            self._operands.variables[variable] = ("i64", None)
+        return self._register(variable, bits)
 
     def _operand(self, number: int) -> Operand:
         if number >= len(self._operands.by_number):
@@ -295,6 +321,27 @@ class _Translation:
         self._flags = set()
         self._set_flag("zf", exchange, pure=False)
         self._write(accumulator, old)
+
+    def _compare_exchange_pair(self, its: _Instruction, memory: _Value) -> None:
+        """d:a is compared, and gets the value read; c:b is stored."""
+        if not its.locked or memory.address is None:
+            raise NotUnderstood(its.name)
+        wide = "unsigned __int128"
+
+        def pair(high: str, low: str) -> str:
+            first, second = (self._read(self._legacy(name), 64) for name in (high, low))
+            return f"(({wide}){first} << 64 | {second})"
+
+        old = f"t{len(self._out)}"
+        self._out.append(f"{wide} {old} = {pair('rdx', 'rax')};")
+        exchange = (
+            f"__atomic_compare_exchange_n(({wide} *){memory.address}, &{old}, "
+            f"{pair('rcx', 'rbx')}, 0, {SEQ_CST}, {SEQ_CST})"
+        )
+        self._flags = set()
+        self._set_flag("zf", exchange, pure=False)
+        self._write(self._legacy("rax"), f"(uint64_t){old}")
+        self._write(self._legacy("rdx"), f"(uint64_t)({old} >> 64)")
 
     def _binary(self, its: _Instruction, source: _Value, target: _Value) -> None:
         operator, value = _BINARY[its.name], self._read(source, its.width)

@@ -40,7 +40,8 @@ class Argument(msgspec.Struct, frozen=True):
 
 class Operands(msgspec.Struct, frozen=True):
     """The operands by number; the C variables behind register operands with their types and initial
-    values; named registers, "ax", and their variables; the variable of each result."""
+    values; named registers, "ax", and their variables; the variable of each result; the registers
+    that the statement clobbers."""
 
     by_number: tuple[Operand, ...]
     variables: dict[str, tuple[str, str | None]]
@@ -48,6 +49,7 @@ class Operands(msgspec.Struct, frozen=True):
     results: tuple[str, ...]
     flag_results: dict[str, str]
     clobbers_memory: bool
+    clobbered: frozenset[str] = frozenset()
 
 
 def c_type(name: str) -> str:
@@ -120,4 +122,5 @@ def read_operands(
         results=tuple(outputs),
         flag_results=flags,
         clobbers_memory="~{memory}" in parts,
+        clobbered=frozenset(re.findall(r"~\{r?([abcd]x)\}", constraints)),
     )

@@ -1,16 +1,24 @@
 // Reader-writer locks: the number of readers, or WRITER. Locking acquires, unlocking releases. A
-// reader may overtake writers that wait: POSIX leaves that to the implementation.
+// reader may overtake writers that wait: POSIX leaves that to the implementation. Initialising and
+// destroying are plain accesses: they have to be ordered with every use.
 #include "weakspot.h"
 #include <errno.h>
 #include <pthread.h>
 
 #define WRITER 0xffffffffu
+#define DESTROYED 0xfffffffeu
 
 static unsigned *state_of(pthread_rwlock_t *lock) { return (unsigned *)lock; }
 
+static unsigned used(unsigned state) {
+  if (state == DESTROYED)
+    weakspot_misuse("use of a destroyed reader-writer lock");
+  return state;
+}
+
 static int read_locked(pthread_rwlock_t *lock) {
   unsigned now = __atomic_load_n(state_of(lock), __ATOMIC_RELAXED);
-  while (now != WRITER)
+  while (used(now) != WRITER)
     if (__atomic_compare_exchange_n(state_of(lock), &now, now + 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
       return 1;
   return 0;
@@ -18,7 +26,7 @@ static int read_locked(pthread_rwlock_t *lock) {
 
 static int write_locked(pthread_rwlock_t *lock) {
   unsigned free = 0;
-  return __atomic_load_n(state_of(lock), __ATOMIC_RELAXED) == 0 &&
+  return used(__atomic_load_n(state_of(lock), __ATOMIC_RELAXED)) == 0 &&
          __atomic_compare_exchange_n(state_of(lock), &free, WRITER, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
@@ -28,8 +36,11 @@ WEAKSPOT_LIBRARY int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_r
 }
 
 WEAKSPOT_LIBRARY int pthread_rwlock_destroy(pthread_rwlock_t *lock) {
-  if (__atomic_load_n(state_of(lock), __ATOMIC_RELAXED) != 0)
-    weakspot_misuse("a reader-writer lock is destroyed while it is locked");
+  if (*state_of(lock) == DESTROYED)
+    weakspot_misuse("destruction of a destroyed reader-writer lock");
+  if (*state_of(lock) != 0)
+    weakspot_misuse("destruction of a reader-writer lock that is locked");
+  *state_of(lock) = DESTROYED;
   return 0;
 }
 
@@ -63,7 +74,7 @@ WEAKSPOT_LIBRARY int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const st
 
 // Whether the thread holds the lock is not known, only whether anybody does.
 WEAKSPOT_LIBRARY int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
-  unsigned now = __atomic_load_n(state_of(lock), __ATOMIC_RELAXED);
+  unsigned now = used(__atomic_load_n(state_of(lock), __ATOMIC_RELAXED));
   if (now == 0)
     weakspot_misuse("unlock of a reader-writer lock that is not locked");
   if (now == WRITER)

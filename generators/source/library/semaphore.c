@@ -1,16 +1,25 @@
 // POSIX semaphores: a counter. A post is a release, a successful wait an acquire operation, as in
-// glibc and musl; POSIX asks for no more (4.12, memory synchronization).
+// glibc and musl; POSIX asks for no more (4.12, memory synchronization). Destroying is an atomic
+// access: the waiter may destroy a semaphore although the post that woke it has not returned.
 #include "weakspot.h"
 #include <errno.h>
 #include <limits.h>
 #include <semaphore.h>
 #include <time.h>
 
+#define DESTROYED 0xffffffffu
+
 static unsigned *counter(sem_t *semaphore) { return (unsigned *)semaphore; }
+
+static unsigned used(unsigned value) {
+  if (value == DESTROYED)
+    weakspot_misuse("use of a destroyed semaphore");
+  return value;
+}
 
 static int taken(sem_t *semaphore) {
   unsigned now = __atomic_load_n(counter(semaphore), __ATOMIC_RELAXED);
-  while (now > 0)
+  while (used(now) > 0)
     if (__atomic_compare_exchange_n(counter(semaphore), &now, now - 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
       return 1;
   return 0;
@@ -28,10 +37,14 @@ WEAKSPOT_LIBRARY int sem_init(sem_t *semaphore, int shared, unsigned value) {
   return 0;
 }
 
-WEAKSPOT_LIBRARY int sem_destroy(sem_t *semaphore) { return 0; }
+WEAKSPOT_LIBRARY int sem_destroy(sem_t *semaphore) {
+  if (__atomic_exchange_n(counter(semaphore), DESTROYED, __ATOMIC_RELAXED) == DESTROYED)
+    weakspot_misuse("destruction of a destroyed semaphore");
+  return 0;
+}
 
 WEAKSPOT_LIBRARY int sem_post(sem_t *semaphore) {
-  __atomic_fetch_add(counter(semaphore), 1, __ATOMIC_RELEASE);
+  used(__atomic_fetch_add(counter(semaphore), 1, __ATOMIC_RELEASE));
   return 0;
 }
 
@@ -49,6 +62,6 @@ WEAKSPOT_LIBRARY int sem_timedwait(sem_t *semaphore, const struct timespec *time
 }
 
 WEAKSPOT_LIBRARY int sem_getvalue(sem_t *semaphore, int *value) {
-  *value = (int)__atomic_load_n(counter(semaphore), __ATOMIC_RELAXED);
+  *value = (int)used(__atomic_load_n(counter(semaphore), __ATOMIC_RELAXED));
   return 0;
 }

@@ -58,24 +58,6 @@ impl Prepared {
             .map_err(|error| *error)
     }
 
-    /// For each axiom, the number of assignments of the choices that violate it first.
-    pub fn why_not(
-        &mut self,
-        rf: &Relation,
-        finals: Option<&Set>,
-    ) -> Result<Vec<(String, u64)>, CatError> {
-        let mut counts: Vec<(String, u64)> = Vec::new();
-        self.failures(rf, finals, &mut |axiom, _| match counts
-            .iter_mut()
-            .find(|(name, _)| name == axiom)
-        {
-            Some((_, count)) => *count += 1,
-            None => counts.push((axiom.to_owned(), 1)),
-        })?;
-        counts.sort();
-        Ok(counts)
-    }
-
     /// Calls `visit` with every assignment of the choices that violates an axiom, and with the
     /// first axiom that it violates.
     pub fn failures(

@@ -108,6 +108,7 @@ fn draw(cycle: &[Need], graph: &mut Graph) {
         order: Order::Rlx,
         value: 1,
         rmw,
+        unknown: false,
     };
     for thread in 1..=cycle.len() {
         graph.push(0, &label(Action::Create { thread }), NONE);

@@ -336,14 +336,21 @@ impl Graph {
     /// Whether the event reads uninitialised memory, and that is an error.
     pub fn reads_unknown(&self, read: EventId) -> bool {
         let event = self.event(read);
-        matches!(
+        let refused = matches!(
             event.action,
             Action::Read {
                 uninitialised_ok: false,
                 ..
             }
-        ) && event.source == NONE
-            && self.locations[event.location as usize].initial == Initial::Unknown
+        );
+        refused
+            && match event.source {
+                NONE => self.locations[event.location as usize].initial == Initial::Unknown,
+                write => matches!(
+                    self.event(write).action,
+                    Action::Write { unknown: true, .. }
+                ),
+            }
     }
 
     /// At most `count` of the last reads of a thread that matter to it, newest first.

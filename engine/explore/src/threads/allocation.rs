@@ -1,6 +1,5 @@
 //! Library calls of explored threads ([`Library`]), with allocation and copies of memory.
 use crate::source::{Action, FaultKind, Wait};
-use crate::threads::dependencies::SHARED;
 use crate::threads::environment::{Interruption, ReadMode, ThreadEnvironment};
 use crate::threads::synchronisation::spot;
 use program::interpreter::thread::Thread;
@@ -32,7 +31,7 @@ impl ThreadEnvironment<'_> {
         };
         let new = self.allocate(t, call)?;
         if copied > 0 {
-            self.write_range(t, spot(Val::constant(new), 0, call.site), &bytes)?;
+            self.write_range(t, spot(Val::constant(new), 0, call.site), &bytes, 0)?;
         }
         if old != 0 {
             self.free(t, call.site, old)?;
@@ -69,8 +68,8 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
             self.local.spurious.push(call.site);
             self.local.failed = Some((t.epoch, t.reads.len()));
         }
-        // a loop that it ends does not end by itself
-        SHARED
+        // a loop that it ends does not end by itself: as if it were read now
+        self.sets.of_other(self.events() + 1)
     }
 
     fn byte(&mut self, t: &mut Thread, call: &ExternCall, at: u64) -> Done<Val> {
@@ -155,7 +154,7 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
 
     fn try_lock(&mut self, t: &mut Thread, call: &ExternCall) -> Done<(bool, Val)> {
         let (locked, dep) = self.try_lock_mutex(t, call.site, call.args[0])?;
-        Ok((locked, Val { bits: 0, dep }))
+        Ok((locked, Val::new(0, dep)))
     }
 
     fn lock(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
@@ -201,11 +200,11 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
             self.ask(t, action, call.site)?;
         }
         let memory = Arc::make_mut(&mut self.local.memory);
-        memory.allocate(t.id, size, align, zeroed);
+        memory.allocate(t.id, size, align, zeroed, call.site);
         if shared {
             memory.share(base, Visibility::Shared);
         }
-        self.sharing.met(base, size, Named::Heap);
+        self.sharing.met(base, size, Named::Heap(call.site, size));
         t.changed = Some(call.site);
         self.local.progress = None;
         t.progress();
@@ -223,7 +222,7 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
     fn free(&mut self, t: &mut Thread, site: SiteId, address: u64) -> Done<()> {
         let at = spot(Val::constant(address), 0, site);
         let object = self.local.memory.object_at(address);
-        if object.is_some_and(|o| o.named != Named::Heap || o.base != address) {
+        if object.is_some_and(|o| !matches!(o.named, Named::Heap(..)) || o.base != address) {
             let message = "free of a pointer that malloc did not return";
             return Err(Interruption::Fault(
                 FaultKind::Memory,
@@ -258,12 +257,12 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
     fn copy(&mut self, t: &mut Thread, call: &ExternCall, size: u64) -> Done<()> {
         let from = spot(call.arg(1), 0, call.site);
         let bytes = self.read_range(t, from, size, true)?;
-        self.write_range(t, spot(call.arg(0), 0, call.write_site), &bytes)
+        self.write_range(t, spot(call.arg(0), 0, call.write_site), &bytes, 0)
     }
 
     fn fill(&mut self, t: &mut Thread, call: &ExternCall, size: u64) -> Done<()> {
         let value = call.arg(1);
         let bytes = vec![(value.bits as u8, value.dep); size as usize];
-        self.write_range(t, spot(call.arg(0), 0, call.site), &bytes)
+        self.write_range(t, spot(call.arg(0), 0, call.site), &bytes, 0)
     }
 }

@@ -1,19 +1,32 @@
 //! Sets of the reads of a thread on which its values depend, shared by all threads of a program.
 //!
-//! A set contains the positions of reads among the events of their thread, and two marks. Values
-//! carry sets through registers, the thread's own memory and calls. Unless dependencies are tracked,
-//! a set contains marks only.
+//! A set contains the positions of reads among the events of their thread, and marks. Values carry
+//! sets through registers, the thread's own memory and calls.
+//!
+//! Unless dependencies are tracked, only the newest read matters: the rest of a set is how many
+//! events of the thread decide the value, and 1; 0 without any read. For an atomic read, these are
+//! the events up to it. The value of a plain read without a race was decided before: by the last
+//! event at which other threads' writes may have come to happen before the thread.
 use program::memory::{direct_intersection, direct_single, direct_union, Dep, Deps};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// The value depends on other threads. Unless dependencies are tracked, no set contains more than
-/// this and the next mark.
-pub const SHARED: Dep = 1;
 /// The value depends on the event that is marked when a witness runs a thread again.
-pub const MARKED: Dep = 2;
-const MARKS: Dep = SHARED | MARKED;
+pub const MARKED: Dep = 1;
+/// Where dependencies are tracked: the value depends on other threads, though on no read.
+const SHARED: Dep = 2;
+const MARKS: Dep = MARKED | SHARED;
 /// The number in a set of the event at position 0.
 const FIRST: u32 = 2;
+
+/// The dependencies of a value that so many of the thread's first events decide.
+fn decided_by(events: usize) -> Dep {
+    (events as Dep + 1) << 1
+}
+
+/// The dependencies of a value that is computed from two.
+fn both(a: Dep, b: Dep) -> Dep {
+    (a | b) & MARKED | (a & !MARKED).max(b & !MARKED)
+}
 
 #[derive(Default)]
 pub struct DependencySets {
@@ -31,6 +44,9 @@ impl DependencySets {
     }
 
     pub fn union(&self, a: Dep, b: Dep) -> Dep {
+        if !self.tracked {
+            return both(a, b);
+        }
         direct_union(a, b).unwrap_or_else(|| self.union_in_table(a, b))
     }
 
@@ -51,6 +67,32 @@ impl DependencySets {
         }
     }
 
+    /// The set of the read at a position, whose value so many of the thread's first events decide.
+    pub fn of_value(&self, position: usize, decided: usize) -> Dep {
+        match self.tracked {
+            true => self.of_read(position),
+            false => decided_by(decided),
+        }
+    }
+
+    /// The set of a value that is no read's, but that other threads or a choice decide, with so many
+    /// of the thread's first events.
+    pub fn of_other(&self, decided: usize) -> Dep {
+        match self.tracked {
+            true => SHARED,
+            false => decided_by(decided),
+        }
+    }
+
+    /// Whether the first `now` of the thread's events decide a value. Where dependencies are
+    /// tracked, that is known of values without dependencies only.
+    pub fn precedes(&self, set: Dep, now: u32) -> bool {
+        match self.tracked {
+            true => set == 0,
+            false => set >> 1 <= now + 1,
+        }
+    }
+
     /// The set of the read at a position.
     pub fn of_read(&self, position: usize) -> Dep {
         let event = position as u32 + FIRST;
@@ -63,7 +105,10 @@ impl DependencySets {
     }
 
     pub fn is_marked(&self, set: Dep) -> bool {
-        !self.are_disjoint(set, MARKED)
+        match self.tracked {
+            true => !self.are_disjoint(set, MARKED),
+            false => set & MARKED != 0,
+        }
     }
 
     /// The set without marks.
@@ -94,7 +139,10 @@ mod tests {
 
     #[test]
     fn marks_are_no_positions() {
-        let sets = DependencySets::default();
+        let sets = DependencySets {
+            tracked: true,
+            ..DependencySets::default()
+        };
         for (near, far) in [(0, 28), (3, 29), (40, 700)] {
             let reads = sets.union(sets.of_read(far), sets.of_read(near));
             let marked = sets.union(reads, MARKED);

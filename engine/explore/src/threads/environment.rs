@@ -10,10 +10,10 @@ use crate::threads::location_uses::User;
 use crate::threads::sharing::{LearnedSharing, SharingChanged};
 use program::interpreter::thread::Thread;
 use program::interpreter::RunEnd;
-use program::ir::arithmetic::mask;
+use program::ir::bits::mask;
 use program::ir::{Access, Extern, FuncId, Op, Order, Program, SiteId};
+use program::memory::{bytes_of, Dep, Val};
 use program::memory::{mixed, Memory, ResolvedAddress, Visibility};
-use program::memory::{Dep, Val};
 use std::sync::Arc;
 
 /// Why an instruction is interrupted.
@@ -78,6 +78,8 @@ pub struct ThreadEnvironment<'a> {
     pub(super) last_read: Dep,
     /// In a library function, which branches on everything that it reads.
     pub in_library: bool,
+    /// The number of the last event that other threads may have synchronised with.
+    pub synchronised: usize,
     /// Writes do not count as progress of the thread.
     pub still: bool,
 }
@@ -93,6 +95,7 @@ impl<'a> ThreadEnvironment<'a> {
             program,
             sharing,
             sets,
+            synchronised: local.synchronised,
             local,
             asked: 0,
             last_read: 0,
@@ -125,6 +128,9 @@ impl<'a> ThreadEnvironment<'a> {
         }
         let now = self.asked;
         self.asked += 1;
+        if action.may_synchronise() {
+            self.synchronised = self.events();
+        }
         match self.local.answers.get(now) {
             Some(value) => {
                 let new = now + 1 == self.local.answers.len();
@@ -183,6 +189,11 @@ impl<'a> ThreadEnvironment<'a> {
                 Ok(None)
             }
         }
+    }
+
+    /// The number of the thread's events so far.
+    pub fn events(&self) -> usize {
+        self.local.events_before + self.asked
     }
 
     pub(super) fn settle(&self, t: &mut Thread) {
@@ -342,7 +353,7 @@ impl<'a> ThreadEnvironment<'a> {
                 .rev()
                 .fold(0, |bits, b| bits << 8 | u64::from(b.0));
             let dep = self.union_of(&bytes);
-            return Ok(Val { bits, dep });
+            return Ok(Val::new(bits, dep));
         }
         let at = self.whole(spot)?;
         let ReadMode {
@@ -362,8 +373,8 @@ impl<'a> ThreadEnvironment<'a> {
         if new {
             self.has_read(t, at, bits, spot, ignored);
         }
-        let dep = self.answered(t);
-        Ok(Val { bits, dep })
+        let dep = self.answered(t, false);
+        Ok(Val::new(bits, dep))
     }
 
     pub fn write(
@@ -391,7 +402,7 @@ impl<'a> ThreadEnvironment<'a> {
         }
         if order == Order::Na && !rmw {
             let bytes = value.bits.to_le_bytes().map(|b| (b, value.dep));
-            return self.write_range(t, spot, &bytes[..size as usize]);
+            return self.write_range(t, spot, &bytes[..size as usize], value.undefined);
         }
         let bits = mask(value.bits, 8 * size);
         let dep = match rmw {
@@ -405,9 +416,10 @@ impl<'a> ThreadEnvironment<'a> {
             order,
             value: bits,
             rmw,
+            unknown: false,
         };
         if self.ask_with(t, action, site, (spot.addr, dep))?.1 {
-            self.has_written(t, at, Val { bits, dep }, spot);
+            self.has_written(t, at, Val::new(bits, dep), spot);
         }
         Ok(())
     }
@@ -450,7 +462,7 @@ impl<'a> ThreadEnvironment<'a> {
             if new {
                 self.has_read(t, at, bits, spot, ignored);
             }
-            let dep = self.answered(t);
+            let dep = self.answered(t, true);
             bytes.extend(
                 bits.to_le_bytes()[..size as usize]
                     .iter()
@@ -460,12 +472,14 @@ impl<'a> ThreadEnvironment<'a> {
         Ok(bytes)
     }
 
-    /// Writes plain bytes, in pieces.
+    /// Writes plain bytes, in pieces; `undefined` are those of the first eight that are
+    /// indeterminate.
     pub fn write_range(
         &mut self,
         t: &mut Thread,
         spot: AccessTarget,
         bytes: &[(u8, Dep)],
+        undefined: u8,
     ) -> Result<(), Interruption> {
         self.require(spot.addr)?;
         if let Some(place) = self.find(t, spot, bytes.len() as u64, true)? {
@@ -487,15 +501,17 @@ impl<'a> ThreadEnvironment<'a> {
             let low_first = part.iter().rev();
             let bits = low_first.fold(0, |bits, b| bits << 8 | u64::from(b.0));
             let dep = self.union_of(part);
+            let own = undefined.checked_shr(from as u32).unwrap_or(0);
             let action = Action::Write {
                 at,
                 order: Order::Na,
                 value: bits,
                 rmw: false,
+                unknown: own & bytes_of(8 * size) == bytes_of(8 * size),
             };
             let new = self.ask_with(t, action, spot.site, (spot.addr, dep))?.1;
             if new {
-                self.has_written(t, at, Val { bits, dep }, spot);
+                self.has_written(t, at, Val::new(bits, dep), spot);
             }
         }
         Ok(())

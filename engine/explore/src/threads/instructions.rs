@@ -3,7 +3,8 @@ use crate::source::Action;
 use crate::threads::environment::{Interruption, ReadMode, ThreadEnvironment};
 use program::interpreter::thread::Thread;
 use program::interpreter::{self, Cas, ExternCall, Flow};
-use program::ir::arithmetic::{mask, rmw};
+use program::ir::arithmetic::rmw;
+use program::ir::bits::mask;
 use program::ir::{Access, Order, RmwOp, SiteId};
 use program::library::call;
 use program::memory::{Dep, Val};
@@ -25,6 +26,18 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         ThreadEnvironment::require(self, reads)?;
         self.add_control(t, reads);
         Ok(())
+    }
+
+    fn now(&self, _: &Thread) -> u32 {
+        self.events() as u32
+    }
+
+    fn refuses_undefined(&self) -> bool {
+        true
+    }
+
+    fn precedes(&self, dep: Dep, now: u32) -> bool {
+        self.sets.precedes(dep, now)
     }
 
     fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Result<Val, Interruption> {
@@ -72,7 +85,7 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
             RmwOp::Xchg if self.sets.tracked => operand.dep,
             _ => self.sets.union(old.dep, operand.dep),
         };
-        let value = Val { bits: new, dep };
+        let value = Val::new(new, dep);
         let read_too = self.sets.union(old.dep, operand.dep);
         self.local.unchanged =
             new == old.bits && ThreadEnvironment::require(self, read_too).is_ok();

@@ -30,6 +30,8 @@ pub struct LocalState {
     pub quiet: bool,
     /// The number of events of completed instructions.
     pub events_before: usize,
+    /// The number of the last of them that other threads may have synchronised with.
+    pub synchronised: usize,
     /// The event whose answer is marked, to find what depends on it.
     pub mark: Option<usize>,
     /// The dependencies of the current instruction.
@@ -57,6 +59,7 @@ impl LocalState {
             unchanged: false,
             quiet: false,
             events_before: 0,
+            synchronised: 0,
             mark: None,
             uses: 0,
             written: Vec::new(),

@@ -230,8 +230,11 @@ impl<'p> ProgramSource<'p> {
         loop {
             match run.thread.state {
                 State::Done => {
-                    let Val { bits, dep } = run.thread.result;
-                    let unknown = self.sets.intersection(dep, run.local.postponed);
+                    let Val { bits, dep, .. } = run.thread.result;
+                    let unknown = match run.local.postponed {
+                        0 => 0,
+                        postponed => self.sets.intersection(dep, postponed),
+                    };
                     return Some(match unknown {
                         0 => Next::Done(bits),
                         reads => Next::Needs(reads),
@@ -267,6 +270,7 @@ impl<'p> ProgramSource<'p> {
                 &mut environment,
             ) {
                 Ok(()) => {
+                    run.local.synchronised = environment.synchronised;
                     run.local.events_before += run.local.answers.len();
                     run.local.answers.clear();
                 }
@@ -330,6 +334,7 @@ impl<'p> ProgramSource<'p> {
             Outcome::Assertion => FaultKind::Assertion,
             Outcome::Deadlock => FaultKind::Hang,
             Outcome::Memory => FaultKind::Memory,
+            Outcome::Uninitialised => FaultKind::Uninitialised,
         };
         Next::Fault(Fault {
             kind,
@@ -478,7 +483,7 @@ impl Source for ProgramSource<'_> {
     fn extent(&self, base: u64) -> Option<u64> {
         let found = self.initial.objects().find(|o| o.base == base);
         found
-            .filter(|o| o.named == Named::Heap && !o.freed)
+            .filter(|o| matches!(o.named, Named::Heap(..)) && !o.freed)
             .map(|o| o.size)
     }
 }

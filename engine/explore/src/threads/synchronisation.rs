@@ -2,7 +2,6 @@
 //!
 //! [`program::library`] defines the operations. The state of an object is a location, which an operation reads and, if it changes, writes, as one read-modify-write.
 use crate::source::{Action, FaultKind, Wait, LOCK};
-use crate::threads::dependencies::SHARED;
 use crate::threads::environment::{AccessTarget, Interruption, ReadMode, ThreadEnvironment};
 use program::interpreter::thread::Thread;
 use program::interpreter::{ExternCall, Flow, Outcome, RunEnd};
@@ -129,8 +128,8 @@ impl ThreadEnvironment<'_> {
         let thread = call.joined(t.id, known, self.local.joined)?;
         let (result, _) = self.ask(t, Action::Join { thread }, call.site)?;
         if out.bits != 0 {
-            let dep = self.marked(SHARED);
-            let value = Val { bits: result, dep };
+            let dep = self.marked(self.sets.of_other(self.events()));
+            let value = Val::new(result, dep);
             let to = spot(out, size.bits as u32, call.site);
             self.write(t, to, Order::Na, false, value)?;
         }

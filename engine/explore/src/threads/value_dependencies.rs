@@ -4,7 +4,7 @@
 //! which must not affect what it does next: an instruction that would branch on it, or fault for
 //! some values, is interrupted and names the reads that it needs. Whatever a thread needs in this
 //! sense is a dependency of the events that follow.
-use crate::threads::dependencies::{MARKED, SHARED};
+use crate::threads::dependencies::MARKED;
 use crate::threads::environment::{AccessTarget, Interruption, ThreadEnvironment};
 use program::interpreter::thread::Thread;
 use program::interpreter::ExternCall;
@@ -12,12 +12,11 @@ use program::ir::Extern;
 use program::memory::Dep;
 
 impl ThreadEnvironment<'_> {
-    /// The dependencies of the last answer, which is that to a read.
-    pub(super) fn answered(&mut self, t: &mut Thread) -> Dep {
-        let known = match self.sets.tracked {
-            true => self.sets.of_read(self.local.events_before + self.asked - 1),
-            false => SHARED,
-        };
+    /// The dependencies of the last answer, which is that to a read. `plain`: not an atomic one.
+    pub(super) fn answered(&mut self, t: &mut Thread, plain: bool) -> Dep {
+        let number = self.events();
+        let decided = if plain { self.synchronised } else { number };
+        let known = self.sets.of_value(number - 1, decided);
         self.last_read = self.marked(known);
         if self.in_library {
             self.add_control(t, self.last_read);

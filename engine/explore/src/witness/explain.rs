@@ -5,6 +5,7 @@ use crate::threads::ProgramSource;
 use crate::witness::minimise::{depended, race};
 use crate::witness::nodes::Nodes;
 use crate::witness::render::Renderer;
+use crate::witness::setup::leave_out;
 use crate::witness::slice::Slice;
 use crate::witness::value::Witness;
 use std::time::Instant;
@@ -15,10 +16,11 @@ impl Witness {
         let graph = &violation.graph;
         let mut slice = Slice::new(source, graph, end);
         let nodes = Nodes::new(graph, &slice.by_thread);
-        let selection = match (violation.fault.kind, violation.conflict) {
+        let mut selection = match (violation.fault.kind, violation.conflict) {
             (FaultKind::Race, conflict) | (_, conflict @ Some(_)) => race(&slice, &nodes, conflict),
             _ => depended(&mut slice, &nodes, &violation.fault),
         };
+        leave_out(source, graph, &mut selection);
         Renderer::new(source, &slice, &nodes, selection).render()
     }
 }

@@ -21,19 +21,24 @@ pub struct Selection {
     pub cycle: Vec<Edge>,
     pub conflict: Option<(EventId, EventId)>,
     pub waits: Vec<WaitingThread>,
+    /// What waiting threads read, and accesses that are errors themselves.
+    pub subject: BTreeSet<EventId>,
+    /// On what the violation depends without other events between.
+    pub direct: BTreeSet<EventId>,
 }
 
 /// The events for any violation except a race: its dependencies, and the cycle.
 pub fn depended(slice: &mut Slice, nodes: &Nodes, fault: &Fault) -> Selection {
     let graph = slice.graph;
     let mut waits = Vec::new();
+    let (mut subject, mut direct) = (BTreeSet::new(), BTreeSet::new());
     let all = 0..graph.len() as EventId;
     let mut seeded = false;
     for (thread, end) in slice.ends.clone().into_iter().enumerate() {
         let number = slice.by_thread[thread].len();
         match end {
             Next::Fault(own) if (own.kind, own.site) == (fault.kind, fault.site) => {
-                slice.explain(thread, number);
+                direct.extend(slice.explain(thread, number));
                 seeded = true;
             }
             Next::Blocked { wait, site } if fault.kind == FaultKind::Hang => {
@@ -48,6 +53,7 @@ pub fn depended(slice: &mut Slice, nodes: &Nodes, fault: &Fault) -> Selection {
                 let thread_events = slice.by_thread[thread].clone();
                 let read = |s: &&EventId| graph.event(**s).matters();
                 for id in thread_events.iter().rev().filter(read).take(reads) {
+                    subject.insert(*id);
                     let location = graph.event(*id).location;
                     for other in all.clone() {
                         if graph.event(other).location == location {
@@ -59,14 +65,14 @@ pub fn depended(slice: &mut Slice, nodes: &Nodes, fault: &Fault) -> Selection {
                         slice.explain_missing_write(other, at);
                     }
                 }
-                slice.explain(thread, number);
+                direct.extend(slice.explain(thread, number));
                 seeded = true;
             }
             // the explorer stopped the thread since the memory is not allocated
             Next::Event(label)
                 if fault.kind == FaultKind::Memory && Some(label.site) == fault.site =>
             {
-                slice.explain(thread, number);
+                direct.extend(slice.explain(thread, number));
                 seeded = true;
             }
             Next::Event(label) if fault.kind == FaultKind::Hang => waits.push(WaitingThread {
@@ -85,6 +91,7 @@ pub fn depended(slice: &mut Slice, nodes: &Nodes, fault: &Fault) -> Selection {
                 matches!(event.action, Action::Free { .. }) && fault.kind == FaultKind::Memory;
             if Some(event.site) == fault.site || ends {
                 slice.need(id);
+                subject.insert(id);
                 seeded = true;
             }
         }
@@ -110,6 +117,8 @@ pub fn depended(slice: &mut Slice, nodes: &Nodes, fault: &Fault) -> Selection {
         cycle,
         conflict: None,
         waits,
+        subject,
+        direct,
     }
 }
 
@@ -122,6 +131,8 @@ pub fn race(slice: &Slice, nodes: &Nodes, conflict: Option<(EventId, EventId)>) 
             cycle: Vec::new(),
             conflict: None,
             waits: Vec::new(),
+            subject: BTreeSet::new(),
+            direct: BTreeSet::new(),
         };
     };
     let mut edges = nodes.po.union(&nodes.rf);
@@ -139,6 +150,8 @@ pub fn race(slice: &Slice, nodes: &Nodes, conflict: Option<(EventId, EventId)>) 
         cycle: Vec::new(),
         conflict: Some((a, b)),
         waits: Vec::new(),
+        subject: BTreeSet::new(),
+        direct: BTreeSet::new(),
     }
 }
 

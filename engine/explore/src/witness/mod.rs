@@ -6,6 +6,7 @@ mod independence;
 mod minimise;
 mod nodes;
 mod render;
+mod setup;
 mod slice;
 mod value;
 

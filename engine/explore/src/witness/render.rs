@@ -7,10 +7,9 @@ use crate::witness::minimise::Selection;
 use crate::witness::nodes::{order, Nodes};
 use crate::witness::slice::Slice;
 use crate::witness::value::{Witness, WitnessEvent};
-use program::ir::arithmetic::sext;
+use program::ir::bits::sext;
 use program::ir::wide;
 use program::ir::Order;
-use program::memory::Named;
 use program::trace::report::LocationNames;
 use relation::cycle::{label, Edge};
 use relation::Relation;
@@ -31,12 +30,19 @@ impl<'a> Renderer<'a> {
         nodes: &'a Nodes<'a>,
         selection: Selection,
     ) -> Renderer<'a> {
-        let heap = selection.ids.iter().filter_map(|id| {
-            let at = slice.graph.event(*id).at()?;
-            let (base, extent) = source.sharing.extent(at.address)?;
-            (extent.named == Named::Heap).then_some(base)
+        let addresses = selection.ids.iter().flat_map(|id| {
+            let event = slice.graph.event(*id);
+            let written = match event.action {
+                Action::Write { value, .. } => value,
+                _ => event.value,
+            };
+            [event.at().map(|at| at.address), Some(written)]
         });
-        let names = LocationNames::new(source.program, heap.collect::<Vec<u64>>().into_iter());
+        let objects = addresses.flatten().filter_map(|address| {
+            let (base, extent) = source.sharing.extent(address)?;
+            Some((base, extent.named))
+        });
+        let names = LocationNames::new(source.program, objects);
         Renderer {
             source,
             slice,
@@ -68,7 +74,7 @@ impl<'a> Renderer<'a> {
         };
         match pointed {
             Some((base, extent)) if bits - base < extent.size.max(1) => {
-                format!("&{}", self.names.of(extent.named, base, bits - base, 1))
+                format!("&{}", self.names.of(extent.named, base, bits - base, 0))
             }
             _ => (sext(bits, 8 * size) as i64).to_string(),
         }

@@ -137,10 +137,11 @@ impl<'a> Slice<'a> {
         self.reach[&id].get(to).copied().unwrap_or(true)
     }
 
-    /// Adds what an event of that number, or the end, depends on.
-    pub fn explain(&mut self, thread: ThreadId, number: usize) {
+    /// Adds what an event of that number, or the end, depends on. Returns the events of the thread
+    /// itself among them, if they were not added before.
+    pub fn explain(&mut self, thread: ThreadId, number: usize) -> BTreeSet<EventId> {
         if !self.met.insert((thread, number)) {
-            return;
+            return BTreeSet::new();
         }
         let creator = self.graph.threads[thread].creator;
         if creator != NONE {
@@ -160,7 +161,8 @@ impl<'a> Slice<'a> {
         }
         let end = self.ends[thread].clone();
         self.leave_out(thread, &Property::Comes(number, &end), &mut required);
-        required.into_iter().for_each(|id| self.need(id));
+        required.iter().for_each(|id| self.need(*id));
+        required
     }
 
     /// Adds what prevents a thread from writing to a location again, as far as it can be
@@ -216,7 +218,9 @@ impl<'a> Slice<'a> {
         }
         match event.action {
             Action::Read { .. } if event.source != NONE => self.need(event.source),
-            Action::Join { thread } => self.explain(thread, self.by_thread[thread].len()),
+            Action::Join { thread } => {
+                self.explain(thread, self.by_thread[thread].len());
+            }
             _ => {}
         }
     }

@@ -169,14 +169,7 @@ impl InstructionReader<'_> {
         if self.cursor.is("#") || self.cursor.is("$") {
             self.cursor.step();
         }
-        let negative = self.cursor.eat("-");
-        match self.cursor.kind() {
-            TokenKind::Number(n) => {
-                self.cursor.step();
-                Ok(if negative { n.wrapping_neg() } else { n })
-            }
-            _ => Err(self.cursor.unexpected("a number")),
-        }
+        self.cursor.signed_number()
     }
 
     pub fn at_number(&self) -> bool {

@@ -11,12 +11,12 @@ use crate::memory::value::{Dep, Val};
 pub fn decide<W: Environment>(thread: &mut Thread, environment: &mut W, dep: Dep, exits: &[u32]) {
     if dep != 0 {
         thread.ctrl = environment.union(thread.ctrl, dep);
-        return;
     }
     if let Some(frame) = thread.frames.last() {
         for exit in exits {
             if let Some(round) = &mut thread.rounds[frame.rounds + *exit as usize] {
-                round.counted = true;
+                round.counted |= dep == 0;
+                round.decided |= environment.precedes(dep, round.entered);
             }
         }
     }
@@ -24,7 +24,18 @@ pub fn decide<W: Environment>(thread: &mut Thread, environment: &mut W, dep: Dep
 
 /// Takes an edge. At a loop's header, three kinds of loop are distinguished. A loop that returns to
 /// its header in the same state, without progress, waits for another thread. A loop whose end does
-/// not depend on shared values ends by itself. Any other loop is bounded.
+/// not depend on values that it reads from shared memory itself ends by itself. Any other loop is
+/// bounded.
+///
+/// A loop may be left unbounded whatever it does: the limits of events and of instructions hold
+/// inside it, so that one that does not end leaves the answer Unknown, and one that ends is explored
+/// to its end. What makes a bound useful is that each round of a loop can read other values than the
+/// last, so that executions with ever more rounds exist. A branch that leaves the loop on reads from
+/// before its entry, and on constants, is taken in the same round in each execution with these
+/// reads, unless the rounds choose. So is one on plain memory that the loop reads itself, as long as
+/// it does not synchronise with other threads: another value would be a race, which is an error. As
+/// soon as a round has no such branch, the earlier ones count too: a loop that starts with a read
+/// from before its entry and continues with reads of its own has the bound of any other.
 pub fn take<W: Environment>(
     program: &Program,
     limits: &Limits,
@@ -33,6 +44,7 @@ pub fn take<W: Environment>(
     edge: &Edge,
 ) -> Result<(), RunEnd> {
     let (epoch, reads, choices) = (thread.epoch, thread.reads.len(), thread.choices);
+    let now = environment.now(thread);
     match &edge.moves[..] {
         [] => {}
         [(dst, operand)] => thread.set(*dst, thread.get(*operand)),
@@ -69,6 +81,9 @@ pub fn take<W: Environment>(
                 reads,
                 count: 0,
                 counted: false,
+                decided: false,
+                entered: now,
+                waived: 0,
                 choices,
             });
             return Ok(());
@@ -87,6 +102,7 @@ pub fn take<W: Environment>(
         && !edge.moves.iter().any(is_unknown);
     let from = round.reads;
     let counted = std::mem::replace(&mut round.counted, false);
+    let decided = std::mem::replace(&mut round.decided, false);
     // another choice may be made each time
     let chosen = std::mem::replace(&mut round.choices, choices) != choices;
     round.epoch = epoch;
@@ -98,8 +114,10 @@ pub fn take<W: Environment>(
         thread.state = State::Spinning { site, from };
         return Ok(());
     }
-    if chosen || (!counted && !info.idle) {
-        round.count += 1;
+    if !chosen && !counted && decided {
+        round.waived += 1;
+    } else if chosen || (!counted && !info.idle) {
+        round.count += 1 + std::mem::take(&mut round.waived);
         if round.count > limits.loops {
             let message = format!("a loop iterates more than {} times", limits.loops);
             let mut end = RunEnd::at_limit("loops", message, Some(info.site));

@@ -51,6 +51,13 @@ pub trait Environment {
     fn control(&mut self, _t: &mut Thread, _reads: Dep) -> Result<(), Self::Interruption> {
         Ok(())
     }
+    /// The number of the thread's events so far.
+    fn now(&self, t: &Thread) -> u32;
+    /// Whether a use of an indeterminate value is an error; it is 0 otherwise.
+    fn refuses_undefined(&self) -> bool;
+    /// Whether the first `now` of the thread's events decide the values that are read in a set of
+    /// events.
+    fn precedes(&self, dep: Dep, now: u32) -> bool;
     fn load(
         &mut self,
         t: &mut Thread,

@@ -9,6 +9,8 @@ pub enum Outcome {
     Deadlock,
     Bound,
     Memory,
+    /// The use of an indeterminate value.
+    Uninitialised,
     /// The run needs something that the engine does not model.
     Unsupported,
 }
@@ -21,6 +23,7 @@ impl Outcome {
             Outcome::Deadlock => "deadlock",
             Outcome::Bound => "bound",
             Outcome::Memory => "memory",
+            Outcome::Uninitialised => "uninitialised",
             Outcome::Unsupported => "unsupported",
         }
     }

@@ -7,13 +7,14 @@ use super::outcome::{Limits, Outcome, RunEnd};
 use super::thread::{State, Thread};
 use super::unwind;
 use crate::ir::arithmetic;
+use crate::ir::bits::{mask, sext};
 use crate::ir::floats;
 use crate::ir::instruction::*;
 use crate::ir::program::Program;
 use crate::ir::wide;
 use crate::llvm::types::MAX_SIZE;
 use crate::memory::object::NewLocal;
-use crate::memory::value::Val;
+use crate::memory::value::{bytes_of, Val};
 
 /// Runs the thread's next instruction. On an error the run has ended.
 pub fn step<W: Environment>(
@@ -49,6 +50,7 @@ fn run<W: Environment>(
             match $operand {
                 Operand::Register(register) => thread.registers[base + register as usize],
                 Operand::Const(bits) => Val::constant(bits),
+                Operand::Undefined => Val::undefined(),
             }
         };
     }
@@ -56,6 +58,17 @@ fn run<W: Environment>(
         ($register:expr, $val:expr) => {{
             let value = $val;
             thread.registers[base + $register as usize] = value;
+        }};
+    }
+    /// A value of so many bits that is used: where it decides what happens, an indeterminate value is
+    /// an error.
+    macro_rules! used {
+        ($operand:expr, $bits:expr) => {{
+            let value = val!($operand);
+            if value.undefined != 0 && value.is_undefined($bits) {
+                undefined(environment)?;
+            }
+            value
         }};
     }
     match &inst.op {
@@ -69,16 +82,29 @@ fn run<W: Environment>(
             let (a, b) = (val!(*a), val!(*b));
             if op.is_division() {
                 environment.control(thread, b.dep)?;
-                if op.is_signed_division() && arithmetic::sext(b.bits, *bits) == u64::MAX {
+                if op.is_signed_division() && sext(b.bits, *bits) == u64::MAX {
                     environment.control(thread, a.dep)?;
                 }
             }
+            let indeterminate = match a.undefined | b.undefined {
+                0 => 0,
+                _ => match undefined_bytes(*op, a, b) {
+                    Some(bytes) => bytes & bytes_of(*bits),
+                    None if a.is_undefined(*bits) || b.is_undefined(*bits) => {
+                        undefined(environment)?;
+                        0
+                    }
+                    None => 0,
+                },
+            };
             let Some(result) = arithmetic::binary(*op, *bits, a.bits, b.bits) else {
                 return Err(RunEnd::new(Outcome::Memory, "division by zero", None).into());
             };
             // r ^ r keeps its dependency: herd and the hardware track registers, not values
             let dep = environment.union(a.dep, b.dep);
-            set!(*dst, Val { bits: result, dep });
+            let mut value = Val::new(result, dep);
+            value.undefined = indeterminate;
+            set!(*dst, value);
         }
         Op::Compare {
             predicate,
@@ -87,15 +113,15 @@ fn run<W: Environment>(
             a,
             b,
         } => {
-            let (a, b) = (val!(*a), val!(*b));
+            let (a, b) = (used!(*a, *bits), used!(*b, *bits));
             let dep = environment.union(a.dep, b.dep);
             let bits = u64::from(arithmetic::compare(*predicate, *bits, a.bits, b.bits));
-            set!(*dst, Val { bits, dep });
+            set!(*dst, Val::new(bits, dep));
         }
         Op::Unary { op, bits, dst, a } => {
-            let a = val!(*a);
+            let a = used!(*a, *bits);
             let bits = arithmetic::unary(*op, *bits, a.bits);
-            set!(*dst, Val { bits, dep: a.dep });
+            set!(*dst, Val::new(bits, a.dep));
         }
         Op::Overflow {
             op,
@@ -106,18 +132,23 @@ fn run<W: Environment>(
             a,
             b,
         } => {
-            let (a, b) = (val!(*a), val!(*b));
+            let (a, b) = (used!(*a, *bits), used!(*b, *bits));
             let dep = environment.union(a.dep, b.dep);
             let over = arithmetic::overflows(*op, *signed, *bits, a.bits, b.bits);
             let value = arithmetic::binary(*op, *bits, a.bits, b.bits).unwrap_or(0);
-            set!(*dst, Val { bits: value, dep });
-            let bits = u64::from(over);
-            set!(*flag, Val { bits, dep });
+            set!(*dst, Val::new(value, dep));
+            set!(*flag, Val::new(u64::from(over), dep));
         }
         Op::Sext { from, to, dst, a } => {
             let a = val!(*a);
-            let bits = arithmetic::mask(arithmetic::sext(a.bits, *from), *to);
-            set!(*dst, Val { bits, dep: a.dep });
+            let bits = mask(sext(a.bits, *from), *to);
+            let mut value = Val::new(bits, a.dep);
+            let own = bytes_of(*from);
+            value.undefined = a.undefined & own;
+            if value.undefined & !(own >> 1) != 0 {
+                value.undefined |= bytes_of(*to) & !own; // of its sign
+            }
+            set!(*dst, value);
         }
         Op::Convert {
             op,
@@ -126,26 +157,37 @@ fn run<W: Environment>(
             dst,
             a,
         } => {
-            let a = val!(*a);
+            let a = used!(*a, 64);
             let bits = floats::convert(*op, *from, *to, a.bits);
-            set!(*dst, Val { bits, dep: a.dep });
+            set!(*dst, Val::new(bits, a.dep));
         }
         Op::Pack { dst, low, high } => {
             let (low, high) = (val!(*low), val!(*high));
             let dep = environment.union(low.dep, high.dep);
             let bits = wide::from_halves(low.bits, high.bits);
-            set!(*dst, Val { bits, dep });
+            let mut value = Val::new(bits, dep);
+            if low.undefined & high.undefined == u8::MAX {
+                value.undefined = u8::MAX;
+            }
+            set!(*dst, value);
         }
         Op::Unpack { dst, a } => {
-            let Val { bits, dep } = val!(*a);
-            let (low, high) = wide::halves(bits);
-            set!(*dst, Val { bits: low, dep });
-            set!(*dst + 1, Val { bits: high, dep });
+            let whole = val!(*a);
+            let (low, high) = wide::halves(whole.bits);
+            set!(*dst, Val { bits: low, ..whole });
+            set!(
+                *dst + 1,
+                Val {
+                    bits: high,
+                    ..whole
+                }
+            );
         }
         Op::Copy { bits, dst, a } => {
             let a = val!(*a);
-            let bits = arithmetic::mask(a.bits, *bits);
-            set!(*dst, Val { bits, dep: a.dep });
+            let mut value = Val::new(mask(a.bits, *bits), a.dep);
+            value.undefined = a.undefined & bytes_of(*bits);
+            set!(*dst, value);
         }
         Op::Select {
             dst,
@@ -153,15 +195,14 @@ fn run<W: Environment>(
             a,
             b,
         } => {
-            let condition = val!(*condition);
+            let condition = used!(*condition, 1);
             let chosen = if condition.bits & 1 == 1 {
                 val!(*a)
             } else {
                 val!(*b)
             };
             let dep = environment.union(condition.dep, chosen.dep);
-            let bits = chosen.bits;
-            set!(*dst, Val { bits, dep });
+            set!(*dst, Val { dep, ..chosen });
         }
         Op::Gep {
             dst,
@@ -172,11 +213,11 @@ fn run<W: Environment>(
             let base = val!(*base);
             let mut value = Val {
                 bits: base.bits.wrapping_add(*offset),
-                dep: base.dep,
+                ..base
             };
             for (index, bits, stride) in scaled {
-                let index = val!(*index);
-                let distance = arithmetic::sext(index.bits, *bits).wrapping_mul(*stride);
+                let index = used!(*index, *bits);
+                let distance = sext(index.bits, *bits).wrapping_mul(*stride);
                 value.bits = value.bits.wrapping_add(distance);
                 value.dep = environment.union(value.dep, index.dep);
             }
@@ -214,15 +255,22 @@ fn run<W: Environment>(
             address,
             access,
         } => {
-            let mut value = environment.load(thread, val!(*address), access)?;
-            value.bits = arithmetic::mask(value.bits, access.bits);
+            let mut value = environment.load(thread, used!(*address, 64), access)?;
+            value.bits = mask(value.bits, access.bits);
             set!(*dst, value);
         }
         Op::Store {
             value,
             address,
             access,
-        } => environment.store(thread, val!(*address), val!(*value), access)?,
+        } => {
+            let address = used!(*address, 64);
+            let value = match access.order {
+                Order::Na => val!(*value), // perhaps a member of a structure that is copied
+                _ => used!(*value, access.bits),
+            };
+            environment.store(thread, address, value, access)?;
+        }
         Op::Rmw {
             dst,
             op,
@@ -230,7 +278,13 @@ fn run<W: Environment>(
             value,
             access,
         } => {
-            let value = environment.rmw(thread, val!(*address), *op, val!(*value), access)?;
+            let value = environment.rmw(
+                thread,
+                used!(*address, 64),
+                *op,
+                used!(*value, access.bits),
+                access,
+            )?;
             set!(*dst, value);
         }
         Op::Cas {
@@ -244,9 +298,9 @@ fn run<W: Environment>(
             failure,
         } => {
             let cas = Cas {
-                address: val!(*address),
-                expected: val!(*expected),
-                desired: val!(*desired),
+                address: used!(*address, 64),
+                expected: used!(*expected, access.bits),
+                desired: used!(*desired, access.bits),
                 weak: *weak,
                 failure: *failure,
             };
@@ -254,8 +308,7 @@ fn run<W: Environment>(
             set!(*dst, value);
             // success depends on the value read and on the one expected
             let dep = environment.union(value.dep, cas.expected.dep);
-            let bits = u64::from(success);
-            set!(*flag, Val { bits, dep });
+            set!(*flag, Val::new(u64::from(success), dep));
         }
         Op::Fence {
             order: Order::Na, ..
@@ -276,7 +329,7 @@ fn run<W: Environment>(
             otherwise,
             exits,
         } => {
-            let condition = val!(*condition);
+            let condition = used!(*condition, 1);
             environment.require(condition.dep)?;
             decide(thread, environment, condition.dep, exits);
             let edge = if condition.bits & 1 == 1 {
@@ -292,7 +345,7 @@ fn run<W: Environment>(
             default,
             exits,
         } => {
-            let value = val!(*value);
+            let value = used!(*value, 64);
             environment.require(value.dep)?;
             decide(thread, environment, value.dep, exits);
             let edge = cases
@@ -312,7 +365,7 @@ fn run<W: Environment>(
             let target = match callee {
                 Callee::Direct(id) => *id,
                 Callee::Through(operand) => {
-                    let target = val!(*operand);
+                    let target = used!(*operand, 64);
                     environment.require(target.dep)?;
                     thread.ctrl = environment.union(thread.ctrl, target.dep);
                     match program.function_at(target.bits) {
@@ -349,10 +402,13 @@ fn run<W: Environment>(
             write_site,
             private,
         } => {
-            let args: Vec<Val> = args.iter().map(|a| val!(*a)).collect();
+            let mut given = Vec::with_capacity(args.len());
+            for operand in args {
+                given.push(used!(*operand, 64));
+            }
             let call = ExternCall {
                 function: *function,
-                args: &args,
+                args: &given,
                 site: *site,
                 write_site: *write_site,
                 private: *private,
@@ -407,6 +463,52 @@ fn run<W: Environment>(
     }
     thread.frames[top].pc += 1;
     Ok(())
+}
+
+/// An indeterminate value is used: undefined behaviour (C11, 6.3.2.1p2).
+fn undefined<W: Environment>(environment: &W) -> Result<(), RunEnd> {
+    match environment.refuses_undefined() {
+        true => {
+            let message = "use of an uninitialised variable";
+            Err(RunEnd::new(Outcome::Uninitialised, message, None))
+        }
+        false => Ok(()),
+    }
+}
+
+/// The bytes of a result that are indeterminate, for the operators by which a compiler takes members
+/// out of a value and puts them in; None for those that use the values. A byte with some determinate
+/// bits counts as determinate, so that bit-fields may be initialised one by one.
+fn undefined_bytes(op: BinOp, a: Val, b: Val) -> Option<u8> {
+    let with = |byte: u64, value: Val| {
+        let bytes = value.bits.to_le_bytes();
+        let equal = (0..8).filter(|k| u64::from(bytes[*k]) == byte);
+        equal.fold(0, |set, k| set | 1 << k) & !value.undefined
+    };
+    let shifted = |by: u32, shift: fn(u8, u32) -> u8| {
+        let whole = shift(a.undefined, by / 8);
+        match by % 8 {
+            0 => whole,
+            _ => whole & shift(a.undefined, by / 8 + 1),
+        }
+    };
+    let by = (b.bits & 63) as u32;
+    match op {
+        // indeterminate where both are, or where the other one decides nothing
+        BinOp::And => Some(
+            a.undefined & (b.undefined | with(0xff, b))
+                | b.undefined & (a.undefined | with(0xff, a)),
+        ),
+        BinOp::Or => Some(
+            a.undefined & (b.undefined | with(0, b)) | b.undefined & (a.undefined | with(0, a)),
+        ),
+        BinOp::Xor => Some(a.undefined | b.undefined),
+        BinOp::Shl if b.undefined == 0 => Some(shifted(by, |m, n| m.checked_shl(n).unwrap_or(0))),
+        BinOp::Lshr | BinOp::Ashr if b.undefined == 0 => {
+            Some(shifted(by, |m, n| m.checked_shr(n).unwrap_or(0)))
+        }
+        _ => None,
+    }
 }
 
 /// The start function of a thread has returned, or the thread exits: the destructors of its

@@ -49,6 +49,12 @@ pub struct Round {
     /// In this iteration a branch could have left the loop, on a value that depends on no shared
     /// read.
     pub counted: bool,
+    /// The same, on a value that depends on no shared read since the loop was entered.
+    pub decided: bool,
+    /// When the loop was entered; see `Environment::now`.
+    pub entered: u32,
+    /// The number of iterations that were decided, and not counted in `count`.
+    pub waived: u32,
     /// How many choices the thread had made.
     pub choices: u64,
 }
@@ -241,6 +247,7 @@ impl Thread {
     pub fn get(&self, operand: Operand) -> Val {
         match (operand, self.frames.last()) {
             (Operand::Const(bits), _) => Val::constant(bits),
+            (Operand::Undefined, _) => Val::undefined(),
             (Operand::Register(register), Some(frame)) => {
                 self.registers[frame.registers + register as usize]
             }

@@ -1,5 +1,5 @@
 //! Integer arithmetic at any width up to 64 bits; values are zero-extended.
-pub use crate::ir::bits::{mask, sext};
+use crate::ir::bits::{mask, sext};
 use crate::ir::floats;
 use crate::ir::instruction::{BinOp, Predicate, RmwOp, Unary};
 use crate::ir::wide;

@@ -8,6 +8,8 @@ pub type FuncId = u32;
 pub enum Operand {
     Register(Register),
     Const(u64),
+    /// LLVM's undef and poison: the value of a variable that was not initialised.
+    Undefined,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

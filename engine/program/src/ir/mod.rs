@@ -1,6 +1,7 @@
 //! The [`Program`] that is interpreted: flat code over numbered registers, the sites of its memory
 //! operations, their memory orders, the names of variables and their members.
 
+pub mod allocation;
 pub mod arithmetic;
 pub mod bits;
 pub mod exceptions;

@@ -2,6 +2,7 @@
 //!
 //! Global and function addresses are fixed when the program is lowered, so an address constant is
 //! a number like any other, and the same in every run.
+use super::allocation::Allocation;
 use super::exceptions::Exceptions;
 use super::instruction::{FuncId, Inst, Register, SiteId};
 use super::shapes::Shapes;
@@ -83,6 +84,8 @@ pub struct Program {
     pub sites: Vec<Site>,
     pub calls: Vec<Call>,
     pub shapes: Shapes,
+    /// What calls that allocate memory allocate, by their sites, where the type is known.
+    pub allocations: rustc_hash::FxHashMap<SiteId, Allocation>,
     pub main: FuncId,
     /// The types of exceptions that are thrown or handled.
     pub exceptions: Exceptions,

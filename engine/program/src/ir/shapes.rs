@@ -48,7 +48,19 @@ const OPAQUE: [&str; 13] = [
     "thread",
 ];
 
-const MAX_DEPTH: u32 = 32;
+/// Tags of types that another one stands behind.
+const ALIASES: [&str; 5] = [
+    "DW_TAG_typedef",
+    "DW_TAG_const_type",
+    "DW_TAG_volatile_type",
+    "DW_TAG_restrict_type",
+    "DW_TAG_atomic_type",
+];
+
+/// The size in bits of an array that is declared without one, at the end of a structure.
+const FLEXIBLE: u64 = 1 << 48;
+
+pub const MAX_DEPTH: u32 = 32;
 
 impl Shapes {
     /// Reads the type `id` of the metadata, once.
@@ -76,11 +88,7 @@ impl Shapes {
                 return Shape::Whole;
             }
             match node.text("tag") {
-                "DW_TAG_typedef"
-                | "DW_TAG_const_type"
-                | "DW_TAG_volatile_type"
-                | "DW_TAG_restrict_type"
-                | "DW_TAG_atomic_type" => match node.node("baseType") {
+                tag if ALIASES.contains(&tag) => match node.node("baseType") {
                     Some(base) => id = base,
                     None => return Shape::Leaf,
                 },
@@ -113,7 +121,9 @@ impl Shapes {
             let Some(base) = node.node("baseType") else {
                 continue;
             };
+            let array = metadata.get(base).map(|n| n.text("tag")) == Some("DW_TAG_array_type");
             let size = match node.int("size") {
+                0 if array => FLEXIBLE,
                 0 => size_of(metadata, base),
                 bits => bits,
             };
@@ -149,13 +159,37 @@ impl Shapes {
         }
     }
 
+    /// A type that has another one as its only known part.
+    pub fn within(&mut self, part: usize, name: &str, offset: u64, size: u64) -> usize {
+        self.list.push(Shape::Struct(vec![Member {
+            name: name.to_owned(),
+            offset,
+            size,
+            shape: part,
+            bits: false,
+        }]));
+        self.list.len() - 1
+    }
+
+    /// Whether the last member is an array without a size.
+    pub fn is_flexible(&self, shape: usize) -> bool {
+        match &self.list[shape] {
+            Shape::Struct(members) => members.last().is_some_and(|m| m.size == FLEXIBLE / 8),
+            _ => false,
+        }
+    }
+
     /// The name of the part of `root` at `offset` that contains an access of `size` bytes; a part
     /// without a name (in a union, a bit-field or padding) is `+offset` from the last named part.
+    /// With size 0, the name is that of the largest part that begins there.
     pub fn name(&self, root: &str, shape: Option<usize>, offset: u64, size: u64) -> String {
         let mut name = root.to_string();
         let mut rest = offset;
         let mut next = shape;
         for _ in 0..MAX_DEPTH {
+            if (rest, size) == (0, 0) {
+                break;
+            }
             match next.map(|index| &self.list[index]) {
                 Some(Shape::Struct(members)) => {
                     let member = members
@@ -203,8 +237,24 @@ impl Shapes {
     }
 }
 
+/// The type behind typedefs and qualifiers, and its first name.
+pub fn resolved<'a>(metadata: &Metadata<'a>, id: u32) -> Option<(u32, &'a str)> {
+    let (mut id, mut name) = (id, "");
+    for _ in 0..MAX_DEPTH {
+        let node = metadata.get(id)?;
+        if name.is_empty() {
+            name = node.text("name");
+        }
+        if !ALIASES.contains(&node.text("tag")) {
+            return Some((id, name));
+        }
+        id = node.node("baseType")?;
+    }
+    None
+}
+
 /// Size in bits, through typedefs and qualifiers.
-fn size_of(metadata: &Metadata, id: u32) -> u64 {
+pub fn size_of(metadata: &Metadata, id: u32) -> u64 {
     let mut id = id;
     for _ in 0..MAX_DEPTH {
         let Some(node) = metadata.get(id) else {

@@ -50,12 +50,12 @@ pub fn perform<'p, L: Library<'p>>(
             BytesOp::Memchr => None,
         };
         if let Some(bits) = found {
-            return Ok(Val { bits, dep });
+            return Ok(Val::new(bits, dep));
         }
     }
     let bits = match op {
         BytesOp::Strnlen => most,
         _ => 0,
     };
-    Ok(Val { bits, dep })
+    Ok(Val::new(bits, dep))
 }

@@ -39,7 +39,7 @@ pub fn call<'p, L: Library<'p>>(
         Extern::MutexTrylock => {
             let (locked, now) = l.try_lock(t, call)?;
             let bits = if locked { 0 } else { arg(1).bits };
-            Ok(Flow::Value(Val { bits, dep: now.dep }))
+            Ok(Flow::Value(Val::new(bits, now.dep)))
         }
         Extern::MutexUnlock => {
             l.unlock(t, call)?;
@@ -109,7 +109,7 @@ pub fn call<'p, L: Library<'p>>(
             let second = l.either(t, call)?;
             let dep = l.chosen(t, call, second);
             let bits = arg(usize::from(second)).bits;
-            Ok(Flow::Value(Val { bits, dep }))
+            Ok(Flow::Value(Val::new(bits, dep)))
         }
         Extern::Bytes(op) => Ok(Flow::Value(bytes::perform(l, t, call, op)?)),
         Extern::ThreadSelf

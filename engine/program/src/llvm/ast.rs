@@ -33,6 +33,8 @@ pub struct Function<'a> {
     pub dbg: Option<u32>,
     /// alloca → its variable, from `#dbg_declare`
     pub variables: Vec<(&'a str, u32)>,
+    /// register → a variable that has its value, from `#dbg_value`; in the order of the text
+    pub values: Vec<(&'a str, u32)>,
 }
 
 #[derive(Debug)]
@@ -46,6 +48,8 @@ pub struct Inst<'a> {
     pub result: Option<&'a str>,
     pub kind: InstKind<'a>,
     pub dbg: Option<u32>,
+    /// The type that a `new` expression allocates.
+    pub allocated: Option<u32>,
     pub line: u32,
 }
 

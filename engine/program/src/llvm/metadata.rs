@@ -109,7 +109,7 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    fn file(&self, node: &Node<'a>) -> String {
+    pub fn file(&self, node: &Node<'a>) -> String {
         node.node("file")
             .and_then(|id| self.get(id))
             .map(|f| f.text("filename").to_string())
@@ -175,7 +175,7 @@ pub fn is_system(file: &str) -> bool {
 }
 
 /// A name without its template arguments.
-fn plain(name: &str) -> &str {
+pub fn plain(name: &str) -> &str {
     match name.find('<') {
         Some(at) if name.ends_with('>') && !name.starts_with("operator") => &name[..at],
         _ => name,

@@ -2,7 +2,7 @@
 use crate::error::Result;
 use crate::llvm::ast::{Block, Clause, Function, Inst, InstKind, Typed, Value};
 use crate::llvm::lexer::Token;
-use crate::llvm::parser::Parser;
+use crate::llvm::parser::{Attached, Parser};
 
 impl<'a> Parser<'a> {
     /// A body whose `{` is read.
@@ -69,13 +69,17 @@ impl<'a> Parser<'a> {
         Some(name)
     }
 
-    /// `#dbg_declare(ptr %x, !12, …)` says which variable an alloca holds.
+    /// `#dbg_declare(ptr %x, !12, …)` says which variable an alloca holds, `#dbg_value` which one
+    /// has the value of a register.
     fn record(&mut self, record: &str, function: &mut Function<'a>) {
-        if let ("dbg_declare", Token::Local(name), Token::Meta(variable)) =
-            (record, self.peek_at(2), self.peek_at(4))
-        {
-            if let Ok(variable) = variable.parse() {
-                function.variables.push((name, variable));
+        if let (Token::Local(name), Token::Meta(variable)) = (self.peek_at(2), self.peek_at(4)) {
+            let records = match record {
+                "dbg_declare" => Some(&mut function.variables),
+                "dbg_value" => Some(&mut function.values),
+                _ => None,
+            };
+            if let (Some(records), Ok(variable)) = (records, variable.parse()) {
+                records.push((name, variable));
             }
         }
         self.finish();
@@ -93,11 +97,12 @@ impl<'a> Parser<'a> {
             return self.fail("an instruction");
         };
         let kind = self.operation(opcode)?;
-        let dbg = self.finish();
+        let Attached { dbg, allocated } = self.finish();
         Ok(Inst {
             result,
             kind,
             dbg,
+            allocated,
             line,
         })
     }

@@ -34,6 +34,13 @@ pub fn parse(text: &str) -> Result<Module<'_>> {
     Ok(parser.module)
 }
 
+/// The metadata of an instruction that is used: `!dbg` and `!heapallocsite`.
+#[derive(Default)]
+pub struct Attached {
+    pub dbg: Option<u32>,
+    pub allocated: Option<u32>,
+}
+
 impl<'a> Parser<'a> {
     pub fn peek(&self) -> Token<'a> {
         self.tokens[self.at].token
@@ -136,17 +143,20 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Skips to the next line, keeping a `!dbg` that is met.
-    pub fn finish(&mut self) -> Option<u32> {
-        let mut dbg = None;
+    /// Skips to the next line; returns the metadata attached to the statement.
+    pub fn finish(&mut self) -> Attached {
+        let mut attached = Attached::default();
         while !self.at_line_start() && self.peek() != Token::End {
-            if self.next() == Token::Meta("dbg") {
-                if let Token::Meta(id) = self.peek() {
-                    dbg = id.parse().ok();
-                }
+            let place = match self.next() {
+                Token::Meta("dbg") => &mut attached.dbg,
+                Token::Meta("heapallocsite") => &mut attached.allocated,
+                _ => continue,
+            };
+            if let Token::Meta(id) = self.peek() {
+                *place = id.parse().ok();
             }
         }
-        dbg
+        attached
     }
 
     fn top(&mut self) -> Result<()> {
@@ -310,6 +320,7 @@ impl<'a> Parser<'a> {
             blocks: Vec::new(),
             dbg: None,
             variables: Vec::new(),
+            values: Vec::new(),
         };
         // unnamed parameters and blocks are numbered together (LangRef, "Identifiers")
         while !self.eat(b')') {

@@ -1,5 +1,6 @@
 //! Lowers calls: of the program's functions, of the library, of LLVM's intrinsics.
 use crate::error::{Error, Result};
+use crate::ir::allocation::Allocation;
 use crate::ir::exceptions::selector;
 use crate::ir::instruction::*;
 use crate::ir::sites::{DESTROY, INIT};
@@ -150,6 +151,21 @@ impl<'a> Lower<'_, '_, 'a> {
         Ok(out)
     }
 
+    /// Records the type of what a call allocates, if it is known.
+    fn allocation(&mut self, inst: &Inst<'a>, site: SiteId) {
+        let values = self.function.values.iter();
+        let variables = values.filter(|(name, _)| Some(*name) == inst.result);
+        let program = &mut self.l.program;
+        let found = Allocation::read(
+            &self.l.module.metadata,
+            &mut program.shapes,
+            inst.allocated,
+            inst.dbg,
+            variables.map(|(_, variable)| *variable),
+        );
+        program.allocations.extend(found.map(|found| (site, found)));
+    }
+
     pub fn external(
         &mut self,
         inst: &Inst<'a>,
@@ -159,6 +175,10 @@ impl<'a> Lower<'_, '_, 'a> {
         args: Vec<Operand>,
     ) {
         let site = self.site(inst, kind, order);
+        use Extern::{AlignedAlloc, Calloc, Malloc, Realloc};
+        if let Malloc | Calloc | Realloc | AlignedAlloc = function {
+            self.allocation(inst, site);
+        }
         let op = Op::Extern {
             function,
             args,
@@ -280,19 +300,6 @@ impl<'a> Lower<'_, '_, 'a> {
             "strcmp" => (Bytes(BytesOp::Strcmp), "R", Order::Na, given),
             "strncmp" => (Bytes(BytesOp::Strncmp), "R", Order::Na, given),
             "strchr" => (Bytes(BytesOp::Strchr), "R", Order::Na, given),
-            "pthread_cond_timedwait" | "pthread_cond_clockwait" | "cnd_timedwait" => {
-                // a wait that may end at any time, and for no reason
-                let timeout = if name.starts_with("cnd") { 4 } else { 110 };
-                let mutex = vec![arg(1)];
-                self.external(inst, MutexUnlock, "unlock", Order::Rel, mutex.clone());
-                self.external(inst, MutexLock, "lock", Order::Acq, mutex);
-                (
-                    Either,
-                    "call",
-                    Order::Na,
-                    vec![Operand::Const(timeout), zero],
-                )
-            }
             name if cxx::waits_for_some_time(name) && given.len() > 1 => {
                 // the lock holds the mutex first; timeout is 1, no_timeout 0
                 let mutex = self.temporary(1);

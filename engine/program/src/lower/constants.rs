@@ -6,6 +6,7 @@
 //! *all* its operands are constants, so `r & 0` keeps its dependency on r.
 use crate::error::{Error, Result};
 use crate::ir::arithmetic;
+use crate::ir::bits::{mask, sext};
 use crate::llvm::ast::{Function, Inst, InstKind, Typed, Value};
 use crate::llvm::types::{TypeId, Types};
 use crate::lower::opcodes::{binary_op, predicate_of};
@@ -163,9 +164,9 @@ impl<'m, 'a> Folded<'m, 'a> {
             }
             InstKind::Cast { op, value, to } => Some(match (typed(value)?, *op, width(*to)) {
                 (Some(bits), "sext", Some(to)) => {
-                    width(value.0).map(|from| arithmetic::mask(arithmetic::sext(bits, from), to))
+                    width(value.0).map(|from| mask(sext(bits, from), to))
                 }
-                (Some(bits), "trunc" | "zext", Some(to)) => Some(arithmetic::mask(bits, to)),
+                (Some(bits), "trunc" | "zext", Some(to)) => Some(mask(bits, to)),
                 _ => None,
             }),
             InstKind::Freeze(value) => typed(value),
@@ -194,7 +195,7 @@ impl<'m, 'a> Folded<'m, 'a> {
 
     fn bits(&self, bits: u32, value: &Value<'a>) -> Option<Known> {
         match value {
-            Value::Int(value) => Some(Some(arithmetic::mask(*value as u64, bits))),
+            Value::Int(value) => Some(Some(mask(*value as u64, bits))),
             Value::Null | Value::Zero => Some(Some(0)),
             Value::Local(name) => self.values.get(name).copied(),
             _ => Some(None),

@@ -100,6 +100,8 @@ pub fn prints(name: &str) -> bool {
 }
 
 /// Whether a function is `wait_for` or `wait_until` of a condition variable, without a predicate.
+/// Their bodies read a clock before they wait: with these, a loop around them would change something
+/// in every iteration, and would not be a wait loop.
 pub fn waits_for_some_time(name: &str) -> bool {
     let member = name.strip_prefix("_ZNSt3__118condition_variable");
     let timed = |m: &str| m.starts_with("8wait_for") || m.starts_with("10wait_until");

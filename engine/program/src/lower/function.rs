@@ -1,5 +1,6 @@
 //! Lowers one function: SSA names become registers, blocks become flat code.
 use crate::error::{Error, ErrorKind, Result};
+use crate::ir::bits::sext;
 use crate::ir::instruction::*;
 use crate::ir::program::*;
 use crate::ir::sites;
@@ -23,7 +24,7 @@ struct Registers {
 
 pub struct Lower<'l, 'm, 'a> {
     pub l: &'l mut Lowering<'m, 'a>,
-    function: &'m Function<'a>,
+    pub(super) function: &'m Function<'a>,
     values: FxHashMap<&'a str, Registers>,
     /// Values of types that are not supported, in code that need not run.
     refused: FxHashSet<&'a str>,
@@ -281,7 +282,11 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             },
             Value::Zero | Value::Undef => {
                 let count = self.l.module.types.scalars(ty)?.len();
-                Ok(vec![Operand::Const(0); count])
+                let each = match value {
+                    Value::Undef => Operand::Undefined,
+                    _ => Operand::Const(0),
+                };
+                Ok(vec![each; count])
             }
             Value::Int(value) if self.is_wide(ty) => Ok(vec![
                 Operand::Const(*value as u64),
@@ -455,7 +460,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             };
             match operand {
                 Operand::Const(index) => {
-                    let index = crate::ir::arithmetic::sext(index, bits);
+                    let index = sext(index, bits);
                     offset = offset.wrapping_add(index.wrapping_mul(stride));
                 }
                 operand => scaled.push((operand, bits, stride)),

@@ -2,6 +2,7 @@
 //! reachable functions.
 use crate::error::{Error, Result};
 use crate::ir::arithmetic;
+use crate::ir::bits::{mask, sext};
 use crate::ir::exceptions::TypeKind;
 use crate::ir::instruction::{FuncId, TypeInfoId};
 use crate::ir::program::{Global, Program, FUNCTION_BASE};
@@ -245,11 +246,11 @@ impl<'m, 'a> Lowering<'m, 'a> {
     pub fn constant(&mut self, ty: TypeId, value: &Value<'a>) -> Result<u64> {
         let bits = self.module.types.bits(ty)?;
         Ok(match value {
-            Value::Int(value) => arithmetic::mask(*value as u64, bits),
+            Value::Int(value) => mask(*value as u64, bits),
             Value::Null | Value::Zero | Value::Undef => 0,
             Value::Global(name) => self.address(name)?,
             Value::Float(text) => float_bits(text, bits)?,
-            Value::Expr(expr) => arithmetic::mask(self.expression(expr)?, bits),
+            Value::Expr(expr) => mask(self.expression(expr)?, bits),
             _ => return Err(Error::invalid("constant does not fit its type")),
         })
     }
@@ -313,7 +314,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
                 let mut ty = *source;
                 for (k, (index_ty, index)) in indices.iter().enumerate() {
                     let bits = self.module.types.bits(*index_ty)?;
-                    let index = arithmetic::sext(self.constant(*index_ty, index)?, bits);
+                    let index = sext(self.constant(*index_ty, index)?, bits);
                     let offset = if k == 0 {
                         self.module.types.stride(ty)?.wrapping_mul(index)
                     } else {
@@ -329,7 +330,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
                 let from = self.module.types.bits(value.0)?;
                 let bits = self.constant(value.0, &value.1)?;
                 match *op {
-                    "sext" => Ok(arithmetic::sext(bits, from)),
+                    "sext" => Ok(sext(bits, from)),
                     "trunc" | "zext" | "ptrtoint" | "ptrtoaddr" | "inttoptr" | "bitcast"
                     | "addrspacecast" => Ok(bits),
                     op => Err(Error::unsupported(format!("the constant expression {op}"))),

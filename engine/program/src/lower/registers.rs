@@ -4,7 +4,7 @@ use crate::ir::instruction::{Callee, Op, Operand, Register};
 pub fn register(operand: Operand) -> Option<Register> {
     match operand {
         Operand::Register(register) => Some(register),
-        Operand::Const(_) => None,
+        Operand::Const(_) | Operand::Undefined => None,
     }
 }
 

@@ -3,6 +3,7 @@
 //! An address includes the thread that allocated the object, and is the same in every run that
 //! allocates in the same order. Heap addresses are never reused, so every use after free is found
 //! (and ABA by reuse does not occur). Clones share everything until it is written.
+use crate::ir::instruction::SiteId;
 use crate::ir::program::Program;
 use crate::ir::wide;
 use crate::memory::hash::mixed;
@@ -161,8 +162,17 @@ impl Memory {
         self.arenas.len() / 3
     }
 
-    pub fn allocate(&mut self, thread: usize, size: u64, align: u64, zeroed: bool) -> u64 {
-        self.add(1 + 3 * thread, size, align, Named::Heap, zeroed, false)
+    /// `site` is that of the call that allocates.
+    pub fn allocate(
+        &mut self,
+        thread: usize,
+        size: u64,
+        align: u64,
+        zeroed: bool,
+        site: SiteId,
+    ) -> u64 {
+        let named = Named::Heap(site, size);
+        self.add(1 + 3 * thread, size, align, named, zeroed, false)
     }
 
     pub fn push_local(&mut self, thread: usize, local: &NewLocal) -> u64 {
@@ -227,7 +237,7 @@ impl Memory {
     pub fn free(&mut self, address: u64) -> Result<(), Fault> {
         let place = self.locate(address)?;
         let object = self.object(place);
-        if !matches!(object.named, Named::Heap) || object.base != address {
+        if !matches!(object.named, Named::Heap(..)) || object.base != address {
             return Err("free of a pointer that malloc did not return".to_string());
         }
         if object.freed {
@@ -362,10 +372,8 @@ impl Memory {
             };
             let low = self.read_with(place, 8, union);
             let high = self.read_with(rest, 8, union);
-            return Val {
-                bits: wide::from_halves(low.bits, high.bits),
-                dep: union(low.dep, high.dep),
-            };
+            let bits = wide::from_halves(low.bits, high.bits);
+            return Val::new(bits, union(low.dep, high.dep));
         }
         let object = self.object(place);
         let mut value = Val::default();
@@ -411,15 +419,25 @@ impl Memory {
                 offset: place.offset + 8,
                 ..place
             };
-            let dep = value.dep;
-            let changed = self.write(place, 8, Val { bits: low, dep });
-            return changed ^ self.write(rest, 8, Val { bits: high, dep });
+            let changed = self.write(place, 8, Val { bits: low, ..value });
+            return changed
+                ^ self.write(
+                    rest,
+                    8,
+                    Val {
+                        bits: high,
+                        ..value
+                    },
+                );
         }
         let object = self.object_mut(place);
         let mut changed = 0;
         for k in 0..u64::from(size.min(8)) {
             let byte = (value.bits >> (8 * k)) as u8;
-            changed ^= object.set_byte(place.offset + k, byte, value.dep);
+            changed ^= match value.undefined >> k & 1 {
+                1 => object.unset_byte(place.offset + k),
+                _ => object.set_byte(place.offset + k, byte, value.dep),
+            };
         }
         if object.idle {
             self.idle ^= changed;

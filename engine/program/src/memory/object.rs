@@ -10,6 +10,8 @@ const CHUNK: usize = 128;
 pub struct Chunk {
     bytes: [u8; CHUNK],
     written: u128,
+    /// The bytes that became indeterminate.
+    unset: u128,
     deps: Option<Box<[Dep; CHUNK]>>,
 }
 
@@ -18,7 +20,8 @@ pub struct Chunk {
 pub enum Named {
     Nothing,
     Global(u32),
-    Heap,
+    /// Allocated by the call at that site; the size in bytes.
+    Heap(SiteId, u64),
     Local(u32),
     ThreadLocal(u32),
 }
@@ -87,6 +90,7 @@ impl Object {
             Arc::new(Chunk {
                 bytes: [0; CHUNK],
                 written: 0,
+                unset: 0,
                 deps: None,
             })
         });
@@ -95,6 +99,7 @@ impl Object {
         let changed = mixed(address, chunk.bytes[at]) ^ mixed(address, byte);
         chunk.bytes[at] = byte;
         chunk.written |= 1 << at;
+        chunk.unset &= !(1 << at);
         if dep != 0 {
             chunk.deps.get_or_insert_with(|| Box::new([0; CHUNK]))[at] = dep;
         } else if let Some(deps) = &mut chunk.deps {
@@ -103,13 +108,29 @@ impl Object {
         changed
     }
 
+    /// A byte becomes indeterminate; returns how the hash of memory changes.
+    pub fn unset_byte(&mut self, offset: u64) -> u64 {
+        let changed = self.set_byte(offset, 0, 0);
+        if let Some(Some(chunk)) = self.chunks.get_mut(offset as usize / CHUNK) {
+            let chunk = Arc::make_mut(chunk);
+            chunk.written &= !(1 << (offset as usize % CHUNK));
+            chunk.unset |= 1 << (offset as usize % CHUNK);
+        }
+        changed
+    }
+
     /// Whether some of the bytes are initialised.
     pub fn is_written(&self, offset: u64, size: u32) -> bool {
-        self.zeroed
-            || (offset..offset + u64::from(size)).any(|offset| {
-                let (chunk, at) = (offset as usize / CHUNK, offset as usize % CHUNK);
-                matches!(self.chunks.get(chunk), Some(Some(c)) if c.written >> at & 1 == 1)
-            })
+        (offset..offset + u64::from(size)).any(|offset| {
+            let (chunk, at) = (offset as usize / CHUNK, offset as usize % CHUNK);
+            match self.chunks.get(chunk) {
+                Some(Some(c)) => match self.zeroed {
+                    true => c.unset >> at & 1 == 0,
+                    false => c.written >> at & 1 == 1,
+                },
+                _ => self.zeroed,
+            }
+        })
     }
 
     /// The bytes in chunks, with their addresses.
@@ -132,6 +153,7 @@ pub fn chunks(image: &[u8]) -> Vec<Option<Arc<Chunk>>> {
             Some(Arc::new(Chunk {
                 bytes,
                 written: u128::MAX,
+                unset: 0,
                 deps: None,
             }))
         })

@@ -15,11 +15,42 @@ pub struct Val {
     pub bits: u64,
     /// The reads of its own thread that the value is computed from.
     pub dep: Dep,
+    /// The bytes that are indeterminate: a bit for each, the lowest first.
+    pub undefined: u8,
 }
 
 impl Val {
+    pub fn new(bits: u64, dep: Dep) -> Val {
+        Val {
+            bits,
+            dep,
+            undefined: 0,
+        }
+    }
+
     pub fn constant(bits: u64) -> Val {
-        Val { bits, dep: 0 }
+        Val::new(bits, 0)
+    }
+
+    /// The value of a variable that was not initialised.
+    pub fn undefined() -> Val {
+        Val {
+            undefined: u8::MAX,
+            ..Val::default()
+        }
+    }
+
+    /// Whether some of the lowest `bits` are indeterminate.
+    pub fn is_undefined(self, bits: u32) -> bool {
+        self.undefined & bytes_of(bits) != 0
+    }
+}
+
+/// The bytes that the lowest `bits` are in.
+pub fn bytes_of(bits: u32) -> u8 {
+    match bits {
+        0..=56 => ((1u32 << bits.div_ceil(8)) - 1) as u8,
+        _ => u8::MAX,
     }
 }
 

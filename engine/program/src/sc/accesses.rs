@@ -4,6 +4,7 @@ use crate::interpreter::event::{EventKind, Update};
 use crate::interpreter::outcome::{Outcome, RunEnd};
 use crate::interpreter::thread::Thread;
 use crate::ir::arithmetic;
+use crate::ir::bits::mask;
 use crate::ir::instruction::*;
 use crate::library::call;
 use crate::memory::address_space::ResolvedAddress;
@@ -66,7 +67,7 @@ impl StepEnvironment<'_, '_> {
                 t.mix(idle, address + u64::from(k), (old >> (8 * k)) as u8);
                 t.mix(idle, address + u64::from(k), (value.bits >> (8 * k)) as u8);
             }
-        } else if old == arithmetic::mask(value.bits, 8 * size) {
+        } else if old == mask(value.bits, 8 * size) {
             // writing the value that is already there is no progress, until another thread changes
             // it
             t.saw(address, size, old);
@@ -107,6 +108,19 @@ impl Environment for StepEnvironment<'_, '_> {
 
     fn union(&mut self, a: Dep, b: Dep) -> Dep {
         self.context.deps.union(a, b)
+    }
+
+    fn now(&self, t: &Thread) -> u32 {
+        t.log.len() as u32
+    }
+
+    fn refuses_undefined(&self) -> bool {
+        false
+    }
+
+    fn precedes(&self, dep: Dep, now: u32) -> bool {
+        let events = self.context.deps.get(dep);
+        events.iter().all(|event| event < now as usize)
     }
 
     fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Result<Val, RunEnd> {
@@ -161,7 +175,7 @@ impl Environment for StepEnvironment<'_, '_> {
             .shared
             .memory
             .read(place, access.size, |a, b| self.context.deps.union(a, b));
-        old.bits = arithmetic::mask(old.bits, access.bits);
+        old.bits = mask(old.bits, access.bits);
         let new = arithmetic::rmw(op, access.bits, old.bits, operand.bits);
         if self.unlogged(place, access) {
             old.dep = self.context.deps.union(old.dep, address.dep);
@@ -181,7 +195,7 @@ impl Environment for StepEnvironment<'_, '_> {
             RmwOp::Xchg => operand.dep,
             _ => self.context.deps.union(old.dep, operand.dep),
         };
-        let new = Val { bits: new, dep };
+        let new = Val::new(new, dep);
         self.put(t, place, address.bits, access.size, new);
         Ok(old)
     }
@@ -193,7 +207,7 @@ impl Environment for StepEnvironment<'_, '_> {
             .shared
             .memory
             .read(place, access.size, |a, b| self.context.deps.union(a, b));
-        old.bits = arithmetic::mask(old.bits, access.bits);
+        old.bits = mask(old.bits, access.bits);
         let equal = old.bits == cas.expected.bits;
         let spurious = equal && cas.weak && self.context.variant == 1;
         if spurious {

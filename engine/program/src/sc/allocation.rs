@@ -215,7 +215,7 @@ impl<'p> Library<'p> for StepEnvironment<'_, 'p> {
         let new = call.wanted()?;
         t.progress();
         let memory = &mut self.shared.memory;
-        Ok(memory.allocate(t.id, new.size, new.align, new.zeroed))
+        Ok(memory.allocate(t.id, new.size, new.align, new.zeroed, call.site))
     }
 
     fn posix_memalign(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), RunEnd> {

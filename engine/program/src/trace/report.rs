@@ -1,11 +1,13 @@
 //! Makes the trace of raw runs: accesses of objects that only one thread uses are removed,
 //! locations get names, dependencies become indices, and runs that have become equal are merged.
 use crate::interpreter::event::{Event, EventKind};
+use crate::ir::instruction::SiteId;
 use crate::ir::program::Program;
 use crate::memory::object::Named;
 use crate::memory::value::Deps;
 use crate::trace::run::{sequence_key, RawRun, Run, TracedEvent};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 pub struct TraceBuilder<'p> {
     shared_only: bool,
@@ -18,13 +20,11 @@ impl<'p> TraceBuilder<'p> {
         TraceBuilder {
             shared_only,
             shared: shared_objects(runs),
-            // ordered by the allocating thread, then by allocation
             names: LocationNames::new(
                 program,
                 runs.iter()
                     .flat_map(|r| r.threads.iter().flatten())
-                    .filter(|e| e.named == Named::Heap)
-                    .map(|e| e.object),
+                    .map(|e| (e.object, e.named)),
             ),
         }
     }
@@ -81,23 +81,40 @@ fn shared_objects(runs: &[RawRun]) -> FxHashSet<u64> {
 /// Names of locations, as in the source.
 pub struct LocationNames<'p> {
     program: &'p Program,
-    heap: FxHashMap<u64, usize>,
+    /// The names of heap objects, by their addresses.
+    heap: FxHashMap<u64, String>,
     known: FxHashMap<(u64, u32, Named), String>,
 }
 
 impl<'p> LocationNames<'p> {
-    /// `heap`: the base addresses of the heap objects to be numbered.
-    pub fn new(program: &'p Program, heap: impl Iterator<Item = u64>) -> LocationNames<'p> {
-        let mut objects: Vec<u64> = heap.collect();
-        objects.sort_unstable();
-        objects.dedup();
+    /// `objects`: the base addresses of all objects to be named. A heap object is named after its
+    /// type, or after the line that allocates it; if several have the same name, they are numbered
+    /// by the allocating thread, then by allocation.
+    pub fn new(
+        program: &'p Program,
+        objects: impl Iterator<Item = (u64, Named)>,
+    ) -> LocationNames<'p> {
+        let mut named: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
+        for (base, object) in objects {
+            if let Named::Heap(site, _) = object {
+                let bases = named.entry(heap_name(program, site)).or_default();
+                bases.insert(base);
+            }
+        }
+        let mut heap = FxHashMap::default();
+        for (name, bases) in named {
+            let alone = bases.len() == 1;
+            for (k, base) in bases.into_iter().enumerate() {
+                let numbered = match alone {
+                    true => name.clone(),
+                    false => format!("{name}#{}", k + 1),
+                };
+                heap.insert(base, numbered);
+            }
+        }
         LocationNames {
             program,
-            heap: objects
-                .into_iter()
-                .enumerate()
-                .map(|(k, o)| (o, k))
-                .collect(),
+            heap,
             known: FxHashMap::default(),
         }
     }
@@ -146,10 +163,35 @@ impl<'p> LocationNames<'p> {
                 };
                 program.shapes.name(&root, local.shape, offset, size)
             }
-            Named::Heap => {
-                let root = format!("heap{}", self.heap.get(&object).copied().unwrap_or(0));
-                program.shapes.name(&root, None, offset, size)
+            Named::Heap(site, bytes) => {
+                let root = match self.heap.get(&object) {
+                    Some(name) => name.clone(),
+                    None => heap_name(program, site),
+                };
+                match program.allocations.get(&site) {
+                    Some(of) if of.items(bytes) > 1 => {
+                        let item = format!("{root}[{}]", offset / of.size);
+                        let shape = Some(of.shape);
+                        program.shapes.name(&item, shape, offset % of.size, size)
+                    }
+                    of => {
+                        let shape = of.map(|of| of.shape);
+                        program.shapes.name(&root, shape, offset, size)
+                    }
+                }
             }
+        }
+    }
+}
+
+/// `node`, the type of an object that the call at that site allocates; `heap(queue.c:12)` if the
+/// type is not known or is one of a library.
+fn heap_name(program: &Program, site: SiteId) -> String {
+    match program.allocations.get(&site) {
+        Some(of) if !of.name.is_empty() => of.name.clone(),
+        _ => {
+            let site = &program.sites[site as usize];
+            format!("heap({}:{})", site.file, site.line)
         }
     }
 }

@@ -31,6 +31,8 @@ pub struct Slot {
     pub value: u64,
     /// For a read in the graph, the write that it reads from; none for the initial one.
     pub source: Option<Place>,
+    /// For a read in the graph: it reads memory that was not initialised.
+    unknown: bool,
     /// For a read that is not in the graph: it reads from a write that is added after this time.
     pub waits_since: Option<u32>,
     /// It follows an error of the program, and is not needed in the graph.
@@ -257,7 +259,7 @@ impl PartialExecution {
             }
             let slot = &mut slots[index];
             slot.node = *node;
-            let transition = transition(slot, &self.locations);
+            let transition = transition(slot);
             *node = states.follow(source, *node, transition);
             index += 1;
         }
@@ -282,7 +284,7 @@ impl PartialExecution {
     ) {
         let run = &mut self.threads[thread];
         let slot = &run.slots[run.passed];
-        let transition = transition(slot, &self.locations);
+        let transition = transition(slot);
         run.node = states.follow(source, run.node, transition);
         run.passed += 1;
     }
@@ -319,6 +321,7 @@ impl PartialExecution {
             added: 0,
             value: 0,
             source: None,
+            unknown: false,
             waits_since: None,
             skipped: false,
         });
@@ -335,6 +338,22 @@ impl PartialExecution {
         let slot = self.slot_mut(at);
         slot.added = time;
         slot.value = value;
+    }
+
+    /// Adds a read to the graph, which reads from this write; none: the initial one.
+    pub fn add_read(&mut self, read: Place, write: Option<Place>) {
+        let location = self.slot(read).location;
+        let unknown = match write {
+            None => self.locations[location].initial == Initial::Unknown,
+            Some(write) => matches!(
+                self.slot(write).label.action,
+                Action::Write { unknown: true, .. }
+            ),
+        };
+        self.add(read, self.value_of(location, write));
+        let slot = self.slot_mut(read);
+        slot.source = write;
+        slot.unknown = unknown;
     }
 
     pub fn create<S: Source>(
@@ -601,7 +620,7 @@ impl PartialExecution {
 }
 
 /// What a thread is told when it passes an event.
-fn transition(slot: &Slot, locations: &[WrittenLocation]) -> Transition {
+fn transition(slot: &Slot) -> Transition {
     match slot.label.action {
         Action::Read {
             uninitialised_ok, ..
@@ -609,10 +628,7 @@ fn transition(slot: &Slot, locations: &[WrittenLocation]) -> Transition {
             if slot.added == 0 {
                 return Transition::Postponed;
             }
-            let unknown = slot.source.is_none()
-                && !uninitialised_ok
-                && locations[slot.location].initial == Initial::Unknown;
-            match unknown {
+            match slot.unknown && !uninitialised_ok {
                 true => Transition::Unwritten,
                 false => Transition::Answered(slot.value),
             }

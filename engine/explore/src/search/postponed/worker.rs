@@ -38,7 +38,7 @@ use crate::search::postponed::execution::{
 };
 use crate::search::queue::{BranchQueue, Halt, SearchWorker, LOOKS};
 use crate::search::thread_states::{ThreadStates, Transition};
-use crate::source::{Action, EventLabel, Next, Source, ThreadId, Wait};
+use crate::source::{Action, EventLabel, Initial, Next, Source, ThreadId, Wait};
 use std::ops::Range;
 
 /// What a read reads from.
@@ -271,7 +271,6 @@ where
     /// explores what follows except for the last of these, where it is left. Returns whether there
     /// is one.
     fn read(&mut self, execution: &mut PartialExecution, read: Place) -> Result<bool, Halt> {
-        let location = execution.slot(read).location;
         let mut sources = Vec::new();
         let may_wait = self.may_be_written(execution, read);
         if may_wait {
@@ -292,9 +291,7 @@ where
                     ReadSource::Initial => None,
                     ReadSource::Write(write) => Some(write),
                 };
-                let value = extended.value_of(location, write);
-                extended.add(read, value);
-                extended.slot_mut(read).source = write;
+                extended.add_read(read, write);
                 Some(read)
             },
         )
@@ -321,7 +318,9 @@ where
             extended.stand(source, &mut self.states)?;
             if let Some(added) = by(&mut extended, choice) {
                 let kept = extended.proceed(source, &mut self.states, added);
-                let waits = may_wait && self.waits(&extended, added);
+                let waits = may_wait
+                    && self.waits(&extended, added)
+                    && !self.may_be_freed(&extended, added);
                 if !kept || waits || !self.stays_consistent(&mut extended, added)? {
                     continue;
                 }
@@ -333,6 +332,13 @@ where
             *execution = extended;
         }
         Ok(found)
+    }
+
+    /// Whether an access is to an object that the program allocates: one that a waiting thread reads
+    /// may be freed meanwhile.
+    fn may_be_freed(&mut self, execution: &PartialExecution, access: Place) -> bool {
+        let at = execution.locations[execution.slot(access).location].at;
+        self.states.initial(self.queue.source, at) == Initial::Outside
     }
 
     /// Whether a thread waits because of what this read has read.
@@ -360,9 +366,7 @@ where
             }
             let location = execution.slot(at).location;
             let last = execution.locations[location].order.last().copied();
-            let value = execution.value_of(location, last);
-            execution.add(at, value);
-            execution.slot_mut(at).source = last;
+            execution.add_read(at, last);
             let kept = execution.proceed(self.queue.source, &mut self.states, at);
             if !kept || !self.waits(execution, at) {
                 return Ok(false);

@@ -234,6 +234,7 @@ impl Source for Threads<'_> {
                     order,
                     value: registers[from],
                     rmw,
+                    unknown: false,
                 },
                 Step::Fence(order) => Action::Fence { order },
                 Step::Choose(_) => Action::Choose { alternatives: 2 },

@@ -1,0 +1,39 @@
+"""The limits of exploring one program under one model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import msgspec
+
+OPTIONS = MappingProxyType(
+    {
+        "loops": "--loops",
+        "executions": "--executions",
+        "seconds": "--seconds",
+        "events": "--events",
+        "instructions": "--instructions",
+        "calls": "--calls",
+    }
+)
+"""The option that sets each of the Bounds."""
+
+
+class Bounds(msgspec.Struct, frozen=True):
+    """The limits of exploring one program under one model: rounds of loops that end by a shared
+    value, executions (0: no limit), seconds; events of one execution; instructions of one thread
+    in an execution; nested calls. `given` names the options or keys by which the user sets each of
+    them."""
+
+    loops: int = 4
+    executions: int = 0
+    seconds: float = 20.0
+    events: int = 4096
+    instructions: int = 2_000_000
+    calls: int = 200
+    given: Mapping[str, str] = OPTIONS
+
+
+DEFAULT = Bounds()
+"""What holds for limits that the user does not set, in every command and configuration."""

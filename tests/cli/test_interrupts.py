@@ -1,0 +1,87 @@
+"""Ctrl-C, as the terminal sends it: what was counted or decided is printed, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from samples import WEAKSPOT
+
+#: millions of executions
+WIDE = """\
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int x[4];
+static void *step(void *number) {
+  int k = (int)(long)number;
+  for (int i = 0; i < 4; i++) {
+    atomic_fetch_add_explicit(&x[(k + i) % 4], 1, memory_order_acq_rel);
+    atomic_store_explicit(&x[k * i % 4], i, memory_order_release);
+    (void)atomic_load_explicit(&x[(k + 2 * i) % 4], memory_order_acquire);
+  }
+  return number;
+}
+int main(void) {
+  pthread_t t[4];
+  for (long i = 0; i < 4; i++) pthread_create(&t[i], 0, step, (void *)i);
+  for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
+  assert(x[0] < 100);
+}
+"""
+
+LIMITS = ("--seconds", "5m", "--executions", "1000000000")
+
+
+def interrupted(folder: Path, *command: str, after: float) -> tuple[str, str]:
+    """What the command prints that gets SIGINT after so many seconds; it ends with 130 at once."""
+    with subprocess.Popen(
+        [WEAKSPOT, *command],
+        cwd=folder,
+        env={**os.environ, "NO_COLOR": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as child:
+        time.sleep(after)
+        os.killpg(child.pid, signal.SIGINT)
+        out, err = child.communicate(timeout=30)
+        assert child.returncode == 130, (out, err)
+    assert "Traceback" not in out + err
+    assert "interrupted" in err
+    with pytest.raises(ProcessLookupError):
+        os.killpg(child.pid, 0)
+    return out, err
+
+
+@pytest.mark.parametrize(
+    ("command", "printed"),
+    [
+        (("check", "mp.c", "wide.c", "-m", "rc20", *LIMITS), "wide.c/wide under rc20: interrupted"),
+        (("gate", "mp.c", "wide.c"), "mp.c under rc20: Violated"),
+        (("run", "SB.litmus", "--for", "60s"), "ended early: interrupted"),
+        (("run", "mp.c", "--only", "programs", "--for", "60s"), "ended early: interrupted"),
+        (("cost", "mp.c", "--for", "60s"), "one run of mp.c"),
+        (("relax", "mp.c", "wide.c", *LIMITS), ""),
+        (("test", "wide.c", "--for", "0", "-o", "one", *LIMITS), ""),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, tuple) else "",
+)
+def test_ctrl_c_prints_what_was_counted(
+    folder: Path, command: tuple[str, ...], printed: str
+) -> None:
+    (folder / "wide.c").write_text(WIDE)
+    if command[0] in ("check", "gate", "relax", "test"):
+        (folder / "weakspot.toml").write_text(
+            '[gate]\nscenarios = ["*.c"]\nbudget = "5m"\nexecutions = 1000000000\n'
+        )
+    for seconds in (3.0, 6.0, 12.0):  # how long compiling takes depends on the machine
+        out, err = interrupted(folder, *command, after=seconds)
+        if printed in out:
+            return
+    pytest.fail(f"{printed!r} is not in {out!r}; {err!r}")

@@ -1,0 +1,158 @@
+"""Variables that are used before they are initialised are found, wherever their values go; copying
+them as part of a structure is no use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import weakspot
+
+PROGRAM_C = """\
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+struct pair {{ int first, second; }};
+struct flags {{ unsigned low : 3, high : 5; }};
+static atomic_int x;
+static struct pair shared;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct pair halves(void) {{ struct pair p; p.first = 1; return p; }}
+static int second(struct pair p) {{ return p.second; }}
+static int first(struct pair p) {{ return p.first; }}
+static void *one(void *p) {{ {one} }}
+static void *two(void *p) {{ {two} }}
+int main(void) {{
+  pthread_t a, b;
+  pthread_create(&a, 0, one, 0);
+  pthread_create(&b, 0, two, 0);
+  pthread_join(a, 0);
+  pthread_join(b, 0);
+  return 0;
+}}
+"""
+
+PROGRAM_CXX = """\
+#include <atomic>
+#include <cassert>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+struct pair {{ int first, second; }};
+static std::atomic<int> x{{0}};
+static void put(int value) {{ x.store(value); }}
+static void take(pair p) {{ x.store(p.first); }}
+int main() {{
+  {body}
+}}
+"""
+
+USED = {
+    "stored in an atomic": "int v; atomic_store(&x, v); return p;",
+    "compared": "int v; if (v == 3) atomic_store(&x, 1); return p;",
+    "a condition": "_Bool v; if (v) atomic_store(&x, 1); return p;",
+    "added to": "int v; v += 1; atomic_store(&x, v); return p;",
+    "an index": "int v, a[2] = {1, 2}; atomic_store(&x, a[v]); return p;",
+    "followed": "int *v; atomic_store(&x, *v); return p;",
+    "switched on": "int v; switch (v) { case 1: atomic_store(&x, 1); } return p;",
+    "initialised on another path": "int v; if (atomic_load(&x)) v = 1; "
+    "atomic_store(&x, v); return p;",
+    "a member of a parameter": "atomic_store(&x, second(halves())); return p;",
+    "a member behind a lock": "pthread_mutex_lock(&mutex); shared = halves(); "
+    "if (shared.second) atomic_store(&x, 1); pthread_mutex_unlock(&mutex); return p;",
+    "an argument": "pthread_mutex_t *m; pthread_mutex_lock(m); return p;",
+    "given to an update": "int v; atomic_fetch_add(&x, v); return p;",
+    "expected": "int v; atomic_compare_exchange_strong(&x, &v, 1); return p;",
+}
+
+COPIED = {
+    "a member of a structure": "struct pair v = halves(); atomic_store(&x, v.first); return p;",
+    "a member of a parameter": "atomic_store(&x, first(halves())); return p;",
+    "behind a lock": "pthread_mutex_lock(&mutex); shared = halves(); "
+    "if (shared.first) atomic_store(&x, 1); pthread_mutex_unlock(&mutex); return p;",
+    "bit-fields": "struct flags f; f.low = 2; f.high = 9; "
+    "if (f.low == 2) atomic_store(&x, f.high); return p;",
+    "one bit-field": "struct flags f; f.high = 9; atomic_store(&x, f.high); return p;",
+    "initialised on each path": "int v; if (atomic_load(&x)) v = 1; else v = 2; "
+    "atomic_store(&x, v); return p;",
+    "used where it is initialised": "int v, y = atomic_load(&x); if (y) v = 1; "
+    "if (y) atomic_store(&x, v); return p;",
+    "no result": "atomic_store(&x, 1);",
+    "allocated": "struct pair *v = malloc(sizeof *v); *v = halves(); atomic_store(&x, v->first); "
+    "free(v); return p;",
+}
+
+CAPTURED = {
+    "by value": "int v; std::thread a([v] { x.store(v); });",
+    "by reference": "int v; std::thread a([&v] { x.store(v); });",
+    "in an array by value": "int v[2]; std::thread a([v] { x.store(v[1]); });",
+    "in an array by reference": "int v[2]; std::thread a([&v] { x.store(v[1]); });",
+    "in a structure by value": "pair v; v.first = 1; std::thread a([v] { x.store(v.second); });",
+    "in a structure by reference": "pair v; std::thread a([&v] { x.store(v.second); });",
+    "in a function by reference": "int v; std::function<void()> f = [&v] { x.store(v); }; "
+    "std::thread a(f);",
+    "as an argument": "int v; std::thread a(put, v);",
+    "as an argument by reference": "int v; std::thread a([](int &w) { x.store(w); }, std::ref(v));",
+    "by the second thread": "int v; std::thread b([] { x.store(1); }); "
+    "std::thread a([v] { x.store(v); }); b.join();",
+}
+
+COPIED_AS_BYTES = {
+    "in a function by value": "int v; std::function<void()> f = [v] { x.store(v); }; "
+    "std::thread a(f);",
+    "in an argument": "pair v; std::thread a(take, v);",
+}
+
+NOT_READ = {
+    "in a structure": "pair v; v.first = 1; std::thread a([v] { x.store(v.first); });",
+    "in an argument": "pair v; v.first = 1; std::thread a(take, v);",
+    "an empty optional": "std::optional<int> v; std::thread a([v] { x.store(v.has_value()); });",
+    "by the second thread": "pair v; v.first = 1; std::thread b([] { x.store(1); }); "
+    "std::thread a([v] { x.store(v.first); }); b.join();",
+}
+
+
+def kinds(path: Path, text: str) -> set[str]:
+    path.write_text(text)
+    record = weakspot.check(str(path), models=("rc20",)).wait()
+    (exploration,) = record.explorations
+    assert not exploration.reasons, exploration.reasons
+    return {each.kind for each in exploration.violations}
+
+
+def c(use: str, place: int) -> str:
+    bodies = [use, "atomic_load(&x); return p;"]
+    return PROGRAM_C.format(one=bodies[place], two=bodies[1 - place])
+
+
+def cxx(thread: str) -> str:
+    watcher = "std::thread watcher([] { x.load(); });"
+    return PROGRAM_CXX.format(body=f"{watcher} {thread} a.join(); watcher.join();")
+
+
+@pytest.mark.parametrize("use", USED)
+def test_a_variable_is_used_that_was_not_initialised(tmp_path: Path, use: str) -> None:
+    assert kinds(tmp_path / "it.c", c(USED[use], 0)) == {"uninitialised"}
+
+
+@pytest.mark.parametrize("use", COPIED)
+def test_a_variable_is_only_copied(tmp_path: Path, use: str) -> None:
+    assert kinds(tmp_path / "it.c", c(COPIED[use], 1)) == set()
+
+
+@pytest.mark.parametrize("how", CAPTURED)
+def test_a_captured_variable_was_not_initialised(tmp_path: Path, how: str) -> None:
+    assert kinds(tmp_path / "it.cpp", cxx(CAPTURED[how])) == {"uninitialised"}
+
+
+@pytest.mark.parametrize("how", COPIED_AS_BYTES)
+def test_a_captured_variable_that_memcpy_copied_was_not_initialised(how: str) -> None:
+    pytest.skip(f"{how}: bytes that memcpy copies count as initialised, as padding must")
+
+
+@pytest.mark.parametrize("how", NOT_READ)
+def test_a_captured_member_is_not_read(tmp_path: Path, how: str) -> None:
+    assert kinds(tmp_path / "it.cpp", cxx(NOT_READ[how])) == set()
