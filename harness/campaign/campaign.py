@@ -39,7 +39,6 @@ from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.store import RecordStore
 from weakspot.harness.campaign.tools import Tools, installed
 from weakspot.harness.checkers import CHECKERS, Checker, unknown
-from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.material import Material, gather, joined
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.judge.findings import judge
@@ -55,6 +54,7 @@ from weakspot.harness.values.record import (
 )
 
 if TYPE_CHECKING:
+    from weakspot.harness.checkers.explorer import Bounds
     from weakspot.harness.codegen.configurations import Configuration
     from weakspot.harness.codegen.operations import ProgramWithTests
     from weakspot.harness.machines.prices import Prices
