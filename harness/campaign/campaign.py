@@ -39,7 +39,6 @@ from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.store import RecordStore
 from weakspot.harness.campaign.tools import Tools, installed
 from weakspot.harness.checkers import CHECKERS, Checker, unknown
-from weakspot.harness.checkers.explorer import Bounds
 from weakspot.harness.corpus.material import Material, gather, joined
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.judge.findings import judge
@@ -58,6 +57,7 @@ from weakspot.harness.values.record import (
 from weakspot.system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
+    from weakspot.harness.checkers.explorer import Bounds
     from weakspot.harness.codegen.configurations import Configuration
     from weakspot.harness.codegen.operations import ProgramWithTests
     from weakspot.harness.machines.prices import Prices
@@ -175,7 +175,8 @@ class Campaign(Events):
     def take(self, material: Material, chosen: Iterable[Model]) -> None:
         """Use material that is generated already, under these models."""
         self.material = material
-        self._under = planning.under(chosen)
+        machines = planning.models(self.plan.machine_models, self.tools.model)
+        self._under = planning.under(chosen, machines)
         self._versions.update(compiler=", ".join(material.compilers))
         for name in self._interrupted():
             self.note(
@@ -206,13 +207,13 @@ class Campaign(Events):
 
     def _explore_weaker(self, limits: Bounds) -> None:
         """Explore what is safe so far under the models of machines too."""
-        chosen = planning.models(self.plan.machine_models, self.tools.model)
-        weaker = [each for each in chosen if each.name not in self._under.models]
+        machines = self._under.machines
+        weaker = [each for each in machines if each.name not in self._under.models]
         found = planning.safe(self.material, self.store.record().explorations, self._under)
         if not weaker or not found.programs:
             return
         names = [each.name for each in weaker]
-        self._under = planning.under([*self._under.models.values(), *weaker])
+        self._under = planning.under([*self._under.models.values(), *weaker], machines)
         asked = planning.with_models(found, names)
         jobs = planning.explorations(asked, self._under, self.tools.explorer, limits)
         self._ask(jobs)

@@ -69,10 +69,12 @@ class Jobs(msgspec.Struct, frozen=True):
 
 class UnderModels(msgspec.Struct, frozen=True):
     """Models by the names that verdicts carry, with the digests that keys and the manifest have:
-    of the cat file with what it includes; models of one text have different ones."""
+    of the cat file with what it includes; models of one text have different ones. `machines` are
+    those that repairs must hold under too."""
 
     models: dict[str, Model]
     digests: dict[str, str]
+    machines: tuple[Model, ...] = ()
 
 
 def models(
@@ -92,14 +94,14 @@ def models(
     return list(found.values())
 
 
-def under(chosen: Iterable[Model]) -> UnderModels:
-    """The models with their digests."""
+def under(chosen: Iterable[Model], machines: Iterable[Model] = ()) -> UnderModels:
+    """The models with their digests, and those of machines."""
     by_name = {model.name: model for model in chosen}
     digests: dict[str, str] = {}
     for name, model in by_name.items():
         of_text = model_digest(model.path, model.of_programs.path)
         digests[name] = of_text if of_text not in digests.values() else digest(of_text, name)
-    return UnderModels(by_name, digests)
+    return UnderModels(by_name, digests, tuple(machines))
 
 
 def explorations(
@@ -128,13 +130,13 @@ def explorations(
 
 
 def safe(material: Material, explorations: Iterable[Exploration], asked: UnderModels) -> Material:
-    """The material with those of the user's own programs alone that are safe under the models of
-    the language that they were explored under, which are at least one."""
+    """The material with those of the user's own programs alone that start threads and are safe
+    under the models of the language that they were explored under, which are at least one."""
     own = {each.name for each in material.structures if not each.recorded}
     results: dict[str, set[str]] = {}
     for each in explorations:
         model = asked.models.get(each.model)
-        if model is not None and model.role == "language":
+        if model is not None and model.role == "language" and each.threads != 0:
             results.setdefault(each.program, set()).add(each.result)
     programs = tuple(
         each

@@ -119,13 +119,16 @@ def machine_models() -> tuple[str, ...]:
     """The models that the command's safe programs are explored under too: none where the user names
     models; else those of the project's configuration, or the defaults."""
     from weakspot.harness.corpus.models import MACHINES
-    from weakspot.harness.gate import config
     from weakspot.system import project_file
 
     if given("models"):
         return ()
     file = project_file.find(Path.cwd())
-    return MACHINES if file is None else config.machine_models_of(file)
+    if file is None:
+        return MACHINES
+    from weakspot.harness.gate import config
+
+    return config.machine_models_of(file)
 
 
 def what_argument(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -136,10 +136,12 @@ class Answers:
                 yield self._job(file, model)
 
     def _weaker(self, file: str) -> Iterator[ScenarioJob]:
-        """A program that is safe so far, under the models of machines."""
+        """A program that starts threads and is safe so far, under the models of machines."""
         here = [each for each in self.answered if each.job.file == file]
         found = [each.answer.exploration for each in here]
-        if not found or any(each is None or each.result != "Safe" for each in found):
+        if not found or any(
+            each is None or each.result != "Safe" or each.threads == 0 for each in found
+        ):
             return
         if not any(each.job.model.role == "language" for each in here):
             return

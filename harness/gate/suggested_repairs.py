@@ -15,6 +15,7 @@ import msgspec
 from weakspot.generators.source.program import Program, read_program
 from weakspot.harness.campaign.cache import CacheStore
 from weakspot.harness.campaign.executor import LocalExecutor, ask
+from weakspot.harness.campaign.jobs import model_digest
 from weakspot.harness.gate.answers import Answers, bounds
 from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.outcome import RequiredOrder, SourceEdit
@@ -82,12 +83,15 @@ def suggested_repairs(answers: Answers) -> dict[str, SuggestedRepair]:
             for each in answers.answered
             if each.answer.exploration is not None and each.job.model == job.model
         ]
+        also = answers.config.machine_models if job.model.role == "language" else ()
         parts = [part for each in together for part in (each.job.file, *each.answer.inputs.hashes)]
+        parts += [model_digest(each.of_programs.path) for each in also]
         jobs[job.file] = FindRepair(
             key=f"repair {job.key} {' '.join(parts)}",
             violated=job.file,
             costs={each.job.file: each.answer.seconds for each in together},
             model=job.model,
+            also=also,
             bounds=bounds(answers.config.gate),
             config=answers.config,
             paths={each.job.file: each.job.scenario.path for each in together},

@@ -172,7 +172,7 @@ def _message(
     aside = ""
     if model is not None and violation.absent_under:
         aside = model.permitted
-    elif model is not None and model.acyclic == "dependencies":
+    elif model is not None and model.acyclic == "dependencies" and violation.kind != "unjoined":
         language = {name for name, each in known.items() if each.role == "language"}
         safe = [each.model for each in explorations if each.result == "Safe"]
         safe = [name for name in safe if name in language]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from weakspot.generators.source.program import Program
-from weakspot.harness.campaign.jobs import Job
+from weakspot.harness.campaign.jobs import Job, model_digest
 from weakspot.harness.campaign.plan import UnderModels
 from weakspot.harness.corpus.material import Material
 from weakspot.harness.corpus.models import LANGUAGE
@@ -63,7 +63,13 @@ def jobs(
             continue
         model = LANGUAGE if LANGUAGE in violated else violated[-1]
         group = {other: each for other, each in programs.items() if model in results[other]}
-        digests = " ".join(program.digest for program in group.values())
+        also = under.machines if under.models[model].role == "language" else ()
+        digests = " ".join(
+            (
+                *(program.digest for program in group.values()),
+                *(model_digest(each.of_programs.path) for each in also),
+            )
+        )
         found.append(
             RepairProgram(
                 key=key(programs[name].digest, under.digests[model], "repair", digests),
@@ -71,6 +77,7 @@ def jobs(
                 group=group,
                 costs={other: results[other][model].seconds for other in group},
                 model=under.models[model],
+                also=also,
                 bounds=bounds,
                 seconds=min(2 * SECONDS, bounds.seconds),
             )

@@ -27,13 +27,15 @@ class _OutOfTime(Exception):
 
 class SearchRepair(Job, frozen=True, kw_only=True):
     """What repairs the program that is `violated`, without harm to the others, which are explored
-    under the same model? `costs` are the seconds that exploring each program took, the violated one
-    included. Of the `bounds`, the time limit is this module's."""
+    under the same model? What is safe then must be so under the models `also`. `costs` are the
+    seconds that exploring each program took, the violated one included. Of the `bounds`, the time
+    limit is this module's."""
 
     violated: str
     costs: dict[str, float]
     model: Model
     bounds: Bounds
+    also: tuple[Model, ...] = ()
     seconds: float = 2 * SECONDS
 
     @property
@@ -71,7 +73,7 @@ class SearchRepair(Job, frozen=True, kw_only=True):
         names = affordable(self.costs, self.violated, self.seconds / 2)
         programs = [(name, self.program(name)) for name in names]
         limits = msgspec.structs.replace(self.bounds, seconds=SECONDS)
-        questions = Explorations(self.model, limits, end=end)
+        questions = Explorations(self.model, limits, also=self.also, end=end)
         search = Repairing(programs, self.violated, questions, report=report)
         found = search.orders()
         with contextlib.suppress(_OutOfTime):
