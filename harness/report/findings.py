@@ -50,4 +50,6 @@ def findings(record: Record, found: Sequence[Finding], out: Console) -> None:
 def _witness(record: Record, finding: Finding, most: int | None) -> list[str]:
     """The shortest execution that shows the violation under one of its models."""
     shown = [each.witness for _, each in violations_of(record, finding) if each.witness is not None]
-    return witness.columns(min(shown, key=lambda each: len(each.events)), most) if shown else []
+    if not shown:
+        return []
+    return witness.columns(witness.shortened(min(shown, key=lambda each: len(each.events))), most)

@@ -7,7 +7,10 @@ begins with its source line if that is known. `places` is the layout, which diag
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
+from collections import Counter, defaultdict
+from pathlib import PurePosixPath
+
+import msgspec
 
 from weakspot.harness.values.descriptions import describe_event
 from weakspot.harness.values.numbers import amount
@@ -17,6 +20,28 @@ from weakspot.harness.values.witness import Execution, Witness, WitnessEvent
 
 _GAP = "      "
 _RIGHT, _LEFT = " ─rf→ ", " ←rf─ "
+
+
+def shortened(witness: Witness) -> Witness:
+    """The witness with file names instead of paths where they are unambiguous."""
+    waits = witness.waits if isinstance(witness, Execution) else ()
+    sites = (*(each.site for each in witness.events), *(each.site for each in waits))
+    files = {site.rpartition(":")[0] for site in sites}
+    names = Counter(PurePosixPath(file).name for file in files)
+
+    def short(site: str) -> str:
+        file, _, line = site.rpartition(":")
+        name = PurePosixPath(file).name
+        return f"{name}:{line}" if names[name] == 1 and name else site
+
+    events = tuple(msgspec.structs.replace(each, site=short(each.site)) for each in witness.events)
+    if not isinstance(witness, Execution):
+        return msgspec.structs.replace(witness, events=events)
+    return msgspec.structs.replace(
+        witness,
+        events=events,
+        waits=tuple(msgspec.structs.replace(each, site=short(each.site)) for each in waits),
+    )
 
 
 def explanation(verdict: Verdict) -> list[str]:

@@ -7,11 +7,10 @@ from functools import cache
 
 import msgspec
 import pytest
+from scenarios import generated
 
 from weakspot.generators.emit.c11 import litmus_text
 from weakspot.generators.litmus import Fence, Guard, Store, Test
-from weakspot.generators.pipeline import Generated, generate
-from weakspot.generators.source.build import Build
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.checkers.herd7 import Herd7
@@ -26,20 +25,6 @@ from weakspot.system.tools import Tool
 
 STRUCTURES = structures()
 by_name = pytest.mark.parametrize("structure", STRUCTURES, ids=[each.name for each in STRUCTURES])
-
-
-@cache
-def generated(name: str) -> dict[str, Generated]:
-    structure = next(each for each in STRUCTURES if each.name == name)
-    return {
-        scenario.name: generate(
-            structure.path(scenario),
-            structure=structure.name,
-            scenario=scenario.name,
-            build=Build(defines=scenario.defines),
-        )
-        for scenario in structure.scenarios
-    }
 
 
 def material(structure: Structure, scenario: str) -> dict[str, Test]:
@@ -66,7 +51,7 @@ def test_a_test_written_by_hand_serves_a_claim(structure: Structure) -> None:
 @cache
 def explored(structure: str, scenario: str, model: str) -> Exploration:
     return EngineExplorer().explore(
-        generated(structure)[scenario],
+        generated(structure, scenario),
         models.resolve(model),
         Bounds(seconds=60.0),
         structure=structure,
@@ -223,7 +208,7 @@ def test_an_outcome_that_x86_may_show_and_another_model_forbids_is_recorded_as_s
 
 
 def made(structure: Structure, scenario: str) -> tuple[Test, ...]:
-    return generated(structure.name)[scenario].tests
+    return generated(structure.name, scenario).tests
 
 
 def observations(tests: Iterable[Test], names: Iterable[str]) -> dict[tuple[str, str], Observation]:

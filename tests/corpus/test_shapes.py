@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 
 import pytest
+from scenarios import generated
 
 from weakspot.generators.litmus import Origin, Test
-from weakspot.generators.pipeline import Generated, generate
-from weakspot.generators.source.build import Build
 from weakspot.harness.corpus import structures
 
 Lines = tuple[tuple[str, ...], ...]
-
-
-@functools.cache
-def generated(structure: str, scenario: str) -> Generated:
-    found = structures.find(structure)
-    (wanted,) = [each for each in found.scenarios if each.name == scenario]
-    return generate(
-        found.path(wanted),
-        structure=structure,
-        scenario=scenario,
-        build=Build(defines=wanted.defines),
-    )
 
 
 def source_lines(origin: Origin, folder: Path) -> Lines:

@@ -19,13 +19,14 @@ from syrupy.assertion import SnapshotAssertion
 from weakspot.harness.cli.output import json_lines
 from weakspot.harness.judge.claims import standing
 from weakspot.harness.judge.kinds import KINDS
-from weakspot.harness.report import campaign, findings, tables, terminal
+from weakspot.harness.report import campaign, findings, tables, terminal, witness
 from weakspot.harness.report.progress import PlainProgress, RichProgress
 from weakspot.harness.values.claims import Claim
 from weakspot.harness.values.descriptions import describe_steadiness, negative_result_strength
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import ControlTest
 from weakspot.harness.values.record import MachineInfo, Record, StructureInfo
+from weakspot.harness.values.witness import Execution, Wait, WitnessEvent
 
 
 def piped(show: Callable[[Console], None]) -> str:
@@ -287,3 +288,14 @@ def test_the_name_of_a_machine_is_not_read_as_markup(
     assert "running on ssh:loop" in out.getvalue()
     assert "ssh:loop: gone" in out.getvalue()
     assert "\N{DOUBLE CURLY LOOP}" not in out.getvalue()
+
+
+def test_a_witness_has_file_names_where_they_are_unambiguous() -> None:
+    events = tuple(
+        WitnessEvent(thread=0, label=label, kind="R", location="x", read="0", site=site)
+        for label, site in (("a", "lib/q.h:3"), ("b", "a/x.h:4"), ("c", "b/x.h:5"), ("d", ""))
+    )
+    found = witness.shortened(Execution(events=events, waits=(Wait(0, "a lock", "lib/q.h:9"),)))
+    assert isinstance(found, Execution)
+    assert [each.site for each in found.events] == ["q.h:3", "a/x.h:4", "b/x.h:5", ""]
+    assert found.waits[0].site == "q.h:9"

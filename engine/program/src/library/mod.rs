@@ -8,6 +8,13 @@
 //! mutex, a condition variable without waiters, and a once flag whose function was not called yet. A
 //! destroyed object has a state of its own, in which every use is an error.
 //!
+//! Which events an operation leaves stands in each environment, since they are not the same events.
+//! The machine records those of a litmus test: a lock and an unlock for a mutex, a condition variable
+//! that releases it and a once flag, but nothing for a signal or a trylock that fails; it waits
+//! between two steps. The explorer's events are the accesses of the state: a read-modify-write where
+//! the machine has a lock, also of a condition variable, and a read alone where an operation has to
+//! wait or finds that a once function has returned.
+//!
 //! | object             | state                                                                |
 //! |--------------------|----------------------------------------------------------------------|
 //! | mutex              | 4 bytes: its owner's number plus one, 0 when free; bits: recursive,  |
