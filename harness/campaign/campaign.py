@@ -57,10 +57,10 @@ from weakspot.harness.values.record import (
 from weakspot.system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
-    from weakspot.harness.checkers.explorer import Bounds
     from weakspot.harness.codegen.configurations import Configuration
     from weakspot.harness.codegen.operations import ProgramWithTests
     from weakspot.harness.machines.prices import Prices
+    from weakspot.harness.values.bounds import Bounds
 
 
 def run(

@@ -99,9 +99,12 @@ impl Model {
     }
 
     /// Whether a read-modify-write of C is two events for the model, a read and a write related by
-    /// rmw, instead of one: the model takes rmw and dependencies, so that it can distinguish what
-    /// the two depend on.
+    /// rmw, instead of one: a model of C alone (`C "name"`) that takes rmw and dependencies, and so
+    /// distinguishes what the two depend on. herd7 has one event for any model.
     pub fn splits_rmw(&self) -> Result<bool, CatError> {
+        if self.architecture.as_deref() != Some("C") {
+            return Ok(false);
+        }
         let taken = self.takes(&|_| false)?;
         let takes = |name: &str| taken.iter().any(|taken| taken == name);
         Ok(takes("rmw") && ["addr", "data", "ctrl"].iter().any(|name| takes(name)))

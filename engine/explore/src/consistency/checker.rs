@@ -73,7 +73,7 @@ impl ConsistencyChecker {
                 model.name
             )));
         }
-        let in_halves = by_dependencies && taken.iter().any(|name| name == RMW);
+        let in_halves = by_dependencies && model.splits_rmw()?;
         let sets: Vec<&str> = SETS.iter().map(|(name, _)| *name).collect();
         let mut relations = RELATIONS.to_vec();
         if by_dependencies {

@@ -149,11 +149,8 @@ where
         let slots = &execution.threads[write.thread].slots;
         let data = slots[write.index].label.dependencies.data;
         let reads = self.sets.reads(self.queue.source, data);
-        let added = reads.iter().map(|read| slots[*read as usize].added);
-        added.fold(Some(0), |since: Option<u32>, added| match added {
-            0 => None,
-            added => Some(since?.max(added)),
-        })
+        let mut added = reads.iter().map(|read| slots[*read as usize].added);
+        added.try_fold(0, |since, added| (added != 0).then_some(since.max(added)))
     }
 
     /// Lets a thread perform its next event. Returns whether there was one.
