@@ -11,8 +11,8 @@ use program::interpreter::thread::Thread;
 use program::interpreter::RunEnd;
 use program::ir::bits::mask;
 use program::ir::{Access, Extern, FuncId, Op, Order, Program, SiteId};
-use program::memory::{bytes_of, Dep, Val};
 use program::memory::{mixed, Memory, ResolvedAddress, Visibility};
+use program::memory::{Dep, Val};
 use std::sync::Arc;
 
 /// Set in the dependencies of a value that depends on the read that is marked when a witness runs a
@@ -358,7 +358,11 @@ impl<'a> ThreadEnvironment<'a> {
         }
         if order == Order::Na && !rmw {
             let bytes = value.bits.to_le_bytes().map(|b| (b, value.dep));
-            return self.write_range(t, spot, &bytes[..size as usize], value.undefined);
+            let undefined: Vec<bool> = match value.undefined {
+                0 => Vec::new(),
+                set => (0..size).map(|k| set >> k & 1 == 1).collect(),
+            };
+            return self.write_range(t, spot, &bytes[..size as usize], &undefined);
         }
         let value = mask(value.bits, 8 * size);
         let at = self.whole(spot)?;
@@ -415,17 +419,19 @@ impl<'a> ThreadEnvironment<'a> {
         Ok(bytes)
     }
 
-    /// Writes plain bytes, in pieces; `undefined` are those of the first eight that are
-    /// indeterminate.
+    /// Writes plain bytes, in pieces. `undefined` says which are indeterminate; it is empty if none
+    /// is.
     pub fn write_range(
         &mut self,
         t: &mut Thread,
         spot: AccessTarget,
         bytes: &[(u8, Dep)],
-        undefined: u8,
+        undefined: &[bool],
     ) -> Result<(), Interruption> {
         if let Some(place) = self.find(t, spot, bytes.len() as u64, true)? {
-            Arc::make_mut(&mut self.local.memory).write_bytes(place, bytes);
+            let memory = Arc::make_mut(&mut self.local.memory);
+            memory.write_bytes(place, bytes);
+            memory.unset_bytes(place, undefined);
             t.changed = Some(spot.site);
             self.local.progress = None;
             self.settle(t);
@@ -439,13 +445,13 @@ impl<'a> ThreadEnvironment<'a> {
             let part = bytes[from..from + size as usize].iter().rev();
             let at = Location { address, size };
             let value = part.fold(0, |bits, b| bits << 8 | u64::from(b.0));
-            let own = undefined.checked_shr(from as u32).unwrap_or(0);
+            let own = undefined.get(from..from + size as usize);
             let action = Action::Write {
                 at,
                 order: Order::Na,
                 value,
                 rmw: false,
-                unknown: own & bytes_of(8 * size) == bytes_of(8 * size),
+                unknown: own.is_some_and(|own| own.iter().all(|unset| *unset)),
             };
             if self.ask(action, spot.site)?.1 {
                 self.has_written(t, at, value, spot);
