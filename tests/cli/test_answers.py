@@ -384,6 +384,7 @@ def test_gen_reports_tests_without_a_mapping(
     assert run("gen", "SB.litmus", "--isa", "x86", "--check").code == 2
 
 
+@pytest.mark.alone
 def test_a_program_is_run_as_a_whole_beside_its_tests(
     run: Run, need, folder: Path, snapshot: SnapshotAssertion
 ) -> None:
@@ -394,7 +395,7 @@ def test_a_program_is_run_as_a_whole_beside_its_tests(
     ended = run("run", "always.c", "--for", "200ms", "--only", "programs")
     assert ended.code == 1
     assert without_figures(ended.out) == snapshot
-    beside = run("run", "mp.c", "--for", "200ms", "--json")
+    beside = run("run", "mp.c", "--for", "1s", "--json")
     assert beside.code == 0
     first, *rest = [json.loads(line) for line in beside.out.splitlines()]
     assert (first["program"], first["machine"], first["failures"]) == ("mp.c/mp", "local", [])
@@ -415,12 +416,13 @@ def test_what_was_not_measured_is_inconclusive(run: Run, need, folder: Path, com
     assert "constructors with a priority" in ended.out
 
 
+@pytest.mark.alone
 def test_the_cost_of_memory_orders_is_printed_with_its_noise(
     run: Run, need, folder: Path, snapshot: SnapshotAssertion
 ) -> None:
     need("gcc")
     cache = str(folder / "cache")
-    ended = run("cost", "mp.c", "--for", "50ms", "--json", XDG_CACHE_HOME=cache)
+    ended = run("cost", "mp.c", "--for", "3s", "--json", XDG_CACHE_HOME=cache)
     assert (ended.code, ended.err) == (0, "")
     (found,) = [json.loads(line) for line in ended.out.splitlines()]
     assert (found["subject"], found["machine"]) == ("mp.c", "local")

@@ -12,8 +12,8 @@ use program::interpreter::thread::Thread;
 use program::interpreter::RunEnd;
 use program::ir::bits::mask;
 use program::ir::{Access, Extern, FuncId, Op, Order, Program, SiteId};
-use program::memory::{bytes_of, Dep, Val};
 use program::memory::{mixed, Memory, ResolvedAddress, Visibility};
+use program::memory::{Dep, Val};
 use std::sync::Arc;
 
 /// Why an instruction is interrupted.
@@ -74,8 +74,6 @@ pub struct ThreadEnvironment<'a> {
     pub local: &'a mut LocalState,
     /// Events of the instruction so far.
     pub(super) asked: usize,
-    /// The dependencies of the last value read from shared memory.
-    pub(super) last_read: Dep,
     /// In a library function, which branches on everything that it reads.
     pub in_library: bool,
     /// The number of the last event that other threads may have synchronised with.
@@ -98,7 +96,6 @@ impl<'a> ThreadEnvironment<'a> {
             synchronised: local.synchronised,
             local,
             asked: 0,
-            last_read: 0,
             in_library: false,
             still: false,
         }
@@ -402,14 +399,13 @@ impl<'a> ThreadEnvironment<'a> {
         }
         if order == Order::Na && !rmw {
             let bytes = value.bits.to_le_bytes().map(|b| (b, value.dep));
-            return self.write_range(t, spot, &bytes[..size as usize], value.undefined);
+            let undefined: Vec<bool> = match value.undefined {
+                0 => Vec::new(),
+                set => (0..size).map(|k| set >> k & 1 == 1).collect(),
+            };
+            return self.write_range(t, spot, &bytes[..size as usize], &undefined);
         }
         let bits = mask(value.bits, 8 * size);
-        let dep = match rmw {
-            // also that of an exchange, whose value is another one
-            true => self.sets.union(value.dep, self.last_read),
-            false => value.dep,
-        };
         let at = self.whole(spot)?;
         let action = Action::Write {
             at,
@@ -418,8 +414,8 @@ impl<'a> ThreadEnvironment<'a> {
             rmw,
             unknown: false,
         };
-        if self.ask_with(t, action, site, (spot.addr, dep))?.1 {
-            self.has_written(t, at, Val::new(bits, dep), spot);
+        if self.ask_with(t, action, site, (spot.addr, value.dep))?.1 {
+            self.has_written(t, at, Val::new(bits, value.dep), spot);
         }
         Ok(())
     }
@@ -472,20 +468,22 @@ impl<'a> ThreadEnvironment<'a> {
         Ok(bytes)
     }
 
-    /// Writes plain bytes, in pieces; `undefined` are those of the first eight that are
-    /// indeterminate.
+    /// Writes plain bytes, in pieces. `undefined` says which are indeterminate; it is empty if none
+    /// is.
     pub fn write_range(
         &mut self,
         t: &mut Thread,
         spot: AccessTarget,
         bytes: &[(u8, Dep)],
-        undefined: u8,
+        undefined: &[bool],
     ) -> Result<(), Interruption> {
         self.require(spot.addr)?;
         if let Some(place) = self.find(t, spot, bytes.len() as u64, true)? {
             self.own_address(t, spot);
             let stored = self.union_of(bytes);
-            Arc::make_mut(&mut self.local.memory).write_bytes(place, bytes);
+            let memory = Arc::make_mut(&mut self.local.memory);
+            memory.write_bytes(place, bytes);
+            memory.unset_bytes(place, undefined);
             t.changed = Some(spot.site);
             self.local.progress = None;
             self.has_stored(t, stored);
@@ -501,13 +499,13 @@ impl<'a> ThreadEnvironment<'a> {
             let low_first = part.iter().rev();
             let bits = low_first.fold(0, |bits, b| bits << 8 | u64::from(b.0));
             let dep = self.union_of(part);
-            let own = undefined.checked_shr(from as u32).unwrap_or(0);
+            let own = undefined.get(from..from + size as usize);
             let action = Action::Write {
                 at,
                 order: Order::Na,
                 value: bits,
                 rmw: false,
-                unknown: own & bytes_of(8 * size) == bytes_of(8 * size),
+                unknown: own.is_some_and(|own| own.iter().all(|unset| *unset)),
             };
             let new = self.ask_with(t, action, spot.site, (spot.addr, dep))?.1;
             if new {

@@ -17,11 +17,11 @@ impl ThreadEnvironment<'_> {
         let number = self.events();
         let decided = if plain { self.synchronised } else { number };
         let known = self.sets.of_value(number - 1, decided);
-        self.last_read = self.marked(known);
+        let known = self.marked(known);
         if self.in_library {
-            self.add_control(t, self.last_read);
+            self.add_control(t, known);
         }
-        self.last_read
+        known
     }
 
     /// The dependencies of the last answer, with the mark if it is marked.

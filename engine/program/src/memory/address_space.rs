@@ -411,6 +411,34 @@ impl Memory {
         self.object(place).is_written(place.offset, size)
     }
 
+    /// Which of these bytes are indeterminate; empty if none is.
+    pub fn unset(&self, place: ResolvedAddress, size: u64) -> Vec<bool> {
+        let object = self.object(place);
+        let unset: Vec<bool> = (0..size)
+            .map(|k| !object.is_written(place.offset + k, 1))
+            .collect();
+        match unset.contains(&true) {
+            true => unset,
+            false => Vec::new(),
+        }
+    }
+
+    /// Makes the bytes that are marked indeterminate.
+    pub fn unset_bytes(&mut self, place: ResolvedAddress, unset: &[bool]) {
+        if unset.is_empty() {
+            return;
+        }
+        let object = self.object_mut(place);
+        let mut changed = 0;
+        for (k, _) in unset.iter().enumerate().filter(|(_, unset)| **unset) {
+            changed ^= object.unset_byte(place.offset + k as u64);
+        }
+        if object.idle {
+            self.idle ^= changed;
+        }
+        self.hash ^= changed;
+    }
+
     /// Writes up to 8 bytes, or 16; returns how the hash of memory changes.
     pub fn write(&mut self, place: ResolvedAddress, size: u32, value: Val) -> u64 {
         if size == wide::SIZE {
