@@ -25,8 +25,8 @@ pub struct Options {
 pub enum Acyclic {
     /// po | rf has no cycle.
     ProgramOrder,
-    /// Neither has rf with the part of po that is ordered by dependencies and fences: (addr; po? |
-    /// data | ctrl; po? | rmw | [ACQ]; po | po; [REL] | po; [F]; po | rf).
+    /// Nor has rf with the part of po that dependencies, acquire reads and fences order: (addr; po? |
+    /// data | ctrl; po? | rmw; rfe | [ACQ]; po | po; [F]; po | rf), which is asked of the model.
     Dependencies,
 }
 

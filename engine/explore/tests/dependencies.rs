@@ -215,7 +215,7 @@ fn sets_of_many_reads_are_exact() {
 }
 
 #[test]
-fn the_write_of_a_read_modify_write_depends_on_its_read() {
+fn a_read_modify_write_depends_on_what_it_computes_with() {
     assert_eq!(
         events("updates", &[]),
         ["R x", "R y", "W y data 0,1", "W w data 1", "R z", "W z"]

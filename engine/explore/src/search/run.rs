@@ -17,14 +17,32 @@ use program::ir::SiteId;
 /// the used part of a stack takes memory.
 const STACK: usize = 1 << 28;
 
+/// What the axioms of a model imply, if it is not given: what their analysis shows of po and rf, or,
+/// if the model orders by dependencies, that it allows no cycle of them.
+pub fn guarantee(model: &Model, acyclic: Option<Acyclic>) -> Result<Acyclic, ExploreError> {
+    if let Some(known) = acyclic {
+        return Ok(known);
+    }
+    let Err(error) = ConsistencyChecker::new(model, None) else {
+        return Ok(Acyclic::ProgramOrder);
+    };
+    let taken = model.takes(&|_| false)?;
+    if !["addr", "data", "ctrl"]
+        .iter()
+        .any(|name| taken.iter().any(|taken| taken == name))
+    {
+        return Err(error);
+    }
+    checker(model, Some(Acyclic::Dependencies)).map(|_| Acyclic::Dependencies)
+}
+
 /// Fails if the model allows executions that the search for its kind of model does not find.
 fn checker(model: &Model, acyclic: Option<Acyclic>) -> Result<ConsistencyChecker, ExploreError> {
     let mut checker = ConsistencyChecker::new(model, acyclic)?;
     if acyclic == Some(Acyclic::Dependencies) {
         if let Some(cycle) = allowed_cycle(&mut checker)? {
             return Err(ExploreError::Unsuitable(format!(
-                "{} allows the cycle {cycle}, and so values out of thin air: it is for tests \
-                 (acyclic = \"none\" in its entry)",
+                "{} allows the cycle {cycle}, and so values out of thin air: it is for tests",
                 model.name
             )));
         }
@@ -34,7 +52,7 @@ fn checker(model: &Model, acyclic: Option<Acyclic>) -> Result<ConsistencyChecker
 
 /// Why programs cannot be explored under a model; none if they can.
 pub fn unsuitable(model: &Model, acyclic: Option<Acyclic>) -> Result<Option<String>, CatError> {
-    match checker(model, acyclic) {
+    match guarantee(model, acyclic).and_then(|known| checker(model, Some(known))) {
         Err(ExploreError::Model(error)) => Err(error),
         Err(error) => Ok(Some(error.to_string())),
         Ok(_) => Ok(None),
@@ -57,8 +75,9 @@ pub fn explore_each<S: Source>(
     options: &Options,
     each: impl Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 ) -> Result<Exploration, ExploreError> {
-    let checker = checker(model, options.acyclic)?;
-    if options.acyclic != Some(Acyclic::Dependencies) {
+    let known = guarantee(model, options.acyclic)?;
+    let checker = checker(model, Some(known))?;
+    if known == Acyclic::ProgramOrder {
         let first = (Execution::new(), false);
         let queue = BranchQueue::new(source, checker, options, each, first);
         let found = run::<_, _, Worker<_, _>>(&queue);

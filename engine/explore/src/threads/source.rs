@@ -1,6 +1,6 @@
 //! A `Program` as a `Source`: the interpreter, suspended at each event.
 use crate::exploration::{Acyclic, Exploration, ExploreError, Options, Violation};
-use crate::search::run::explore;
+use crate::search::run::{explore, guarantee};
 use crate::source::*;
 use crate::threads::dependencies::DependencySets;
 use crate::threads::environment::{thread_start, Interruption, ThreadEnvironment};
@@ -131,9 +131,11 @@ impl<'p> ProgramSource<'p> {
         options: &Options,
     ) -> Result<Exploration, ExploreError> {
         let start = Instant::now();
-        self.track_dependencies(options.acyclic == Some(Acyclic::Dependencies));
+        let known = guarantee(model, options.acyclic)?;
+        self.track_dependencies(known == Acyclic::Dependencies);
         loop {
             let mut options = options.clone();
+            options.acyclic = Some(known);
             options.limits.time = options.limits.time.saturating_sub(start.elapsed());
             options.limits.counted.store(0, Relaxed);
             let found = explore(&*self, model, &options);

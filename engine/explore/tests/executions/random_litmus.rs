@@ -157,6 +157,7 @@ fn models_that_do_not_guarantee_that_dependencies_are_acyclic_are_refused() {
         assert_eq!(cause(&crate::models::model(known)), None);
     }
     assert_eq!(cause(&model), None);
+    assert_eq!(explore::unsuitable(&model, None).unwrap(), None);
     let text = std::fs::read_to_string("tests/executions/dependencies.cat").unwrap();
     for (needed, cycle) in [
         ("data | ", "data; rfe"),

@@ -1,15 +1,10 @@
 //! An execution in which reads may be postponed: the events of each thread in program order, some of
 //! which are not in the graph yet.
 
-use std::rc::Rc;
-
 use crate::exploration::ExploreError;
-use crate::graph::execution_graph::{EventId, Graph, NONE};
 use crate::search::thread_states::{Node, ThreadStates, Transition, NO_STATE};
 use crate::source::{Action, EventLabel, Initial, Location, Next, Source, ThreadId};
 use program::ir::Order;
-use program::memory::Dep;
-use rustc_hash::FxHashMap;
 
 /// An event: its thread, and its position in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -94,19 +89,6 @@ pub struct PartialExecution {
     /// The graph without what was added last is known to be consistent, and that changes nothing.
     pub consistent: bool,
     generation: u32,
-}
-
-/// The reads in sets of dependencies, which the source is asked for once each.
-#[derive(Default)]
-pub struct DependencySets {
-    known: FxHashMap<Dep, Rc<[u32]>>,
-}
-
-impl DependencySets {
-    pub fn reads<S: Source>(&mut self, source: &S, set: Dep) -> Rc<[u32]> {
-        let found = self.known.entry(set);
-        found.or_insert_with(|| source.reads(set).into()).clone()
-    }
 }
 
 impl PartialExecution {
@@ -438,184 +420,6 @@ impl PartialExecution {
             }
         }
         Initial::Outside
-    }
-
-    pub fn value_of(&self, location: usize, write: Option<Place>) -> u64 {
-        match write {
-            None => match self.locations[location].initial {
-                Initial::Value(value) => value,
-                _ => 0,
-            },
-            Some(write) => match self.slot(write).label.action {
-                Action::Write { value, .. } => value,
-                _ => 0,
-            },
-        }
-    }
-
-    /// The read of a read-modify-write's write.
-    pub fn read_of(&self, write: Place) -> Option<Place> {
-        let slots = &self.threads[write.thread].slots[..write.index];
-        let index = slots.iter().rposition(Slot::is_read)?;
-        Some(Place { index, ..write })
-    }
-
-    /// The last write of its thread, before a read, to the read's location.
-    pub fn own_write(&self, read: Place) -> Option<Place> {
-        let slots = &self.threads[read.thread].slots[..read.index];
-        let location = self.slot(read).location;
-        let index = slots
-            .iter()
-            .rposition(|slot| slot.is_write() && slot.location == location)?;
-        Some(Place { index, ..read })
-    }
-
-    /// Whether an event is in the graph, and if it is a read, the write that it reads from.
-    pub fn is_shown(&self, slot: &Slot) -> bool {
-        slot.added != 0
-            && slot
-                .source
-                .map_or(true, |write| self.slot(write).added != 0)
-    }
-
-    /// Whether no event of its thread in the graph follows an event, and no write of its location
-    /// follows it, or what it reads from, in coherence order.
-    pub fn is_maximal(&self, at: Place) -> bool {
-        let slot = self.slot(at);
-        let order = &self.locations[slot.location].order;
-        let write = match slot.is_write() {
-            true => Some(at),
-            false => slot.source,
-        };
-        let mut later = self.threads[at.thread].slots[at.index + 1..].iter();
-        write.as_ref() == order.last() && !later.any(|slot| slot.added != 0)
-    }
-
-    /// The position in coherence order after a write; 0 after the initial one.
-    pub fn position_after(&self, location: usize, write: Option<Place>) -> usize {
-        let Some(write) = write else { return 0 };
-        let mut order = self.locations[location].order.iter();
-        order
-            .position(|other| *other == write)
-            .map_or(0, |at| at + 1)
-    }
-
-    /// Whether the write at a position of the coherence order is a read-modify-write's, which
-    /// directly follows the one before.
-    pub fn is_taken(&self, location: usize, position: usize) -> bool {
-        let next = self.locations[location].order.get(position);
-        next.is_some_and(|next| self.slot(*next).is_rmw())
-    }
-
-    /// The positions in coherence order that coherence leaves to an event, as the number of writes
-    /// before it; a read reads from the last of these.
-    pub fn coherent_positions(&self, at: Place) -> std::ops::Range<usize> {
-        let slot = self.slot(at);
-        let location = slot.location;
-        let (mut low, mut end) = (0, self.locations[location].order.len() + 1);
-        for (index, other) in self.threads[at.thread].slots.iter().enumerate() {
-            let accesses = other.is_read() || other.is_write();
-            if index == at.index || !accesses || other.location != location {
-                continue;
-            }
-            if !self.is_shown(other) {
-                continue;
-            }
-            let place = Place { index, ..at };
-            let own = match other.is_write() {
-                true => self.position_after(location, Some(place)),
-                false => self.position_after(location, other.source),
-            };
-            if index < at.index {
-                low = low.max(own);
-            } else if slot.is_write() || other.is_write() {
-                end = end.min(own);
-            } else {
-                end = end.min(own + 1);
-            }
-        }
-        low..end
-    }
-
-    /// Sets `out` to the graph, in an order in which every thread's events follow its creation.
-    pub fn graph<S: Source>(&self, source: &S, sets: &mut DependencySets, out: &mut Graph) {
-        out.reset();
-        let mut ids: Vec<Vec<EventId>> = vec![Vec::new(); self.threads.len()];
-        let mut next = vec![0; self.threads.len()];
-        let mut created = vec![false; self.threads.len()];
-        created[0] = true;
-        loop {
-            let mut stuck = true;
-            for thread in 0..self.threads.len() {
-                while created[thread] && next[thread] < self.threads[thread].slots.len() {
-                    let slot = &self.threads[thread].slots[next[thread]];
-                    if let (Action::Join { thread: joined }, true) =
-                        (slot.label.action, slot.added != 0)
-                    {
-                        if next[joined] < self.threads[joined].slots.len() {
-                            break;
-                        }
-                    }
-                    stuck = false;
-                    next[thread] += 1;
-                    if !self.is_shown(slot) {
-                        ids[thread].push(NONE);
-                        continue;
-                    }
-                    let location = match slot.is_read() || slot.is_write() {
-                        true => {
-                            let place = &self.locations[slot.location];
-                            match out.location_number(place.at) {
-                                Some(number) => number,
-                                None => out.add_location(place.at, place.initial),
-                            }
-                        }
-                        false => NONE,
-                    };
-                    let id = out.push(thread, &slot.label, location);
-                    out.set_value(id, slot.value);
-                    ids[thread].push(id);
-                    if let Action::Create { thread } = slot.label.action {
-                        created[thread] = true;
-                    }
-                }
-            }
-            if stuck {
-                break;
-            }
-        }
-        let id = |place: Place| ids[place.thread][place.index];
-        for place in self.places() {
-            let slot = self.slot(place);
-            let own = id(place);
-            if own == NONE {
-                continue;
-            }
-            if let (true, Some(write)) = (slot.is_read(), slot.source) {
-                out.set_source(own, id(write), slot.value);
-            }
-            let pairs = &mut out.dependencies;
-            let label = slot.label.dependencies;
-            for (set, pairs) in [
-                (label.addr, &mut pairs.addr),
-                (label.data, &mut pairs.data),
-                (label.ctrl, &mut pairs.ctrl),
-            ] {
-                if set != 0 {
-                    let reads = sets.reads(source, set);
-                    let reads = reads.iter().map(|index| ids[place.thread][*index as usize]);
-                    pairs.extend(reads.filter(|read| *read != NONE).map(|read| (read, own)));
-                }
-            }
-        }
-        for place in &self.locations {
-            let mut previous = NONE;
-            for write in &place.order {
-                let write = id(*write);
-                out.order_after(write, previous);
-                previous = write;
-            }
-        }
     }
 }
 

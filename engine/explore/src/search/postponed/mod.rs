@@ -1,6 +1,9 @@
 //! The search for models in which loads may wait for later stores.
 
+mod coherence;
+mod drawing;
 mod execution;
+mod waiting;
 mod worker;
 
 pub use execution::PartialExecution;

@@ -33,12 +33,11 @@ use crate::graph::execution_graph::Graph;
 use crate::search::conclusion::conclude;
 use crate::search::execution::EndedExecution;
 use crate::search::findings::Findings;
-use crate::search::postponed::execution::{
-    acquires, DependencySets, PartialExecution, Place, Slot,
-};
+use crate::search::postponed::drawing::DependencySets;
+use crate::search::postponed::execution::{acquires, PartialExecution, Place, Slot};
 use crate::search::queue::{BranchQueue, Halt, SearchWorker, LOOKS};
 use crate::search::thread_states::{ThreadStates, Transition};
-use crate::source::{Action, EventLabel, Initial, Next, Source, ThreadId, Wait};
+use crate::source::{Action, EventLabel, Next, Source, ThreadId, Wait};
 use std::ops::Range;
 
 /// What a read reads from.
@@ -115,7 +114,12 @@ where
                 continue;
             }
             let Some(read) = self.next_read(&execution) else {
-                return match self.resolve_waits(&mut execution)? {
+                let resolved = match execution.resolve_waits(source, &mut self.states) {
+                    None => false,
+                    Some(0) => true,
+                    Some(_) => self.may_be_consistent(&mut execution)?,
+                };
+                return match resolved {
                     true => self.finish(&execution),
                     false => Ok(()),
                 };
@@ -316,8 +320,8 @@ where
             if let Some(added) = by(&mut extended, choice) {
                 let kept = extended.proceed(source, &mut self.states, added);
                 let waits = may_wait
-                    && self.waits(&extended, added)
-                    && !self.may_be_freed(&extended, added);
+                    && extended.waits(&self.states, added)
+                    && !extended.may_be_freed(source, &mut self.states, added);
                 if !kept || waits || !self.stays_consistent(&mut extended, added)? {
                     continue;
                 }
@@ -329,48 +333,6 @@ where
             *execution = extended;
         }
         Ok(found)
-    }
-
-    /// Whether an access is to an object that the program allocates: one that a waiting thread reads
-    /// may be freed meanwhile.
-    fn may_be_freed(&mut self, execution: &PartialExecution, access: Place) -> bool {
-        let at = execution.locations[execution.slot(access).location].at;
-        self.states.initial(self.queue.source, at) == Initial::Outside
-    }
-
-    /// Whether a thread waits because of what this read has read.
-    fn waits(&self, execution: &PartialExecution, read: Place) -> bool {
-        let Some(Next::Blocked { wait, .. }) = execution.next(&self.states, read.thread) else {
-            return false;
-        };
-        let slots = &execution.threads[read.thread].slots[read.index..];
-        let since = slots.iter().filter(|slot| slot.matters()).count();
-        let (_, reads) = wait.awaited().unwrap_or_default();
-        execution.slot(read).matters() && since <= reads
-    }
-
-    /// Lets the reads that wait for a write read the last one, if that is what their threads wait
-    /// with. Returns whether all events are in the graph then, and it may be consistent.
-    fn resolve_waits(&mut self, execution: &mut PartialExecution) -> Result<bool, Halt> {
-        let mut changed = false;
-        loop {
-            let mut places = execution.places();
-            let open = places.find(|at| execution.slot(*at).is_open());
-            drop(places);
-            let Some(at) = open else { break };
-            if !execution.slot(at).is_read() {
-                return Ok(false);
-            }
-            let location = execution.slot(at).location;
-            let last = execution.locations[location].order.last().copied();
-            execution.add_read(at, last);
-            let kept = execution.proceed(self.queue.source, &mut self.states, at);
-            if !kept || !self.waits(execution, at) {
-                return Ok(false);
-            }
-            changed = true;
-        }
-        Ok(!changed || self.may_be_consistent(execution)?)
     }
 
     /// The positions in coherence order that an event may have, as the number of writes before it.

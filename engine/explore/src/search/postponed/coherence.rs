@@ -1,0 +1,104 @@
+//! The coherence order of the writes that are in the graph, and which places in it are left for others.
+
+use crate::search::postponed::execution::{PartialExecution, Place, Slot};
+use crate::source::{Action, Initial};
+use std::ops::Range;
+
+impl PartialExecution {
+    pub fn value_of(&self, location: usize, write: Option<Place>) -> u64 {
+        match write {
+            None => match self.locations[location].initial {
+                Initial::Value(value) => value,
+                _ => 0,
+            },
+            Some(write) => match self.slot(write).label.action {
+                Action::Write { value, .. } => value,
+                _ => 0,
+            },
+        }
+    }
+
+    /// The read of a read-modify-write's write.
+    pub fn read_of(&self, write: Place) -> Option<Place> {
+        let slots = &self.threads[write.thread].slots[..write.index];
+        let index = slots.iter().rposition(Slot::is_read)?;
+        Some(Place { index, ..write })
+    }
+
+    /// The last write of its thread, before a read, to the read's location.
+    pub fn own_write(&self, read: Place) -> Option<Place> {
+        let slots = &self.threads[read.thread].slots[..read.index];
+        let location = self.slot(read).location;
+        let index = slots
+            .iter()
+            .rposition(|slot| slot.is_write() && slot.location == location)?;
+        Some(Place { index, ..read })
+    }
+
+    /// Whether an event is in the graph, and if it is a read, the write that it reads from.
+    pub fn is_shown(&self, slot: &Slot) -> bool {
+        slot.added != 0
+            && slot
+                .source
+                .map_or(true, |write| self.slot(write).added != 0)
+    }
+
+    /// Whether no event of its thread in the graph follows an event, and no write of its location
+    /// follows it, or what it reads from, in coherence order.
+    pub fn is_maximal(&self, at: Place) -> bool {
+        let slot = self.slot(at);
+        let order = &self.locations[slot.location].order;
+        let write = match slot.is_write() {
+            true => Some(at),
+            false => slot.source,
+        };
+        let mut later = self.threads[at.thread].slots[at.index + 1..].iter();
+        write.as_ref() == order.last() && !later.any(|slot| slot.added != 0)
+    }
+
+    /// The position in coherence order after a write; 0 after the initial one.
+    pub fn position_after(&self, location: usize, write: Option<Place>) -> usize {
+        let Some(write) = write else { return 0 };
+        let mut order = self.locations[location].order.iter();
+        order
+            .position(|other| *other == write)
+            .map_or(0, |at| at + 1)
+    }
+
+    /// Whether the write at a position of the coherence order is a read-modify-write's, which
+    /// directly follows the one before.
+    pub fn is_taken(&self, location: usize, position: usize) -> bool {
+        let next = self.locations[location].order.get(position);
+        next.is_some_and(|next| self.slot(*next).is_rmw())
+    }
+
+    /// The positions in coherence order that coherence leaves to an event, as the number of writes
+    /// before it; a read reads from the last of these.
+    pub fn coherent_positions(&self, at: Place) -> Range<usize> {
+        let slot = self.slot(at);
+        let location = slot.location;
+        let (mut low, mut end) = (0, self.locations[location].order.len() + 1);
+        for (index, other) in self.threads[at.thread].slots.iter().enumerate() {
+            let accesses = other.is_read() || other.is_write();
+            if index == at.index || !accesses || other.location != location {
+                continue;
+            }
+            if !self.is_shown(other) {
+                continue;
+            }
+            let place = Place { index, ..at };
+            let own = match other.is_write() {
+                true => self.position_after(location, Some(place)),
+                false => self.position_after(location, other.source),
+            };
+            if index < at.index {
+                low = low.max(own);
+            } else if slot.is_write() || other.is_write() {
+                end = end.min(own);
+            } else {
+                end = end.min(own + 1);
+            }
+        }
+        low..end
+    }
+}

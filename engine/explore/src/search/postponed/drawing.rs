@@ -1,0 +1,105 @@
+//! A partial execution as an execution graph.
+
+use std::rc::Rc;
+
+use crate::graph::execution_graph::{EventId, Graph, NONE};
+use crate::search::postponed::execution::{PartialExecution, Place};
+use crate::source::{Action, Source};
+use program::memory::Dep;
+use rustc_hash::FxHashMap;
+
+/// The reads in sets of dependencies, which the source is asked for once each.
+#[derive(Default)]
+pub struct DependencySets {
+    known: FxHashMap<Dep, Rc<[u32]>>,
+}
+
+impl DependencySets {
+    pub fn reads<S: Source>(&mut self, source: &S, set: Dep) -> Rc<[u32]> {
+        let found = self.known.entry(set);
+        found.or_insert_with(|| source.reads(set).into()).clone()
+    }
+}
+
+impl PartialExecution {
+    /// Sets `out` to the graph, in an order in which every thread's events follow its creation.
+    pub fn graph<S: Source>(&self, source: &S, sets: &mut DependencySets, out: &mut Graph) {
+        out.reset();
+        let mut ids: Vec<Vec<EventId>> = vec![Vec::new(); self.threads.len()];
+        let mut next = vec![0; self.threads.len()];
+        let mut created = vec![false; self.threads.len()];
+        created[0] = true;
+        loop {
+            let mut stuck = true;
+            for thread in 0..self.threads.len() {
+                while created[thread] && next[thread] < self.threads[thread].slots.len() {
+                    let slot = &self.threads[thread].slots[next[thread]];
+                    if let (Action::Join { thread: joined }, true) =
+                        (slot.label.action, slot.added != 0)
+                    {
+                        if next[joined] < self.threads[joined].slots.len() {
+                            break;
+                        }
+                    }
+                    stuck = false;
+                    next[thread] += 1;
+                    if !self.is_shown(slot) {
+                        ids[thread].push(NONE);
+                        continue;
+                    }
+                    let location = match slot.is_read() || slot.is_write() {
+                        true => {
+                            let place = &self.locations[slot.location];
+                            match out.location_number(place.at) {
+                                Some(number) => number,
+                                None => out.add_location(place.at, place.initial),
+                            }
+                        }
+                        false => NONE,
+                    };
+                    let id = out.push(thread, &slot.label, location);
+                    out.set_value(id, slot.value);
+                    ids[thread].push(id);
+                    if let Action::Create { thread } = slot.label.action {
+                        created[thread] = true;
+                    }
+                }
+            }
+            if stuck {
+                break;
+            }
+        }
+        let id = |place: Place| ids[place.thread][place.index];
+        for place in self.places() {
+            let slot = self.slot(place);
+            let own = id(place);
+            if own == NONE {
+                continue;
+            }
+            if let (true, Some(write)) = (slot.is_read(), slot.source) {
+                out.set_source(own, id(write), slot.value);
+            }
+            let pairs = &mut out.dependencies;
+            let label = slot.label.dependencies;
+            for (set, pairs) in [
+                (label.addr, &mut pairs.addr),
+                (label.data, &mut pairs.data),
+                (label.ctrl, &mut pairs.ctrl),
+            ] {
+                if set != 0 {
+                    let reads = sets.reads(source, set);
+                    let reads = reads.iter().map(|index| ids[place.thread][*index as usize]);
+                    pairs.extend(reads.filter(|read| *read != NONE).map(|read| (read, own)));
+                }
+            }
+        }
+        for place in &self.locations {
+            let mut previous = NONE;
+            for write in &place.order {
+                let write = id(*write);
+                out.order_after(write, previous);
+                previous = write;
+            }
+        }
+    }
+}

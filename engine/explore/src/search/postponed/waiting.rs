@@ -1,0 +1,61 @@
+//! Threads that wait: for a lock, in a loop, in a library function.
+//!
+//! Such a thread has read that something has not happened. The search leaves that read out, and the
+//! thread waits for a write that it may read instead; if none comes, it reads the last one, as it
+//! would forever.
+
+use crate::search::postponed::execution::{PartialExecution, Place};
+use crate::search::thread_states::ThreadStates;
+use crate::source::{Initial, Next, Source};
+
+impl PartialExecution {
+    /// Whether a thread waits because of what this read has read.
+    pub fn waits<T: Clone>(&self, states: &ThreadStates<T>, read: Place) -> bool {
+        let Some(Next::Blocked { wait, .. }) = self.next(states, read.thread) else {
+            return false;
+        };
+        let slots = &self.threads[read.thread].slots[read.index..];
+        let since = slots.iter().filter(|slot| slot.matters()).count();
+        let (_, reads) = wait.awaited().unwrap_or_default();
+        self.slot(read).matters() && since <= reads
+    }
+
+    /// Whether an access is to an object that the program allocates: one that a waiting thread reads
+    /// may be freed meanwhile.
+    pub fn may_be_freed<S: Source>(
+        &self,
+        source: &S,
+        states: &mut ThreadStates<S::Thread>,
+        access: Place,
+    ) -> bool {
+        let at = self.locations[self.slot(access).location].at;
+        states.initial(source, at) == Initial::Outside
+    }
+
+    /// Lets the reads that wait for a write read the last one. Returns how many these are; none if
+    /// some thread does not wait then, or another event is not in the graph.
+    pub fn resolve_waits<S: Source>(
+        &mut self,
+        source: &S,
+        states: &mut ThreadStates<S::Thread>,
+    ) -> Option<usize> {
+        let mut count = 0;
+        loop {
+            let mut places = self.places();
+            let Some(at) = places.find(|at| self.slot(*at).is_open()) else {
+                return Some(count);
+            };
+            drop(places);
+            if !self.slot(at).is_read() {
+                return None;
+            }
+            let location = self.slot(at).location;
+            let last = self.locations[location].order.last().copied();
+            self.add_read(at, last);
+            if !self.proceed(source, states, at) || !self.waits(states, at) {
+                return None;
+            }
+            count += 1;
+        }
+    }
+}
