@@ -10,7 +10,7 @@
 //! | `graph`       | events → execution graph; which revisits it allows                         |
 //! | `exploration` | options, limits; counts, violations                                        |
 //! | `consistency` | execution graph × cat model → is it consistent, what does the model flag   |
-//! | `search`      | [`Source`] × model → all executions (TruSt)                                |
+//! | `search`      | [`Source`] × model → all executions: by TruSt, or by postponing reads      |
 //! | `threads`     | [`Program`](::program::Program) → [`Source`]: the interpreter, suspended   |
 //! | `witness`     | violation → the events that explain it, with names of the source           |
 //!

@@ -1,5 +1,6 @@
-//! The search for all consistent executions (TruSt): a [`Source`](crate::Source) and a model enter,
-//! an [`Exploration`](crate::Exploration) leaves.
+//! The search for all consistent executions: a [`Source`](crate::Source) and a model enter, an
+//! [`Exploration`](crate::Exploration) leaves. TruSt's search ([`worker`]) is for models in which po
+//! and rf have no cycle; for others, reads are [`postponed`].
 
 mod conclusion;
 pub mod execution;
