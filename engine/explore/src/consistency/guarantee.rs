@@ -26,9 +26,11 @@ enum Need {
     Rmw,
     /// A store between the two, and a load of what it has stored.
     Forwarded,
+    /// The write is that of a thread that is created after the read.
+    Created,
 }
 
-const NEEDS: [Need; 11] = [
+const NEEDS: [Need; 12] = [
     Need::Data,
     Need::Addr,
     Need::AddrPo,
@@ -40,6 +42,7 @@ const NEEDS: [Need; 11] = [
     Need::Fence(Order::Sc),
     Need::Rmw,
     Need::Forwarded,
+    Need::Created,
 ];
 
 impl Need {
@@ -56,6 +59,7 @@ impl Need {
             Need::Fence(_) => "po; [F & SC]; po",
             Need::Rmw => "rmw",
             Need::Forwarded => "data; rfi; data",
+            Need::Created => "po; [create]; po",
         }
     }
 }
@@ -135,7 +139,7 @@ fn draw(cycle: &[Need], graph: &mut Graph) {
     for (number, need) in cycle.iter().enumerate() {
         let thread = number + 1;
         let (from, to) = (places[number], places[(number + 1) % cycle.len()]);
-        let mut add = |action: Action, address: Option<usize>| {
+        let mut add = |thread: usize, action: Action, address: Option<usize>| {
             let location = address.map_or(NONE, |address| {
                 let known = graph.location_number(at(address));
                 known.unwrap_or_else(|| graph.add_location(at(address), Initial::Value(0)))
@@ -147,21 +151,29 @@ fn draw(cycle: &[Need], graph: &mut Graph) {
             _ => Order::Rlx,
         };
         let rmw = *need == Need::Rmw;
-        let entry = add(read(from, order, rmw), Some(from));
+        let entry = add(thread, read(from, order, rmw), Some(from));
         let own = spare + number;
         let between = match need {
-            Need::AddrPo => Some((add(read(own, Order::Rlx, false), Some(own)), NONE)),
+            Need::AddrPo => Some((add(thread, read(own, Order::Rlx, false), Some(own)), NONE)),
             Need::Fence(order) => {
-                add(Action::Fence { order: *order }, None);
+                add(thread, Action::Fence { order: *order }, None);
                 None
             }
             Need::Forwarded => {
-                let stored = add(write(own, false), Some(own));
-                Some((add(read(own, Order::Rlx, false), Some(own)), stored))
+                let stored = add(thread, write(own, false), Some(own));
+                Some((add(thread, read(own, Order::Rlx, false), Some(own)), stored))
             }
             _ => None,
         };
-        let exit = add(write(to, rmw), Some(to));
+        let writer = match need {
+            Need::Created => {
+                let created = cycle.len() + 1 + number;
+                add(thread, Action::Create { thread: created }, None);
+                created
+            }
+            _ => thread,
+        };
+        let exit = add(writer, write(to, rmw), Some(to));
         let dependencies = &mut graph.dependencies;
         match (need, between) {
             (Need::Data | Need::Rmw, _) => dependencies.data.push((entry, exit)),
