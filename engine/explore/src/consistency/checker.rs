@@ -96,8 +96,7 @@ impl ConsistencyChecker {
         if acyclic.is_none() && !consistency.shows_porf_acyclic() {
             return Err(ExploreError::Unsuitable(format!(
                 "{} may allow executions in which po | rf has a cycle, which exploration does \
-                 not find: a model that excludes them has an axiom `acyclic po | rf`, or says \
-                 acyclic = \"program order\" in its entry",
+                 not find: a model that excludes them has an axiom `acyclic po | rf`",
                 model.name
             )));
         }
