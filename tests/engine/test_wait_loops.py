@@ -11,6 +11,7 @@ import pytest
 from weakspot._engine import Program
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.frontend import compile_source
+from weakspot.harness.corpus import models
 
 FOLDER = Path(__file__).parent / "wait_loops"
 MODELS = Path(__file__).parents[2] / "models"
@@ -36,8 +37,9 @@ def test_a_loop_waits_if_its_iterations_have_no_effect(
 ) -> None:
     build = Build(defines=(macro,) if macro else ())
     program = Program(compile_source(path, build=build).text)
+    known = models.load()[model]
     found = program.explore(
-        str(MODELS / f"{model}.cat"), folders=[str(MODELS)], acyclic="program order", seconds=60.0
+        str(known.path), folders=[str(MODELS)], acyclic=known.acyclic, seconds=60.0
     )
     result, _, part = shown.partition(": ")
     if result in ("Safe", "Unknown"):

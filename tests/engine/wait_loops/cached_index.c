@@ -1,7 +1,8 @@
 // A queue for one producer and one consumer; each end caches the index of the other in a field of
 // the queue that it alone uses (rigtorp's SPSCQueue).
-// sc,tso,rc11: Safe
+// sc,tso,rc11,imm: Safe
 // -DWEAK rc11: race
+// -DWEAK imm: assertion
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 // The same in C++, where the destructor, in main, uses the fields of the threads that have ended.
-// rc11: Safe
+// rc11,imm: Safe
 // -DWEAK rc11: race
 #include <atomic>
 #include <cassert>

@@ -1,6 +1,6 @@
 // Six additions by compare-exchanges that retry with the value that they have read, and wait longer
 // each time.
-// sc,tso,rc11: Safe
+// sc,tso,rc11,imm: Safe
 // -DLOST sc: assertion
 #include <assert.h>
 #include <pthread.h>

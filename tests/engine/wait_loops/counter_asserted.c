@@ -1,5 +1,5 @@
 // Not a wait loop: the counter is asserted on when the loop has ended.
-// sc,rc11: assertion
+// sc,rc11,imm: assertion
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

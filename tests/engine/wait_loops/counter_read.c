@@ -1,5 +1,5 @@
 // Not a wait loop: another thread waits for the counter, so the threads do not hang.
-// sc,rc11: Unknown: changes what counter_read.c:12:9 writes, which thread 0 accesses at counter_read.c:19:12
+// sc,rc11,imm: Unknown: changes what counter_read.c:12:9 writes, which thread 0 accesses at counter_read.c:19:12
 #include <pthread.h>
 #include <stdatomic.h>
 struct state {

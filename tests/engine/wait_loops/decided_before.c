@@ -1,15 +1,16 @@
 // A loop whose number of rounds was read before it is explored to its end, whatever --loops says; one
 // that reads it again, or follows what it reads, is bounded. Plain memory that nobody may write
-// meanwhile counts as read before.
-// rc20,sc: Safe
-// -DWRONG rc20: assertion
+// meanwhile counts as read before, except where dependencies are tracked, as under imm.
+// rc20,sc,imm: Safe
+// -DWRONG rc20,imm: assertion
 // -DPLAIN rc20: Safe
+// -DPLAIN imm: Unknown: a loop iterates more than 4 times
 // -DPLAIN_WRONG rc20: assertion
-// -DPLAIN_LOCKED rc20: Unknown: a loop iterates more than 4 times
-// -DREREAD rc20: Unknown: a loop iterates more than 4 times
-// -DFOLLOW rc20: Unknown: a loop iterates more than 4 times
-// -DCHOOSE rc20: Unknown: a loop iterates more than 4 times
-// -DENDLESS rc20: Unknown: more than 2000000 instructions
+// -DPLAIN_LOCKED rc20,imm: Unknown: a loop iterates more than 4 times
+// -DREREAD rc20,imm: Unknown: a loop iterates more than 4 times
+// -DFOLLOW rc20,imm: Unknown: a loop iterates more than 4 times
+// -DCHOOSE rc20,imm: Unknown: a loop iterates more than 4 times
+// -DENDLESS rc20,imm: Unknown: more than 2000000 instructions
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 // Not a wait loop: the attempts are counted in a field of the shared structure.
-// sc,rc11: assertion
+// sc,rc11,imm: assertion
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 // Not a wait loop: the attempts, counted in a variable of the thread's own, are read in a second
 // expression.
-// sc,rc11: assertion
+// sc,rc11,imm: assertion
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

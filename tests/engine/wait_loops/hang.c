@@ -1,5 +1,5 @@
 // A wait that counts and that nothing ends: a hang, whatever it counts.
-// sc,tso,rc11: hang
+// sc,tso,rc11,imm: hang
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>

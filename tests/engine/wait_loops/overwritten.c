@@ -1,6 +1,6 @@
 // Not a wait loop: what the loop writes, always the same value, overwrites what another thread
 // writes.
-// sc,rc11: assertion
+// sc,rc11,imm: assertion
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

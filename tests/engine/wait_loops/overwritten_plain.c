@@ -1,6 +1,7 @@
 // As overwritten.c, where the write of the loop comes between those of the other thread.
 // sc: assertion
 // rc11: race
+// imm: assertion
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

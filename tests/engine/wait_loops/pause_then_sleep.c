@@ -1,5 +1,5 @@
 // A lock that pauses once and sleeps from then on, for a time that is set up anew in each round.
-// sc,tso,rc11: Safe
+// sc,tso,rc11,imm: Safe
 // -DWEAK rc11: race
 #include <pthread.h>
 #include <stdatomic.h>

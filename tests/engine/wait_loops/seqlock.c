@@ -1,6 +1,6 @@
 // A sequence lock: the reader copies the data to memory, and retries when a writer was there.
-// sc,tso,rc11: Safe
-// -DWEAK rc11: assertion
+// sc,tso,rc11,imm: Safe
+// -DWEAK rc11,imm: assertion
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,7 @@
 // A thread that sleeps longer each time it has looked in vain, and spins for a while before.
-// sc,tso,rc11: Safe
+// sc,tso,rc11,imm: Safe
 // -DWEAK rc11: race
+// -DWEAK imm: assertion
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,7 @@
 // A thread that yields when it has looked a hundred times.
-// sc,tso,rc11: Safe
+// sc,tso,rc11,imm: Safe
 // -DWEAK rc11: race
+// -DWEAK imm: assertion
 #include <assert.h>
 #include <pthread.h>
 #include <sched.h>

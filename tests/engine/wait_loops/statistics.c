@@ -1,6 +1,7 @@
 // A spin lock that counts, in its own structure, how often threads had to wait. Nobody reads it.
-// sc,tso,rc11: Safe
+// sc,tso,rc11,imm: Safe
 // -DWEAK rc11: race
+// -DWEAK imm: assertion
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,7 @@
 // As statistics.c, with plain counters in a structure for each thread.
-// sc,tso,rc11: Safe
+// sc,tso,rc11,imm: Safe
 // -DWEAK rc11: race
+// -DWEAK imm: assertion
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

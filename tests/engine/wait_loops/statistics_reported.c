@@ -1,5 +1,5 @@
 // Not a wait loop: main checks the number of attempts that the threads have counted.
-// sc,rc11: assertion
+// sc,rc11,imm: assertion
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,7 @@
 // A lock that is read until it seems free, and only then exchanged, with waiting times.
-// sc,tso,rc11: Safe
+// sc,tso,rc11,imm: Safe
 // -DWEAK rc11: race
+// -DWEAK imm: assertion
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,7 @@
 // A ticket lock with proportional waiting: the longer the queue, the longer the pause.
-// sc,tso,rc11: Safe
+// sc,tso,rc11,imm: Safe
 // -DWEAK rc11: race
+// -DWEAK imm: assertion
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

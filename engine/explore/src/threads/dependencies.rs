@@ -85,10 +85,14 @@ impl DependencySets {
     }
 
     /// Whether the first `now` of the thread's events decide a value. Where dependencies are
-    /// tracked, that is known of values without dependencies only.
+    /// tracked, a plain read counts as an atomic one.
     pub fn precedes(&self, set: Dep, now: u32) -> bool {
         match self.tracked {
-            true => set == 0,
+            _ if set == 0 => true,
+            true => {
+                let last = self.reads(set).last().copied();
+                self.are_disjoint(set, SHARED) && last.map_or(true, |last| last < now)
+            }
             false => set >> 1 <= now + 1,
         }
     }
