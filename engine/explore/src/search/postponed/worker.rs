@@ -224,14 +224,15 @@ where
                 value = result;
             }
             Action::Choose { alternatives } => {
+                // exploring one choice may clear the states
                 for choice in (1..alternatives).rev() {
                     let mut other = execution.clone();
+                    other.stand(source, &mut self.states)?;
                     let at = other.push(thread, label, 0);
                     other.add(at, u64::from(choice));
                     other.pass(source, &mut self.states, thread);
                     self.branch(other)?;
                 }
-                // the states may have been cleared
                 execution.stand(source, &mut self.states)?;
             }
             _ => {}
