@@ -74,7 +74,7 @@ def compile_source(
         names: set[str] = set()
         for unit in (asked, *asked.others):
             texts[unit.path], read = _compiled(unit, folder)
-            away = os.path.relpath(unit.path.parent, folder)
+            away = os.path.relpath(*map(os.path.realpath, (unit.path.parent, folder)))
             names.update(posixpath.normpath(posixpath.join(away, name)) for name in read)
         raw = linking.linked(texts, asked.compiler, folder, asked.meanings)
         text = irtext.clean(raw, asked.compiler, cache.digest(__version__, _own_text()))

@@ -64,6 +64,19 @@ def test_files_without_a_main_are_linked_with_those_that_have_one(order: str, re
     assert not places or any(site.startswith("src/mail.c:6") for site in places)
 
 
+def test_a_source_in_a_linked_folder_may_include_headers_from_elsewhere(folder: Path) -> None:
+    """The compiler names the header relative to where the source really is."""
+    (folder / "far" / "away").mkdir(parents=True)
+    (folder / "src").rename(folder / "far" / "away" / "src")
+    (folder / "src").symlink_to(folder / "far" / "away" / "src")
+    (folder / "include").mkdir()
+    (folder / "src" / "mail.h").rename(folder / "include" / "mail.h")
+    (folder / "driver.c").write_text(DRIVER.replace("src/mail.h", "mail.h"))
+    build = weakspot.Build(defines=("ORDER=memory_order_release",), include=(Path("include"),))
+    (found,) = weakspot.explore(["driver.c", "src/mail.c"], models=["rc20"], build=build)
+    assert found.result == "Safe"
+
+
 def test_each_program_gets_the_other_sources(folder: Path) -> None:
     (folder / "second.c").write_text(DRIVER)
     structures, _ = resolve(["driver.c", "src/mail.c", "second.c"])
