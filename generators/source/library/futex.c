@@ -73,10 +73,21 @@ static long wake(uint32_t *word, int count) {
 }
 
 // syscall(SYS_futex, …), with its arguments widened.
-WEAKSPOT_LIBRARY long weakspot_futex(long word, long operation, long value, long time) {
-  switch (operation & 127) {
+WEAKSPOT_LIBRARY long weakspot_futex(long word, long operation, long value, long time, long other,
+                                     long mask) {
+  (void)other;
+  // with a mask of all bits these are the others (futex(2)); that the time is absolute changes
+  // nothing, because it may expire at once
+  int any = (uint32_t)mask == FUTEX_BITSET_MATCH_ANY;
+  switch (operation & FUTEX_CMD_MASK) {
+  case FUTEX_WAIT_BITSET:
+    if (!any)
+      break;
   case FUTEX_WAIT:
     return wait((uint32_t *)word, (uint32_t)value, (const void *)time);
+  case FUTEX_WAKE_BITSET:
+    if (!any)
+      break;
   case FUTEX_WAKE:
     return wake((uint32_t *)word, (int)value);
   }
