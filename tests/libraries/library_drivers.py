@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import msgspec
@@ -11,18 +12,26 @@ from weakspot.generators.source.clang import PACKAGED
 
 HERE = Path(__file__).parent
 SECONDS = 20.0
+ARCHIVES = Path(os.environ.get("WEAKSPOT_TOOLS", HERE.parents[1] / ".tools")) / "sources"
+"""Where scripts/library-sources unpacks the archives of archives.sha256."""
 
 
 class Driver(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A program that uses a library. `package` is Debian's, "" for the C++ library of the compiler;
-    `header` is one that has to be installed. `mutation` is a header, a text in it, and the text
-    that replaces it everywhere; a `repair` is the same for a mistake of the library's own, without
-    which the mutation is tested. `loops` is the bound for loops, where the default is too low.
-    `unsupported` is part of the message where it cannot be read."""
+    `header` is one that has to be installed. `archive` is a folder of ARCHIVES, of which `sources`
+    are read with the program and `include` are searched for headers. `flags` are the compiler's.
+    `mutation` is a header or a file of the archive, a text in it, and the text that replaces it
+    everywhere; a `repair` is the same for a mistake of the library's own, without which the
+    mutation is tested. `loops` is the bound for loops, where the default is too low. `unsupported`
+    is part of the message where it cannot be read."""
 
     file: str
     package: str = ""
     header: str = ""
+    archive: str = ""
+    sources: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
     model: str = "rc20"
     loops: int = 0
     result: str = ""
@@ -35,8 +44,13 @@ class Driver(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return HERE / "drivers" / self.file
 
     @property
-    def installed(self) -> bool:
-        return not self.header or _header(self.header) is not None
+    def missing(self) -> str:
+        """What has to be installed or fetched first."""
+        if self.header and _header(self.header) is None:
+            return f"{self.package} is not installed"
+        if self.archive and not (ARCHIVES / self.archive).is_dir():
+            return f"{self.archive} is not there: scripts/library-sources fetches it"
+        return ""
 
 
 def drivers() -> list[Driver]:
@@ -44,10 +58,11 @@ def drivers() -> list[Driver]:
     return msgspec.toml.decode(text, type=dict[str, list[Driver]])["driver"]
 
 
-def changed(change: tuple[str, str, str], folder: Path) -> Path:
-    """A folder of headers, to be searched before all others, with a mutation or repair made."""
+def changed(driver: Driver, change: tuple[str, str, str], folder: Path) -> Path:
+    """A folder that is used before all others, with a mutation or repair made."""
     name, old, new = change
-    original = _header(name)
+    archived = ARCHIVES / driver.archive / name
+    original = archived if driver.archive and archived.is_file() else _header(name)
     assert original is not None, f"{name} is not installed"
     text = original.read_text(encoding="utf-8")
     assert old in text, f"{name} of this version does not contain {old!r}"
@@ -61,12 +76,19 @@ def changed(change: tuple[str, str, str], folder: Path) -> Path:
 
 
 def explored(driver: Driver, *folders: Path) -> weakspot.Exploration:
-    """Under the driver's model, with folders that are searched for headers before all others."""
+    """Under the driver's model, with folders that are used before all others."""
+    archives = [*folders, ARCHIVES / driver.archive] if driver.archive else []
+    sources = [
+        next(path for each in archives if (path := each / source).is_file())
+        for source in driver.sources
+    ]
+    include = [*folders, *(each / part for part in driver.include for each in archives)]
+    flags = (*driver.flags, *(f"-isystem{each}" for each in include))
     (exploration,) = weakspot.explore(
-        driver.path,
+        [driver.path, *sources],
         models=[driver.model],
         bounds=weakspot.Bounds(loops=driver.loops or 4, seconds=SECONDS),
-        build=weakspot.Build(flags=tuple(f"-isystem{folder}" for folder in folders)),
+        build=weakspot.Build(flags=flags),
     )
     return exploration
 

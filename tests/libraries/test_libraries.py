@@ -16,8 +16,8 @@ def named(driver: Driver) -> str:
 
 
 def require(driver: Driver) -> None:
-    if not driver.installed:
-        pytest.skip(f"{driver.package} is not installed")
+    if driver.missing:
+        pytest.skip(driver.missing)
 
 
 @pytest.mark.parametrize("driver", drivers(), ids=named)
@@ -36,8 +36,8 @@ def test_a_driver_is_explored_to_its_end(driver: Driver) -> None:
 def test_a_weakened_order_in_the_library_is_found(driver: Driver, tmp_path: Path) -> None:
     require(driver)
     assert driver.mutation is not None
-    folders = [changed(driver.repair, tmp_path / "repaired")] if driver.repair else []
+    folders = [changed(driver, driver.repair, tmp_path / "repaired")] if driver.repair else []
     if driver.repair:
         assert explored(driver, *folders).result == "Safe", "the repair is not one"
-    found = explored(driver, changed(driver.mutation, tmp_path / "mutated"), *folders)
+    found = explored(driver, changed(driver, driver.mutation, tmp_path / "mutated"), *folders)
     assert found.result == "Violated", found.reasons
