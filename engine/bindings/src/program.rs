@@ -176,6 +176,7 @@ impl Program {
             first: stop_at_first,
             limits,
             acyclic: acyclic.map(super::explore::order_of).transpose()?,
+            ..explore::Options::default()
         };
         let model = load_model(py, &model, &folders)?;
         let limits = interpreter::Limits {

@@ -1,7 +1,7 @@
 //! The options, limits and results of an exploration.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::graph::execution_graph::{EventId, Graph};
@@ -18,6 +18,56 @@ pub struct Options {
     pub limits: Limits,
     /// What the model's axioms imply; without it, what their analysis shows.
     pub acyclic: Option<Acyclic>,
+    pub extent: Extent,
+    /// Estimates how many executions there are, from this time on; none: does not.
+    pub estimates_after: Option<Duration>,
+}
+
+/// Which executions are explored.
+#[derive(Clone, Debug, Default)]
+pub enum Extent {
+    #[default]
+    All,
+    /// Those with at most this many departures; see [`Exploration::beyond`].
+    Departures(u32),
+    /// What an earlier exploration of the same program has left open.
+    Open(Vec<OpenBranch>),
+    /// Some, drawn at random.
+    Sample { seed: u64 },
+    /// None: how many there are is estimated from random descents.
+    Estimate { seed: u64 },
+}
+
+/// A node of the search tree, and what is left to explore there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpenBranch {
+    /// The number of each branch on the way from the root.
+    pub path: Vec<u32>,
+    /// For each nested branch that was under way, the next one last, how many of its own branches
+    /// were begun: all of them are complete, except the last where another follows here. Empty:
+    /// nothing is explored.
+    pub met: Vec<u32>,
+}
+
+/// About how many executions there are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The mean of independent descents, each of them unbiased.
+    pub executions: f64,
+    /// The standard error of the mean.
+    pub error: f64,
+    pub draws: u64,
+}
+
+/// What executions that were drawn at random show of all.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// How many were drawn, those included that no consistent execution extends.
+    pub draws: u64,
+    /// How many different executions were drawn.
+    pub distinct: u64,
+    /// The probability that a further draw shows none but these.
+    pub known: f64,
 }
 
 /// The order that the axioms of a model keep from forming a cycle with rf. Exploration needs one.
@@ -43,6 +93,8 @@ pub struct Limits {
     pub stop: Option<Arc<AtomicBool>>,
     /// Executions found so far, for progress reports.
     pub counted: Arc<AtomicU64>,
+    /// The estimate so far, for progress reports.
+    pub estimated: Arc<Mutex<Option<Estimate>>>,
 }
 
 impl Default for Limits {
@@ -54,6 +106,7 @@ impl Default for Limits {
             states: 1 << 15,
             stop: None,
             counted: Arc::default(),
+            estimated: Arc::default(),
         }
     }
 }
@@ -160,6 +213,14 @@ pub struct Exploration {
     pub checks: u64,
     /// How many threads the program starts, in all executions together.
     pub threads: usize,
+    /// Whether executions were left out because they have too many departures: steps in which the
+    /// search does not take its default, that a read reads from the last write, that a write comes
+    /// last in coherence order, and that no earlier read is changed to read from a new write.
+    pub beyond: bool,
+    /// What a limit has left unexplored.
+    pub open: Vec<OpenBranch>,
+    pub estimate: Option<Estimate>,
+    pub sample: Option<Sample>,
     pub seconds: f64,
 }
 

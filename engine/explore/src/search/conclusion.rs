@@ -4,15 +4,18 @@
 use crate::consistency::checker::ConsistencyChecker;
 use crate::exploration::ExecutionEnd;
 use crate::graph::execution_graph::{EventId, Graph};
+use crate::search::branching::Branching;
 use crate::search::execution::EndedExecution;
 use crate::search::findings::{allocated_elsewhere, freed, Findings};
-use crate::search::queue::{BranchQueue, Halt};
+use crate::search::halt::Halt;
+use crate::search::queue::BranchQueue;
 use crate::source::Source;
 
 /// Counts an execution and what it shows, unless it is inconsistent. `known_consistent`: it is known
 /// not to be.
 pub fn conclude<S: Source, F, B>(
     queue: &BranchQueue<S, F, B>,
+    branching: &mut Branching<B>,
     checker: &mut ConsistencyChecker,
     found: &mut Findings,
     execution: &EndedExecution<S::Thread>,
@@ -36,10 +39,15 @@ where
     let Some((end, violated)) = found.conclude(source, execution, race, misuse)? else {
         return Ok(());
     };
+    if !branching.tallies {
+        return Ok(());
+    }
     (queue.each)(execution, end);
-    queue.count()?;
-    match violated && queue.options.first {
-        true => Err(Halt::Over),
+    match queue.count() || violated && queue.options.first {
+        true => {
+            branching.leave();
+            Err(Halt::Over)
+        }
         false => Ok(()),
     }
 }

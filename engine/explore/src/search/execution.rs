@@ -20,6 +20,7 @@ const ABSENT: ThreadPosition = ThreadPosition {
     index: 0,
 };
 
+#[derive(Clone)]
 pub struct Execution {
     pub graph: Graph,
     heads: Vec<ThreadPosition>,

@@ -1,13 +1,18 @@
 //! The search for all consistent executions: a [`Source`](crate::Source) and a model enter, an
 //! [`Exploration`](crate::Exploration) leaves. TruSt's search ([`worker`]) is for models in which po
-//! and rf have no cycle; for others, reads are [`postponed`].
+//! and rf have no cycle; for others, reads are [`postponed`]. What either does with the alternatives
+//! that it meets is in [`branching`], random [`descents`] included.
 
+mod branching;
 mod conclusion;
+mod descents;
 pub mod execution;
 mod findings;
+mod halt;
 mod postponed;
 mod queue;
 pub mod run;
+mod sampling;
 mod thread_states;
 mod worker;
 

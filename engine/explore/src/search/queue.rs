@@ -5,43 +5,45 @@
 //! Work-stealing deques would hold every open branch, each with its graph; here memory is bounded
 //! by the depth of the search, the property that TruSt is chosen for.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::consistency::checker::ConsistencyChecker;
-use crate::exploration::{ExecutionEnd, ExploreError, Limit, Options};
+use crate::exploration::{ExecutionEnd, ExploreError, Extent, Limit, OpenBranch, Options};
+use crate::search::branching::Branching;
 use crate::search::execution::EndedExecution;
 use crate::search::findings::Findings;
+use crate::search::halt::Halt;
 use crate::source::Source;
 
 /// How many events a worker adds between two looks at the clock.
 pub const LOOKS: u32 = 64;
 
-/// Why a worker stops.
-pub enum Halt {
-    /// A limit was reached, the first violation suffices, or another worker has failed.
-    Over,
-    Error(ExploreError),
-}
-
-impl<E: Into<ExploreError>> From<E> for Halt {
-    fn from(error: E) -> Halt {
-        Halt::Error(error.into())
-    }
-}
-
 /// A worker of one of the two searches.
 pub trait SearchWorker<'q, S: Source, F>: Sized {
-    type Branch: Send;
+    type Branch: Send + Clone;
 
     fn new(queue: &'q BranchQueue<'q, S, F, Self::Branch>) -> Self;
+
+    /// The root of the search tree.
+    fn root() -> Self::Branch;
 
     /// Explores all executions that extend this one.
     fn explore(&mut self, branch: Self::Branch) -> Result<(), Halt>;
 
-    /// What it has found, and how many graphs it has checked.
-    fn into_findings(self) -> (Findings, u64);
+    fn branching(&mut self) -> &mut Branching<Self::Branch>;
+
+    fn found(&mut self) -> &mut Findings;
+
+    /// How many graphs it has checked.
+    fn checks(&self) -> u64;
+}
+
+/// A branch to explore, and the execution there, if it is known already.
+pub struct WaitingBranch<B> {
+    pub at: OpenBranch,
+    pub execution: Option<B>,
 }
 
 pub struct BranchQueue<'s, S: Source, F, B> {
@@ -55,13 +57,16 @@ pub struct BranchQueue<'s, S: Source, F, B> {
     pub workers: usize,
     branches: Mutex<Branches<B>>,
     wake: Condvar,
+    /// Notified when the search has ended.
+    ended: Condvar,
     /// How many idle workers have no branch in the queue for them.
     idle_workers: AtomicUsize,
     over: AtomicBool,
+    draws: AtomicU64,
 }
 
 struct Branches<B> {
-    waiting: Vec<B>,
+    waiting: Vec<WaitingBranch<B>>,
     idle: usize,
     limit: Option<Limit>,
     error: Option<ExploreError>,
@@ -71,15 +76,22 @@ impl<'s, S: Source, F, B> BranchQueue<'s, S, F, B>
 where
     F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 {
-    /// The queue of a search that starts with this branch.
+    /// The queue of a search that starts at the root, or with what was left open.
     pub fn new(
         source: &'s S,
         checker: ConsistencyChecker,
         options: &'s Options,
         each: F,
-        first: B,
     ) -> BranchQueue<'s, S, F, B> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let open = match &options.extent {
+            Extent::Open(branches) => branches.clone(),
+            _ => vec![OpenBranch::default()],
+        };
+        let waiting = |at| WaitingBranch {
+            at,
+            execution: None,
+        };
         BranchQueue {
             source,
             checker,
@@ -91,14 +103,16 @@ where
                 workers => workers,
             },
             branches: Mutex::new(Branches {
-                waiting: vec![first],
+                waiting: open.into_iter().map(waiting).collect(),
                 idle: 0,
                 limit: None,
                 error: None,
             }),
             wake: Condvar::new(),
+            ended: Condvar::new(),
             idle_workers: AtomicUsize::new(0),
             over: AtomicBool::new(false),
+            draws: AtomicU64::new(0),
         }
     }
 
@@ -110,7 +124,7 @@ where
         self.idle_workers.load(Ordering::Relaxed) > 0
     }
 
-    pub fn push(&self, branch: B) {
+    pub fn push(&self, branch: WaitingBranch<B>) {
         let mut branches = self.branches();
         branches.waiting.push(branch);
         self.idle_workers.store(
@@ -121,7 +135,7 @@ where
     }
 
     /// The next branch to explore; none when all are explored or the search has ended.
-    pub fn pop(&self) -> Option<B> {
+    pub fn pop(&self) -> Option<WaitingBranch<B>> {
         let mut branches = self.branches();
         branches.idle += 1;
         loop {
@@ -137,7 +151,9 @@ where
                 return Some(branch);
             }
             if branches.idle == self.workers {
+                self.over.store(true, Ordering::Relaxed);
                 self.wake.notify_all();
+                self.ended.notify_all();
                 return None;
             }
             self.idle_workers.store(branches.idle, Ordering::Relaxed);
@@ -145,37 +161,60 @@ where
                 .wake
                 .wait(branches)
                 .unwrap_or_else(PoisonError::into_inner);
-            // woken because the search has ended
-            if branches.waiting.is_empty() && branches.idle == self.workers {
-                return None;
-            }
         }
     }
 
-    /// Counts an execution; fails if there are as many as allowed.
-    pub fn count(&self) -> Result<(), Halt> {
+    /// Counts an execution. Returns whether the search ends with it: there are as many as allowed,
+    /// or it has ended. A sample is limited by what is drawn instead.
+    pub fn count(&self) -> bool {
         let limits = &self.options.limits;
         let count = limits.counted.fetch_add(1, Ordering::Relaxed) + 1;
+        if matches!(self.options.extent, Extent::Sample { .. }) {
+            return false;
+        }
         if count >= limits.executions {
             self.branches().limit.get_or_insert(Limit::Executions);
-            return Err(Halt::Over);
+            return true;
         }
-        match self.over.load(Ordering::Relaxed) {
-            true => Err(Halt::Over),
-            false => Ok(()),
+        self.over.load(Ordering::Relaxed)
+    }
+
+    /// The most departures of an execution that is explored.
+    pub fn bound(&self) -> Option<u32> {
+        match self.options.extent {
+            Extent::Departures(most) => Some(most),
+            _ => None,
         }
+    }
+
+    /// The number of the next descent; none if there were as many as allowed.
+    pub fn next_draw(&self) -> Result<Option<u64>, Halt> {
+        self.look()?;
+        let number = self.draws.fetch_add(1, Ordering::Relaxed);
+        if number < self.options.limits.executions {
+            return Ok(Some(number));
+        }
+        self.branches().limit.get_or_insert(Limit::Executions);
+        Ok(None)
+    }
+
+    /// Waits for so long, or until the search has ended; returns whether it has.
+    pub fn pause(&self, time: Duration) -> bool {
+        let over = |_: &mut Branches<B>| !self.over.load(Ordering::Relaxed);
+        drop(self.ended.wait_timeout_while(self.branches(), time, over));
+        self.over.load(Ordering::Relaxed)
     }
 
     /// Fails if the time is up, or the search was stopped or has ended.
     pub fn look(&self) -> Result<(), Halt> {
         let limits = &self.options.limits;
         let stop = limits.stop.as_ref();
-        let limit = if self.start.elapsed() > limits.time {
+        let limit = if self.over.load(Ordering::Relaxed) {
+            return Err(Halt::Over);
+        } else if self.start.elapsed() > limits.time {
             Limit::Seconds
         } else if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             Limit::Stopped
-        } else if self.over.load(Ordering::Relaxed) {
-            return Err(Halt::Over);
         } else {
             return Ok(());
         };
@@ -191,15 +230,19 @@ where
         }
         self.over.store(true, Ordering::Relaxed);
         self.wake.notify_all();
+        self.ended.notify_all();
     }
 
-    /// The limit that ended the search, or the error.
-    pub fn into_limit(self) -> Result<Option<Limit>, ExploreError> {
+    /// The limit that ended the search, and the branches that no worker took; or the error.
+    pub fn into_limit(self) -> Result<(Option<Limit>, Vec<OpenBranch>), ExploreError> {
         let branches = self.branches.into_inner();
         let branches = branches.unwrap_or_else(PoisonError::into_inner);
         match branches.error {
             Some(error) => Err(error),
-            None => Ok(branches.limit),
+            None => {
+                let open = branches.waiting.into_iter().map(|branch| branch.at);
+                Ok((branches.limit, open.collect()))
+            }
         }
     }
 }

@@ -1,17 +1,24 @@
 //! Runs the workers of a search and merges their results, which do not depend on which worker
 //! explored which branch.
 
+use super::descents::Leaves;
 use super::findings::Findings;
-use super::postponed::{PartialExecution, PostponingWorker};
-use super::queue::{BranchQueue, Halt, SearchWorker};
+use super::halt::Halt;
+use super::postponed::PostponingWorker;
+use super::queue::{BranchQueue, SearchWorker};
+use super::sampling::{estimate, estimate_at_times, sample, SharedLeaves};
 use super::worker::Worker;
 use crate::consistency::checker::ConsistencyChecker;
 use crate::consistency::guarantee::allowed_cycle;
-use crate::exploration::{Acyclic, ExecutionEnd, Exploration, ExploreError, Options, Violation};
-use crate::search::execution::{EndedExecution, Execution};
+use crate::exploration::{
+    Acyclic, ExecutionEnd, Exploration, ExploreError, Extent, OpenBranch, Options, Violation,
+};
+use crate::search::execution::EndedExecution;
 use crate::source::{FaultKind, Source};
 use cat::{CatError, Model};
 use program::ir::SiteId;
+use std::sync::PoisonError;
+use std::time::Duration;
 
 /// The recursion is as deep as an execution has events, times the number of nested revisits; only
 /// the used part of a stack takes memory.
@@ -78,8 +85,7 @@ pub fn explore_each<S: Source>(
     let known = guarantee(model, options.acyclic)?;
     let checker = checker(model, Some(known))?;
     if known == Acyclic::ProgramOrder {
-        let first = (Execution::new(), false);
-        let queue = BranchQueue::new(source, checker, options, each, first);
+        let queue = BranchQueue::new(source, checker, options, each);
         let found = run::<_, _, Worker<_, _>>(&queue);
         return exploration(queue, found);
     }
@@ -87,8 +93,7 @@ pub fn explore_each<S: Source>(
         let message = format!("{} orders events by dependencies: track them", model.name);
         return Err(ExploreError::Unsuitable(message));
     }
-    let first = PartialExecution::new();
-    let queue = BranchQueue::new(source, checker, options, each, first);
+    let queue = BranchQueue::new(source, checker, options, each);
     let found = run::<_, _, PostponingWorker<_, _>>(&queue);
     exploration(queue, found)
 }
@@ -109,64 +114,177 @@ where
     }
 }
 
+/// What workers find.
+#[derive(Default)]
+struct Found {
+    findings: Findings,
+    checks: u64,
+    beyond: bool,
+    open: Vec<OpenBranch>,
+    leaves: Leaves,
+}
+
+impl Found {
+    fn merge(&mut self, other: Found) {
+        self.findings.merge(other.findings);
+        self.checks += other.checks;
+        self.beyond |= other.beyond;
+        self.open.extend(other.open);
+    }
+}
+
 /// Explores branches until none is left.
 fn work<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
     queue: &'q BranchQueue<'q, S, F, W::Branch>,
-) -> (Findings, u64)
+) -> Found
 where
     F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 {
     let _ends = EndsOnPanic(queue);
     let mut worker = W::new(queue);
+    let mut open = Vec::new();
     while let Some(branch) = queue.pop() {
-        if let Err(halt) = worker.explore(branch) {
-            queue.end(halt);
+        let ended = match branch.execution {
+            Some(execution) => {
+                worker.branching().enter(branch.at);
+                worker.explore(execution)
+            }
+            None => resume::<S, F, W>(&mut worker, branch.at),
+        };
+        match ended {
+            Ok(()) => worker.branching().leave(),
+            Err(halt) => {
+                open.extend(worker.branching().open());
+                queue.end(halt);
+            }
         }
     }
-    worker.into_findings()
+    Found {
+        beyond: worker.branching().left_out,
+        checks: worker.checks(),
+        findings: std::mem::take(worker.found()),
+        open,
+        leaves: Leaves::default(),
+    }
+}
+
+/// Explores what was left open of a node.
+fn resume<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
+    worker: &mut W,
+    at: OpenBranch,
+) -> Result<(), Halt> {
+    let mut node = W::root();
+    if !at.path.is_empty() {
+        worker.branching().seek(at.path.clone());
+        let ended = worker.explore(node);
+        let Some(found) = worker.branching().found() else {
+            worker.branching().enter(at);
+            return ended;
+        };
+        node = found;
+    }
+    worker.branching().enter(at);
+    worker.explore(node)
 }
 
 /// What all workers together find.
 fn run<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
     queue: &'q BranchQueue<'q, S, F, W::Branch>,
-) -> (Findings, u64)
+) -> Found
 where
     F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 {
-    let mut found = Findings::default();
-    let mut checks = 0;
+    let leaves = SharedLeaves::default();
+    let mut found = Found::default();
     std::thread::scope(|scope| {
+        let builder = || std::thread::Builder::new().stack_size(STACK);
         let spawn = |_| {
-            let builder = std::thread::Builder::new().stack_size(STACK);
-            builder.spawn_scoped(scope, || work::<S, F, W>(queue))
+            let work = || match queue.options.extent {
+                Extent::Sample { seed } => sampled::<S, F, W>(queue, &leaves, seed, true),
+                Extent::Estimate { seed } => sampled::<S, F, W>(queue, &leaves, seed, false),
+                _ => work::<S, F, W>(queue),
+            };
+            builder().spawn_scoped(scope, work)
         };
         let workers: Vec<_> = (0..queue.workers).map(spawn).collect();
-        for worker in workers {
+        let estimator = queue.options.estimates_after.map(|after| {
+            let work = move || estimate_meanwhile::<S, F, W>(queue, after);
+            builder().spawn_scoped(scope, work)
+        });
+        for worker in workers.into_iter().chain(estimator) {
             let worker =
                 worker.unwrap_or_else(|error| panic!("cannot start a worker thread: {error}"));
             match worker.join() {
-                Ok((other, count)) => {
-                    found.merge(other);
-                    checks += count;
-                }
+                Ok(other) => found.merge(other),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
     });
-    (found, checks)
+    found.leaves = leaves.into_inner().unwrap_or_else(PoisonError::into_inner);
+    found
+}
+
+/// Draws executions, or estimates how many there are, until a limit is reached.
+fn sampled<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
+    queue: &'q BranchQueue<'q, S, F, W::Branch>,
+    leaves: &SharedLeaves,
+    seed: u64,
+    shown: bool,
+) -> Found
+where
+    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
+{
+    let _ends = EndsOnPanic(queue);
+    let mut worker = W::new(queue);
+    let ended = match shown {
+        true => sample(&mut worker, queue, leaves, seed),
+        false => estimate(&mut worker, queue, leaves, seed),
+    };
+    if let Err(halt) = ended {
+        queue.end(halt);
+    }
+    Found {
+        checks: worker.checks(),
+        findings: match shown {
+            true => std::mem::take(worker.found()),
+            false => Findings::default(),
+        },
+        ..Found::default()
+    }
+}
+
+/// Estimates, while others explore, how many executions there are. The descents are over the same
+/// tree, so that what they learn of the program would be learned anyway.
+fn estimate_meanwhile<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
+    queue: &'q BranchQueue<'q, S, F, W::Branch>,
+    after: Duration,
+) -> Found
+where
+    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
+{
+    let _ends = EndsOnPanic(queue);
+    if !queue.pause(after) {
+        let mut worker = W::new(queue);
+        if let Halt::Error(error) = estimate_at_times(&mut worker, queue) {
+            queue.end(Halt::Error(error));
+        }
+    }
+    Found::default()
 }
 
 fn exploration<S: Source, F, B>(
     queue: BranchQueue<S, F, B>,
-    (mut found, checks): (Findings, u64),
+    found: Found,
 ) -> Result<Exploration, ExploreError>
 where
     F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 {
     let seconds = queue.start.elapsed().as_secs_f64();
-    let limit = queue.into_limit()?;
-    found.remove_repeated();
-    let (warnings, violations) = found
+    let (limit, mut open) = queue.into_limit()?;
+    open.extend(found.open);
+    let mut findings = found.findings;
+    findings.remove_repeated();
+    let (warnings, violations) = findings
         .violations
         .into_iter()
         .partition(|seen| seen.fault.kind == FaultKind::Unjoined);
@@ -175,13 +293,17 @@ where
         found
     };
     Ok(Exploration {
-        counts: found.counts,
+        counts: findings.counts,
         violations: ordered(violations),
         warnings: ordered(warnings),
-        truncations: found.truncations,
+        truncations: findings.truncations,
         limit,
-        checks,
+        checks: found.checks,
         threads: 0,
+        beyond: found.beyond,
+        open,
+        estimate: found.leaves.estimates.estimate(),
+        sample: found.leaves.sample(),
         seconds,
     })
 }

@@ -33,10 +33,12 @@ use crate::consistency::stale_access::StaleAccess;
 use crate::exploration::ExecutionEnd;
 use crate::graph::cycle::Reach;
 use crate::graph::execution_graph::{EventId, NONE};
+use crate::search::branching::{Branching, Turn};
 use crate::search::conclusion::conclude;
 use crate::search::execution::{EndedExecution, Execution};
 use crate::search::findings::Findings;
-use crate::search::queue::{BranchQueue, Halt, SearchWorker, LOOKS};
+use crate::search::halt::Halt;
+use crate::search::queue::{BranchQueue, SearchWorker, WaitingBranch, LOOKS};
 use crate::search::thread_states::{ThreadStates, Transition};
 use crate::source::{Action, EventLabel, Source, ThreadId};
 
@@ -52,6 +54,7 @@ enum Placement {
 pub struct Worker<'s, S: Source, F> {
     queue: &'s BranchQueue<'s, S, F, (Execution, bool)>,
     checker: ConsistencyChecker,
+    branching: Branching<(Execution, bool)>,
     found: Findings,
     states: ThreadStates<S::Thread>,
     /// Buffers for executions.
@@ -73,6 +76,7 @@ where
         Worker {
             queue,
             checker: queue.checker.clone(),
+            branching: Branching::new(queue.bound()),
             found: Findings::default(),
             states: ThreadStates::new(),
             spare: Vec::new(),
@@ -82,12 +86,24 @@ where
         }
     }
 
+    fn root() -> (Execution, bool) {
+        (Execution::new(), false)
+    }
+
     fn explore(&mut self, (mut execution, known): (Execution, bool)) -> Result<(), Halt> {
         self.visit(&mut execution, known)
     }
 
-    fn into_findings(self) -> (Findings, u64) {
-        (self.found, self.checker.checks)
+    fn branching(&mut self) -> &mut Branching<(Execution, bool)> {
+        &mut self.branching
+    }
+
+    fn found(&mut self) -> &mut Findings {
+        &mut self.found
+    }
+
+    fn checks(&self) -> u64 {
+        self.checker.checks
     }
 }
 
@@ -105,6 +121,9 @@ where
             if self.added >= LOOKS {
                 self.added = 0;
                 self.queue.look()?;
+            }
+            if let Some(turn) = self.branching.ends_step() {
+                return self.take(turn, execution, known_consistent);
             }
             self.states.trim(self.queue.options.limits.states);
             execution.stand(source, &mut self.states);
@@ -407,11 +426,32 @@ where
 
     /// Explores all executions that extend this one, or hands it over to an idle worker.
     fn branch(&mut self, execution: &mut Execution, known_consistent: bool) -> Result<(), Halt> {
-        if self.queue.has_idle_worker() {
-            self.queue.push((execution.copy(), known_consistent));
-            return Ok(());
+        let turn = self.branching.meet(self.queue.has_idle_worker());
+        self.take(turn, execution, known_consistent)
+    }
+
+    fn take(
+        &mut self,
+        turn: Turn,
+        execution: &mut Execution,
+        known_consistent: bool,
+    ) -> Result<(), Halt> {
+        match turn {
+            Turn::Skip => Ok(()),
+            Turn::Keep => self.branching.keep((execution.clone(), known_consistent)),
+            Turn::HandOver => {
+                self.queue.push(WaitingBranch {
+                    at: self.branching.child(),
+                    execution: Some((execution.copy(), known_consistent)),
+                });
+                Ok(())
+            }
+            Turn::Visit => {
+                self.visit(execution, known_consistent)?;
+                self.branching.leave();
+                Ok(())
+            }
         }
-        self.visit(execution, known_consistent)
     }
 
     fn finish(&mut self, execution: &Execution, known_consistent: bool) -> Result<(), Halt> {
@@ -429,6 +469,14 @@ where
     fn conclude(&mut self, execution: &Execution, known_consistent: bool) -> Result<(), Halt> {
         let ended = execution.ended(&self.states);
         let (checker, found) = (&mut self.checker, &mut self.found);
-        conclude(self.queue, checker, found, &ended, known_consistent)
+        let branching = &mut self.branching;
+        conclude(
+            self.queue,
+            branching,
+            checker,
+            found,
+            &ended,
+            known_consistent,
+        )
     }
 }

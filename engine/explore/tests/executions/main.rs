@@ -4,6 +4,7 @@ mod litmus_states;
 mod litmus_threads;
 mod models;
 mod naive;
+mod parts;
 mod random;
 mod random_litmus;
 mod violations;

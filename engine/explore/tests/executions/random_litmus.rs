@@ -12,7 +12,7 @@ use std::fmt::Write;
 const LOCATIONS: [&str; 3] = ["x", "y", "z"];
 
 /// A test of two or three threads; every register is shown.
-fn random_test(seed: u64) -> String {
+pub fn random_test(seed: u64) -> String {
     let mut dice = Dice::new(seed);
     let threads = 2 + dice.below(3) / 2;
     let mut text = format!("C random{seed}\n{{}}\n\n");

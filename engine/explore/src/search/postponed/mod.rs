@@ -6,5 +6,4 @@ mod execution;
 mod waiting;
 mod worker;
 
-pub use execution::PartialExecution;
 pub use worker::PostponingWorker;

@@ -30,12 +30,14 @@
 use crate::consistency::checker::ConsistencyChecker;
 use crate::exploration::ExecutionEnd;
 use crate::graph::execution_graph::Graph;
+use crate::search::branching::{Branching, Turn};
 use crate::search::conclusion::conclude;
 use crate::search::execution::EndedExecution;
 use crate::search::findings::Findings;
+use crate::search::halt::Halt;
 use crate::search::postponed::drawing::DependencySets;
 use crate::search::postponed::execution::{acquires, PartialExecution, Place, Slot};
-use crate::search::queue::{BranchQueue, Halt, SearchWorker, LOOKS};
+use crate::search::queue::{BranchQueue, SearchWorker, WaitingBranch, LOOKS};
 use crate::search::thread_states::{ThreadStates, Transition};
 use crate::source::{Action, EventLabel, Next, Source, ThreadId, Wait};
 use std::ops::Range;
@@ -51,6 +53,7 @@ enum ReadSource {
 pub struct PostponingWorker<'s, S: Source, F> {
     queue: &'s BranchQueue<'s, S, F, PartialExecution>,
     checker: ConsistencyChecker,
+    branching: Branching<PartialExecution>,
     found: Findings,
     states: ThreadStates<S::Thread>,
     sets: DependencySets,
@@ -69,6 +72,7 @@ where
         PostponingWorker {
             queue,
             checker: queue.checker.clone(),
+            branching: Branching::new(queue.bound()),
             found: Findings::default(),
             states: ThreadStates::new(),
             sets: DependencySets::default(),
@@ -77,12 +81,24 @@ where
         }
     }
 
+    fn root() -> PartialExecution {
+        PartialExecution::new()
+    }
+
     fn explore(&mut self, execution: PartialExecution) -> Result<(), Halt> {
         self.visit(execution)
     }
 
-    fn into_findings(self) -> (Findings, u64) {
-        (self.found, self.checker.checks)
+    fn branching(&mut self) -> &mut Branching<PartialExecution> {
+        &mut self.branching
+    }
+
+    fn found(&mut self) -> &mut Findings {
+        &mut self.found
+    }
+
+    fn checks(&self) -> u64 {
+        self.checker.checks
     }
 }
 
@@ -98,6 +114,9 @@ where
             if self.steps >= LOOKS {
                 self.steps = 0;
                 self.queue.look()?;
+            }
+            if let Some(turn) = self.branching.ends_step() {
+                return self.take(turn, execution);
             }
             self.states.trim(self.queue.options.limits.states);
             execution.stand(source, &mut self.states)?;
@@ -465,11 +484,27 @@ where
 
     /// Explores all executions that extend this one, or hands it over to an idle worker.
     fn branch(&mut self, execution: PartialExecution) -> Result<(), Halt> {
-        if self.queue.has_idle_worker() {
-            self.queue.push(execution.copy());
-            return Ok(());
+        let turn = self.branching.meet(self.queue.has_idle_worker());
+        self.take(turn, execution)
+    }
+
+    fn take(&mut self, turn: Turn, execution: PartialExecution) -> Result<(), Halt> {
+        match turn {
+            Turn::Skip => Ok(()),
+            Turn::Keep => self.branching.keep(execution),
+            Turn::HandOver => {
+                self.queue.push(WaitingBranch {
+                    at: self.branching.child(),
+                    execution: Some(execution.copy()),
+                });
+                Ok(())
+            }
+            Turn::Visit => {
+                self.visit(execution)?;
+                self.branching.leave();
+                Ok(())
+            }
         }
-        self.visit(execution)
     }
 
     fn finish(&mut self, execution: &PartialExecution) -> Result<(), Halt> {
@@ -501,6 +536,7 @@ where
         let known = execution.consistent;
         conclude(
             self.queue,
+            &mut self.branching,
             &mut self.checker,
             &mut self.found,
             &ended,

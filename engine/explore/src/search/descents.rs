@@ -1,0 +1,204 @@
+//! Random descents through the search tree, and how many executions they show it to have.
+//!
+//! D. E. Knuth, "Estimating the efficiency of backtrack programs", Mathematics of Computation 29,
+//! 1975: a descent chooses one child of each node with equal probability; the product of the numbers
+//! of children is one over the probability of the leaf where it ends, and the mean of these products
+//! over many descents is the number of leaves. A descent of a population follows several nodes at a
+//! time, drawn without repetition among the children of all of them, which varies much less
+//! (stochastic enumeration: Vaisman and Kroese, Methodology and Computing in Applied Probability 19,
+//! 2017; on TruSt's tree: Balasubramanian, Khoshechin Jorshari, Majumdar, Mathur, Zhang, "State space
+//! estimation for DPOR-based model checkers", PLDI 2026). Both are unbiased whatever the tree.
+//!
+//! A step of a descent goes from a node to its next choice: the children there, and what the node
+//! continues with by default, are the alternatives. Some end without an execution, because no
+//! consistent one extends them; they count as nothing.
+
+use rustc_hash::FxHashSet;
+
+use crate::exploration::{Estimate, Sample};
+
+/// Numbers that look random (Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
+/// OOPSLA 2014).
+pub fn mix(state: u64) -> u64 {
+    let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// The children that a descent continues with: so many of those that it is offered, each with equal
+/// probability (Vitter, "Random sampling with a reservoir", 1985, algorithm R).
+pub struct Population<B> {
+    members: Vec<B>,
+    most: usize,
+    /// How many children were offered in this step.
+    offered: u64,
+    /// Where the next child goes.
+    place: usize,
+    /// For a population of one, the number of the member among those offered.
+    chosen: u64,
+    random: u64,
+    at_choice: bool,
+}
+
+impl<B> Population<B> {
+    pub fn new(most: usize, seed: u64) -> Population<B> {
+        Population {
+            members: Vec::new(),
+            most,
+            offered: 0,
+            place: 0,
+            chosen: 0,
+            random: seed,
+            at_choice: false,
+        }
+    }
+
+    /// A number below `most`, all of them with equal probability.
+    fn below(&mut self, most: u64) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        ((u128::from(mix(self.random)) * u128::from(most)) >> 64) as u64
+    }
+
+    /// Starts with the next node of the step.
+    pub fn begin(&mut self) {
+        self.at_choice = false;
+    }
+
+    /// Whether the node in progress has offered a child.
+    pub fn has_children(&self) -> bool {
+        self.at_choice
+    }
+
+    /// Whether the next child is a member: then [`Population::keep`] takes it.
+    pub fn offer(&mut self) -> bool {
+        self.at_choice = true;
+        self.offered += 1;
+        if self.members.len() < self.most {
+            self.place = self.members.len();
+        } else {
+            let at = self.below(self.offered);
+            if at >= self.most as u64 {
+                return false;
+            }
+            self.place = at as usize;
+        }
+        self.chosen = self.offered - 1;
+        true
+    }
+
+    pub fn keep(&mut self, child: B) {
+        match self.members.get_mut(self.place) {
+            Some(member) => *member = child,
+            None => self.members.push(child),
+        }
+    }
+
+    pub fn into_members(self) -> Vec<B> {
+        self.members
+    }
+}
+
+/// A descent.
+pub struct Descent {
+    /// The number of executions according to this descent alone.
+    pub executions: f64,
+    /// The leaf where a descent of one node ends.
+    pub leaf: u64,
+    /// One over the probability of this leaf.
+    pub weight: f64,
+    /// How many executions it has met.
+    pub met: u64,
+}
+
+impl Descent {
+    pub fn new() -> Descent {
+        Descent {
+            executions: 0.0,
+            leaf: 0,
+            weight: 1.0,
+            met: 0,
+        }
+    }
+
+    /// Counts the executions that nodes of this step end with.
+    pub fn meet(&mut self, executions: u64) {
+        self.executions += self.weight * executions as f64;
+        self.met += executions;
+    }
+
+    /// Starts a step with the members of a population. Returns whether there are any.
+    pub fn advance<B>(&mut self, population: &mut Population<B>, members: &mut Vec<B>) -> bool {
+        members.clear();
+        std::mem::swap(members, &mut population.members);
+        let offered = std::mem::take(&mut population.offered);
+        if members.is_empty() {
+            return false;
+        }
+        self.weight *= offered as f64 / members.len() as f64;
+        self.leaf = mix(self.leaf ^ population.chosen);
+        true
+    }
+}
+
+/// The numbers that descents give: their mean and its standard error.
+#[derive(Clone, Debug, Default)]
+pub struct Estimates {
+    draws: u64,
+    mean: f64,
+    /// The sum of the squares of the differences from the mean (Welford, Technometrics 4, 1962).
+    squares: f64,
+}
+
+impl Estimates {
+    pub fn add(&mut self, executions: f64) {
+        self.draws += 1;
+        let before = executions - self.mean;
+        self.mean += before / self.draws as f64;
+        self.squares += before * (executions - self.mean);
+    }
+
+    /// None before two descents: one has no spread.
+    pub fn estimate(&self) -> Option<Estimate> {
+        let draws = self.draws as f64;
+        (self.draws >= 2).then(|| Estimate {
+            executions: self.mean,
+            error: (self.squares / (draws - 1.0) / draws).sqrt(),
+            draws: self.draws,
+        })
+    }
+}
+
+/// What descents of one node have come to.
+#[derive(Clone, Debug, Default)]
+pub struct Leaves {
+    pub estimates: Estimates,
+    /// Those that ended with executions.
+    seen: FxHashSet<u64>,
+    /// The probability that a descent ends at a leaf that was seen, with or without an execution.
+    mass: f64,
+    empty: FxHashSet<u64>,
+}
+
+impl Leaves {
+    pub fn add(&mut self, descent: &Descent) {
+        self.estimates.add(descent.executions);
+        let seen = match descent.met {
+            0 => &mut self.empty,
+            _ => &mut self.seen,
+        };
+        if seen.insert(descent.leaf) {
+            self.mass += 1.0 / descent.weight;
+        }
+    }
+
+    /// None before the first descent.
+    pub fn sample(&self) -> Option<Sample> {
+        let draws = self.estimates.draws;
+        (draws > 0).then(|| Sample {
+            draws,
+            distinct: self.seen.len() as u64,
+            known: self.mass.min(1.0),
+        })
+    }
+}
