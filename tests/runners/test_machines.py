@@ -17,6 +17,7 @@ from litmus_texts import FENCE, sb
 from sshd import HOST, Sshd, made_key, started
 
 from weakspot.errors import Unsupported
+from weakspot.generators.emit.native import native_source
 from weakspot.generators.litmus import Test
 from weakspot.harness import machines
 from weakspot.harness.campaign import campaign
@@ -387,6 +388,18 @@ def with_runner(runner: Runner) -> Tools:
     return msgspec.structs.replace(installed(), runner=lambda _: runner)
 
 
+#: a program says that it has started and goes on when it no longer has to wait
+WAITS = """
+#include <fcntl.h>
+#include <unistd.h>
+__attribute__((constructor)) static void wait_there(void) {{
+  if (access("{waits}", F_OK)) return;
+  close(open("{started}", O_CREAT | O_WRONLY, 0600));
+  while (!access("{waits}", F_OK)) usleep(1000);
+}}
+"""
+
+
 class DyingHost(msgspec.Struct, frozen=True):
     """The native runner on a host whose sshd is killed while its second test runs, and comes back
     at once or does not."""
@@ -410,20 +423,31 @@ class DyingHost(msgspec.Struct, frozen=True):
         done: Callable[[Histogram], None],
         end: Deadline,
     ) -> None:
+        waits, started = self.sshd.folder / "waits", self.sshd.folder / "started"
+
         def kill() -> None:
+            until = time.monotonic() + 60
+            while not started.exists() and time.monotonic() < until:
+                time.sleep(0.005)
             self.sshd.stop()
             if self.back:
                 self.sshd.start()
+            waits.unlink()
 
-        killer = threading.Timer(0.1, kill)
+        killer = threading.Thread(target=kill)
 
         def watched(histogram: Histogram) -> None:
             done(histogram)
             if machine.host and histogram.test == "a":
+                waits.touch()
                 killer.start()
 
+        def emit(*tests: Test) -> str:
+            return native_source(*tests) + WAITS.format(waits=waits, started=started)
+
+        native = Native(emit=emit) if machine.host else Native()
         try:
-            Native().run(tests, machine, seconds=seconds, done=watched, end=end)
+            native.run(tests, machine, seconds=seconds, done=watched, end=end)
         finally:
             if killer.ident is not None:
                 killer.join()
