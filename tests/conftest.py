@@ -20,6 +20,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="the long tier: every agreement suite whole, and a missing tool is a failure",
     )
+    parser.addoption(
+        "--programs",
+        type=int,
+        metavar="N",
+        help="how many random programs to compare (tests/agreement/test_random_programs.py)",
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -138,6 +138,8 @@ class ExplorationDict(TypedDict):
     blocked: int  # a thread waits for a value that no thread writes in this execution
     cut: int  # a thread reaches a bound
     faulty: int  # a thread ends with an error
+    # what main returns, in how many complete executions; empty unless asked for by `results`
+    results: dict[int, int]
     seconds: float
 
 class Program:
@@ -210,6 +212,7 @@ class Program:
         jobs: int = 0,
         acyclic: Acyclic | None = None,
         stop_at_first: bool = False,
+        results: bool = False,
         done: Callable[[int], object] | None = None,
     ) -> ExplorationDict:
         """Explore every execution that the model of a cat file allows, each once.

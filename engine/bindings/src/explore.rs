@@ -12,7 +12,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -56,6 +56,7 @@ pub fn explore<'py>(
     model: &Model,
     limits: Limits,
     mut options: Options,
+    results: bool,
     done: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let stop = Arc::new(AtomicBool::new(false));
@@ -64,13 +65,16 @@ pub fn explore<'py>(
         catch_panic(|| {
             let begun = Instant::now();
             let mut source = ProgramSource::new(program, limits);
-            let found = source.explore(model, &options)?;
+            let (found, results) = match results {
+                true => source.results(model, &options)?,
+                false => (source.explore(model, &options)?, BTreeMap::new()),
+            };
             let end = begun.checked_add(options.limits.time);
             let end = end.map(|end| end.max(Instant::now() + TO_EXPLAIN));
             let witnesses = found.violations.iter().chain(&found.warnings);
             let witnesses = witnesses.map(|v| Witness::new(&source, v, end));
             let witnesses: Vec<Witness> = witnesses.collect();
-            Ok((found, witnesses))
+            Ok((found, witnesses, results))
         })
     };
     let mut caller = Progress {
@@ -80,14 +84,19 @@ pub fn explore<'py>(
     };
     in_parallel(py, 1, 1, &stop, work, &mut caller)?;
     match caller.result {
-        Some(Ok(Ok((found, witnesses)))) => dict(py, program, &found, &witnesses, &options),
+        Some(Ok(Ok((found, witnesses, results)))) => {
+            let dict = dict(py, program, &found, &witnesses, &options)?;
+            dict.set_item(intern!(py, "results"), results)?;
+            Ok(dict)
+        }
         Some(Ok(Err(error))) => Err(Problem::in_exploration(error, program).raise(py)),
         Some(Err(panic)) => unknown(py, program, &panic, &options),
         None => unknown(py, program, "the engine gave no answer", &options),
     }
 }
 
-type Explored = Result<Result<(Exploration, Vec<Witness>), ExploreError>, String>;
+type Results = BTreeMap<u64, u64>;
+type Explored = Result<Result<(Exploration, Vec<Witness>, Results), ExploreError>, String>;
 
 /// Reports how many executions there are so far, and takes the result.
 struct Progress<'py, 'o> {
@@ -121,6 +130,7 @@ fn unknown<'py>(
     let dict = dict(py, program, &Exploration::default(), &[], options)?;
     dict.set_item(intern!(py, "result"), "Unknown")?;
     dict.set_item(intern!(py, "reasons"), [reason])?;
+    dict.set_item(intern!(py, "results"), Results::new())?;
     Ok(dict)
 }
 

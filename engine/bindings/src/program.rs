@@ -139,7 +139,7 @@ impl Program {
     #[pyo3(signature = (model, *, folders=Vec::new(), loops=of_thread().loops, executions=0,
                         seconds=0.0, events=Limits::default().events,
                         instructions=of_thread().instructions, calls=of_thread().calls, jobs=0,
-                        acyclic=None, stop_at_first=false, done=None))]
+                        acyclic=None, stop_at_first=false, results=false, done=None))]
     #[allow(clippy::too_many_arguments)] // each has its name in Python
     fn explore<'py>(
         &self,
@@ -155,6 +155,7 @@ impl Program {
         jobs: usize,
         acyclic: Option<&str>,
         stop_at_first: bool,
+        results: bool,
         done: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let time = match seconds {
@@ -184,7 +185,7 @@ impl Program {
             instructions,
             calls,
         };
-        super::explore::explore(py, &self.inner, &model, limits, options, done)
+        super::explore::explore(py, &self.inner, &model, limits, options, results, done)
     }
 }
 

@@ -9,7 +9,9 @@ use super::path::{Action, Path, PathEventId, RegisterState};
 use crate::limits::{Limit, PATHS};
 use crate::term::Term;
 use litmus::c::ast::{CThread, Expression, MemoryOrder, Statement};
-use litmus::dialects::c::{access_annotations, order_annotation, ATOMIC, LOCK, PLAIN, RMW, UNLOCK};
+use litmus::dialects::c::{
+    access_annotations, order_annotation, ATOMIC, CASF, LOCK, PLAIN, RMW, UNLOCK,
+};
 use litmus::value::{Op, Value};
 use smallvec::{smallvec, SmallVec};
 
@@ -359,7 +361,8 @@ fn fail(
     order: MemoryOrder,
     strong: bool,
 ) -> Option<(BoxedBuilder, Evaluated)> {
-    let (value, read) = b.read(at.value, access_annotations(Some(order)), true);
+    let annotations = access_annotations(Some(order)) | CASF;
+    let (value, read) = b.read(at.value, annotations, true);
     b.data(&at.from, read);
     b.ctrl(&[old], read);
     if b.split_rmw {

@@ -28,14 +28,15 @@ pub mod tag {
     pub const REL: u32 = 1 << 9;
     pub const ACQ_REL: u32 = 1 << 10;
     pub const SC: u32 = 1 << 11;
+    pub const CASF: u32 = 1 << 12;
 }
 
 /// How many tags there are.
-pub const TAGS: usize = 12;
+pub const TAGS: usize = 13;
 
-/// herd7's names of the sets that events of C may be in, by their tags: an event with one of
-/// the tags is in the set.
-pub const SETS: [(&str, u32); 15] = [
+/// The sets that events of C may be in, by their tags: an event with one of the tags is in the set.
+/// The names are herd7's, but for CASF: the reads of compare-exchanges that fail.
+pub const SETS: [(&str, u32); 16] = [
     ("M", tag::READ | tag::WRITE),
     ("Exp", tag::READ | tag::WRITE),
     ("R", tag::READ),
@@ -51,6 +52,7 @@ pub const SETS: [(&str, u32); 15] = [
     ("REL", tag::REL),
     ("ACQ_REL", tag::ACQ_REL),
     ("SC", tag::SC),
+    ("CASF", tag::CASF),
 ];
 
 /// Sets of C to which no event of an exploration belongs: locks are read-modify-writes here, and
@@ -194,7 +196,10 @@ impl View {
     pub fn tags(graph: &Graph, id: EventId) -> u32 {
         let event = graph.event(id);
         let (whole, kind) = match (event.is_read(), event.pair) {
-            (true, NONE) => (event, tag::READ),
+            (true, NONE) => match event.action {
+                Action::Read { rmw: true, .. } => (event, tag::READ | tag::CASF),
+                _ => (event, tag::READ),
+            },
             (false, NONE) => (event, tag::WRITE),
             (true, write) => (graph.event(write), tag::READ | tag::WRITE | tag::RMW),
             (false, _) => (event, tag::READ | tag::WRITE | tag::RMW),

@@ -1,6 +1,7 @@
 //! A `Program` as a `Source`: the interpreter, suspended at each event.
-use crate::exploration::{Acyclic, Exploration, ExploreError, Options, Violation};
-use crate::search::run::{explore, guarantee};
+use crate::exploration::{Acyclic, ExecutionEnd, Exploration, ExploreError, Options, Violation};
+use crate::search::run::{explore_each, guarantee};
+use crate::search::EndedExecution;
 use crate::source::*;
 use crate::threads::dependencies::DependencySets;
 use crate::threads::environment::{thread_start, Interruption, ThreadEnvironment};
@@ -12,8 +13,9 @@ use program::interpreter::{self, Change, Limits, Outcome, RunEnd};
 use program::ir::sites::{DESTROY, INIT};
 use program::ir::{FuncId, Program, SiteId};
 use program::memory::{Dep, Memory, Named, Val, Visibility, MAX_THREADS};
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 /// Limit of instructions from a write back to the header of its loop, when checking that the loop
@@ -130,6 +132,37 @@ impl<'p> ProgramSource<'p> {
         model: &Model,
         options: &Options,
     ) -> Result<Exploration, ExploreError> {
+        self.explore_each(model, options, |_, _| {}, || {})
+    }
+
+    /// As [`explore`](Self::explore), and what main returns in how many executions in which every
+    /// thread ends.
+    pub fn results(
+        &mut self,
+        model: &Model,
+        options: &Options,
+    ) -> Result<(Exploration, BTreeMap<u64, u64>), ExploreError> {
+        let results = Mutex::new(BTreeMap::new());
+        let locked = || results.lock().unwrap_or_else(PoisonError::into_inner);
+        let each = |execution: &EndedExecution<ProgramThread>, end| {
+            let main = execution.threads().find(|(thread, _)| *thread == 0);
+            if let (ExecutionEnd::Complete, Some((_, Next::Done(result)))) = (end, main) {
+                *locked().entry(*result).or_default() += 1;
+            }
+        };
+        let found = self.explore_each(model, options, each, || locked().clear())?;
+        let results = std::mem::take(&mut *locked());
+        Ok((found, results))
+    }
+
+    /// Calls `each` with every execution and how it ends, `restart` before they are explored again.
+    fn explore_each(
+        &mut self,
+        model: &Model,
+        options: &Options,
+        each: impl Fn(&EndedExecution<ProgramThread>, ExecutionEnd) + Sync,
+        restart: impl Fn(),
+    ) -> Result<Exploration, ExploreError> {
         let start = Instant::now();
         let known = guarantee(model, options.acyclic)?;
         self.track_dependencies(known == Acyclic::Dependencies);
@@ -138,7 +171,7 @@ impl<'p> ProgramSource<'p> {
             options.acyclic = Some(known);
             options.limits.time = options.limits.time.saturating_sub(start.elapsed());
             options.limits.counted.store(0, Relaxed);
-            let found = explore(&*self, model, &options);
+            let found = explore_each(&*self, model, &options, &each);
             if !self.sharing.has_changed() {
                 let mut found = found?;
                 found.seconds = start.elapsed().as_secs_f64();
@@ -146,6 +179,7 @@ impl<'p> ProgramSource<'p> {
                 self.name_misuses(&mut found.violations);
                 return Ok(found);
             }
+            restart();
             self.settle();
         }
     }

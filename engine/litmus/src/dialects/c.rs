@@ -12,7 +12,7 @@ pub static C: Dialect = Dialect {
     register: |name| Some(name.to_string()),
     register_order: |_| (0, 0),
     annotations: &ANNOTATIONS,
-    implied_annotations: &["A", "RMW", "LK", "LS", "UL", "annot"],
+    implied_annotations: &["A", "RMW", "LK", "LS", "UL", "annot", "CASF"],
     initial_write: PLAIN,
     empty_sets: &[],
     branch_events: false,
@@ -20,14 +20,16 @@ pub static C: Dialect = Dialect {
     rmw_in_one_instruction: true,
 };
 
-const ANNOTATIONS: [&str; 19] = [
+const ANNOTATIONS: [&str; 20] = [
     "RLX", "CON", "ACQ", "REL", "ACQ_REL", "SC", "A", "NA", "RMW", "LK", "LS", "LF", "UL", "LKR",
-    "LKW", "RL", "RU", "annot", "Rcu-lock",
+    "LKW", "RL", "RU", "annot", "Rcu-lock", "CASF",
 ];
 
 pub const ATOMIC: Annotations = annotation(&ANNOTATIONS, "A");
 pub const PLAIN: Annotations = annotation(&ANNOTATIONS, "NA");
 pub const RMW: Annotations = annotation(&ANNOTATIONS, "RMW");
+/// The read of a compare-exchange that fails; a set of ours, which herd7 does not have.
+pub const CASF: Annotations = annotation(&ANNOTATIONS, "CASF");
 pub const LOCK: Annotations =
     PLAIN | annotation(&ANNOTATIONS, "LK") | annotation(&ANNOTATIONS, "LS");
 pub const UNLOCK: Annotations = PLAIN | annotation(&ANNOTATIONS, "UL");

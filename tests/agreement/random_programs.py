@@ -1,0 +1,519 @@
+"""Programs in three forms: C for the explorer, a C litmus test, and the litmus test of the assembly
+that compilers map it to. They are chosen at random, or made of straight-line litmus tests.
+
+A thread is a few statements of generators.litmus, each with its dependencies on what earlier ones
+have read. A final state is what every register and location holds at the end; main returns a hash
+of it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from weakspot.generators.emit.c11 import UNREACHED, expression
+from weakspot.generators.emit.isa import Mapped, Target, mapped
+from weakspot.generators.litmus import (
+    Atom,
+    Body,
+    Cas,
+    Fence,
+    Guard,
+    Load,
+    Order,
+    Rmw,
+    Store,
+    Test,
+)
+from weakspot.harness.values.agreement import in_source_names
+from weakspot.harness.values.state import State
+
+LOADS: tuple[Order, ...] = ("rlx", "rlx", "rlx", "rlx", "acq", "sc")
+STORES: tuple[Order, ...] = ("rlx", "rlx", "rlx", "rlx", "rel", "sc")
+UPDATES: tuple[Order, ...] = ("rlx", "rlx", "rlx", "rlx", "acq", "rel", "acq_rel", "sc")
+FENCES: tuple[Order, ...] = ("acq", "rel", "acq_rel", "sc")
+MOST_LOOPS = 2  # a loop of machine code multiplies the executions
+
+Operation = Load | Store | Rmw | Cas | Fence
+Branch = tuple[str, int]
+"""A register, and the value with which the thread continues as written."""
+
+
+class Use(msgspec.Struct, frozen=True):
+    """What a statement uses of a register: its value, or nothing of it (`r ^ r`)."""
+
+    reg: str
+    value: bool = False
+
+    def plus(self, number: int) -> str:
+        """The sum of this and a number, in C."""
+        return f"{self.reg if self.value else f'({self.reg} ^ {self.reg})'} + {number}"
+
+
+class Step(msgspec.Struct, frozen=True):
+    """An operation, and what its address and the value that it writes depend on. A branch in front
+    of it skips it, or leaves the thread."""
+
+    operation: Operation
+    address: Use | None = None
+    data: Use | None = None
+    skips: Branch | None = None
+    leaves: Branch | None = None
+
+    @property
+    def register(self) -> str | None:
+        """The register of what it reads."""
+        operation = self.operation
+        return operation.reg if isinstance(operation, Load | Rmw | Cas) else None
+
+
+Thread = tuple[Step, ...]
+
+
+class Program(msgspec.Struct, frozen=True):
+    """Threads, and the locations that they use; those in `plain` are not atomic, those in `initial`
+    do not start as 0."""
+
+    name: str
+    threads: tuple[Thread, ...]
+    locations: tuple[str, ...]
+    plain: frozenset[str] = frozenset()
+    initial: dict[str, int] = {}
+
+    @property
+    def registers(self) -> list[tuple[int, str]]:
+        """What is read, by thread."""
+        return [(at, reg) for at, thread in enumerate(self.threads) for reg in results(thread)]
+
+    @property
+    def atoms(self) -> tuple[Atom, ...]:
+        """A condition about each register and location."""
+        registers = (Atom(thread, reg, 0) for thread, reg in self.registers)
+        return (*registers, *(Atom(None, loc, 0) for loc in self.locations))
+
+    @property
+    def loops(self) -> int:
+        """The operations whose assembly may be a loop."""
+        return sum(isinstance(s.operation, Rmw | Cas) for thread in self.threads for s in thread)
+
+
+def results(thread: Thread) -> list[str]:
+    """The registers of what a thread reads."""
+    return [step.register for step in thread if step.register is not None]
+
+
+# --- the choice ---------------------------------------------------------------------------------
+
+
+def random_program(name: str, chance: random.Random) -> Program:
+    """Two or three threads of a few steps. In most, each thread begins by reading what the one
+    before it writes last: load buffering, where nothing orders the two."""
+    count = chance.choice([2, 2, 2, 3])
+    locations = tuple("xy" if chance.random() < 0.6 else "xyz")
+    plain = frozenset(locations[-1:] if chance.random() < 0.15 else ())
+    ring = locations[:count] if chance.random() < 0.7 else ()
+    last = dict.fromkeys(locations, 0)
+    threads: list[Thread] = []
+    loops = MOST_LOOPS
+    for at in range(count):
+        steps: list[Step] = []
+        size = chance.choice([2, 2, 3] if count == 3 else [2, 3, 3, 4])
+        for number in range(size):
+            loc = chance.choice(locations)
+            kinds = "LLLLSSSSSUUCF"
+            if ring and number == 0:
+                loc, kinds = ring[at % len(ring)], "LLLLLU"
+            elif ring and number == size - 1:
+                loc, kinds = ring[(at + 1) % len(ring)], "SSSSSU"
+            if loops == 0 or loc in plain:
+                kinds = kinds.replace("U", "").replace("C", "")
+            operation = _operation(chance.choice(kinds), f"r{number}", loc, last, chance)
+            if loc in plain and isinstance(operation, Load | Store):
+                operation = msgspec.structs.replace(operation, order="na")
+            loops -= isinstance(operation, Rmw | Cas)
+            steps.append(_depending(operation, steps, chance))
+        threads.append(tuple(steps))
+    return Program(name, tuple(threads), locations, plain)
+
+
+def _operation(
+    kind: str, register: str, loc: str, last: dict[str, int], chance: random.Random
+) -> Operation:
+    if kind in "SUC":
+        last[loc] += 1
+    match kind:
+        case "L":
+            return Load(register, loc, chance.choice(LOADS))
+        case "S":
+            return Store(loc, last[loc], chance.choice(STORES))
+        case "U":
+            op = chance.choice(["exch", "fetch.add"])
+            return Rmw(register, loc, op, last[loc], chance.choice(UPDATES))
+        case "C":
+            # of one order: the code acquires if either order does
+            order, weak = chance.choice(LOADS), chance.random() < 0.2
+            expected = chance.randrange(last[loc])
+            return Cas(register, loc, expected, last[loc], order, order, weak)
+    return Fence(chance.choice(FENCES))
+
+
+def _depending(operation: Operation, before: Sequence[Step], chance: random.Random) -> Step:
+    # whether a compare-exchange has succeeded is two constants behind a branch in the mapping
+    values = [step.register for step in before if not isinstance(step.operation, Cas)]
+    known = [register for register in values if register is not None]
+    address = data = None
+    if known and not isinstance(operation, Fence) and chance.random() < 0.3:
+        address = Use(chance.choice(known))
+    if known and isinstance(operation, Store | Rmw | Cas) and chance.random() < 0.5:
+        data = Use(chance.choice(known), chance.random() < 0.5)
+    step = Step(operation, address, data)
+    if not results(tuple(before)) or chance.random() < 0.7:
+        return step
+    branch = (chance.choice(results(tuple(before))), chance.randrange(2))
+    if step.register is None and chance.random() < 0.5:
+        return msgspec.structs.replace(step, skips=branch)
+    return msgspec.structs.replace(step, leaves=branch)
+
+
+def of_test(test: Test) -> Program | None:
+    """The program of a litmus test in C whose threads are straight lines."""
+    body = test.statements
+    if body is None:
+        return None
+    threads = []
+    for statements in body.threads:
+        steps: list[Step] = []
+        leaves: Branch | None = None
+        for statement in statements:
+            if isinstance(statement, Guard):
+                if leaves is not None:
+                    return None
+                leaves = (statement.reg, statement.value)
+                continue
+            steps.append(Step(statement, leaves=leaves))
+            leaves = None
+        threads.append(tuple(steps))
+    return Program(test.name, tuple(threads), body.locations, body.plain, body.init)
+
+
+# --- C ------------------------------------------------------------------------------------------
+
+
+def _text(step: Step, at: str, cell: str) -> str:
+    """The C of an operation on the location at an address."""
+    operation, data = step.operation, step.data
+    if isinstance(operation, Fence):
+        return expression(operation)
+    if step.address is not None:
+        at = f"({at} + {step.address.plus(0)})"
+    return expression(
+        msgspec.structs.replace(operation, loc=at),
+        cell,
+        lambda _, number: str(number) if data is None else data.plus(number),
+    )
+
+
+def _lines(thread: Thread, addresses: Mapping[str, str], cell: str, *, whole: bool) -> list[str]:
+    """The C of a thread; `cell` and a number point to what a compare-exchange expects.
+
+    In a litmus test, `ctrl` ends with the `if`. There, what follows an operation that may be
+    skipped is in both alternatives: each is the `whole` rest of the thread.
+    """
+
+    def rest(number: int) -> list[str]:
+        if number == len(thread):
+            return []
+        step = thread[number]
+        at = "" if isinstance(step.operation, Fence) else addresses[step.operation.loc]
+        text = _text(step, at, f"{cell}{number}") + ";"
+        if step.register is not None:
+            text = f"{step.register} = {text}"
+        after = rest(number + 1)
+        lines = [text, *after]
+        if step.skips is not None:
+            condition = f"if ({step.skips[0]} == {step.skips[1]}) {{"
+            if whole:
+                lines = [condition, *lines, *(["} else {", *after] if after else []), "}"]
+            else:
+                lines = [condition, text, "}", *after]
+        if step.leaves is not None:
+            lines = [f"if ({step.leaves[0]} == {step.leaves[1]}) {{", *lines, "}"]
+        return lines
+
+    return [*(f"int {reg} = {UNREACHED};" for reg in results(thread)), *rest(0)]
+
+
+def _expected(thread: Thread) -> Iterator[tuple[int, int]]:
+    """Which steps are compare-exchanges, and what they expect."""
+    for number, step in enumerate(thread):
+        if isinstance(step.operation, Cas):
+            yield number, step.operation.expected
+
+
+def litmus(program: Program) -> str:
+    """The program as a C litmus test."""
+    initial = [f"[{loc}]={value};" for loc, value in program.initial.items()]
+    threads = []
+    for at, thread in enumerate(program.threads):
+        kinds = {
+            loc: "int*" if loc in program.plain else "atomic_int*" for loc in program.locations
+        }
+        for number, value in _expected(thread):
+            initial.append(f"[e{at}{number}]={value};")
+            kinds[f"e{at}{number}"] = "int*"
+        head = ", ".join(f"{kind} {name}" for name, kind in kinds.items())
+        lines = _lines(thread, {loc: loc for loc in program.locations}, f"e{at}", whole=True)
+        threads += [f"P{at} ({head}) {{", *lines, "}", ""]
+    condition = " /\\ ".join(map(str, program.atoms))
+    return "\n".join(
+        [
+            f"C {program.name}",
+            f"{{ {' '.join(initial)} }}",
+            *threads,
+            f"exists ({condition})",
+            "",
+        ]
+    )
+
+
+HEAD = """\
+#include <pthread.h>
+#include <stdatomic.h>
+
+int selected = 0;
+#define MIX(hash, value) ((hash) = (hash) * 0x9e3779b1u + (unsigned)(value))
+"""
+
+
+def source(programs: Sequence[Program]) -> str:
+    """A C program that runs the first of these, or in its LLVM IR the one that is `selected`."""
+    names = dict.fromkeys(loc for program in programs for loc in program.locations)
+    text = [HEAD, *(f"static atomic_int atomic_{name}; static int plain_{name};" for name in names)]
+    for number, program in enumerate(programs):
+        text += _functions(program, number)
+    text += ["int main(void) {", "  switch (selected) {"]
+    text += [f"  case {number}: return main_{number}();" for number in range(len(programs))]
+    return "\n".join([*text, "  }", "  return 0;", "}", ""])
+
+
+def selected(ir: str, number: int) -> str:
+    """The LLVM IR of a source in which another program runs."""
+    definition = "@selected = dso_local global i32 "
+    assert f"{definition}0" in ir
+    return ir.replace(f"{definition}0", f"{definition}{number}", 1)
+
+
+def _functions(program: Program, number: int) -> list[str]:
+    names = {
+        loc: f"{'plain' if loc in program.plain else 'atomic'}_{loc}" for loc in program.locations
+    }
+    addresses = {loc: f"&{name}" for loc, name in names.items()}
+    count = len(program.threads)
+    text = []
+    for at, thread in enumerate(program.threads):
+        text += [
+            f"static void *thread_{number}_{at}(void *unused) {{",
+            *(f"  int e{step} = {value};" for step, value in _expected(thread)),
+            *(f"  {line}" for line in _lines(thread, addresses, "&e", whole=False)),
+            "  unsigned hash = 0;",
+            *(f"  MIX(hash, {reg});" for reg in results(thread)),
+            "  return (void *)(unsigned long)hash;",
+            "}",
+            "",
+        ]
+    return [
+        *text,
+        f"static int main_{number}(void) {{",
+        f"  pthread_t threads[{count}];",
+        f"  void *result[{count}];",
+        *(f"  {names[loc]} = {value};" for loc, value in program.initial.items()),
+        *(f"  pthread_create(&threads[{at}], 0, thread_{number}_{at}, 0);" for at in range(count)),
+        *(f"  pthread_join(threads[{at}], &result[{at}]);" for at in range(count)),
+        "  unsigned hash = 0;",
+        *(f"  MIX(hash, (unsigned long)result[{at}]);" for at in range(count)),
+        *(f"  MIX(hash, {names[loc]});" for loc in program.locations),
+        "  return (int)hash;",
+        "}",
+        "",
+    ]
+
+
+def returned(program: Program, state: State) -> int:
+    """What main returns at the end of an execution with this final state."""
+    hashes = [
+        _mixed(int(state[f"{at}:{reg}"]) for reg in results(thread))
+        for at, thread in enumerate(program.threads)
+    ]
+    return _mixed([*hashes, *(int(state[loc]) for loc in program.locations)])
+
+
+def _mixed(values: Iterable[int]) -> int:
+    found = 0
+    for value in values:
+        found = (found * 0x9E3779B1 + value) & 0xFFFFFFFF
+    return found
+
+
+# --- assembly -----------------------------------------------------------------------------------
+
+
+class Instructions(msgspec.Struct, frozen=True):
+    """What the mapping to a machine has no lines for: the `address` of a location that depends on
+    the register {on}, in another register; {number} depending on it, alone (`nothing`) and added
+    to its value (`sum`); a `branch` unless it holds {number}.
+
+    They stand in place of `constant`, the line of the mapping that sets a register to a number; of
+    `added`, they are an operand of the `sum_of` two registers."""
+
+    address: tuple[str, ...]
+    moved: str
+    nothing: tuple[str, ...]
+    sum: tuple[str, ...]
+    branch: tuple[str, ...]
+    constant: str
+    added: str = ""
+    sum_of: str = ""
+
+
+INSTRUCTIONS = {
+    "aarch64": Instructions(
+        address=("EOR W25,{on},{on}", "ADD X26,{at},W25,SXTW"),
+        moved="X26",
+        nothing=("EOR {to},{on},{on}", "ADD {to},{to},#{number}"),
+        sum=("ADD {to},{on},#{number}",),
+        branch=("CMP {on},#{number}", "B.NE {to}"),
+        constant="MOV {to},#{number}",
+        added="ADD {n},{r},#{number}",
+        sum_of="ADD {n},{r},{m}",
+    ),
+    "power": Instructions(
+        address=("xor r25,{on},{on}", "add r26,r25,{at}"),
+        moved="r26",
+        nothing=("xor {to},{on},{on}", "addi {to},{to},{number}"),
+        sum=("addi {to},{on},{number}",),
+        branch=("cmpwi {on},{number}", "bne {to}"),
+        constant="li {to},{number}",
+        added="addi {n},{r},{number}",
+        sum_of="add {n},{r},{m}",
+    ),
+    "riscv": Instructions(
+        address=("xor x25,{on},{on}", "add x26,x25,{at}"),
+        moved="x26",
+        nothing=("xor {to},{on},{on}", "addi {to},{to},{number}"),
+        sum=("addi {to},{on},{number}",),
+        branch=("ori x25,x0,{number}", "bne {on},x25,{to}"),
+        constant="ori {to},x0,{number}",
+    ),
+}
+
+
+def assembly(program: Program, to: Target) -> Mapped:
+    """The program as a compiler maps it."""
+    lines = dict(to.lines)
+    body = Body(
+        tuple(_mapped(program, at, to, lines) for at in range(len(program.threads))),
+        program.atoms,
+        program.locations,
+        program.initial,
+        frozenset(),
+    )
+    made = mapped(
+        Test(name=program.name, arch="C", text="", body=body),
+        msgspec.structs.replace(to, lines=lines),
+    )
+    registers = (f"{t}:{made.registers[t, reg]}={UNREACHED};" for t, reg in program.registers)
+    text = made.test.text.replace("{ ", f"{{ {' '.join(registers)} ", 1)
+    return msgspec.structs.replace(made, test=msgspec.structs.replace(made.test, text=text))
+
+
+def _mapped(
+    program: Program, at: int, to: Target, lines: dict[str, tuple[str, ...]]
+) -> tuple[Rmw, ...]:
+    """A thread for the mapping: each step an operation of its own, whose lines are added."""
+    thread = program.threads[at]
+    names = [step.register or f"step{number}" for number, step in enumerate(thread)]
+    registers = dict(zip(names, to.operands, strict=False))
+    made: list[Rmw] = []
+    out = f"OUT{at}"
+    for number, (step, name) in enumerate(zip(thread, names, strict=True)):
+        kind = f"{program.name}.{at}.{number}"
+        # herd7 reads no label in front of another
+        over = out if number == len(thread) - 1 else f"SKIP{at}{number}"
+        lines[kind] = tuple(_code(step, over, out, to, registers))
+        operation = step.operation
+        loc = program.locations[0] if isinstance(operation, Fence) else operation.loc
+        order = operation.success if isinstance(operation, Cas) else operation.order
+        made.append(Rmw(name, loc, kind, 0, order))
+    if thread[-1].skips is not None or any(step.leaves is not None for step in thread):
+        lines[made[-1].op] += (f"{out}:",)
+    return tuple(made)
+
+
+def _code(
+    step: Step, over: str, out: str, to: Target, registers: Mapping[str, str]
+) -> Iterator[str]:
+    """The lines of a step, as a mapping has them; `over` and `out` are labels behind the step and
+    the thread."""
+    known = INSTRUCTIONS[to.name]
+    for branch, target in ((step.leaves, out), (step.skips, over)):
+        if branch is not None:
+            values = {"on": registers[branch[0]], "number": branch[1], "to": target}
+            yield from (line.format_map(values) for line in known.branch)
+    if step.address is not None:
+        on = registers[step.address.reg]
+        yield from (line.replace("{on}", on) for line in known.address)
+    for line in _lines_of(step, to, registers):
+        yield line if step.address is None else line.replace("{at}", known.moved)
+    if step.skips is not None and over != out:
+        yield f"{over}:"
+
+
+def _lines_of(step: Step, to: Target, registers: Mapping[str, str]) -> list[str]:
+    operation = step.operation
+    match operation:
+        case Load():
+            return list(to.lines["load"])
+        case Store(value=value):
+            code = [line.replace("{value}", "{number}") for line in to.lines["store"]]
+        case Rmw(op=op, operand=value):
+            code = [line.replace("{value}", "{number}") for line in to.lines[op]]
+        case Cas(expected=expected, desired=value, weak=weak):
+            code = [
+                line.replace("{desired}", "{number}").replace("{expected}", str(expected))
+                for line in to.lines["cas_weak" if weak else "cas"]
+            ]
+        case Fence():
+            return list(to.lines["fence"])
+    if step.data is not None:
+        code = _with_data(code, step.data, INSTRUCTIONS[to.name], registers)
+    return [line.replace("{number}", str(value)) for line in code]
+
+
+def _with_data(
+    code: Sequence[str], data: Use, known: Instructions, registers: Mapping[str, str]
+) -> list[str]:
+    """The code with {number} computed from a register."""
+    constants = {known.constant.replace("{to}", to): to for to in ("{n}", "{m}")}
+    made: list[str] = []
+    found = False
+    for line in code:
+        to = "{m}" if line == known.added else constants.get(line)
+        if to is None:
+            made.append(line)
+            continue
+        found = True
+        for computed in known.sum if data.value else known.nothing:
+            made.append(computed.replace("{to}", to).replace("{on}", registers[data.reg]))
+        if line == known.added:
+            made.append(known.sum_of)
+    assert found, f"no line of the mapping writes a number: {code}"
+    return made
+
+
+def all_returned(program: Program, made: Mapped | None, states: Iterable[State]) -> set[int]:
+    """What main returns in final states of the assembly, or of the C litmus test."""
+    if made is None:
+        made = Mapped(Test(name=program.name, arch="C", text=""), {})
+    return {returned(program, state) for state in in_source_names(made, states)}

@@ -1,0 +1,178 @@
+"""Programs of C, compiled and explored under imm and the models of machines, against enumeration of
+their litmus tests: the C test under imm, and under a machine's model the assembly that compilers
+map it to.
+
+    scripts/test tests/agreement/test_random_programs.py --programs 25000
+
+compares that many random programs under each of the four models.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from asking import answers
+from herdtools import ask
+from random_programs import (
+    Program,
+    all_returned,
+    assembly,
+    litmus,
+    of_test,
+    random_program,
+    selected,
+    source,
+)
+from test_program_models import path, read_state, target_of, with_one_order
+
+from weakspot import _engine
+from weakspot.generators.litmus import Cas, Fence, Rmw, Test, read_test
+from weakspot.generators.source.frontend import compile_source
+from weakspot.harness.corpus import models
+from weakspot.harness.corpus.structures import structures
+from weakspot.system.tools import Tool
+
+MACHINES = ("aarch64", "power", "riscv")
+MODELS = ("imm", *MACHINES)
+BATCH = 50  # programs that are compiled together
+
+Suite = Callable[[str, int | None], list[Path]]
+
+
+def enumerated(programs: Sequence[Program], model: str) -> list[set[int]]:
+    """What main of each program returns, by enumerating its litmus test."""
+    if model == "imm":
+        made = [None] * len(programs)
+        tests = [(each.name, litmus(each)) for each in programs]
+    else:
+        made = [assembly(each, target_of(model)) for each in programs]
+        tests = [(each.test.name, each.test.text) for each in made]
+    found = answers(tests, models.load()[model].path)
+    assert [each for each in found if each["reason"] or each["error"] or each["malformed"]] == []
+    each = zip(programs, made, found, strict=True)
+    return [all_returned(program, code, answer["states"]) for program, code, answer in each]
+
+
+def explored(ir: str, number: int, model: str) -> set[int]:
+    """What main of a program of a source returns, by exploring it."""
+    found = _engine.Program(selected(ir, number)).explore(
+        str(path(model)), acyclic="dependencies", jobs=1, results=True
+    )
+    assert found["result"] == "Safe", (found["reasons"], found["violations"])
+    return set(found["results"])
+
+
+def has_weaker_model(program: Program, model: str) -> bool:
+    """Whether the model of programs says that it allows more than the assembly's: where in herd7 a
+    later store waits for the operand of an AMO, and for that of a weak compare-exchange that fails
+    spuriously."""
+    steps = [step for thread in program.threads for step in thread]
+    if model == "riscv":
+        return any(isinstance(step.operation, Rmw) and step.data for step in steps)
+    return model == "power" and any(
+        isinstance(step.operation, Cas) and step.operation.weak and (step.data or step.address)
+        for step in steps
+    )
+
+
+def differences(programs: Sequence[Program], folder: Path) -> Iterator[str]:
+    """The programs that main does not return the same of, with the numbers of final states."""
+    for start in range(0, len(programs), BATCH):
+        batch = programs[start : start + BATCH]
+        file = folder / "programs.c"
+        file.write_text(source(batch), encoding="utf-8")
+        ir = compile_source(file).text
+        for model in MODELS:
+            for number, expected in enumerate(enumerated(batch, model)):
+                found = explored(ir, number, model)
+                if found != expected and not (
+                    found > expected and has_weaker_model(batch[number], model)
+                ):
+                    yield (
+                        f"{model}: {len(expected - found)} states are not found, "
+                        f"{len(found - expected)} not allowed\n{litmus(batch[number])}"
+                    )
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_random_programs_end_as_their_litmus_tests_do(
+    part: int, pytestconfig: pytest.Config, tmp_path: Path
+) -> None:
+    asked: int | None = pytestconfig.getoption("--programs")
+    count = asked or (10_000 if pytestconfig.getoption("--full") else 20)
+    chance = random.Random(f"programs {part}")
+    programs = (random_program(f"random{number}", chance) for number in range(count // 2))
+    for first in programs:
+        batch = [first, *(each for each, _ in zip(programs, range(BATCH - 1), strict=False))]
+        assert list(differences(batch, tmp_path)) == []
+
+
+def straight(tests: Sequence[Test]) -> list[Program]:
+    """The programs of the tests that a mapping takes."""
+    chosen = (test for test in tests if test.statements is not None and with_one_order(test))
+    made = (of_test(test) for test in chosen)
+    return [program for program in made if program is not None and program.registers]
+
+
+@pytest.mark.full
+def test_programs_of_hand_written_tests_end_as_the_tests_do(tmp_path: Path) -> None:
+    files = sorted((Path(__file__).parent / "litmus").glob("*.litmus"))
+    programs = straight([read_test(file) for file in files])
+    assert len(programs) > 40
+    assert list(differences(programs, tmp_path)) == []
+
+
+@pytest.mark.full
+def test_programs_of_the_corpus_tests_end_as_the_tests_do(tmp_path: Path) -> None:
+    tests = {test.name: test for structure in structures() for test in structure.golden()}
+    programs = straight(list(tests.values()))
+    assert len(programs) > 250
+    assert list(differences(programs, tmp_path)) == []
+
+
+@pytest.mark.full
+def test_programs_of_diys_tests_end_as_the_tests_do(tests_of: Suite, tmp_path: Path) -> None:
+    programs = straight([read_test(file) for file in tests_of("C", None)])
+    assert len(programs) > 1000
+    assert list(differences(programs, tmp_path)) == []
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_random_programs_end_as_herd7_says(model: str, herd7: Tool, tmp_path: Path) -> None:
+    """Without loops, of which herd7 warns."""
+    chance = random.Random(f"herd7 {model}")
+    made = (random_program(f"random{number}", chance) for number in range(100))
+    programs = [each for each in made if each.loops == 0 and not each.plain][:10]
+    files, codes = [], []
+    for program in programs:
+        code = None if model == "imm" else assembly(program, target_of(model))
+        codes.append(code)
+        files.append(tmp_path / f"{program.name}.litmus")
+        files[-1].write_text(litmus(program) if code is None else code.test.text, encoding="utf-8")
+    theirs = ask(herd7, models.load()[model].path, files)
+    file = tmp_path / "programs.c"
+    file.write_text(source(programs), encoding="utf-8")
+    ir = compile_source(file).text
+    for number, (program, code) in enumerate(zip(programs, codes, strict=True)):
+        name = program.name if code is None else code.test.name
+        states = [read_state(line) for line in theirs[name].states]
+        expected = all_returned(program, code, states)
+        assert explored(ir, number, model) == expected, litmus(program)
+
+
+def test_the_random_programs_have_weak_executions() -> None:
+    """Most have dependencies, and imm allows more of many than rc11 does."""
+    chance = random.Random("weak")
+    programs = [random_program(f"random{number}", chance) for number in range(400)]
+    steps = [step for each in programs for thread in each.threads for step in thread]
+    assert sum(step.address is not None for step in steps) > 100
+    assert sum(step.data is not None for step in steps) > 100
+    assert sum(step.skips is not None for step in steps) > 20
+    assert sum(isinstance(step.operation, Fence) for step in steps) > 50
+    tests = [(each.name, litmus(each)) for each in programs]
+    weak, strong = (answers(tests, path(model)) for model in ("imm", "rc11"))
+    pairs = zip(weak, strong, strict=True)
+    assert sum(len(one["states"]) > len(other["states"]) for one, other in pairs) > 20
