@@ -64,3 +64,8 @@ def ask(herd7: Tool, model: str | Path, tests: Sequence[Path], *options: str) ->
         )
     assert len(answers) == len(tests), "two tests have one name, or herd7 passed one over"
     return answers
+
+
+def read_state(line: str) -> dict[str, str]:
+    """A state as herd7 prints it: values by register and location."""
+    return dict(re.findall(r"\[?([\w:]+)\]?=(-?\d+);", line))

@@ -15,21 +15,22 @@ from pathlib import Path
 
 import pytest
 from asking import answers
-from herdtools import ask
+from herdtools import ask, read_state
 from random_programs import (
     Program,
     all_returned,
     assembly,
+    has_weaker_model,
     litmus,
     of_test,
     random_program,
     selected,
     source,
+    target_of,
 )
-from test_program_models import path, read_state, target_of, with_one_order
 
 from weakspot import _engine
-from weakspot.generators.litmus import Cas, Fence, Rmw, Test, read_test
+from weakspot.generators.litmus import Fence, Test, read_test
 from weakspot.generators.source.frontend import compile_source
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.structures import structures
@@ -40,6 +41,10 @@ MODELS = ("imm", *MACHINES)
 BATCH = 50  # programs that are compiled together
 
 Suite = Callable[[str, int | None], list[Path]]
+
+
+def path(model: str) -> Path:
+    return models.load()[model].of_programs.path
 
 
 def enumerated(programs: Sequence[Program], model: str) -> list[set[int]]:
@@ -63,19 +68,6 @@ def explored(ir: str, number: int, model: str) -> set[int]:
     )
     assert found["result"] == "Safe", (found["reasons"], found["violations"])
     return set(found["results"])
-
-
-def has_weaker_model(program: Program, model: str) -> bool:
-    """Whether the model of programs says that it allows more than the assembly's: where in herd7 a
-    later store waits for the operand of an AMO, and for that of a weak compare-exchange that fails
-    spuriously."""
-    steps = [step for thread in program.threads for step in thread]
-    if model == "riscv":
-        return any(isinstance(step.operation, Rmw) and step.data for step in steps)
-    return model == "power" and any(
-        isinstance(step.operation, Cas) and step.operation.weak and (step.data or step.address)
-        for step in steps
-    )
 
 
 def differences(programs: Sequence[Program], folder: Path) -> Iterator[str]:
@@ -112,8 +104,7 @@ def test_random_programs_end_as_their_litmus_tests_do(
 
 def straight(tests: Sequence[Test]) -> list[Program]:
     """The programs of the tests that a mapping takes."""
-    chosen = (test for test in tests if test.statements is not None and with_one_order(test))
-    made = (of_test(test) for test in chosen)
+    made = (of_test(test) for test in tests)
     return [program for program in made if program is not None and program.registers]
 
 

@@ -43,7 +43,7 @@ impl Graph {
         let mut sets = HashMap::new();
         for name in [
             "R", "W", "M", "F", "B", "A", "RMW", "SC", "REL", "ACQ", "ACQ_REL", "RLX", "LS", "LK",
-            "UL", "CON", "X",
+            "UL", "CON", "X", "CASF",
         ] {
             sets.insert(
                 name.to_owned(),

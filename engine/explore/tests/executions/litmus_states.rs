@@ -1,6 +1,6 @@
 //! Exploration and enumeration agree on the final states of C litmus tests.
 use crate::litmus_threads::states;
-use crate::models::{by_dependencies, dependencies, model, options, root};
+use crate::models::{by_dependencies, dependencies, model, options, root, MACHINES};
 use cat::Model;
 use enumerate::{decide, Limits};
 use explore::Options;
@@ -88,6 +88,29 @@ fn hand_written_tests_have_the_same_states_where_loads_wait_for_later_stores() {
         // without the axioms of locks, the model lets enumeration take a lock twice
         let tests = tests_in(folder).into_iter().filter(|path| !has_locks(path));
         assert!(agree_under(tests, "dependencies", &model, &options) > 10);
+    }
+}
+
+#[test]
+fn tests_of_dependencies_have_the_same_states_under_the_models_of_machines() {
+    for name in MACHINES {
+        let (model, options) = (model(name), by_dependencies(1));
+        for folder in ["tests/agreement/litmus", "tests/agreement/dependencies"] {
+            let tests = tests_in(folder).into_iter().filter(|path| !has_locks(path));
+            assert!(agree_under(tests, name, &model, &options) > 10);
+        }
+    }
+}
+
+#[test]
+fn a_forwarded_acquire_load_is_found_once() {
+    let path = root().join("tests/agreement/dependencies/LB+data-rfi-acq+data.litmus");
+    let test = Test::read(&path).unwrap_or_else(|error| panic!("{error}"));
+    for name in MACHINES {
+        let (model, options) = (model(name), by_dependencies(1));
+        let answer = decide(&test, &model, &Limits::default()).unwrap();
+        let (_, found) = states(&test, &model, &options).unwrap();
+        assert_eq!(found.counts.complete, answer.positive + answer.negative);
     }
 }
 

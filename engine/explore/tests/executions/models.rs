@@ -3,6 +3,14 @@ use cat::Model;
 use explore::{Acyclic, Options};
 use std::path::{Path, PathBuf};
 
+/// The models of machines, and that between the language and machines.
+pub const MACHINES: [&str; 4] = [
+    "imm",
+    "aarch64-programs",
+    "power-programs",
+    "riscv-programs",
+];
+
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }

@@ -1,7 +1,7 @@
 //! Random C litmus tests with dependencies: exploration finds as many executions as enumeration, and
 //! the same states.
 use crate::litmus_threads::states;
-use crate::models::{by_dependencies, dependencies, model};
+use crate::models::{by_dependencies, dependencies, model, MACHINES};
 use crate::random::Dice;
 use cat::Model;
 use enumerate::{decide, Limits};
@@ -110,14 +110,6 @@ fn agree(model: &Model, options: &Options, seed: u64) -> u64 {
     counts.complete
 }
 
-/// The models of machines, and that between the language and machines.
-const MACHINES: [&str; 4] = [
-    "imm",
-    "aarch64-programs",
-    "power-programs",
-    "riscv-programs",
-];
-
 #[test]
 fn random_tests_have_as_many_executions_where_loads_wait_for_later_stores() {
     let (weak, options) = (dependencies(), by_dependencies(1));
@@ -148,12 +140,7 @@ fn a_hundred_thousand_random_tests_have_as_many_executions() {
 fn models_that_do_not_guarantee_that_dependencies_are_acyclic_are_refused() {
     let (model, options) = (dependencies(), by_dependencies(1));
     let cause = |model: &Model| explore::unsuitable(model, options.acyclic).unwrap();
-    for known in [
-        "imm",
-        "aarch64-programs",
-        "power-programs",
-        "riscv-programs",
-    ] {
+    for known in MACHINES {
         assert_eq!(cause(&crate::models::model(known)), None);
     }
     assert_eq!(cause(&model), None);

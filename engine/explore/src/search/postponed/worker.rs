@@ -18,7 +18,9 @@
 //! is one, and a search in which none comes is given up.
 //!
 //! A thread may read what its own exchange writes before the exchange has read: Armv8 and POWER
-//! forward such a store. The read is shown to the model once the write has its place.
+//! forward such a store. The read is shown to the model once the write has its place. An acquire read
+//! is postponed, as others are, where its thread has a store to the location that waits for its value:
+//! IMM does not order the read, and what follows it, after the reads that the value depends on.
 //!
 //! Each execution is found: a linear order of its events in which each follows what it needs, and
 //! the write that it reads from, exists, and the choices along the way that lead to it are in it.
@@ -223,9 +225,13 @@ where
                     execution.stop(source, &mut self.states, thread, Transition::Outside);
                     return Ok(true);
                 };
-                execution.push(thread, label, location);
-                let held = matches!(label.action, Action::Read { order, .. } if acquires(order));
-                if !held {
+                let at = execution.push(thread, label, location);
+                // forwarding does not wait for what the value of the store depends on
+                let pending = |own: Place| execution.slot(own).is_open();
+                let forwarded = execution.own_write(at).is_some_and(pending);
+                let acquires =
+                    matches!(label.action, Action::Read { order, .. } if acquires(order));
+                if !acquires || forwarded {
                     execution.pass(source, &mut self.states, thread);
                 }
                 return Ok(true);
