@@ -133,17 +133,25 @@ def safe(material: Material, explorations: Iterable[Exploration], asked: UnderMo
     """The material with those of the user's own programs alone that start threads and are safe
     under the models of the language that they were explored under, which are at least one."""
     own = {each.name for each in material.structures if not each.recorded}
-    results: dict[str, set[str]] = {}
+    explored: dict[str, list[tuple[Model, Exploration]]] = {}
     for each in explorations:
-        model = asked.models.get(each.model)
-        if model is not None and model.role == "language" and each.threads != 0:
-            results.setdefault(each.program, set()).add(each.result)
+        if (model := asked.models.get(each.model)) is not None:
+            explored.setdefault(each.program, []).append((model, each))
     programs = tuple(
         each
         for each in material.programs
-        if each.structure in own and results.get(each.name) == {"Safe"}
+        if each.structure in own and is_safe(explored.get(each.name, ()))
     )
     return msgspec.structs.replace(material, programs=programs)
+
+
+def is_safe(explored: Iterable[tuple[Model, Exploration]]) -> bool:
+    """Whether a program starts threads and is safe under the models of the language that it was
+    explored under, which are at least one: it is then explored under those of machines too."""
+    found = {
+        each.result for model, each in explored if model.role == "language" and each.threads != 0
+    }
+    return found == {"Safe"}
 
 
 def with_models(material: Material, names: Sequence[str]) -> Material:

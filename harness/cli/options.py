@@ -339,15 +339,11 @@ def project_models(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def with_models(what: tuple[str, ...], models: tuple[str, ...], **rest: Any) -> Any:
-        from click.core import ParameterSource
-
         from weakspot.generators.source.build import SUFFIXES
         from weakspot.system import project_file
 
-        source = click.get_current_context().get_parameter_source("models")
-        default = source in (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP)
-        file = project_file.find(Path.cwd())
-        if default and file is not None and all(Path(word).suffix in SUFFIXES for word in what):
+        file = None if given("models") else project_file.find(Path.cwd())
+        if file is not None and all(Path(word).suffix in SUFFIXES for word in what):
             from weakspot.harness.gate import config
 
             models = config.models_of(file) or models

@@ -18,6 +18,7 @@ import msgspec
 from weakspot import __version__
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test, read_test
+from weakspot.harness.campaign import plan
 from weakspot.harness.campaign.cache import CacheStore, project_folder
 from weakspot.harness.campaign.executor import LocalExecutor, ask
 from weakspot.harness.campaign.jobs import model_digest
@@ -136,14 +137,10 @@ class Answers:
                 yield self._job(file, model)
 
     def _weaker(self, file: str) -> Iterator[ScenarioJob]:
-        """A program that starts threads and is safe so far, under the models of machines."""
+        """A program that is safe so far, under the models of machines."""
         here = [each for each in self.answered if each.job.file == file]
-        found = [each.answer.exploration for each in here]
-        if not found or any(
-            each is None or each.result != "Safe" or each.threads == 0 for each in found
-        ):
-            return
-        if not any(each.job.model.role == "language" for each in here):
+        pairs = ((each.job.model, each.answer.exploration) for each in here)
+        if not plan.is_safe((model, found) for model, found in pairs if found is not None):
             return
         for model in self.config.machine_models:
             if model.name in {each.job.model.name for each in here}:
