@@ -13,8 +13,12 @@ fn main() {
         let manifest = member.join("Cargo.toml");
         if manifest.is_file() {
             files.push(manifest);
-            below(&member.join("src"), &mut files);
-            println!("cargo:rerun-if-changed={}", member.join("src").display());
+            let sources = member.join("src");
+            if sources.is_dir() {
+                // cargo takes what is missing for changed, and compiles each time
+                below(&sources, &mut files);
+                println!("cargo:rerun-if-changed={}", sources.display());
+            }
         }
     }
     files.sort();
