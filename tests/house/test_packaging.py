@@ -52,8 +52,8 @@ def run(*command: str | Path, cwd: Path, **variables: str) -> subprocess.Complet
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of the files that belong to the project, built where nothing else lies about. Its
-    engine is not optimised: that takes minutes, and changes nothing that is tested here."""
+    """The wheel of the files that belong to the project, built where nothing else lies about. Only
+    the engine is compiled where it is: what scripts/test has compiled is not compiled again."""
     if shutil.which("cargo") is None or subprocess.run(["rustc", "--version"]).returncode != 0:
         pytest.skip("there is no Rust that starts (scripts/test finds it)")
     folder = tmp_path_factory.mktemp("wheel")
@@ -71,14 +71,15 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if (ROOT / name).is_file():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, copy / name)
+    project = (copy / "pyproject.toml").read_text(encoding="utf-8")
+    assert (there := 'path = "engine/') in project
+    (copy / "pyproject.toml").write_text(project.replace(there, f'path = "{ROOT}/engine/'))
     # what scripts/test sets up can build without network; other environments fetch the builders
     isolated = [] if importlib.util.find_spec("setuptools_rust") is None else [NOT_ISOLATED]
     run(
         *(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", *isolated),
         *("--wheel-dir", folder, copy),
         cwd=folder,
-        CARGO_TARGET_DIR=str(ROOT / "engine" / "target"),  # its dependencies are built there
-        SETUPTOOLS_RUST_CARGO_PROFILE="dev",
     )
     (built,) = folder.glob("*.whl")
     return built
