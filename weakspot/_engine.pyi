@@ -141,6 +141,14 @@ class ExplorationDict(TypedDict):
     # what main returns, in how many complete executions; empty unless asked for by `results`
     results: dict[int, int]
     seconds: float
+    departures: int | None  # everything up to so many was explored, and there is more
+    rounds: int | None  # of loops: everything up to so many was explored, less than asked for
+    rate: float | None  # executions per second, for an estimate
+    estimate: tuple[float, float, int] | None  # executions, standard error, descents
+    sample: tuple[int, int, float] | None  # draws, distinct executions, probability of these
+
+ExplorationProgress = Callable[[int, tuple[float, float] | None], object]
+"""Takes the number of executions so far, and an estimate of how many there are with its error."""
 
 class Program:
     """A concurrent program, lowered from clean LLVM IR text.
@@ -213,9 +221,18 @@ class Program:
         acyclic: Acyclic | None = None,
         stop_at_first: bool = False,
         results: bool = False,
-        done: Callable[[int], object] | None = None,
+        departures: int | None = None,
+        sample: int | None = None,
+        estimate: int | None = None,
+        done: ExplorationProgress | None = None,
     ) -> ExplorationDict:
         """Explore every execution that the model of a cat file allows, each once.
+
+        At most one of three says otherwise. With `departures`, those with at most so many steps in
+        which the explorer does not take its default are explored, by increasing numbers of these,
+        up to the first violation. With `sample`, the seed of random numbers, executions are drawn
+        at random. With `estimate`, a seed too, their number is estimated. The result is then never
+        Safe unless everything was explored nevertheless.
 
         The code of main before its first thread starts runs once and gives the initial state.
         `model` is a path; files that it includes are searched in its folder, then in `folders`. A
@@ -226,8 +243,10 @@ class Program:
         at the first violation. An execution has at most `events`, a thread in it at most
         `instructions` and `calls` within one another. It uses `jobs` threads, 0 for one per core,
         and releases the GIL. `done` is called in the calling thread from time to time, with the
-        number of executions so far. Ctrl-C ends the exploration at once, as does an exception from
-        `done`.
+        number of executions so far, and from two seconds on with an estimate of how many there are
+        and its standard error. If the time does not suffice for all executions of a program with
+        bounded loops, those with fewer rounds are explored too, in a quarter of it. Ctrl-C ends the
+        exploration at once, as does an exception from `done`.
 
         The result is Violated if there is a violation; Unknown if there is none and a limit or a
         bound was reached; otherwise Safe. Raises EngineError for a model that cannot be read or

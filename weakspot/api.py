@@ -23,9 +23,9 @@ from weakspot.harness.orders.promotion import OrdersDifference
 from weakspot.harness.orders.relaxation import Relaxed
 from weakspot.harness.orders.rewrite import Rewritten
 from weakspot.harness.scaffold.project import Written
-from weakspot.harness.values.bounds import Bounds
+from weakspot.harness.values.bounds import Bounds, Part
 from weakspot.harness.values.codegen import CodegenComparison, Codes
-from weakspot.harness.values.exploration import Exploration, Violation
+from weakspot.harness.values.exploration import Estimate, Exploration, Sample, Violation
 from weakspot.harness.values.finding import Evidence, Finding
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.program_run import ProgramRun
@@ -64,6 +64,7 @@ __all__ = [
     "CodegenComparison",
     "Codes",
     "Costs",
+    "Estimate",
     "Evidence",
     "Exploration",
     "Finding",
@@ -74,6 +75,7 @@ __all__ = [
     "MissingTool",
     "Model",
     "OrdersDifference",
+    "Part",
     "Program",
     "ProgramRun",
     "Record",
@@ -81,6 +83,7 @@ __all__ = [
     "Relaxed",
     "Results",
     "Rewritten",
+    "Sample",
     "Site",
     "Test",
     "ToolFailed",

@@ -22,11 +22,12 @@ from weakspot.harness.campaign.folder import new_manifest
 from weakspot.harness.campaign.iteration import IterableStore
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.tools import choose_checkers, choose_runners, installed
+from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.corpus import golden
 from weakspot.harness.corpus import models as corpus_models
 from weakspot.harness.corpus.material import Material, gather, generator, mapped_to
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.values.bounds import Bounds
+from weakspot.harness.values.bounds import ALL, Bounds, Part
 from weakspot.harness.values.codegen import Codes
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.finding import Finding
@@ -149,6 +150,7 @@ def check(
     witnesses: bool = False,
     seconds: float = 20.0,
     bounds: Bounds | None = None,
+    part: Part = ALL,
     build: Build = NO_OPTIONS,
     progress: Progress | None = None,
 ) -> Answers[Exploration | Verdict]:
@@ -161,9 +163,11 @@ def check(
     executions. The litmus tests of the user's own programs are decided where they show a
     violation, and all of them if `tests`, a checker or witnesses are asked for. `seconds` limits
     the time for one test under one model, `bounds` the exploration of one program under one model.
-    What a limit leaves open is Unknown.
+    What a limit leaves open is Unknown. `part` explores a part of the executions only.
     """
-    asked = _asked(what, models, seconds, bounds, build, progress, machine_models=machine_models)
+    asked = _asked(
+        what, models, seconds, bounds, build, progress, machine_models=machine_models, part=part
+    )
     checkers = choose_checkers(checker, witnesses=witnesses)
 
     def work(campaign: Campaign) -> None:
@@ -231,11 +235,14 @@ def explore(
     models: Sequence[str] = (),
     machine_models: Sequence[str] | None = None,
     bounds: Bounds | None = None,
+    part: Part = ALL,
     build: Build = NO_OPTIONS,
     progress: Progress | None = None,
 ) -> Answers[Exploration]:
     """Explore every execution of programs under memory models; see `check`."""
-    asked = _asked(what, models, 20.0, bounds, build, progress, machine_models=machine_models)
+    asked = _asked(
+        what, models, 20.0, bounds, build, progress, machine_models=machine_models, part=part
+    )
     return asked.answers((Exploration,), Campaign.explore)
 
 
@@ -299,6 +306,7 @@ def _asked(
     seconds_run: float = 1.0,
     machine_models: Sequence[str] | None = None,
     limited: bool = False,
+    part: Part = ALL,
 ) -> _Asked:
     """`limited`: the tests of each program are generated in `seconds_run`."""
     limits = bounds or Bounds()
@@ -312,7 +320,9 @@ def _asked(
     material = _gathered(what, models, build, progress, generating)
     store = IterableStore(new_manifest(plan))
     tools = installed()
-    if material.programs:
+    if part != ALL:
+        tools = msgspec.structs.replace(tools, explorer=EngineExplorer(part=part))
+    if material.programs and not part.estimate:
         from weakspot.harness.orders import program_repairs
 
         tools = msgspec.structs.replace(tools, repairs=program_repairs.jobs)

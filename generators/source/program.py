@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,13 @@ from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
 from weakspot.generators.source.frontend import compile_source
 
 if TYPE_CHECKING:
-    from weakspot._engine import Acyclic, ExplorationDict, SiteDict, TraceDict
+    from weakspot._engine import (
+        Acyclic,
+        ExplorationDict,
+        ExplorationProgress,
+        SiteDict,
+        TraceDict,
+    )
 
 
 class Unit(msgspec.Struct, frozen=True):
@@ -137,7 +143,10 @@ class Program(msgspec.Struct, frozen=True):
         jobs: int,
         acyclic: Acyclic | None,
         stop_at_first: bool = False,
-        done: Callable[[int], object] | None = None,
+        departures: int | None = None,
+        sample: int | None = None,
+        estimate: int | None = None,
+        done: ExplorationProgress | None = None,
     ) -> ExplorationDict:
         """See _engine.Program.explore. Raises BadInput or Unsupported."""
         try:
@@ -153,6 +162,9 @@ class Program(msgspec.Struct, frozen=True):
                 jobs=jobs,
                 acyclic=acyclic,
                 stop_at_first=stop_at_first,
+                departures=departures,
+                sample=sample,
+                estimate=estimate,
                 done=done,
             )
         except _engine.EngineError as error:

@@ -10,7 +10,6 @@ used.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 import msgspec
 
 from weakspot.generators.litmus import Test
+from weakspot.harness.campaign.pace import ExplorationPace
 from weakspot.harness.checkers import Checker
 from weakspot.harness.checkers.explorer import Explorer
 from weakspot.harness.corpus.material import ScenarioProgram
@@ -125,13 +125,7 @@ class Explore(Job, frozen=True, kw_only=True):
         for job in jobs:
             what = f"{job.program.name} under {job.model.name}"
             sink.at(what)
-            counted, begun = 0, time.monotonic()
-
-            def executions(count: int, what: str = what) -> None:
-                nonlocal counted
-                counted = count
-                sink.at(f"{what}: {count:,} executions")
-
+            pace = ExplorationPace(what, job.bounds.seconds, sink.at)
             try:
                 answer = job.explorer.explore(
                     job.program.generated,
@@ -139,10 +133,10 @@ class Explore(Job, frozen=True, kw_only=True):
                     job.bounds,
                     structure=job.program.structure,
                     scenario=job.program.scenario,
-                    done=executions,
+                    done=pace,
                 )
             except KeyboardInterrupt:
-                answer = job.interrupted(counted, time.monotonic() - begun)
+                answer = job.interrupted(pace.count, pace.elapsed)
                 sink.answered(job, answer, final=False)
                 raise
             sink.answered(job, answer)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import sys
+import time
 from typing import Protocol
 
 
@@ -43,3 +45,34 @@ class Quiet:
 
     def pause(self) -> contextlib.AbstractContextManager[object]:
         return contextlib.nullcontext()
+
+
+LOG_INTERVAL = 30.0
+"""Seconds between two lines of a log about a job that is still in progress."""
+
+
+class LogClock:
+    """When a log gets its next line about what is in progress."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def is_due(self) -> bool:
+        """Whether LOG_INTERVAL has passed since this was last so, or since the start."""
+        now = time.monotonic()
+        if now - self._last < LOG_INTERVAL:
+            return False
+        self._last = now
+        return True
+
+
+class Log(Quiet):
+    """Shows only, from time to time on stderr, how far a job is that takes long."""
+
+    def __init__(self) -> None:
+        self._clock = LogClock()
+
+    def at(self, text: str) -> None:
+        if self._clock.is_due():
+            sys.stderr.write(f"{text}\n")
+            sys.stderr.flush()

@@ -16,11 +16,21 @@ from weakspot.generators.litmus import Site, Test
 from weakspot.harness.checkers.engine import MODULE
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.values.bounds import Bounds
-from weakspot.harness.values.exploration import Exploration, Result, Violation, ViolationKind
+from weakspot.harness.values.bounds import ALL, Bounds, Part
+from weakspot.harness.values.descriptions import describe_estimate
+from weakspot.harness.values.exploration import (
+    Estimate,
+    Exploration,
+    Result,
+    Sample,
+    Violation,
+    ViolationKind,
+)
+from weakspot.harness.values.numbers import amount, percent
 from weakspot.harness.values.record import program_name
 from weakspot.harness.values.witness import Execution, Wait, WitnessEvent
 from weakspot.system import tools
+from weakspot.system.durations import duration_text
 
 if TYPE_CHECKING:
     from weakspot._engine import ExecutionDict, ExplorationDict, ViolationDict
@@ -28,8 +38,9 @@ if TYPE_CHECKING:
     from weakspot.generators.pipeline import Generated
     from weakspot.generators.source.program import Program
 
-Done = Callable[[int], object]
-"""Called from time to time with the number of executions so far."""
+Done = Callable[[int, "tuple[float, float] | None"], object]
+"""Called from time to time with the number of executions so far, and with an estimate of how many
+there are and its standard error, once there is one."""
 
 
 class Explorer(Protocol):
@@ -58,14 +69,17 @@ class Explorer(Protocol):
 
 
 class EngineExplorer(msgspec.Struct, frozen=True):
-    """The engine. It uses `jobs` threads, 0 for one per core."""
+    """The engine. It uses `jobs` threads, 0 for one per core, and explores a `part` of the
+    executions."""
 
     jobs: int = 0
+    part: Part = ALL
 
     @property
     def version(self) -> str:
         tool = tools.find(MODULE)
-        return (tool and tool.version) or "unknown"
+        version = (tool and tool.version) or "unknown"
+        return version if self.part == ALL else f"{version} {self.part}"
 
     def applicable(self, model: Model) -> str:
         model = model.of_programs
@@ -103,6 +117,7 @@ class EngineExplorer(msgspec.Struct, frozen=True):
                 structure=structure,
                 scenario=scenario,
                 jobs=self.jobs,
+                part=self.part,
                 done=done,
             )
 
@@ -120,6 +135,7 @@ def asked(
     bounds: Bounds,
     *,
     jobs: int = 0,
+    part: Part = ALL,
     stop_at_first: bool = False,
     done: Done | None = None,
 ) -> ExplorationDict:
@@ -137,6 +153,9 @@ def asked(
         jobs=jobs,
         acyclic=None if model.acyclic == "none" else model.acyclic,
         stop_at_first=stop_at_first,
+        departures=part.departures,
+        sample=part.seed if part.sample else None,
+        estimate=part.seed if part.estimate else None,
         done=done,
     )
 
@@ -150,13 +169,16 @@ def explored(
     structure: str,
     scenario: str,
     jobs: int = 0,
+    part: Part = ALL,
     stop_at_first: bool = False,
     done: Done | None = None,
 ) -> Exploration:
     """Explore a program with these habits; see Explorer."""
     from weakspot.generators.cycles.witness import cycle_test
 
-    found = asked(program, model, bounds, jobs=jobs, stop_at_first=stop_at_first, done=done)
+    found = asked(
+        program, model, bounds, jobs=jobs, part=part, stop_at_first=stop_at_first, done=done
+    )
     sites = program.sites
     violations: dict[tuple[str, str, tuple[str, ...]], Violation] = {}
     tests: dict[str, Test] = {}
@@ -191,8 +213,12 @@ def explored(
         cut=found["cut"],
         faulty=found["faulty"],
         seconds=round(found["seconds"], 6),
-        reasons=_reasons(found, bounds),
+        reasons=_reasons(found, bounds, part),
         tests=tuple(test for name, test in tests.items() if name in shown),
+        departures=found["departures"],
+        iterations=found["rounds"],
+        estimate=_estimate(found),
+        sample=_sample(found, part),
     )
 
 
@@ -229,9 +255,44 @@ def _unsuitable(model: Model) -> str:
         return ""
 
 
-def _reasons(found: ExplorationDict, bounds: Bounds) -> tuple[str, ...]:
+def _estimate(found: ExplorationDict) -> Estimate | None:
+    if (of := found["estimate"]) is None:
+        return None
+    executions, error, descents = of
+    rate = found["rate"]
+    seconds = executions / rate if rate else None
+    return Estimate(executions=executions, error=error, descents=descents, seconds=seconds)
+
+
+def _sample(found: ExplorationDict, part: Part) -> Sample | None:
+    if (of := found["sample"]) is None or not part.sample:
+        return None
+    draws, distinct, known = of
+    return Sample(draws=draws, distinct=distinct, known=known, seed=part.seed)
+
+
+def _reasons(found: ExplorationDict, bounds: Bounds, part: Part) -> tuple[str, ...]:
     """The limits that were reached, where, and how to explore further."""
+    if (estimate := _estimate(found)) and (sample := _sample(found, part)):
+        share = sample.distinct / estimate.executions if estimate.executions else 1.0
+        return (
+            f"{amount(sample.distinct, 'execution')} drawn with seed {sample.seed}, "
+            f"{percent(min(share, 1.0))} of {describe_estimate(estimate)}; a further draw shows "
+            f"another one with probability {percent(max(1 - sample.known, 0.0))}",
+        )
+    if estimate and part.estimate:
+        return (f"{describe_estimate(estimate)}, not all of them explored",)
     reasons = list(dict.fromkeys(found["reasons"]))
+    if (departures := found["departures"]) is not None:
+        up_to = amount(departures, "departure")
+        reasons.insert(0, f"what takes more than {up_to} was not explored")
+        if found["limit"] is None and not found["violations"]:
+            reasons.append(f"--bound {departures + 2} explores further")
+    if (rounds := found["rounds"]) is not None:
+        reasons.insert(0, f"complete for loops of at most {amount(rounds, 'iteration')}")
+    if estimate:
+        time = f", {duration_text(estimate.seconds)}" if estimate.seconds is not None else ""
+        reasons.append(f"there are {describe_estimate(estimate)}{time}")
     for name in filter(None, (*found["limits"], found["limit"])):
         if option := bounds.given.get(name):
             reasons.append(f"{option} {2 * getattr(bounds, name):.15g} explores further")

@@ -16,6 +16,7 @@ from weakspot.harness.cli.options import (
     machine_models,
     model_option,
     output_options,
+    part_options,
     source_options,
     timeout_option,
     what_argument,
@@ -24,7 +25,7 @@ from weakspot.harness.cli.output import json_lines, judged, say, watched
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
-    from weakspot.harness.values.bounds import Bounds
+    from weakspot.harness.values.bounds import Bounds, Part
     from weakspot.harness.values.record import Record
 
 
@@ -37,6 +38,9 @@ asks whether an outcome is possible. If a limit is reached the exit code is 3.
 Examples:
   weakspot check my_queue.c -D CAPACITY=2 -I include
   weakspot check my_queue.c --loops 8 --seconds 2m     raise limits that were reached
+  weakspot check my_queue.c --estimate                 how many executions, and how long?
+  weakspot check my_queue.c --bound 4                  what departs little from the default first
+  weakspot check my_queue.c --sample 1m --seed 7       draw executions at random for a minute
   weakspot check my_queue.c -o tests                   write the litmus tests of violations
   weakspot check SB.litmus --model sc,tso,rc20
   weakspot check SB.litmus -m rc20 --witness           why the outcome is possible, or why not
@@ -75,6 +79,7 @@ Examples:
     "from, executed under qemu.",
 )
 @bound_options
+@part_options
 @timeout_option
 @source_options
 @output_options
@@ -88,6 +93,7 @@ def check(
     configs: tuple[str, ...],
     code: Literal["tests", "operations", "all"],
     bounds: Bounds,
+    part: Part,
     timeout: float,
     build: Build,
     form: str | None,
@@ -111,6 +117,10 @@ def check(
         return _compiled(what, configs, code, models, checker, output, timeout, build, form)
     if code != "tests":
         raise click.UsageError("--code requires --compiled.")
+    if part.estimate:
+        if form == "herd":
+            raise click.UsageError("--estimate cannot be used with --format herd.")
+        return _estimate(what, models, bounds, part, build, form)
     with watched() as progress:
         answers = questions.check(
             what,
@@ -121,6 +131,7 @@ def check(
             witnesses=witnesses,
             seconds=timeout,
             bounds=bounds,
+            part=part,
             build=build,
             progress=progress,
         )
@@ -157,6 +168,40 @@ def check(
         record = answers.wait(progress)
     deliver(record)
     return judged(record, aside=form in ("json", "herd"))
+
+
+def _estimate(
+    what: tuple[str, ...],
+    models: tuple[str, ...],
+    bounds: Bounds,
+    part: Part,
+    build: Build,
+    form: str | None,
+) -> int:
+    """`check --estimate`: how many executions programs have."""
+    from weakspot import questions
+    from weakspot.errors import BadInput
+    from weakspot.harness.report import tables, terminal
+
+    with watched() as progress:
+        answers = questions.explore(
+            what,
+            models=models,
+            machine_models=(),
+            bounds=bounds,
+            part=part,
+            build=build,
+            progress=progress,
+        )
+        with keeping("no estimate is printed"):
+            record = answers.wait(progress)
+    if not answers.material.programs:
+        raise BadInput("a litmus test has no executions to estimate", advice="name a program")
+    if form == "json":
+        say(json_lines(record.explorations))
+    else:
+        tables.sizes(record, terminal.console())
+    return 0
 
 
 def _compiled(

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
+import msgspec
 
 from weakspot.harness.cli.help import COMPILER_FLAGS
-from weakspot.harness.values.bounds import DEFAULT, OPTIONS, Bounds
+from weakspot.harness.values.bounds import ALL, DEFAULT, OPTIONS, Bounds, Part
 from weakspot.system.durations import seconds_of
 
 if TYPE_CHECKING:
@@ -98,6 +99,11 @@ def some_time(ctx: click.Context, param: click.Parameter, given: str) -> float:
     if not seconds:
         raise click.BadParameter(f"{given!r} is too short; write for example 10s.", ctx, param)
     return seconds
+
+
+def optional_time(ctx: click.Context, param: click.Parameter, given: str | None) -> float | None:
+    """As `some_time`, for an option that need not be given."""
+    return None if given is None else some_time(ctx, param, given)
 
 
 def given(parameter: str) -> bool:
@@ -400,6 +406,65 @@ def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
             }
         with_bounds = click.option(OPTIONS[name], f"bound_{name}", help=text, **given)(with_bounds)
     return with_bounds
+
+
+def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that explore a part of the executions, which the command gets as `part`. What
+    `--sample` takes is the time of each exploration, in `bounds`."""
+
+    @functools.wraps(command)
+    def with_part(
+        *args: Any,
+        bounds: Bounds,
+        estimate: bool,
+        departures: int | None,
+        sample: float | None,
+        seed: int,
+        **rest: Any,
+    ) -> Any:
+        if sum((estimate, departures is not None, sample is not None)) > 1:
+            raise click.UsageError("--estimate, --bound and --sample exclude one another.")
+        if given("seed") and sample is None and not estimate:
+            raise click.UsageError("--seed requires --sample or --estimate.")
+        if sample is not None:
+            if given("bound_seconds"):
+                raise click.UsageError("--sample sets the time; leave out --seconds.")
+            bounds = msgspec.structs.replace(bounds, seconds=sample)
+        part = Part(departures=departures, sample=sample is not None, estimate=estimate, seed=seed)
+        return command(*args, bounds=bounds, part=part, **rest)
+
+    for option in (
+        click.option(
+            "--seed",
+            type=click.IntRange(min=0, max=2**64 - 1),
+            metavar="N",
+            default=ALL.seed,
+            show_default=True,
+            help="Draw the executions of --sample and --estimate that this number stands for.",
+        ),
+        click.option(
+            "--sample",
+            callback=optional_time,
+            metavar="DURATION",
+            help="Draw executions of each program at random for so long. The result is never Safe.",
+        ),
+        click.option(
+            "--bound",
+            "departures",
+            type=click.IntRange(min=0, max=2**32 - 2),
+            metavar="N",
+            help="Explore executions with at most N departures from the default, by increasing "
+            "numbers of these, up to the first violation: reads of a write other than the last, "
+            "writes before another in coherence order. Safe up to N is not Safe.",
+        ),
+        click.option(
+            "--estimate",
+            is_flag=True,
+            help="Print about how many executions programs have, and how long they take.",
+        ),
+    ):
+        with_part = option(with_part)
+    return with_part
 
 
 def configured(key: Literal["machines", "seconds"]) -> Callable[[], Any]:

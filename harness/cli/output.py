@@ -52,8 +52,8 @@ def results_folder() -> Path:
 
 @contextlib.contextmanager
 def watched() -> Iterator[PausableProgress]:
-    """Progress: a bar on a terminal, nothing in a pipe or a log."""
-    from weakspot.harness.campaign.progress import Quiet
+    """Progress: a bar on a terminal; in a pipe or a log, a line every half a minute."""
+    from weakspot.harness.campaign.progress import Log
 
     if sys.stderr.isatty():
         from weakspot.harness.report import progress
@@ -61,7 +61,7 @@ def watched() -> Iterator[PausableProgress]:
         with progress.progress() as bar:
             yield bar
     else:
-        yield Quiet()
+        yield Log()
 
 
 def judged(record: Record, *, aside: bool) -> int:

@@ -17,6 +17,7 @@ from weakspot.generators.litmus import Site, Test
 from weakspot.generators.source import frontend
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.harness.campaign.jobs import Job, Sink
+from weakspot.harness.campaign.pace import ExplorationPace
 from weakspot.harness.checkers import Checker
 from weakspot.harness.checkers.explorer import Explorer
 from weakspot.harness.corpus.models import Model
@@ -186,15 +187,14 @@ class ExploreScenario(ScenarioJob, frozen=True, kw_only=True):
     def _explored(self, sink: Sink, end: Deadline) -> Answer:
         generated = self.scenario.generated(self.seconds * _GENERATING)
         bounds = self.scenario.bounds
+        seconds = max(end.left, _SHORTEST)
         found = self.explorer.explore(
             generated,
             self.model,
-            msgspec.structs.replace(bounds, seconds=max(end.left, _SHORTEST)),
+            msgspec.structs.replace(bounds, seconds=seconds),
             structure=self.file,
             scenario=Path(self.file).stem,
-            done=lambda count: sink.at(
-                f"{self.file} under {self.model.name}: {count:,} executions"
-            ),
+            done=ExplorationPace(f"{self.file} under {self.model.name}", seconds, sink.at),
         )
         reported = (*found.violations, *found.warnings)
         shown = {site for each in reported for site in _sites(each)}

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from weakspot.harness.campaign.progress import LogClock
 from weakspot.harness.report.terminal import console
 
 
@@ -63,10 +64,11 @@ class RichProgress:
 
 
 class PlainProgress:
-    """Progress for a log: one line per phase, and the messages; a context manager."""
+    """Progress for a log: one line per phase, the messages, and now and then what a long job is
+    at; a context manager."""
 
     def __init__(self, out: Console) -> None:
-        self._out = out
+        self._out, self._clock = out, LogClock()
 
     def __enter__(self) -> PlainProgress:
         return self
@@ -81,7 +83,8 @@ class PlainProgress:
         pass
 
     def at(self, text: str) -> None:
-        pass
+        if self._clock.is_due():
+            self._out.print(text, markup=False)
 
     def message(self, text: str) -> None:
         self._out.print(text, markup=False)

@@ -17,6 +17,7 @@ from weakspot.harness.values.condition import proposition
 from weakspot.harness.values.descriptions import (
     EMULATED,
     STARTS_NO_THREAD,
+    describe_size,
     describe_steadiness,
     exploration_outcome,
     limits_reached,
@@ -53,6 +54,40 @@ def explorations(record: Record, out: Console) -> None:
         out.print(Text(f"{amount(runs, 'execution')} explored in {seconds:.1f} s", style="dim"))
         if record.verdicts:
             out.print()
+
+
+def sizes(record: Record, out: Console) -> None:
+    """One row per program, one column per model: about how many executions, and how long exploring
+    them takes."""
+    under = unique(each.model for each in record.explorations)
+    rows: list[list[str | Text]] = [["program", *under]]
+    for name, given in record.explorations_of.items():
+        of = {each.model: each for each in given}
+        cells = (describe_size(of[model]) if model in of else "–" for model in under)
+        rows.append([name, *cells])
+    for line in columns(rows) if under else ():
+        out.print(line)
+    estimates = [each.estimate for each in record.explorations if each.estimate]
+    if estimates:
+        out.print(Text(ESTIMATED, style="dim"))
+    if any(each.error > WIDE * each.executions for each in estimates):
+        out.print(Text(UNCERTAIN, style="dim"))
+    for each in record.explorations:
+        if each.cut:
+            why = f"{each.program} under {each.model}: {CUT}"
+            out.print(Text(why, style="dim"))
+    for note in record.manifest.notes:
+        out.print(Text(note, style="dim"))
+
+
+ESTIMATED = (
+    "±: standard error of the mean of random descents, each of them unbiased; too low more often "
+    "than too high. The time is for this machine, at the rate of the first second."
+)
+WIDE = 0.3
+"""The standard error, as a part of the estimate, from which on little is certain."""
+UNCERTAIN = "Where ± is more than 30 %, the number may be several times as large."
+CUT = "limits end some executions; higher limits (--loops) make more of them"
 
 
 def _races(record: Record) -> Iterator[str]:

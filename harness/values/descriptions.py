@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from weakspot.harness.values.claims import Claim
-from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.exploration import Estimate, Exploration
 from weakspot.harness.values.histogram import Histogram
-from weakspot.harness.values.numbers import amount, rounded, scientific
+from weakspot.harness.values.numbers import amount, percent, rounded, scientific
 from weakspot.harness.values.program_run import Failure, ProgramRun
 from weakspot.harness.values.record import Entry, StructureInfo
 from weakspot.harness.values.state import state_text
 from weakspot.harness.values.verdict import Verdict
 from weakspot.harness.values.witness import WitnessEvent
+from weakspot.system.durations import duration_text
 
 EMULATED = "emulated: shows little of the weak behaviour of real hardware"
 """The caveat printed with every result of an emulated machine."""
@@ -148,9 +150,41 @@ def describe_exploration(exploration: Exploration) -> str:
 
 
 def exploration_outcome(exploration: Exploration) -> str:
-    """`Violated: assertion, race`, as claims.toml spells it."""
+    """`Violated: assertion, race`, as claims.toml spells it; `Safe up to 2 departures` where more
+    was not explored."""
     kinds = ", ".join(dict.fromkeys(each.kind for each in exploration.violations))
-    return f"{exploration.result}: {kinds}" if kinds else exploration.result
+    if kinds:
+        return f"{exploration.result}: {kinds}"
+    if exploration.departures is not None and not exploration.cut:
+        return f"Safe up to {amount(exploration.departures, 'departure')}"
+    if exploration.iterations is not None:
+        return f"Safe up to {amount(exploration.iterations, 'iteration')}"
+    if exploration.sample is not None:
+        return f"not seen in {rounded(exploration.sample.draws)} samples"
+    return exploration.result
+
+
+def describe_estimate(estimate: Estimate) -> str:
+    """`about 1.5·10⁷ executions (standard error 18 %)`"""
+    number = f"{rounded(round(estimate.executions))} executions"
+    if math.isinf(estimate.error):
+        return f"more than {number}"
+    return f"about {number} (standard error {_relative_error(estimate)})"
+
+
+def _relative_error(estimate: Estimate) -> str:
+    return percent(estimate.error / estimate.executions) if estimate.executions else "0 %"
+
+
+def describe_size(exploration: Exploration) -> str:
+    """`1,204 executions`, or `1.5·10⁷ executions ± 18 %, 2 min` if their number is estimated."""
+    estimate = exploration.estimate
+    if estimate is None:
+        return amount(exploration.executions, "execution")
+    if math.isinf(estimate.error):
+        return describe_estimate(estimate)
+    time = f", {duration_text(estimate.seconds)}" if estimate.seconds is not None else ""
+    return f"{rounded(round(estimate.executions))} executions ± {_relative_error(estimate)}{time}"
 
 
 def execution_count(exploration: Exploration) -> str:

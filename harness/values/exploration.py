@@ -30,6 +30,27 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
     absent_under: str = ""
 
 
+class Estimate(msgspec.Struct, frozen=True, kw_only=True):
+    """About how many executions there are: the mean of as many independent random `descents`, each
+    unbiased, and the standard `error` of the mean. `seconds` is how long exploring them all takes
+    at the rate that was measured; None if it was not."""
+
+    executions: float
+    error: float
+    descents: int
+    seconds: float | None = None
+
+
+class Sample(msgspec.Struct, frozen=True, kw_only=True):
+    """Executions drawn at random: how many `draws`, and how many `distinct` executions they show.
+    `known` is the probability that a further draw shows one of these. `seed` repeats them."""
+
+    draws: int
+    distinct: int
+    known: float
+    seed: int
+
+
 class Exploration(msgspec.Struct, frozen=True, kw_only=True):
     """The result of exploring a Program under a Model.
 
@@ -40,6 +61,11 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True):
     `tests` are the litmus tests that violations name. `warnings` are no violations by themselves:
     threads that may still run when main returns. `threads` is how many the program starts, None if
     that is not known.
+
+    `departures` is the greatest bound of these (see bounds.Part) up to which everything was
+    explored, if there is more beyond it; `iterations` is the same for the iterations of loops, if
+    time did not suffice for as many as asked for. `estimate` and `sample` are there if they were
+    asked for.
     """
 
     program: str
@@ -55,6 +81,10 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     reasons: tuple[str, ...] = ()
     tests: tuple[Test, ...] = ()
+    departures: int | None = None
+    iterations: int | None = None
+    estimate: Estimate | None = None
+    sample: Sample | None = None
 
     @property
     def executions(self) -> int:

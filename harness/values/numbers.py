@@ -27,6 +27,13 @@ def rounded(count: int) -> str:
     return f"10{exponent}" if head == "1" else f"{head}·10{exponent}"
 
 
+def percent(share: float) -> str:
+    """`28 %`, `0.014 %`; what is below a billionth is not distinguished."""
+    if share < 1e-9:
+        return "less than 10⁻⁷ %"
+    return f"{float(f'{100 * share:.2g}'):.15g} %"
+
+
 def scientific(number: float) -> str:
     """A probability or rate: 0.25, 1.2·10⁻³; what is below 10⁻¹² is not distinguished."""
     if number >= 0.01:

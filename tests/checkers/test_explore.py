@@ -46,6 +46,11 @@ class Lowered:
             "cut": 0,
             "faulty": 0,
             "seconds": 0.25,
+            "departures": None,
+            "rounds": None,
+            "rate": None,
+            "estimate": None,
+            "sample": None,
             **given,
         }
         self.asked: dict[str, Any] = {}

@@ -363,7 +363,7 @@ def test_an_exception_of_done_ends_the_work(tmp_path: Path) -> None:
     class Enough(Exception):
         pass
 
-    def done(_: int) -> None:
+    def done(_: int, __: tuple[float, float] | None) -> None:
         assert threading.current_thread() is threading.main_thread()
         raise Enough
 

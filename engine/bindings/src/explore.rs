@@ -4,8 +4,10 @@ use super::error::Problem;
 use super::work::{catch_panic, in_parallel, Caller};
 use cat::Model;
 use explore::witness::{Witness, WitnessEvent};
-use explore::ProgramSource;
-use explore::{self, Acyclic, Exploration, ExploreError, FaultKind, Limit, Options, Violation};
+use explore::{
+    self, Acyclic, Estimate, Exploration, ExploreError, FaultKind, Limit, Options, ProgramSource,
+    Request, Violation,
+};
 use program::interpreter::Limits;
 use program::ir::{Program, SiteId};
 use pyo3::exceptions::PyValueError;
@@ -15,7 +17,7 @@ use pyo3::types::{PyDict, PyList};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Why programs cannot be explored under the model of a cat file, "" if they can.
@@ -49,14 +51,18 @@ pub fn order_of(name: &str) -> PyResult<Acyclic> {
 /// The time for all witnesses when that for the exploration is used up.
 const TO_EXPLAIN: Duration = Duration::from_millis(300);
 
-/// Explores a program; see the stub for what comes back.
+/// How long an exploration takes before it is worth telling how long it will take.
+pub const ESTIMATES_AFTER: Duration = Duration::from_secs(2);
+
+/// Explores a program; see the stub for what comes back. Without a request, all executions are
+/// explored, and what main returns in them is counted.
 pub fn explore<'py>(
     py: Python<'py>,
     program: &Program,
     model: &Model,
     limits: Limits,
     mut options: Options,
-    results: bool,
+    request: Option<Request>,
     done: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let stop = Arc::new(AtomicBool::new(false));
@@ -64,10 +70,17 @@ pub fn explore<'py>(
     let work = |_| {
         catch_panic(|| {
             let begun = Instant::now();
-            let mut source = ProgramSource::new(program, limits);
-            let (found, results) = match results {
-                true => source.results(model, &options)?,
-                false => (source.explore(model, &options)?, BTreeMap::new()),
+            let (source, found, results) = match request {
+                None => {
+                    let mut source = ProgramSource::new(program, limits);
+                    let (found, results) = source.results(model, &options)?;
+                    (source, found, results)
+                }
+                Some(request) => {
+                    let asked = explore::request(program, model, limits, &options, request);
+                    let (source, found) = asked?;
+                    (source, found, BTreeMap::new())
+                }
             };
             let end = begun.checked_add(options.limits.time);
             let end = end.map(|end| end.max(Instant::now() + TO_EXPLAIN));
@@ -113,8 +126,14 @@ impl Caller<Explored> for Progress<'_, '_> {
 
     fn idle(&mut self) -> PyResult<()> {
         if let Some(done) = &self.done {
-            let count = self.options.limits.counted.load(Ordering::Relaxed);
-            done.call1((count,))?;
+            let limits = &self.options.limits;
+            let count = limits.counted.load(Ordering::Relaxed);
+            let estimate = *limits
+                .estimated
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            let estimate = estimate.map(|estimate| (estimate.executions, estimate.error));
+            done.call1((count, estimate))?;
         }
         Ok(())
     }
@@ -179,7 +198,8 @@ fn dict<'py>(
     let of_loops = found.truncations.iter().filter(|t| t.limit == "loops");
     let sites: BTreeSet<SiteId> = of_loops.filter_map(|t| t.site).collect();
     let reached: BTreeSet<&str> = found.truncations.iter().map(|t| t.limit).collect();
-    let result = match (found.violations.is_empty(), reasons.is_empty()) {
+    let part = found.beyond || found.sample.is_some() || found.estimate.is_some();
+    let result = match (found.violations.is_empty(), reasons.is_empty() && !part) {
         (false, _) => "Violated",
         (true, false) => "Unknown",
         (true, true) => "Safe",
@@ -208,6 +228,14 @@ fn dict<'py>(
     dict.set_item(intern!(py, "cut"), counts.truncated)?;
     dict.set_item(intern!(py, "faulty"), counts.faulty)?;
     dict.set_item(intern!(py, "seconds"), found.seconds)?;
+    dict.set_item(intern!(py, "departures"), found.departures)?;
+    dict.set_item(intern!(py, "rounds"), found.loops)?;
+    dict.set_item(intern!(py, "rate"), found.rate)?;
+    let estimate = |found: Estimate| (found.executions, found.error, found.draws);
+    dict.set_item(intern!(py, "estimate"), found.estimate.map(estimate))?;
+    let sample = found.sample;
+    let sample = sample.map(|sample| (sample.draws, sample.distinct, sample.known));
+    dict.set_item(intern!(py, "sample"), sample)?;
     Ok(dict)
 }
 

@@ -1,7 +1,7 @@
 //! Programs as Python sees them.
 use super::arguments::{duration, load_model};
 use super::error::Problem;
-use explore::{self, Limits};
+use explore::{self, Limits, Request};
 use program::interpreter;
 use program::interpreter::event::{EventKind, Operation};
 use program::interpreter::Outcome;
@@ -139,7 +139,8 @@ impl Program {
     #[pyo3(signature = (model, *, folders=Vec::new(), loops=of_thread().loops, executions=0,
                         seconds=0.0, events=Limits::default().events,
                         instructions=of_thread().instructions, calls=of_thread().calls, jobs=0,
-                        acyclic=None, stop_at_first=false, results=false, done=None))]
+                        acyclic=None, stop_at_first=false, results=false, departures=None,
+                        sample=None, estimate=None, done=None))]
     #[allow(clippy::too_many_arguments)] // each has its name in Python
     fn explore<'py>(
         &self,
@@ -156,8 +157,22 @@ impl Program {
         acyclic: Option<&str>,
         stop_at_first: bool,
         results: bool,
+        departures: Option<u32>,
+        sample: Option<u64>,
+        estimate: Option<u64>,
         done: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
+        let request = match (departures, sample, estimate) {
+            (None, None, None) if results => None,
+            (None, None, None) => Some(Request::Everything),
+            (Some(most), None, None) if !results => Some(Request::Within(most)),
+            (None, Some(seed), None) if !results => Some(Request::Sample { seed }),
+            (None, None, Some(seed)) if !results => Some(Request::Estimate { seed }),
+            _ => {
+                let message = "results, departures, sample and estimate exclude one another";
+                return Err(PyValueError::new_err(message));
+            }
+        };
         let time = match seconds {
             0.0 => Duration::MAX,
             seconds => duration(seconds)?,
@@ -177,6 +192,7 @@ impl Program {
             first: stop_at_first,
             limits,
             acyclic: acyclic.map(super::explore::order_of).transpose()?,
+            estimates_after: done.as_ref().map(|_| super::explore::ESTIMATES_AFTER),
             ..explore::Options::default()
         };
         let model = load_model(py, &model, &folders)?;
@@ -185,7 +201,7 @@ impl Program {
             instructions,
             calls,
         };
-        super::explore::explore(py, &self.inner, &model, limits, options, results, done)
+        super::explore::explore(py, &self.inner, &model, limits, options, request, done)
     }
 }
 

@@ -217,6 +217,15 @@ pub struct Exploration {
     /// search does not take its default, that a read reads from the last write, that a write comes
     /// last in coherence order, and that no earlier read is changed to read from a new write.
     pub beyond: bool,
+    /// The greatest bound on departures within which everything was explored, if there was one.
+    pub departures: Option<u32>,
+    /// The greatest bound on the iterations of loops within which everything was explored, if that
+    /// is less than what the exploration was asked for.
+    pub loops: Option<u32>,
+    /// Executions per second while every branch was explored, if others were not: for an estimate.
+    pub rate: Option<f64>,
+    /// Whether this is only what an earlier exploration has left open.
+    pub resumed: bool,
     /// What a limit has left unexplored.
     pub open: Vec<OpenBranch>,
     pub estimate: Option<Estimate>,

@@ -95,17 +95,28 @@ impl<B> Branching<B> {
         self.population.as_mut().expect("children are drawn")
     }
 
-    /// Whether a step of a descent ends here: what the visit continues with is one of the children
-    /// that are drawn from.
+    /// Whether the children are drawn from.
+    pub fn is_drawing(&self) -> bool {
+        self.population.is_some() && self.sought.is_none()
+    }
+
+    /// Starts the choice of a step of a descent.
+    pub fn choose(&mut self) {
+        self.population().at_choice = true;
+    }
+
+    /// Whether the choice of a step has started, so that what the visit continues with is one of
+    /// the alternatives.
     #[inline]
-    pub fn ends_step(&mut self) -> Option<Turn> {
-        match &mut self.population {
-            None => None,
-            Some(population) if self.sought.is_none() && population.has_children() => {
-                Some(kept(population.offer()))
-            }
-            Some(_) => None,
-        }
+    pub fn is_at_choice(&self) -> bool {
+        self.population
+            .as_ref()
+            .is_some_and(|population| population.at_choice)
+    }
+
+    /// What to do with an alternative of a step.
+    pub fn offer(&mut self) -> Turn {
+        kept(self.population().offer())
     }
 
     /// Takes a child; fails if it is the one that was looked for.
@@ -149,13 +160,14 @@ impl<B> Branching<B> {
 
     fn drawn(&mut self, depth: usize, number: u32) -> Turn {
         let Some(sought) = &self.sought else {
-            return kept(self.population().offer());
+            self.choose();
+            return self.offer();
         };
         if sought.get(depth) != Some(&number) {
             return Turn::Skip;
         }
         if depth + 1 == sought.len() {
-            return kept(self.population().offer());
+            return self.offer();
         }
         self.met.push(0);
         Turn::Visit

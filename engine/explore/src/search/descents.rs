@@ -38,7 +38,8 @@ pub struct Population<B> {
     /// For a population of one, the number of the member among those offered.
     chosen: u64,
     random: u64,
-    at_choice: bool,
+    /// Whether the node in progress is at its choice.
+    pub at_choice: bool,
 }
 
 impl<B> Population<B> {
@@ -60,19 +61,8 @@ impl<B> Population<B> {
         ((u128::from(mix(self.random)) * u128::from(most)) >> 64) as u64
     }
 
-    /// Starts with the next node of the step.
-    pub fn begin(&mut self) {
-        self.at_choice = false;
-    }
-
-    /// Whether the node in progress has offered a child.
-    pub fn has_children(&self) -> bool {
-        self.at_choice
-    }
-
     /// Whether the next child is a member: then [`Population::keep`] takes it.
     pub fn offer(&mut self) -> bool {
-        self.at_choice = true;
         self.offered += 1;
         if self.members.len() < self.most {
             self.place = self.members.len();

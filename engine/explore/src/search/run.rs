@@ -207,7 +207,9 @@ where
             builder().spawn_scoped(scope, work)
         };
         let workers: Vec<_> = (0..queue.workers).map(spawn).collect();
-        let estimator = queue.options.estimates_after.map(|after| {
+        let whole = matches!(queue.options.extent, Extent::All | Extent::Open(_));
+        let estimates = queue.options.estimates_after.filter(|_| whole);
+        let estimator = estimates.map(|after| {
             let work = move || estimate_meanwhile::<S, F, W>(queue, after);
             builder().spawn_scoped(scope, work)
         });
@@ -282,30 +284,56 @@ where
     let seconds = queue.start.elapsed().as_secs_f64();
     let (limit, mut open) = queue.into_limit()?;
     open.extend(found.open);
-    let mut findings = found.findings;
-    findings.remove_repeated();
-    let (warnings, violations) = findings
-        .violations
-        .into_iter()
-        .partition(|seen| seen.fault.kind == FaultKind::Unjoined);
-    let ordered = |mut found: Vec<Violation>| {
-        found.sort_by(|a, b| order(a).cmp(&order(b)));
-        found
-    };
-    Ok(Exploration {
-        counts: findings.counts,
-        violations: ordered(violations),
-        warnings: ordered(warnings),
-        truncations: findings.truncations,
+    let mut exploration = Exploration {
         limit,
         checks: found.checks,
-        threads: 0,
         beyond: found.beyond,
         open,
         estimate: found.leaves.estimates.estimate(),
         sample: found.leaves.sample(),
         seconds,
-    })
+        ..Exploration::default()
+    };
+    exploration.set_findings(found.findings);
+    Ok(exploration)
+}
+
+impl Exploration {
+    fn set_findings(&mut self, mut findings: Findings) {
+        findings.remove_repeated();
+        let (warnings, violations) = findings
+            .violations
+            .into_iter()
+            .partition(|seen| seen.fault.kind == FaultKind::Unjoined);
+        let ordered = |mut found: Vec<Violation>| {
+            found.sort_by(|a, b| order(a).cmp(&order(b)));
+            found
+        };
+        self.counts = findings.counts;
+        self.violations = ordered(violations);
+        self.warnings = ordered(warnings);
+        self.truncations = findings.truncations;
+    }
+
+    /// Adds the part of the search that was explored before.
+    pub fn add_earlier(&mut self, earlier: Exploration) {
+        let findings = |found: &mut Exploration| {
+            let mut violations = std::mem::take(&mut found.violations);
+            violations.append(&mut found.warnings);
+            Findings {
+                counts: found.counts,
+                violations,
+                truncations: std::mem::take(&mut found.truncations),
+            }
+        };
+        let mut earlier = earlier;
+        let mut both = findings(&mut earlier);
+        both.merge(findings(self));
+        self.set_findings(both);
+        self.checks += earlier.checks;
+        self.seconds += earlier.seconds;
+        self.beyond |= earlier.beyond;
+    }
 }
 
 /// The order in which violations are listed.

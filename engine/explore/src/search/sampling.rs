@@ -33,7 +33,7 @@ fn descend<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
         for node in members.drain(..) {
             let before = worker.found().counts.all();
             worker.branching().enter(OpenBranch::default());
-            worker.branching().population().begin();
+            worker.branching().population().at_choice = false;
             worker.explore(node)?;
             found.meet(worker.found().counts.all() - before);
         }

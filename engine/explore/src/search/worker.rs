@@ -122,17 +122,13 @@ where
                 self.added = 0;
                 self.queue.look()?;
             }
-            if let Some(turn) = self.branching.ends_step() {
-                return self.take(turn, execution, known_consistent);
-            }
             self.states.trim(self.queue.options.limits.states);
             execution.stand(source, &mut self.states);
-            if !known_consistent && self.checker.extensible && !execution.is_halfway(&self.states) {
-                // checked once here, instead of in every execution that extends this one
-                known_consistent = true;
-                if !self.checker.is_consistent(&execution.graph)? {
-                    return Ok(());
-                }
+            if self.branching.is_at_choice() && !execution.is_halfway(&self.states) {
+                return self.offer(execution, known_consistent);
+            }
+            if !self.may_continue(execution, &mut known_consistent)? {
+                return Ok(());
             }
             let Some((thread, label)) = execution.schedule(&self.states) else {
                 return self.finish(execution, known_consistent);
@@ -198,6 +194,20 @@ where
                 }
             }
         }
+    }
+
+    /// Whether there may be executions that extend this one. The graph is checked once here, instead
+    /// of in each of them.
+    fn may_continue(
+        &mut self,
+        execution: &Execution,
+        known_consistent: &mut bool,
+    ) -> Result<bool, Halt> {
+        if *known_consistent || !self.checker.extensible || execution.is_halfway(&self.states) {
+            return Ok(true);
+        }
+        *known_consistent = true;
+        Ok(self.checker.is_consistent(&execution.graph)?)
     }
 
     /// Adds a read, and explores what follows for every write it may read from except the last,
@@ -426,7 +436,29 @@ where
 
     /// Explores all executions that extend this one, or hands it over to an idle worker.
     fn branch(&mut self, execution: &mut Execution, known_consistent: bool) -> Result<(), Halt> {
+        if self.branching.is_drawing() {
+            return self.draw(execution, known_consistent);
+        }
         let turn = self.branching.meet(self.queue.has_idle_worker());
+        self.take(turn, execution, known_consistent)
+    }
+
+    /// Offers an alternative to a descent, unless no execution extends it: the read of a
+    /// read-modify-write together with each alternative of its write.
+    fn draw(&mut self, execution: &mut Execution, mut known_consistent: bool) -> Result<(), Halt> {
+        execution.stand(self.queue.source, &mut self.states);
+        self.branching.choose();
+        if execution.is_halfway(&self.states) {
+            return self.visit(execution, known_consistent);
+        }
+        match self.may_continue(execution, &mut known_consistent)? {
+            true => self.offer(execution, known_consistent),
+            false => Ok(()),
+        }
+    }
+
+    fn offer(&mut self, execution: &mut Execution, known_consistent: bool) -> Result<(), Halt> {
+        let turn = self.branching.offer();
         self.take(turn, execution, known_consistent)
     }
 

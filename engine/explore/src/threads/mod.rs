@@ -7,9 +7,11 @@ pub mod environment;
 mod instructions;
 mod local_state;
 mod location_uses;
+pub mod request;
 pub mod sharing;
 pub mod source;
 mod synchronisation;
 mod value_dependencies;
 
+pub use request::{request, Request};
 pub use source::ProgramSource;

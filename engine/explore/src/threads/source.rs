@@ -1,5 +1,7 @@
 //! A `Program` as a `Source`: the interpreter, suspended at each event.
-use crate::exploration::{Acyclic, ExecutionEnd, Exploration, ExploreError, Options, Violation};
+use crate::exploration::{
+    Acyclic, ExecutionEnd, Exploration, ExploreError, Extent, Options, Violation,
+};
 use crate::search::run::{explore_each, guarantee};
 use crate::search::EndedExecution;
 use crate::source::*;
@@ -126,7 +128,9 @@ impl<'p> ProgramSource<'p> {
         self.initial = memory;
     }
 
-    /// Explores the program, repeatedly until it is known which objects its threads share.
+    /// Explores the program, repeatedly until it is known which objects its threads share. What was
+    /// left open before more is learned of that belongs to another search: everything is explored
+    /// then.
     pub fn explore(
         &mut self,
         model: &Model,
@@ -166,20 +170,35 @@ impl<'p> ProgramSource<'p> {
         let start = Instant::now();
         let known = guarantee(model, options.acyclic)?;
         self.track_dependencies(known == Acyclic::Dependencies);
+        let mut options = options.clone();
+        options.acyclic = Some(known);
+        let before = options.limits.counted.load(Relaxed);
+        let most = options.limits.time;
         loop {
-            let mut options = options.clone();
-            options.acyclic = Some(known);
-            options.limits.time = options.limits.time.saturating_sub(start.elapsed());
-            options.limits.counted.store(0, Relaxed);
+            options.limits.time = most.saturating_sub(start.elapsed());
             let found = explore_each(&*self, model, &options, &each);
             if !self.sharing.has_changed() {
                 let mut found = found?;
                 found.seconds = start.elapsed().as_secs_f64();
                 found.threads = self.sharing.threads() - 1;
+                found.resumed = matches!(options.extent, Extent::Open(_));
                 self.name_misuses(&mut found.violations);
                 return Ok(found);
             }
             restart();
+            // what was estimated is the size of another search too
+            let estimated = options.limits.estimated.lock();
+            *estimated.unwrap_or_else(PoisonError::into_inner) = None;
+            options.limits.counted.store(
+                match options.extent {
+                    Extent::Open(_) => 0,
+                    _ => before,
+                },
+                Relaxed,
+            );
+            if let Extent::Open(_) = options.extent {
+                options.extent = Extent::All;
+            }
             self.settle();
         }
     }

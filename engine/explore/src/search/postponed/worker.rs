@@ -117,7 +117,8 @@ where
                 self.steps = 0;
                 self.queue.look()?;
             }
-            if let Some(turn) = self.branching.ends_step() {
+            if self.branching.is_at_choice() {
+                let turn = self.branching.offer();
                 return self.take(turn, execution);
             }
             self.states.trim(self.queue.options.limits.states);

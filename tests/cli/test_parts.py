@@ -1,0 +1,205 @@
+"""Parts of the executions of a program: estimated, bounded, drawn at random."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from samples import Run
+from snapshots import steady
+from syrupy.assertion import SnapshotAssertion
+
+from weakspot.harness.campaign.pace import ExplorationPace
+from weakspot.harness.checkers.explorer import asked
+from weakspot.harness.corpus import models
+from weakspot.harness.values.bounds import Bounds, Part
+from weakspot.system.durations import duration_text
+
+#: each thread reads what some thread has written, and adds; with 3 of them few executions
+ADDERS = """\
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+static atomic_int sum, last;
+
+static void *add(void *number) {
+  (void)atomic_load_explicit(&last, memory_order_relaxed);
+  atomic_fetch_add(&sum, 1);
+  atomic_store_explicit(&last, 1 + (int)(long)number, memory_order_relaxed);
+  return number;
+}
+
+int main(void) {
+  pthread_t threads[THREADS];
+  for (long k = 0; k < THREADS; k++) pthread_create(&threads[k], 0, add, (void *)k);
+  for (int k = 0; k < THREADS; k++) pthread_join(threads[k], 0);
+  assert(sum == THREADS);
+  return 0;
+}
+"""
+
+
+@pytest.fixture
+def adders(folder: Path) -> Path:
+    path = folder / "adders.c"
+    path.write_text(ADDERS)
+    return path
+
+
+def test_the_executions_of_a_small_program_are_counted(adders: Path, run: Run) -> None:
+    ended = run("check", adders.name, "-m", "rc11", "-D", "THREADS=3", "--estimate")
+    counted = json.loads(
+        run("check", adders.name, "-m", "rc11", "-D", "THREADS=3", "--json").out.splitlines()[0]
+    )
+    assert ended.code == 0
+    assert f"{counted['complete']:,} executions" in ended.out
+    assert "±" not in ended.out
+
+
+def test_the_executions_of_a_large_program_are_estimated(adders: Path, run: Run) -> None:
+    few = ("-D", "THREADS=7", "--seconds", "400ms")
+    ended = run("check", adders.name, "-m", "rc11", *few, "--estimate", "--json")
+    (found,) = map(json.loads, ended.out.splitlines())
+    assert (ended.code, found["result"]) == (0, "Unknown")
+    estimate = found["estimate"]
+    assert estimate["executions"] > found["complete"] > 0
+    assert estimate["seconds"] > 0.4
+    text = run("check", adders.name, "-m", "rc11", *few, "--estimate").out
+    assert "±: standard error" in text
+
+
+def test_a_bound_is_an_answer_of_its_own_kind(
+    adders: Path, run: Run, snapshot: SnapshotAssertion
+) -> None:
+    asked = ("check", adders.name, "-m", "rc11", "-D", "THREADS=3", "--bound")
+    ended = run(*asked, "1")
+    assert ended.code == 3
+    assert steady(ended.out) == snapshot
+    whole = run(*asked, "20")
+    assert (whole.code, "Safe up to" in whole.out) == (0, False)
+
+
+def test_a_violation_is_found_with_few_departures(folder: Path, run: Run) -> None:
+    wrong = ADDERS.replace("assert(sum == THREADS)", "assert(last == THREADS)")
+    (folder / "wrong.c").write_text(wrong)
+    ended = run("check", "wrong.c", "-m", "rc11", "-D", "THREADS=4", "--bound", "9", "--json")
+    found = json.loads(ended.out.splitlines()[0])
+    assert (ended.code, found["result"], found["departures"]) == (1, "Violated", 2)
+    assert found["reasons"] == ["what takes more than 2 departures was not explored"]
+
+
+def test_a_sample_is_repeatable_and_never_safe(adders: Path, run: Run) -> None:
+    def sampled(seed: str, *more: str) -> tuple[int, dict[str, object]]:
+        ended = run(
+            *("check", adders.name, "-m", "rc11", "-D", "THREADS=3", "--sample", "30s"),
+            *("--executions", "200", "--seed", seed, "--json", *more),
+        )
+        return ended.code, json.loads(ended.out.splitlines()[0])
+
+    code, found = sampled("3")
+    assert (code, found["result"], found["complete"]) == (3, "Unknown", 200)
+    sample = found["sample"]
+    assert isinstance(sample, dict)
+    assert 0 < sample["distinct"] <= 102
+    assert 0 < sample["known"] <= 1
+    assert sampled("3")[1]["sample"] == sample
+    assert sampled("4")[1]["sample"] != sample
+
+
+def test_a_sample_shows_violations_with_their_witness(run: Run) -> None:
+    ended = run("check", "mp.c", "-m", "rc11", "--sample", "30s", "--executions", "100")
+    assert ended.code == 1
+    assert "Violated: assertion" in ended.out
+    assert "needs at least release" in ended.out
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "--estimate --bound 2",
+        "--bound 2 --sample 1s",
+        "--seed 2",
+        "--sample 1s --seconds 2s",
+        "--sample 0",
+        "--estimate --format herd",
+    ],
+)
+def test_options_that_exclude_one_another_are_refused(run: Run, wrong: str) -> None:
+    assert run("check", "mp.c", *wrong.split()).code == 2
+
+
+def test_loops_are_explored_with_fewer_iterations_where_time_is_short(
+    folder: Path, run: Run
+) -> None:
+    (folder / "often.c").write_text(
+        """
+        #include <pthread.h>
+        #include <stdatomic.h>
+        static atomic_int x, y;
+        static void *add(void *p) {
+          int now = atomic_load(&x);
+          while (now < 100)
+            if (atomic_compare_exchange_strong(&x, &now, now + 1)) now += atomic_load(&y);
+          return p;
+        }
+        int main(void) {
+          pthread_t t[4];
+          for (int k = 0; k < 4; k++) pthread_create(&t[k], 0, add, 0);
+          for (int k = 0; k < 4; k++) pthread_join(t[k], 0);
+        }
+        """
+    )
+    asked = ("check", "often.c", "-m", "sc", "--seconds", "2s", "--loops", "30", "--json")
+    ended = run(*asked)
+    found = json.loads(ended.out.splitlines()[0])
+    assert (ended.code, found["result"]) == (3, "Unknown")
+    assert 1 <= found["iterations"] < 30
+    assert found["seconds"] < 3
+
+
+def test_postponed_reads_are_sampled_and_bounded_too(adders: Path) -> None:
+    from weakspot.generators.source.build import Build
+    from weakspot.generators.source.program import read_program
+
+    program = read_program(adders, build=Build(defines=("THREADS=2",)))
+    model = models.resolve("imm")
+    whole = asked(program, model, Bounds())
+    within = asked(program, model, Bounds(), part=Part(departures=1))
+    drawn = asked(program, model, Bounds(executions=300), part=Part(sample=True))
+    assert (whole["result"], within["result"], drawn["result"]) == ("Safe", "Unknown", "Unknown")
+    assert 1 < within["complete"] < whole["complete"]
+    assert drawn["sample"] is not None
+    assert drawn["sample"][1] <= whole["complete"]
+
+
+def test_the_pace_says_what_is_left() -> None:
+    shown: list[str] = []
+    pace = ExplorationPace("mp.c under rc11", 70.0, shown.append)
+    pace(12, None)
+    assert shown == ["mp.c under rc11: 12 executions"]
+    pace._begun -= 10  # ten seconds ago
+    pace(1_000_000, (2e6, 2e5))
+    pace(1_000_000, (1e9, 1e8))
+    assert shown[1:] == [
+        "mp.c under rc11: 1,000,000 executions, 10⁵ per second, "
+        "about 2·10⁶ executions (standard error 10 %), 10 s left",
+        "mp.c under rc11: 1,000,000 executions, 10⁵ per second, "
+        "about 10⁹ executions (standard error 10 %), 3 h left, 1 min until the time limit",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.04, "0.04 s"),
+        (12, "12 s"),
+        (100, "2 min"),
+        (90_000, "25 h"),
+        (200_000, "2 days"),
+        (4e9, "127 years"),
+    ],
+)
+def test_durations_have_the_unit_that_suits_them(seconds: float, text: str) -> None:
+    assert duration_text(seconds) == text
