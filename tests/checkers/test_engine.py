@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from asking import answers
+from processes import wait_until_busy
 from texts import MP, RACE, SB, asked, made
 
 from weakspot import _engine
@@ -236,7 +237,7 @@ def test_ctrl_c_ends_the_process_too(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(3)
+    wait_until_busy(child)
     assert child.poll() is None
     begin = time.monotonic()
     os.kill(child.pid, signal.SIGINT)

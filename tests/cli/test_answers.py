@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from processes import wait_until_busy
 from samples import SB, WEAKSPOT, Run
 from snapshots import steady, without_figures
 from syrupy.assertion import SnapshotAssertion
@@ -312,7 +313,7 @@ def test_an_interrupted_check_prints_what_it_has(folder: Path, snapshot: Snapsho
     )
     (folder / "zz.litmus").write_text(ENDLESS.replace("STORES", stores))
     child = started(folder, "check", "SB.litmus", "zz.litmus", "-m", "sc", "--json")
-    time.sleep(8)  # a loaded machine takes seconds to start
+    wait_until_busy(child)
     child.send_signal(signal.SIGINT)
     out, err = child.communicate(timeout=60)
     assert child.returncode == 130

@@ -72,8 +72,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, copy / name)
     project = (copy / "pyproject.toml").read_text(encoding="utf-8")
-    assert (there := 'path = "engine/') in project
-    (copy / "pyproject.toml").write_text(project.replace(there, f'path = "{ROOT}/engine/'))
+    assert 'path = "engine/' in project
+    project = project.replace('path = "engine/', f'path = "{ROOT}/engine/')
+    (copy / "pyproject.toml").write_text(project, encoding="utf-8")
     # what scripts/test sets up can build without network; other environments fetch the builders
     isolated = [] if importlib.util.find_spec("setuptools_rust") is None else [NOT_ISOLATED]
     run(
