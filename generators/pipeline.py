@@ -20,6 +20,9 @@ _TRACING = 0.5
 
 _LEAST = 0.05  # seconds
 
+_WITHOUT_TESTS = 400
+"""How many interleavings are traced at most for a program without tests, to know its habits."""
+
 
 class Generated(msgspec.Struct, frozen=True):
     """The result for a program: its Tests, and how they were found. `exhaustive`: all interleavings
@@ -51,19 +54,21 @@ def generate(
     seconds: float = 0.0,
 ) -> Generated:
     """Compile one program, trace it, and make the Tests for its critical cycles through at most
-    `threads` threads. Tests of the same name are merged. After `seconds`, unless they are 0, the
-    tests are those found so far.
+    `threads` threads, none if that is 0. Tests of the same name are merged. After `seconds`, unless
+    they are 0, the tests are those found so far.
 
     Raises BadInput, Unsupported, MissingTool or ToolFailed.
     """
     end = ending(seconds) if seconds else NEVER
     program = read_program(source, build=build, base=base)
     tracing = max(end.left * _TRACING, _LEAST) if seconds else 0.0
+    if not threads:
+        interleavings = min(interleavings, _WITHOUT_TESTS)
     trace = program.trace(loops=loops, interleavings=interleavings, seed=seed, seconds=tracing)
     accesses = pattern(trace, program.sites, end=end)
     found = merge(
         test_of(cycle, structure=structure, scenario=scenario)
-        for cycle in cycles(accesses, threads=threads, end=end)
+        for cycle in (cycles(accesses, threads=threads, end=end) if threads else ())
     )
     return Generated(
         program=program,

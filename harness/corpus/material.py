@@ -107,6 +107,7 @@ def generator(build: Build, seconds: float = 0.0) -> Generator:
             scenario=scenario.name,
             build=build_of(structure, scenario, build),
             base=base_of(structure),
+            threads=scenario.cycles,
             seconds=seconds,
         )
 

@@ -42,9 +42,9 @@ def program_groups(
     build: Build = NO_OPTIONS,
     report: Report = lambda _: None,
 ) -> tuple[ProgramGroup, ...]:
-    """One group per named structure, and one for the user's own files, which are compiled with
-    these options. Raises BadInput for a litmus test, which has no source, and what
-    reading a program raises.
+    """One group per named structure, without its large programs, and one for the user's own files,
+    which are compiled with these options. Raises BadInput for a litmus test, which has no source,
+    and what reading a program raises.
     """
     named, tests = resolve(what)
     if tests:
@@ -56,6 +56,8 @@ def program_groups(
 
     def read(structure: Structure) -> Iterator[tuple[str, Program]]:
         for scenario in structure.scenarios:
+            if scenario.large:
+                continue
             name = scenario.name if structure.recorded else structure.name
             report(name)
             yield (

@@ -24,13 +24,16 @@ Explored = Literal[
 
 class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A program of the structure: `file` in its folder, compiled with `defines` and linked with the
-    other `sources`."""
+    other `sources`. Its critical cycles through at most `cycles` threads become litmus tests, none
+    if that is 0. A `large` program is left out by `relax`, which would explore it many times."""
 
     name: str
     file: str
     defines: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     about: str = ""
+    cycles: int = 3
+    large: bool = False
 
 
 class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -26,7 +26,7 @@ def _test(body: str, condition: str = "exists (0:r0=1)", init: str = "{}") -> Te
 
 @pytest.mark.parametrize("structure", structures(), ids=lambda structure: structure.name)
 def test_golden_tests_are_read_as_they_were_made(structure: Structure) -> None:
-    assert structure.golden()
+    assert structure.golden() or not any(each.cycles for each in structure.scenarios)
     for test in structure.golden():
         assert test.statements is not None, test.name
         assert _program(litmus_text(test.name, "", test.statements)) == _program(test.text)
