@@ -220,13 +220,13 @@ class FakeExplorer:
         *,
         structure: str,
         scenario: str,
-        done: Callable[[int], object],
+        done: Callable[[int, tuple[float, float] | None], object],
     ) -> Exploration:
         if self.stop_after is not None and len(self.asked) >= self.stop_after:
             raise KeyboardInterrupt
         name = f"{structure}/{scenario}"
         self.asked.append((name, model.name))
-        done(4)
+        done(4, None)
         found = Exploration(
             program=name, model=model.name, result="Safe", complete=6, blocked=1, seconds=0.1
         )
