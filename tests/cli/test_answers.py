@@ -385,7 +385,6 @@ def test_gen_reports_tests_without_a_mapping(
     assert run("gen", "SB.litmus", "--isa", "x86", "--check").code == 2
 
 
-@pytest.mark.alone
 def test_a_program_is_run_as_a_whole_beside_its_tests(
     run: Run, need, folder: Path, snapshot: SnapshotAssertion
 ) -> None:

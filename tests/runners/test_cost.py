@@ -19,8 +19,6 @@ from weakspot.harness.runners.whole_programs import Times
 from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.strength import fenced
 
-pytestmark = pytest.mark.alone
-
 x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="needs x86-64")
 
 #: two threads; an order that two stores share; a fence
@@ -120,6 +118,7 @@ def test_measurements_until_ctrl_c_are_reported(source: Path, here: Machine) -> 
     assert not any(prices(site) for site in found.sites if len(site.orders) == 5)
 
 
+@pytest.mark.alone
 def test_threads_that_wait_for_one_another_are_measured_together_only(
     tmp_path: Path, here: Machine
 ) -> None:
@@ -175,6 +174,7 @@ def test_a_memory_order_that_cannot_be_written_or_run_is_explained(
     assert prices(site) == {}
 
 
+@pytest.mark.alone
 @x86
 def test_a_store_that_fences_is_no_noise(tmp_path: Path, here: Machine) -> None:
     """Of four stores a run, which another thread shares; more time if others use the machine."""

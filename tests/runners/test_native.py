@@ -5,7 +5,8 @@ from __future__ import annotations
 import platform
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ from weakspot.harness.machines import Machine, local
 from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners import native
 from weakspot.harness.runners.native import Native
-from weakspot.harness.runners.programs import SourceText, compiled, sliced
+from weakspot.harness.runners.programs import Program, SourceText, compiled, sliced
 from weakspot.harness.runners.tuning import SETTINGS, Choice, Memory, setting_text, settings
 from weakspot.harness.values.descriptions import has_no_observed_variant, negative_result_strength
 from weakspot.harness.values.herdlog import format_histogram, parse_histograms
@@ -125,6 +126,17 @@ def allowed(tests: list[Test], model: str) -> dict[str, Verdict]:
     return verdicts
 
 
+def program_of(test: Test, machine: Machine, folder: Path) -> Program:
+    source = SourceText(native_source(test))
+    return compiled([source], observables(statements(test)), machine, folder)
+
+
+def compile_together(tests: Iterable[Test], machine: Machine, folder: Path) -> None:
+    """On all processors, ahead of their use."""
+    with ThreadPoolExecutor(local.cores()) as pool:
+        list(pool.map(lambda test: program_of(test, machine, folder), tests))
+
+
 @pytest.mark.alone
 @x86
 @pytest.mark.parametrize("which", ["kinds", pytest.param("all", marks=pytest.mark.full)])
@@ -135,9 +147,10 @@ def test_no_setting_shows_what_x86_forbids(here: Machine, tmp_path: Path, which:
     tests += kinds() if which == "kinds" else golden().values()
     assert len(tests) > 20
     model = allowed(tests, "tso")
+    compile_together(tests, here, tmp_path)
     for number, test in enumerate(tests):
         read = statements(test)
-        program = compiled([SourceText(native_source(test))], observables(read), here, tmp_path)
+        program = program_of(test, here, tmp_path)
         every = settings(len(read.threads), 2, perpetual=perpetual(read) is not None)
         for setting in every[number % 5 :: 5] if which == "kinds" else every:
             with machines.opened(here) as at:
@@ -149,9 +162,8 @@ def test_no_setting_shows_what_x86_forbids(here: Machine, tmp_path: Path, which:
 
 def seen(test: Test, machine: Machine, folder: Path, mode: str, processors: int) -> int:
     """Hits under the settings of that mode, a tenth of a second each."""
-    read = statements(test)
-    program = compiled([SourceText(native_source(test))], observables(read), machine, folder)
-    every = settings(len(read.threads), processors, perpetual=True)
+    program = program_of(test, machine, folder)
+    every = settings(len(statements(test).threads), processors, perpetual=True)
     slices = [(each, 0.1, number) for number, each in enumerate(every) if mode in each]
     with machines.opened(machine) as at:
         return sum(found.hits for found in sliced(program, at, slices))
@@ -161,6 +173,7 @@ def seen(test: Test, machine: Machine, folder: Path, mode: str, processors: int)
 @x86
 def test_an_outcome_that_x86_forbids_is_not_seen_perpetually(here: Machine, tmp_path: Path) -> None:
     assert all(each.observation == "Never" for each in allowed(list(STRONG), "tso").values())
+    compile_together(STRONG, here, tmp_path)
     for test in STRONG:
         assert seen(test, here, tmp_path, "perpetual", here.cores) == 0, test.name
 
@@ -192,9 +205,10 @@ def test_three_threads_show_on_two_processors_what_x86_allows(
 @pytest.mark.alone
 @x86
 def test_three_threads_show_on_two_processors_nothing_else(here: Machine, tmp_path: Path) -> None:
-    for test in STRONG:
-        if len(statements(test).threads) > 2:
-            assert seen(test, here, tmp_path, "alone", 2) == 0, test.name
+    tests = [test for test in STRONG if len(statements(test).threads) > 2]
+    compile_together(tests, here, tmp_path)
+    for test in tests:
+        assert seen(test, here, tmp_path, "alone", 2) == 0, test.name
 
 
 def test_the_parameters_of_a_run_are_recorded(here: Machine) -> None:

@@ -15,8 +15,6 @@ from weakspot.harness.machines import Machine
 from weakspot.harness.runners import whole_programs
 from weakspot.harness.values.program_run import ProgramRun
 
-pytestmark = pytest.mark.alone
-
 FIRST = """\
 #include <stdatomic.h>
 #include "lib.h"
@@ -112,6 +110,7 @@ def test_an_assertion_of_the_library_is_reported_where_it_is(
     assert not failure.values, "both sources have a variable `calls`"
 
 
+@pytest.mark.alone
 def test_the_orders_of_a_library_are_costed_and_relaxed(written: Written) -> None:
     what = list(map(str, written()))
     (costs,) = projects.cost(what, seconds=0.5)

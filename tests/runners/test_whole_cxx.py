@@ -235,7 +235,6 @@ def test_an_exception_that_nobody_catches_is_a_failure(tmp_path: Path, here: Mac
     assert failure.count == run.instances
 
 
-@pytest.mark.alone
 def test_the_cost_of_memory_orders_is_measured_in_cxx(tmp_path: Path, here: Machine) -> None:
     source = tmp_path / "queue.cpp"
     source.write_text(QUEUE)
