@@ -166,6 +166,15 @@ def _check_claim(
             raise text.wrong(
                 ("claim", index, "explored"), message, "claim the verdict of a test instead"
             )
+    for model in claim.machines:
+        if (known := models.load().get(model)) is None or known.acyclic != "dependencies":
+            late = [each.name for each in models.load().values() if each.acyclic == "dependencies"]
+            message = f"{model} is no model under which loads may wait for later stores"
+            advice = toml.suggest(model, late) or f"these are {', '.join(late)}"
+            raise text.wrong(("claim", index, "machines", model), message, advice)
+    if claim.machines and not claim.explored:
+        message = "machines belongs to an explored program"
+        raise text.wrong(("claim", index, "machines"), message)
     for machine in claim.seen:
         from weakspot.generators.binary.isa import ISAS  # most claims name no machine
 

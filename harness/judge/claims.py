@@ -36,7 +36,7 @@ def compare(record: Record) -> Iterator[Finding]:
         unchecked: Counter[str] = Counter()
         for claim in structure.claims:
             yield from _compared(record, structure, claim, unchecked)
-        for model, count in unchecked.items():
+        for model, count in (+unchecked).items():
             yield Finding(
                 id="WS001",
                 severity="note",
@@ -122,10 +122,10 @@ def _explored(
 ) -> Iterator[Finding]:
     name = program_name(structure.name, claim.scenario)
     found = {each.model: each for each in record.explorations_of.get(name, ())}
-    for model, expected in claim.explored.items():
+    for model, expected in (claim.explored | claim.machines).items():
         exploration = found.get(model)
         if exploration is None:
-            unchecked[model] += 1
+            unchecked[model] += model in claim.explored
         elif matches_recorded(exploration, expected) is False:
             yield _mismatch(
                 structure,
@@ -270,8 +270,10 @@ def claim_answers(record: Record | None, structure: str, claim: Claim) -> tuple[
     made = []
     explored = record.explorations_of if record else {}
     given = {each.model: each for each in explored.get(program_name(structure, claim.scenario), ())}
-    for model, expected in claim.explored.items():
+    for model, expected in (claim.explored | claim.machines).items():
         each = given.get(model)
+        if each is None and model in claim.machines:
+            continue
         if each is None:
             made.append(entry(model, expected, "", None, ()))
         else:

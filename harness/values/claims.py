@@ -41,7 +41,8 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `says` is the claim, `where` its source. What is true is either the `verdict` of a `test`, by
     model, with `seen`, the kinds of machine whose hardware shows the test's outcome; or the result
-    of exploring the scenario, `explored`, by model.
+    of exploring the scenario, `explored`, by model. `machines` is that under models of machines,
+    compared where the user asks for such a model.
     """
 
     where: str
@@ -51,6 +52,7 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     verdict: dict[str, Observation] = {}
     seen: tuple[str, ...] = ()
     explored: dict[str, Explored] = {}
+    machines: dict[str, Explored] = {}
 
 
 class WeakestOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -86,6 +86,17 @@ def test_the_standing_of_claims_is_what_was_compared() -> None:
     assert stands(both[0], histogram(1), of=seen) == "1 of 1 claim confirmed"
 
 
+def test_a_claim_about_models_of_machines_is_compared_where_they_were_asked_for() -> None:
+    known = claim(scenario="both", explored={"rc11": "Safe"}, machines={"imm": "Safe"})
+    safe = exploration("Safe", model="rc11")
+    made = record(safe, claims=(known,))
+    assert [*messages(safe, claims=(known,)), standing(made, made.structures)] == [
+        "1 of 1 claim confirmed"
+    ]
+    found = messages(safe, exploration("Violated", model="imm"), claims=(known,))
+    assert "error: flags/both under imm: recorded as Safe, found Violated: assertion" in found
+
+
 def test_violations_that_one_change_mends_have_one_cause() -> None:
     made = record(exploration("Violated"), exploration("Violated", "race", "rc11"))
     assert [each.cause for each in judge(made)] == ["", ""]
