@@ -81,8 +81,23 @@ def other_dialect(test: Test, model: Model) -> str:
     """Why the model does not apply to the test, which is in another dialect; "" if it does."""
     if model.dialects and test.arch not in model.dialects:
         readable = " and ".join(model.dialects)
-        return f"model {model.name} applies to {readable} tests, not to {test.arch} tests"
+        why = f"model {model.name} applies to {readable} tests, not to {test.arch} tests"
+        return why + (_mapping(model) if test.arch == "C" else "")
     return ""
+
+
+def _mapping(model: Model) -> str:
+    """How a C test can be checked under a machine's model. It is not mapped silently: what the
+    machine shows of code by another mapping would contradict the answer."""
+    from weakspot.generators.emit.isa import targets
+
+    named = [name for name, target in targets().items() if target.model == model.name]
+    if not named:
+        return ""
+    return (
+        ": compilers map C to instructions in several ways; `weakspot gen TEST "
+        f"--isa {named[0]} -o FOLDER` writes the assembly by the standard one"
+    )
 
 
 def unknown(test: Test, model: Model, checker: str, reason: str, seconds: float = 0.0) -> Verdict:

@@ -83,6 +83,13 @@ def test_a_test_of_another_dialect_is_not_asked(checker: Checker) -> None:
     assert by_name["SB"].observation == "Sometimes"
 
 
+def test_a_c_test_is_mapped_before_a_machines_model_is_asked(checker: Checker) -> None:
+    (verdict,) = asked(checker, [made(SB)], "aarch64")
+    assert verdict.observation == "Unknown"
+    assert "not to C tests: compilers map C to instructions in several ways" in verdict.reason
+    assert "--isa aarch64" in verdict.reason
+
+
 @pytest.mark.parametrize(
     ("line", "replacement", "place", "marked"),
     [
