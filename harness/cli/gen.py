@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weakspot.harness.cli.errors import FINDINGS, NOTHING_FOUND
+from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import listed, source_options, what_argument
 from weakspot.harness.cli.output import say, watched
@@ -89,4 +89,4 @@ def gen(
             terminal.console().print(line)
     else:
         say(test.text.rstrip() + "\n" for test in tests)
-    return NOTHING_FOUND
+    return INCONCLUSIVE if tests.unmapped else NOTHING_FOUND
