@@ -18,11 +18,13 @@ import msgspec
 
 from weakspot.generators.litmus import Test
 from weakspot.harness.campaign.pace import ExplorationPace
+from weakspot.harness.campaign.several_programs import side_by_side
 from weakspot.harness.checkers import Checker
-from weakspot.harness.checkers.explorer import Explorer
+from weakspot.harness.checkers.explorer import Done, Explorer
 from weakspot.harness.corpus.material import ScenarioProgram
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.machines import Machine
+from weakspot.harness.machines.local import cores
 from weakspot.harness.runners import Runner
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.codegen import Codes
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
 
 TESTS_PER_COMPILATION = 40
 """How many tests are compiled together. An interruption loses the comparisons of that many."""
+
+JOBS_PER_CORE = 8
+"""How many programs are explored side by side. A process that is killed loses that many answers."""
 
 ProgramRunner = Callable[..., None]
 """Runs whole programs on a machine: whole_programs.run."""
@@ -120,26 +125,70 @@ class Explore(Job, frozen=True, kw_only=True):
     def phase(self) -> str:
         return "exploring"
 
+    @property
+    def batch(self) -> Hashable:
+        return "exploring"
+
+    @property
+    def together(self) -> int:
+        # answers are reported in the order of the jobs, and so wait for those before them
+        return JOBS_PER_CORE * cores()
+
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
+        answers = cls._quick(jobs, sink) if len(jobs) > 1 else {}
         for job in jobs:
-            what = f"{job.program.name} under {job.model.name}"
-            sink.at(what)
-            pace = ExplorationPace(what, job.bounds.seconds, sink.at)
+            if (answer := answers.get(job.key)) is not None:
+                sink.answered(job, answer)
+                continue
+            sink.at(job.what)
+            pace = ExplorationPace(job.what, job.bounds.seconds, sink.at)
             try:
-                answer = job.explorer.explore(
-                    job.program.generated,
-                    job.model,
-                    job.bounds,
-                    structure=job.program.structure,
-                    scenario=job.program.scenario,
-                    done=pace,
-                )
+                answer = job.explored(job.explorer, pace)
             except KeyboardInterrupt:
                 answer = job.interrupted(pace.count, pace.elapsed)
                 sink.answered(job, answer, final=False)
                 raise
             sink.answered(job, answer)
+
+    @classmethod
+    def _quick(cls, jobs: Sequence[Self], sink: Sink) -> dict[str, Exploration]:
+        """The answers of the jobs that take little time, by their keys; after Ctrl-C they are
+        reported at once."""
+        answers: dict[str, Exploration] = {}
+        alone = {job.key: one for job in jobs if (one := job.explorer.on_one_core) is not None}
+
+        def found(job: Self, answer: Exploration) -> None:
+            answers[job.key] = answer
+            sink.at(f"{len(answers):,} of {len(alone):,} explored")
+
+        asked = [job for job in jobs if job.key in alone]
+        asked.sort(key=lambda job: len(job.program.generated.program.sites), reverse=True)
+        try:
+            side_by_side(
+                asked, lambda job, done: job.explored(alone[job.key], done), found, cores=cores()
+            )
+        except KeyboardInterrupt:
+            for job in jobs:
+                if job.key in answers:
+                    sink.answered(job, answers[job.key])
+            raise
+        return answers
+
+    @property
+    def what(self) -> str:
+        return f"{self.program.name} under {self.model.name}"
+
+    def explored(self, explorer: Explorer, done: Done) -> Exploration:
+        """What the explorer finds."""
+        return explorer.explore(
+            self.program.generated,
+            self.model,
+            self.bounds,
+            structure=self.program.structure,
+            scenario=self.program.scenario,
+            done=done,
+        )
 
     def interrupted(self, executions: int, seconds: float) -> Exploration:
         """The answer after Ctrl-C, when so many executions were explored in so many seconds."""

@@ -49,6 +49,11 @@ class Explorer(Protocol):
     @property
     def version(self) -> str: ...
 
+    @property
+    def on_one_core(self) -> Explorer | None:
+        """The same explorer for one of several explorations at once; None if they cannot share the
+        cores."""
+
     def applicable(self, model: Model) -> str:
         """ "" if programs can be explored under the model, else why not, in one phrase."""
         ...
@@ -80,6 +85,13 @@ class EngineExplorer(msgspec.Struct, frozen=True):
         tool = tools.find(MODULE)
         version = (tool and tool.version) or "unknown"
         return version if self.part == ALL else f"{version} {self.part}"
+
+    @property
+    def on_one_core(self) -> EngineExplorer | None:
+        # what is drawn takes the time that it is given
+        if self.part.sample or self.part.estimate:
+            return None
+        return msgspec.structs.replace(self, jobs=1)
 
     def applicable(self, model: Model) -> str:
         model = model.of_programs

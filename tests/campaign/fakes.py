@@ -209,6 +209,8 @@ class FakeExplorer:
         self.answers: dict[str, Exploration] = {}
         self.stop_after = stop_after
 
+    on_one_core = None
+
     def applicable(self, model: Model) -> str:
         return self.refused.get(model.name, "")
 

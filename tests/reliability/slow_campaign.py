@@ -69,6 +69,7 @@ class Idle:
     """An explorer that is never asked."""
 
     version = "1"
+    on_one_core = None
 
     def applicable(self, model: Model) -> str:
         return f"nothing is explored under {model.name} here"
