@@ -11,6 +11,7 @@ from samples import Run
 from snapshots import steady
 from syrupy.assertion import SnapshotAssertion
 
+from weakspot.harness.campaign import progress
 from weakspot.harness.campaign.pace import ExplorationPace
 from weakspot.harness.checkers.explorer import asked
 from weakspot.harness.corpus import models
@@ -185,6 +186,19 @@ def test_the_pace_says_what_is_left() -> None:
         "mp.c under rc11: 1,000,000 executions, 10⁵ per second, "
         "about 10⁹ executions (standard error 10 %), 3 h left, 1 min until the time limit",
     ]
+
+
+def test_a_log_gets_a_line_every_half_a_minute(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    log = progress.Log()
+    for second in range(100):
+        now = float(second)
+        log.at(f"at {second} s")
+    ended = capsys.readouterr()
+    assert (ended.out, ended.err) == ("", "at 30 s\nat 60 s\nat 90 s\n")
 
 
 @pytest.mark.parametrize(
