@@ -83,8 +83,9 @@ static inline unsigned qspin_tail(unsigned word)
 /* The thread is the first in the queue if it finds no tail; else returns the predecessor. */
 static inline struct qspin_node *qspin_enqueue(struct qspin *l, unsigned thread)
 {
-    unsigned now = atomic_load_explicit(&l->word, memory_order_relaxed), wanted;
+    unsigned now, wanted;
     do {
+        now = atomic_load_explicit(&l->word, memory_order_relaxed);
         wanted = now % QSPIN_TAIL + (thread + 1) * QSPIN_TAIL;
     } while (!atomic_compare_exchange_strong_explicit(&l->word, &now, wanted, QSPIN_TAIL_ORDER,
                                                       memory_order_relaxed));
