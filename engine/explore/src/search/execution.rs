@@ -62,6 +62,7 @@ impl Execution {
 
     /// What a thread does next, if that is an event.
     fn label<T: Clone>(&self, states: &ThreadStates<T>, thread: ThreadId) -> Option<EventLabel> {
+        debug_assert_eq!(self.generation, states.generation, "states were cleared");
         let head = self.heads[thread];
         match (head.node != NO_STATE).then(|| states.next(head.node)) {
             Some(Next::Event(label)) => Some(*label),

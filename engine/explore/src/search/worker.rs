@@ -152,6 +152,8 @@ where
                         let write = execution.push(thread, &label, location);
                         execution.advance(source, &mut self.states, write);
                         self.revisit(execution, write, known_consistent)?;
+                        // the cache may have been cleared meanwhile
+                        execution.stand(source, &mut self.states);
                         match self.place(execution, write, None, known_consistent)? {
                             Placement::Nowhere => return Ok(()),
                             Placement::Query(known) => known_consistent = known,
