@@ -516,7 +516,12 @@ def _lines_of(step: Step, to: Target, registers: Mapping[str, str]) -> list[str]
         case Store(value=value):
             code = [line.replace("{value}", "{number}") for line in to.lines["store"]]
         case Rmw(op=op, operand=value):
-            code = [line.replace("{value}", "{number}") for line in to.lines[op]]
+            code = [
+                line.replace("{value}", "{number}")
+                .replace("{minus}", str(-value))
+                .replace("{not}", str(~value))
+                for line in to.lines[op]
+            ]
         case Cas(expected=expected, desired=value, weak=weak):
             code = [
                 line.replace("{desired}", "{number}").replace("{expected}", str(expected))
