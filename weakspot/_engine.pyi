@@ -136,6 +136,7 @@ class ExplorationDict(TypedDict):
     # numbers of executions, each counted in one of them
     complete: int  # every thread ends
     blocked: int  # a thread waits for a value that no thread writes in this execution
+    represented: int  # how many these stand for, with those in which like threads are exchanged
     cut: int  # a thread reaches a bound
     faulty: int  # a thread ends with an error
     # what main returns, in how many complete executions; empty unless asked for by `results`
@@ -219,6 +220,7 @@ class Program:
         calls: int = ...,
         jobs: int = 0,
         acyclic: Acyclic | None = None,
+        symmetry: bool = True,
         stop_at_first: bool = False,
         results: bool = False,
         departures: int | None = None,
@@ -227,6 +229,9 @@ class Program:
         done: ExplorationProgress | None = None,
     ) -> ExplorationDict:
         """Explore every execution that the model of a cat file allows, each once.
+
+        With `symmetry`, one of those that differ only in which of several threads that behave alike
+        does what.
 
         At most one of three says otherwise. With `departures`, those with at most so many steps in
         which the explorer does not take its default are explored, by increasing numbers of these,

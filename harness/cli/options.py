@@ -417,6 +417,7 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
         *args: Any,
         bounds: Bounds,
         estimate: bool,
+        exchanged: bool,
         departures: int | None,
         sample: float | None,
         seed: int,
@@ -430,7 +431,13 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             if given("bound_seconds"):
                 raise click.UsageError("--sample sets the time; leave out --seconds.")
             bounds = msgspec.structs.replace(bounds, seconds=sample)
-        part = Part(departures=departures, sample=sample is not None, estimate=estimate, seed=seed)
+        part = Part(
+            departures=departures,
+            sample=sample is not None,
+            estimate=estimate,
+            exchanged=exchanged,
+            seed=seed,
+        )
         return command(*args, bounds=bounds, part=part, **rest)
 
     for option in (
@@ -456,6 +463,13 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Explore executions with at most N departures from the default, by increasing "
             "numbers of these, up to the first violation: reads of a write other than the last, "
             "writes before another in coherence order. Safe up to N is not Safe.",
+        ),
+        click.option(
+            "--no-symmetry",
+            "exchanged",
+            is_flag=True,
+            help="Explore also the executions that differ only in which of several threads that "
+            "start with the same function and argument does what.",
         ),
         click.option(
             "--estimate",

@@ -51,7 +51,10 @@ def explorations(record: Record, out: Console) -> None:
     if under:
         runs = sum(each.executions for each in record.explorations)
         seconds = sum(each.seconds for each in record.explorations)
-        out.print(Text(f"{amount(runs, 'execution')} explored in {seconds:.1f} s", style="dim"))
+        explored = f"{amount(runs, 'execution')} explored in {seconds:.1f} s"
+        if (represented := sum(each.represented for each in record.explorations)) > runs:
+            explored += f"; with threads exchanged that behave alike, they are {represented:,}"
+        out.print(Text(explored, style="dim"))
         if record.verdicts:
             out.print()
 

@@ -38,13 +38,16 @@ class Bounds(msgspec.Struct, frozen=True):
 class Part(msgspec.Struct, frozen=True):
     """Which executions are explored: all, or those with at most so many `departures`, by increasing
     numbers of these; or a `sample` that is drawn at random; or as many as tell an `estimate` of how
-    many there are. A departure is a step in which the explorer does not take its default: that a
-    read reads from the last write in coherence order, that a write comes last in coherence order,
-    and that no earlier read reads from it. `seed` makes what is drawn repeatable."""
+    many there are. `exchanged` are the executions that differ from one explored only in which of
+    several threads that behave alike does what; without them, one stands for all. A departure is a
+    step in which the explorer does not take its default: that a read reads from the last write in
+    coherence order, that a write comes last in coherence order, and that no earlier read reads from
+    it. `seed` makes what is drawn repeatable."""
 
     departures: int | None = None
     sample: bool = False
     estimate: bool = False
+    exchanged: bool = False
     seed: int = 1
 
 

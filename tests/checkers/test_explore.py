@@ -43,6 +43,7 @@ class Lowered:
             "threads": 2,
             "complete": 5,
             "blocked": 1,
+            "represented": 6,
             "cut": 0,
             "faulty": 0,
             "seconds": 0.25,

@@ -56,7 +56,7 @@ void *work(void *p) {
 def test_a_ticket_lock_has_one_execution_for_each_order(tmp_path: Path) -> None:
     good = program(tmp_path, TICKET.replace("ACQUIRE", "acquire"), "work", "work", "work")
     found = explored(good, "rc11")
-    assert (found["result"], found["complete"]) == ("Safe", 6)
+    assert (found["result"], found["represented"]) == ("Safe", 6)
     bad = program(tmp_path, TICKET.replace("ACQUIRE", "relaxed"), "work", "work")
     assert "race" in kinds(explored(bad, "rc11"))
 

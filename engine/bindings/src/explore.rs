@@ -225,6 +225,7 @@ fn dict<'py>(
     dict.set_item(intern!(py, "threads"), found.threads)?;
     dict.set_item(intern!(py, "complete"), counts.complete)?;
     dict.set_item(intern!(py, "blocked"), counts.blocked)?;
+    dict.set_item(intern!(py, "represented"), counts.represented)?;
     dict.set_item(intern!(py, "cut"), counts.truncated)?;
     dict.set_item(intern!(py, "faulty"), counts.faulty)?;
     dict.set_item(intern!(py, "seconds"), found.seconds)?;

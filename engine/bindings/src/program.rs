@@ -139,7 +139,7 @@ impl Program {
     #[pyo3(signature = (model, *, folders=Vec::new(), loops=of_thread().loops, executions=0,
                         seconds=0.0, events=Limits::default().events,
                         instructions=of_thread().instructions, calls=of_thread().calls, jobs=0,
-                        acyclic=None, stop_at_first=false, results=false, departures=None,
+                        acyclic=None, symmetry=true, stop_at_first=false, results=false, departures=None,
                         sample=None, estimate=None, done=None))]
     #[allow(clippy::too_many_arguments)] // each has its name in Python
     fn explore<'py>(
@@ -155,6 +155,7 @@ impl Program {
         calls: usize,
         jobs: usize,
         acyclic: Option<&str>,
+        symmetry: bool,
         stop_at_first: bool,
         results: bool,
         departures: Option<u32>,
@@ -193,6 +194,7 @@ impl Program {
             limits,
             acyclic: acyclic.map(super::explore::order_of).transpose()?,
             estimates_after: done.as_ref().map(|_| super::explore::ESTIMATES_AFTER),
+            symmetry,
             ..explore::Options::default()
         };
         let model = load_model(py, &model, &folders)?;

@@ -18,6 +18,11 @@ pub struct Options {
     pub limits: Limits,
     /// What the model's axioms imply; without it, what their analysis shows.
     pub acyclic: Option<Acyclic>,
+    /// Explore one of the executions that differ only in which of several threads that behave alike
+    /// does what.
+    pub symmetry: bool,
+    /// Without it, chosen for the model and the program.
+    pub search: Option<Search>,
     pub extent: Extent,
     /// Estimates how many executions there are, from this time on; none: does not.
     pub estimates_after: Option<Duration>,
@@ -68,6 +73,15 @@ pub struct Sample {
     pub distinct: u64,
     /// The probability that a further draw shows none but these.
     pub known: f64,
+}
+
+/// How executions are searched for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// Writes revisit earlier reads: for models that order by program order.
+    Revisits,
+    /// Reads are postponed.
+    Postpones,
 }
 
 /// The order that the axioms of a model keep from forming a cycle with rf. Exploration needs one.
@@ -150,6 +164,8 @@ pub struct Counts {
     pub blocked: u64,
     pub truncated: u64,
     pub faulty: u64,
+    /// How many executions these stand for: those in which threads that behave alike are exchanged.
+    pub represented: u64,
 }
 
 impl Counts {
@@ -157,7 +173,9 @@ impl Counts {
         self.complete + self.blocked + self.truncated + self.faulty
     }
 
-    pub fn count(&mut self, end: ExecutionEnd) {
+    /// Counts an execution that ends so and stands for `orbit` ones.
+    pub fn count(&mut self, end: ExecutionEnd, orbit: u64) {
+        self.represented = self.represented.saturating_add(orbit);
         *match end {
             ExecutionEnd::Faulty => &mut self.faulty,
             ExecutionEnd::Truncated => &mut self.truncated,
@@ -171,6 +189,7 @@ impl Counts {
         self.blocked += other.blocked;
         self.truncated += other.truncated;
         self.faulty += other.faulty;
+        self.represented = self.represented.saturating_add(other.represented);
     }
 }
 

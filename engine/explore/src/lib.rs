@@ -27,6 +27,6 @@ pub mod witness;
 
 pub use exploration::*;
 pub use graph::{Event, EventId, Graph, GraphLocation, ThreadEvents, NONE};
-pub use search::{explore, explore_each, guarantee, unsuitable, EndedExecution};
+pub use search::{explore, explore_each, unsuitable, EndedExecution};
 pub use source::*;
 pub use threads::{request, ProgramSource, Request};

@@ -244,6 +244,15 @@ pub trait Source: Sync {
     /// The thread started by the `Create` that is the next event of `creator`.
     fn created(&self, creator: &Self::Thread, thread: ThreadId) -> Self::Thread;
 
+    /// Whether two threads, each started by the `Create` that is the next event of its creator,
+    /// behave alike: what one does is what the other does that gets the same answers, so an
+    /// execution in which they are exchanged is another execution. Then what they read and write
+    /// does not tell them apart, they create no threads, and who joins one of them joins all, without
+    /// other events between, and does not look at different results.
+    fn alike(&self, _one: (&Self::Thread, ThreadId), _other: (&Self::Thread, ThreadId)) -> bool {
+        false
+    }
+
     /// Runs the thread up to its next event. If that event has an answer, `answer` is called before
     /// the next call.
     fn next(&self, thread: &mut Self::Thread) -> Next;

@@ -34,6 +34,8 @@ pub struct EndedExecution<'e, T> {
     /// The state of each thread; `NO_STATE` for one that does not exist.
     ends: Vec<Node>,
     states: &'e ThreadStates<T>,
+    /// How many executions it stands for.
+    pub orbit: u64,
 }
 
 impl Execution {
@@ -57,7 +59,7 @@ impl Execution {
 
     pub fn ended<'e, T: Clone>(&'e self, states: &'e ThreadStates<T>) -> EndedExecution<'e, T> {
         let ends = self.heads.iter().map(|head| head.node);
-        EndedExecution::new(&self.graph, ends.collect(), states)
+        EndedExecution::new(&self.graph, ends.collect(), states, 1)
     }
 
     /// What a thread does next, if that is an event.
@@ -340,11 +342,12 @@ fn rewind<T: Clone>(head: &mut ThreadPosition, states: &ThreadStates<T>, count: 
 }
 
 impl<'e, T: Clone> EndedExecution<'e, T> {
-    pub fn new(graph: &'e Graph, ends: Vec<Node>, states: &'e ThreadStates<T>) -> Self {
+    pub fn new(graph: &'e Graph, ends: Vec<Node>, states: &'e ThreadStates<T>, orbit: u64) -> Self {
         EndedExecution {
             graph,
             ends,
             states,
+            orbit,
         }
     }
 

@@ -83,7 +83,7 @@ impl Findings {
             (_, _, true) => ExecutionEnd::Blocked,
             _ => ExecutionEnd::Complete,
         };
-        self.counts.count(end);
+        self.counts.count(end, execution.orbit);
         for fault in unjoined(source, execution) {
             self.violate(&fault, None, execution.graph, 1);
         }

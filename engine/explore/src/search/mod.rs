@@ -17,4 +17,4 @@ mod thread_states;
 mod worker;
 
 pub use execution::EndedExecution;
-pub use run::{explore, explore_each, guarantee, unsuitable};
+pub use run::{explore, explore_each, unsuitable};

@@ -11,55 +11,62 @@ use super::worker::Worker;
 use crate::consistency::checker::ConsistencyChecker;
 use crate::consistency::guarantee::allowed_cycle;
 use crate::exploration::{
-    Acyclic, ExecutionEnd, Exploration, ExploreError, Extent, OpenBranch, Options, Violation,
+    Acyclic, ExecutionEnd, Exploration, ExploreError, Extent, OpenBranch, Options, Search,
+    Violation,
 };
 use crate::search::execution::EndedExecution;
 use crate::source::{FaultKind, Source};
 use cat::{CatError, Model};
 use program::ir::SiteId;
-use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 /// The recursion is as deep as an execution has events, times the number of nested revisits; only
 /// the used part of a stack takes memory.
 const STACK: usize = 1 << 28;
 
-/// What the axioms of a model imply, if it is not given: what their analysis shows of po and rf, or,
-/// if the model orders by dependencies, that it allows no cycle of them.
-pub fn guarantee(model: &Model, acyclic: Option<Acyclic>) -> Result<Acyclic, ExploreError> {
-    if let Some(known) = acyclic {
-        return Ok(known);
-    }
-    let Err(error) = ConsistencyChecker::new(model, None) else {
-        return Ok(Acyclic::ProgramOrder);
-    };
-    let taken = model.takes(&|_| false)?;
-    if !["addr", "data", "ctrl"]
-        .iter()
-        .any(|name| taken.iter().any(|taken| taken == name))
-    {
-        return Err(error);
-    }
-    checker(model, Some(Acyclic::Dependencies)).map(|_| Acyclic::Dependencies)
+/// A model that was asked whether programs can be explored under it.
+pub struct CheckedModel {
+    pub acyclic: Acyclic,
+    checker: ConsistencyChecker,
 }
 
-/// Fails if the model allows executions that the search for its kind of model does not find.
-fn checker(model: &Model, acyclic: Option<Acyclic>) -> Result<ConsistencyChecker, ExploreError> {
-    let mut checker = ConsistencyChecker::new(model, acyclic)?;
-    if acyclic == Some(Acyclic::Dependencies) {
-        if let Some(cycle) = allowed_cycle(&mut checker)? {
-            return Err(ExploreError::Unsuitable(format!(
-                "{} allows the cycle {cycle}, and so values out of thin air: it is for tests",
-                model.name
-            )));
+impl CheckedModel {
+    /// `acyclic`: what the axioms of the model imply. If it is not given: what their analysis shows of
+    /// po and rf, or, if the model orders by dependencies, of these, which is asked of the model in
+    /// any case. Fails if the model allows executions that the search for its kind does not find.
+    pub fn new(model: &Model, acyclic: Option<Acyclic>) -> Result<CheckedModel, ExploreError> {
+        let acyclic = match acyclic {
+            Some(known) => known,
+            None => match ConsistencyChecker::new(model, None) {
+                Ok(_) => Acyclic::ProgramOrder,
+                Err(error) => {
+                    let taken = model.takes(&|_| false)?;
+                    let dependency = |name: &&str| taken.iter().any(|taken| taken == name);
+                    if !["addr", "data", "ctrl"].iter().any(dependency) {
+                        return Err(error);
+                    }
+                    Acyclic::Dependencies
+                }
+            },
+        };
+        let mut checker = ConsistencyChecker::new(model, Some(acyclic))?;
+        if acyclic == Acyclic::Dependencies {
+            if let Some(cycle) = allowed_cycle(&mut checker)? {
+                return Err(ExploreError::Unsuitable(format!(
+                    "{} allows the cycle {cycle}, and so values out of thin air: it is for tests",
+                    model.name
+                )));
+            }
         }
+        Ok(CheckedModel { acyclic, checker })
     }
-    Ok(checker)
 }
 
 /// Why programs cannot be explored under a model; none if they can.
 pub fn unsuitable(model: &Model, acyclic: Option<Acyclic>) -> Result<Option<String>, CatError> {
-    match guarantee(model, acyclic).and_then(|known| checker(model, Some(known))) {
+    match CheckedModel::new(model, acyclic) {
         Err(ExploreError::Model(error)) => Err(error),
         Err(error) => Ok(Some(error.to_string())),
         Ok(_) => Ok(None),
@@ -82,20 +89,63 @@ pub fn explore_each<S: Source>(
     options: &Options,
     each: impl Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 ) -> Result<Exploration, ExploreError> {
-    let known = guarantee(model, options.acyclic)?;
-    let checker = checker(model, Some(known))?;
-    if known == Acyclic::ProgramOrder {
-        let queue = BranchQueue::new(source, checker, options, each);
-        let found = run::<_, _, Worker<_, _>>(&queue);
-        return exploration(queue, found);
+    let model = CheckedModel::new(model, options.acyclic)?;
+    explore_under(source, &model, options, each)
+}
+
+/// As [`explore_each`], under a model that was checked.
+pub fn explore_under<S: Source>(
+    source: &S,
+    model: &CheckedModel,
+    options: &Options,
+    each: impl Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
+) -> Result<Exploration, ExploreError> {
+    let CheckedModel { acyclic, checker } = model;
+    if *acyclic == Acyclic::Dependencies && !source.tracks_dependencies() {
+        let message = "the model orders events by dependencies: track them";
+        return Err(ExploreError::Unsuitable(message.to_owned()));
     }
-    if !source.tracks_dependencies() {
-        let message = format!("{} orders events by dependencies: track them", model.name);
-        return Err(ExploreError::Unsuitable(message));
+    match search(source, model, options) {
+        Search::Revisits => {
+            let queue = BranchQueue::new(source, checker.clone(), options, each);
+            let found = run::<_, _, Worker<_, _>>(&queue);
+            exploration(queue, found)
+        }
+        Search::Postpones => {
+            let queue = BranchQueue::new(source, checker.clone(), options, each);
+            let found = run::<_, _, PostponingWorker<_, _>>(&queue);
+            exploration(queue, found)
+        }
     }
-    let queue = BranchQueue::new(source, checker, options, each);
-    let found = run::<_, _, PostponingWorker<_, _>>(&queue);
-    exploration(queue, found)
+}
+
+/// How a program is searched for executions.
+fn search<S: Source>(source: &S, model: &CheckedModel, options: &Options) -> Search {
+    match options.search {
+        _ if model.acyclic == Acyclic::Dependencies => Search::Postpones,
+        Some(search) => search,
+        None if options.symmetry && alike(source, &model.checker, options) >= ALIKE => {
+            Search::Postpones
+        }
+        None => Search::Revisits,
+    }
+}
+
+/// How many threads have to behave alike for the search that makes use of it to be the faster one
+/// where the other could be used (scripts/bench/explore).
+const ALIKE: usize = 3;
+
+/// How many of a program's threads behave alike, as far as its first execution shows.
+fn alike<S: Source>(source: &S, checker: &ConsistencyChecker, options: &Options) -> usize {
+    let mut first = options.clone();
+    first.workers = 1;
+    first.extent = Extent::All;
+    first.estimates_after = None;
+    first.limits.executions = 1;
+    first.limits.counted = Arc::default();
+    let queue = BranchQueue::new(source, checker.clone(), &first, |_, _| {});
+    run::<_, _, PostponingWorker<_, _>>(&queue);
+    queue.alike.load(Ordering::Relaxed)
 }
 
 /// Ends the search when its worker panics, so that the others do not wait for it.

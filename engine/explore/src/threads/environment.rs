@@ -12,6 +12,7 @@ use program::interpreter::thread::Thread;
 use program::interpreter::RunEnd;
 use program::ir::bits::mask;
 use program::ir::{Access, Extern, FuncId, Op, Order, Program, SiteId};
+use program::library::threads::thread_of_handle;
 use program::memory::{mixed, Memory, ResolvedAddress, Visibility};
 use program::memory::{Dep, Val};
 use std::sync::Arc;
@@ -128,6 +129,7 @@ impl<'a> ThreadEnvironment<'a> {
         if action.may_synchronise() {
             self.synchronised = self.events();
         }
+        self.tell_threads_apart(t, action)?;
         match self.local.answers.get(now) {
             Some(value) => {
                 let new = now + 1 == self.local.answers.len();
@@ -146,6 +148,40 @@ impl<'a> ThreadEnvironment<'a> {
                 },
             })),
         }
+    }
+
+    /// Records what tells threads apart that would behave alike: an event that carries the address of
+    /// a thread's memory, a thread's number, or that only some of the threads happen before.
+    fn tell_threads_apart(&mut self, t: &Thread, action: Action) -> Result<(), Interruption> {
+        let (address, value) = match action {
+            Action::Read { at, .. } => (at.address, 0),
+            Action::Write { at, value, .. } => (at.address, value),
+            Action::Allocate { base, .. } | Action::Free { base } => (base, 0),
+            _ => (0, 0),
+        };
+        for address in [address, value] {
+            if Memory::names_thread(address) {
+                self.sharing.tell_apart(Memory::thread_of(address))?;
+            }
+        }
+        if let Some(thread) = thread_of_handle(value) {
+            self.sharing.tell_apart(thread)?;
+        }
+        if matches!(action, Action::Create { .. }) {
+            self.sharing.tell_apart(t.id)?;
+        }
+        if !matches!(action, Action::Join { .. }) {
+            for (thread, _) in std::mem::take(&mut self.local.joining) {
+                if !self
+                    .sharing
+                    .likeness
+                    .are_all_joined(thread, self.local.joined)
+                {
+                    self.sharing.tell_apart(thread)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Finds the object of an access if the thread may access it directly; None if the access is an

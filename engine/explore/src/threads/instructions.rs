@@ -28,6 +28,10 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         Ok(())
     }
 
+    fn computes_with_thread(&mut self, t: &Thread) -> Result<(), Interruption> {
+        Ok(self.sharing.tell_apart(t.id)?)
+    }
+
     fn now(&self, _: &Thread) -> u32 {
         self.events() as u32
     }

@@ -1,5 +1,5 @@
 //! The state of an explored thread besides its call stack and registers.
-use crate::source::Location;
+use crate::source::{Location, ThreadId};
 use program::ir::SiteId;
 use program::memory::Dep;
 use program::memory::Memory;
@@ -16,6 +16,8 @@ pub struct LocalState {
     pub created: u32,
     /// Threads joined so far.
     pub joined: u64,
+    /// The threads joined since the last other event, with their results.
+    pub joining: Vec<(ThreadId, u64)>,
     /// Sites of weak compare-exchanges that have failed spuriously.
     pub spurious: Vec<SiteId>,
     /// When the last of them failed: the epoch, and the number of reads in it.
@@ -52,6 +54,7 @@ impl LocalState {
             postponed: 0,
             created: 0,
             joined: 0,
+            joining: Vec::new(),
             spurious: Vec::new(),
             failed: None,
             chosen: None,

@@ -5,6 +5,7 @@ mod allocation;
 pub mod dependencies;
 pub mod environment;
 mod instructions;
+pub mod likeness;
 mod local_state;
 mod location_uses;
 pub mod request;

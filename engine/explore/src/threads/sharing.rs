@@ -4,6 +4,7 @@
 //! into the same pieces each time. Neither is known in advance. So each exploration starts with
 //! what earlier ones have learned, and is restarted when it learns more.
 use crate::source::{Location, ThreadId};
+use crate::threads::likeness::Likeness;
 use crate::threads::location_uses::{LocationUses, User};
 use program::memory::{scatter, Named};
 use rustc_hash::FxHashMap;
@@ -51,6 +52,7 @@ pub struct LearnedSharing {
     /// The number of each thread, by its creator and how many threads that had created before.
     threads: Mutex<FxHashMap<(ThreadId, u32), ThreadId>>,
     uses: Mutex<LocationUses>,
+    pub likeness: Likeness,
 }
 
 const NEAR: usize = 1024;
@@ -71,6 +73,7 @@ impl Default for LearnedSharing {
             near: (0..NEAR).map(|_| AtomicU64::new(0)).collect(),
             threads: Mutex::default(),
             uses: Mutex::default(),
+            likeness: Likeness::default(),
         }
     }
 }
@@ -118,6 +121,19 @@ impl LearnedSharing {
                 Err(other) => other == me,
             },
             other => other == me,
+        }
+    }
+
+    /// Something tells the threads apart that start with the same function as this one. Fails if they
+    /// were taken to behave alike.
+    pub fn tell_apart(&self, thread: ThreadId) -> Result<(), SharingChanged> {
+        let start = self.likeness.start(thread);
+        match start.is_some_and(|start| self.likeness.tell_apart(start)) {
+            true => {
+                self.changed.store(true, Relaxed);
+                Err(SharingChanged)
+            }
+            false => Ok(()),
         }
     }
 

@@ -2,7 +2,7 @@
 use crate::exploration::{
     Acyclic, ExecutionEnd, Exploration, ExploreError, Extent, Options, Violation,
 };
-use crate::search::run::{explore_each, guarantee};
+use crate::search::run::{explore_under, CheckedModel};
 use crate::search::EndedExecution;
 use crate::source::*;
 use crate::threads::dependencies::DependencySets;
@@ -13,7 +13,7 @@ use cat::Model;
 use program::interpreter::thread::{State, Thread};
 use program::interpreter::{self, Change, Limits, Outcome, RunEnd};
 use program::ir::sites::{DESTROY, INIT};
-use program::ir::{FuncId, Program, SiteId};
+use program::ir::{Extern, FuncId, Function, Inst, Op, Program, SiteId};
 use program::memory::{Dep, Memory, Named, Val, Visibility, MAX_THREADS};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
@@ -23,6 +23,15 @@ use std::time::Instant;
 /// Limit of instructions from a write back to the header of its loop, when checking that the loop
 /// waits.
 const MAX_AHEAD: u64 = 10_000;
+
+/// Whether a function asks for the number of its thread.
+fn numbers_threads(function: &Function) -> bool {
+    let asks = |instruction: &Inst| {
+        let function = Extern::ThreadSelf;
+        matches!(&instruction.op, Op::Extern { function: called, .. } if *called == function)
+    };
+    function.code.iter().any(asks)
+}
 
 /// A thread of a program between two events. Copies share everything until they continue.
 #[derive(Clone)]
@@ -63,6 +72,8 @@ pub struct ProgramSource<'p> {
     /// sharing.
     memories: Vec<OnceLock<Arc<Memory>>>,
     refused: Option<&'static str>,
+    /// Threads may ask for their numbers.
+    numbers_threads: bool,
 }
 
 impl<'p> ProgramSource<'p> {
@@ -82,6 +93,7 @@ impl<'p> ProgramSource<'p> {
             initial: initial.clone(),
             memories: Vec::new(),
             refused: None,
+            numbers_threads: program.functions.iter().any(numbers_threads),
         };
         source.prologue(initial);
         for object in source.initial.objects() {
@@ -168,15 +180,14 @@ impl<'p> ProgramSource<'p> {
         restart: impl Fn(),
     ) -> Result<Exploration, ExploreError> {
         let start = Instant::now();
-        let known = guarantee(model, options.acyclic)?;
-        self.track_dependencies(known == Acyclic::Dependencies);
+        let model = CheckedModel::new(model, options.acyclic)?;
+        self.track_dependencies(model.acyclic == Acyclic::Dependencies);
         let mut options = options.clone();
-        options.acyclic = Some(known);
         let before = options.limits.counted.load(Relaxed);
         let most = options.limits.time;
         loop {
             options.limits.time = most.saturating_sub(start.elapsed());
-            let found = explore_each(&*self, model, &options, &each);
+            let found = explore_under(&*self, &model, &options, &each);
             if !self.sharing.has_changed() {
                 let mut found = found?;
                 found.seconds = start.elapsed().as_secs_f64();
@@ -453,11 +464,25 @@ impl Source for ProgramSource<'_> {
         let memory = self.memory(thread).clone();
         let (start, argument) = thread_start(self.program, &creator.0.thread)
             .unwrap_or((self.program.main, Default::default()));
+        self.sharing.likeness.starts(thread, start);
         let mut run = SuspendedThread::new(self.program, thread, start, memory);
         if let Some(slot) = run.thread.registers.first_mut() {
             slot.bits = argument.bits;
         }
         ProgramThread(Arc::new(run))
+    }
+
+    fn alike(&self, one: (&ProgramThread, ThreadId), other: (&ProgramThread, ThreadId)) -> bool {
+        let started = |creator: &ProgramThread| {
+            let (start, argument) = thread_start(self.program, &creator.0.thread)?;
+            Some((start, argument.bits))
+        };
+        match (started(one.0), started(other.0)) {
+            (Some(start), Some(same)) if start == same => {
+                !self.numbers_threads && self.sharing.likeness.take_alike(start.0)
+            }
+            _ => false,
+        }
     }
 
     fn next(&self, thread: &mut ProgramThread) -> Next {

@@ -128,12 +128,20 @@ impl ThreadEnvironment<'_> {
         let thread = call.joined(t.id, known, self.local.joined)?;
         let (result, _) = self.ask(t, Action::Join { thread }, call.site)?;
         if out.bits != 0 {
+            let same = |(other, with): &(usize, u64)| {
+                *with == result
+                    || self.sharing.likeness.start(*other) != self.sharing.likeness.start(thread)
+            };
+            if !self.local.joining.iter().all(same) {
+                self.sharing.tell_apart(thread)?;
+            }
             let dep = self.marked(self.sets.of_other(self.events()));
             let value = Val::new(result, dep);
             let to = spot(out, size.bits as u32, call.site);
             self.write(t, to, Order::Na, false, value)?;
         }
         self.local.joined |= 1 << thread;
+        self.local.joining.push((thread, result));
         t.progress();
         Ok(Flow::Value(Val::constant(0)))
     }

@@ -7,4 +7,5 @@ mod naive;
 mod parts;
 mod random;
 mod random_litmus;
+mod symmetry;
 mod violations;

@@ -26,7 +26,7 @@ impl Dice {
 }
 
 /// What a thread does; a location is its number.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Do {
     Load(u64, Order),
     /// Of a location whose number the thread read last.
@@ -146,6 +146,51 @@ impl Program {
                 }
             }
             threads.push(code);
+        }
+        Program { threads }
+    }
+}
+
+impl Program {
+    /// Some threads that behave alike, and sometimes one that does not; with locks and without.
+    pub fn of_twins(seed: u64) -> Program {
+        let mut dice = Dice::new(seed);
+        let count = 2 + dice.below(3) as usize;
+        let len = 1 + dice.below([0, 0, 4, 2, 2][count]);
+        let mut code = Vec::new();
+        for _ in 0..len {
+            // no loops of many threads, which have too many executions
+            let before = if count == 2 { code.len() } else { 0 };
+            code.push(step(&mut dice, before));
+        }
+        if dice.below(4) == 0 {
+            code.truncate(2);
+            code.insert(0, Do::Lock(LOCKS));
+            code.push(Do::Unlock(LOCKS));
+        }
+        let mut threads = vec![Vec::new()];
+        if dice.below(2) == 0 {
+            let other = (0..1 + dice.below(2)).map(|_| access(&mut dice));
+            threads.push(other.collect());
+        }
+        threads.extend((0..count).map(|_| code.clone()));
+        if dice.below(4) == 0 {
+            let last = vec![access(&mut dice)];
+            threads.push(last);
+        }
+        let started = threads.len();
+        if dice.below(3) == 0 {
+            let event = access(&mut dice);
+            threads[0].push(event);
+        }
+        threads[0].extend((1..started).map(Do::Create));
+        match dice.below(3) {
+            0 => threads[0].push(access(&mut dice)),
+            1 => {
+                threads[0].extend((1..started).map(Do::Join));
+                threads[0].push(Do::Load(dice.below(2), Order::Na));
+            }
+            _ => {}
         }
         Program { threads }
     }
@@ -329,6 +374,14 @@ impl Source for Program {
                 dependencies: Dependencies::default(),
             });
         }
+    }
+
+    fn alike(
+        &self,
+        one: (&SuspendedThread, ThreadId),
+        other: (&SuspendedThread, ThreadId),
+    ) -> bool {
+        self.threads[one.1] == self.threads[other.1]
     }
 
     fn answer(&self, t: &mut SuspendedThread, value: u64) {

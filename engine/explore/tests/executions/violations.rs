@@ -356,9 +356,18 @@ fn each_order_of_additions_is_one_execution() {
     let counts = under("rc11", &many(5)).counts;
     let complete = Counts {
         complete: 120,
+        represented: 120,
         ..Counts::default()
     };
     assert_eq!(counts, complete);
+    let symmetric = Options {
+        symmetry: true,
+        ..options(1)
+    };
+    let counts = explore(&many(5), &model("rc11"), &symmetric)
+        .unwrap()
+        .counts;
+    assert_eq!((counts.complete, counts.represented), (1, 120));
 }
 
 #[test]

@@ -51,6 +51,11 @@ pub trait Environment {
     fn control(&mut self, _t: &mut Thread, _reads: Dep) -> Result<(), Self::Interruption> {
         Ok(())
     }
+    /// The thread computes with the address of its own or another thread's memory, in a way that
+    /// would have another result in a thread that behaves like it.
+    fn computes_with_thread(&mut self, _t: &Thread) -> Result<(), Self::Interruption> {
+        Ok(())
+    }
     /// The number of the thread's events so far.
     fn now(&self, t: &Thread) -> u32;
     /// Whether a use of an indeterminate value is an error; it is 0 otherwise.

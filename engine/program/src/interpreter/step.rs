@@ -15,6 +15,18 @@ use crate::ir::wide;
 use crate::llvm::types::MAX_SIZE;
 use crate::memory::object::NewLocal;
 use crate::memory::value::{bytes_of, Val};
+use crate::memory::Memory;
+
+/// Whether one of two values is an address in a thread's memory.
+fn names_thread(a: Val, b: Val) -> bool {
+    Memory::names_thread(a.bits) || Memory::names_thread(b.bits)
+}
+
+/// Whether two values are addresses in the memory of the same thread.
+fn of_same_thread(a: Val, b: Val) -> bool {
+    let both = Memory::names_thread(a.bits) && Memory::names_thread(b.bits);
+    both && a.bits >> Memory::SHIFT == b.bits >> Memory::SHIFT
+}
 
 /// Runs the thread's next instruction. On an error the run has ended.
 pub fn step<W: Environment>(
@@ -100,6 +112,17 @@ fn run<W: Environment>(
             let Some(result) = arithmetic::binary(*op, *bits, a.bits, b.bits) else {
                 return Err(RunEnd::new(Outcome::Memory, "division by zero", None).into());
             };
+            if names_thread(a, b) {
+                let exchanged = |address| match Memory::names_thread(address) {
+                    true => Memory::of_other_thread(address),
+                    false => address,
+                };
+                let (one, two) = (exchanged(a.bits), exchanged(b.bits));
+                let other = arithmetic::binary(*op, *bits, one, two);
+                if other != Some(result) && other != Some(exchanged(result)) {
+                    environment.computes_with_thread(thread)?;
+                }
+            }
             // r ^ r keeps its dependency: herd and the hardware track registers, not values
             let dep = environment.union(a.dep, b.dep);
             let mut value = Val::new(result, dep);
@@ -114,6 +137,10 @@ fn run<W: Environment>(
             b,
         } => {
             let (a, b) = (used!(*a, *bits), used!(*b, *bits));
+            let equality = matches!(predicate, Predicate::Eq | Predicate::Ne);
+            if !equality && names_thread(a, b) && !of_same_thread(a, b) {
+                environment.computes_with_thread(thread)?;
+            }
             let dep = environment.union(a.dep, b.dep);
             let bits = u64::from(arithmetic::compare(*predicate, *bits, a.bits, b.bits));
             set!(*dst, Val::new(bits, dep));

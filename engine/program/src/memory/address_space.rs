@@ -36,7 +36,6 @@ enum Area {
 
 /// Addresses contain the thread's number.
 pub const MAX_THREADS: usize = 64;
-const SHIFT: u32 = 36;
 
 #[derive(Debug, Clone, Copy)]
 pub struct ResolvedAddress {
@@ -48,6 +47,9 @@ pub struct ResolvedAddress {
 type Fault = String;
 
 impl Memory {
+    /// Addresses differ from this bit on if their areas or threads do.
+    pub const SHIFT: u32 = 36;
+
     pub fn new(program: &Program) -> Memory {
         let mut globals = Arena::default();
         for (k, global) in program.globals.iter().enumerate() {
@@ -78,7 +80,7 @@ impl Memory {
     pub fn add_thread(&mut self, program: &Program) {
         let thread = (self.arenas.len() - 1) / 3;
         for area in [Area::Heap, Area::Stack, Area::ThreadLocal] {
-            let base = ((area as u64) << 8 | thread as u64) << SHIFT;
+            let base = ((area as u64) << 8 | thread as u64) << Memory::SHIFT;
             self.arenas.push(Arc::new(Arena {
                 next: base,
                 objects: Vec::new(),
@@ -270,11 +272,27 @@ impl Memory {
 
     /// Whether an address is in a thread's heap, stack or thread-local variables.
     pub fn is_of_thread(address: u64) -> bool {
-        matches!(address >> SHIFT >> 8, 1..=3)
+        matches!(address >> Memory::SHIFT >> 8, 1..=3)
     }
 
     pub fn thread_of(address: u64) -> usize {
-        (address >> SHIFT & 0xff) as usize
+        (address >> Memory::SHIFT & 0xff) as usize
+    }
+
+    /// Whether an address is in the memory of a thread other than main.
+    pub fn names_thread(address: u64) -> bool {
+        Memory::is_of_thread(address) && Memory::thread_of(address) != 0
+    }
+
+    /// An address at the same place in another thread's memory.
+    pub fn of_other_thread(address: u64) -> u64 {
+        let most = MAX_THREADS - 1;
+        let other = match Memory::thread_of(address) {
+            0 => return address,
+            thread if thread == most => 1,
+            thread => most - thread,
+        };
+        (address & !(0xff << Memory::SHIFT)) | (other as u64) << Memory::SHIFT
     }
 
     /// Base and size of the object at an address.
@@ -284,7 +302,7 @@ impl Memory {
     }
 
     fn locate(&self, address: u64) -> Result<ResolvedAddress, Fault> {
-        let high = address >> SHIFT;
+        let high = address >> Memory::SHIFT;
         let (area, thread) = ((high >> 8) as usize, (high & 0xff) as usize);
         let arena = match area {
             0 if thread == 0 => 0,

@@ -56,6 +56,12 @@ impl PartialExecution {
         write.as_ref() == order.last() && !later.any(|slot| slot.added != 0)
     }
 
+    /// Whether a read reads from the last write of its location.
+    pub fn reads_last(&self, read: Place) -> bool {
+        let slot = self.slot(read);
+        slot.is_read() && slot.source.as_ref() == self.locations[slot.location].order.last()
+    }
+
     /// The position in coherence order after a write; 0 after the initial one.
     pub fn position_after(&self, location: usize, write: Option<Place>) -> usize {
         let Some(write) = write else { return 0 };

@@ -20,7 +20,7 @@ pub struct Slot {
     /// The index of the location in [`PartialExecution::locations`].
     pub location: usize,
     /// The state of the thread before it.
-    node: Node,
+    pub(super) node: Node,
     /// When it was added to the graph; 0: it is not in it yet.
     pub added: u32,
     pub value: u64,
@@ -64,7 +64,9 @@ impl Slot {
 
 #[derive(Clone, Debug)]
 pub struct ThreadRun {
-    creator: Option<Place>,
+    pub creator: Option<Place>,
+    /// The first of the threads that behave like this one.
+    pub class: ThreadId,
     pub slots: Vec<Slot>,
     /// How many of the slots the thread has passed; all, or all but the last.
     passed: usize,
@@ -144,6 +146,7 @@ impl PartialExecution {
         if self.threads.is_empty() {
             self.threads.push(ThreadRun {
                 creator: None,
+                class: 0,
                 slots: Vec::new(),
                 passed: 0,
                 node: NO_STATE,
@@ -344,10 +347,16 @@ impl PartialExecution {
         states: &mut ThreadStates<S::Thread>,
         creator: Place,
         thread: ThreadId,
+        symmetric: bool,
     ) {
         let before = self.slot(creator).node;
+        let class = match symmetric {
+            true => self.class(source, states, creator, thread),
+            false => thread,
+        };
         let absent = ThreadRun {
             creator: None,
+            class: 0,
             slots: Vec::new(),
             passed: 0,
             node: NO_STATE,
@@ -356,6 +365,7 @@ impl PartialExecution {
             self.threads.resize(thread + 1, absent);
         }
         self.threads[thread].creator = Some(creator);
+        self.threads[thread].class = class;
         self.threads[thread].node = states.follow(source, before, Transition::Created(thread));
     }
 

@@ -3,6 +3,7 @@
 mod coherence;
 mod drawing;
 mod execution;
+mod symmetry;
 mod waiting;
 mod worker;
 

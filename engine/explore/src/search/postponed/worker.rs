@@ -43,6 +43,7 @@ use crate::search::queue::{BranchQueue, SearchWorker, WaitingBranch, LOOKS};
 use crate::search::thread_states::{ThreadStates, Transition};
 use crate::source::{Action, EventLabel, Next, Source, ThreadId, Wait};
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 
 /// What a read reads from.
 enum ReadSource {
@@ -126,7 +127,10 @@ where
             if let Some(at) = self.ready(&execution) {
                 if let Action::Create { thread } = execution.slot(at).label.action {
                     execution.add(at, 0);
-                    execution.create(source, &mut self.states, at, thread);
+                    let symmetric = self.queue.options.symmetry;
+                    execution.create(source, &mut self.states, at, thread, symmetric);
+                    let alike = execution.alike(thread);
+                    self.queue.alike.fetch_max(alike, Ordering::Relaxed);
                 } else if !self.place(&mut execution, at)? {
                     return Ok(());
                 }
@@ -154,8 +158,8 @@ where
 
     /// A write, or the creation of a thread, that is not in the graph although all that it needs is.
     fn ready(&mut self, execution: &PartialExecution) -> Option<Place> {
-        let mut places = execution.places();
-        places.find(|at| {
+        // twins add their events one after the other
+        let ready = |at: &Place| {
             let slot = execution.slot(*at);
             match slot.label.action {
                 _ if !slot.is_open() => false,
@@ -167,7 +171,11 @@ where
                 }
                 _ => false,
             }
-        })
+        };
+        execution
+            .places()
+            .filter(ready)
+            .min_by_key(|at| (at.index, at.thread))
     }
 
     /// Since when the value of a write is known; none: it is not.
@@ -187,21 +195,36 @@ where
                 .last()
                 .is_some_and(|slot| slot.is_read() && slot.is_rmw())
         };
-        // a read-modify-write is completed first
-        let count = execution.threads.len();
-        let first = (0..count).filter(|thread| between(execution, *thread));
-        let others = (0..count).filter(|thread| !between(execution, *thread));
-        let threads: Vec<ThreadId> = first.chain(others).collect();
+        // a read-modify-write is completed first; twins keep step
+        let creates = |thread: ThreadId| {
+            let next = execution.next(&self.states, thread);
+            matches!(next, Some(Next::Event(label)) if matches!(label.action, Action::Create { .. }))
+        };
+        let mut threads: Vec<ThreadId> = (0..execution.threads.len()).collect();
+        threads.sort_by_cached_key(|thread| {
+            let done = execution.threads[*thread].slots.len();
+            (!between(execution, *thread), !creates(*thread), done)
+        });
         for thread in threads {
             let Some(Next::Event(label)) = execution.next(&self.states, thread) else {
                 continue;
             };
             let label = *label;
+            if self.lets_twins_decide(execution, thread) {
+                continue;
+            }
             if self.perform(execution, thread, &label)? {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// Whether a thread waits until its twins have decided what they read where it has.
+    fn lets_twins_decide(&mut self, execution: &PartialExecution, thread: ThreadId) -> bool {
+        let undecided: Vec<Place> = execution.undecided_twins(thread).collect();
+        let may_decide = |read: &Place| !self.sources(execution, *read).is_empty();
+        undecided.iter().any(may_decide)
     }
 
     /// Performs a thread's next event, unless it has to wait for others.
@@ -230,9 +253,12 @@ where
                 // forwarding does not wait for what the value of the store depends on
                 let pending = |own: Place| execution.slot(own).is_open();
                 let forwarded = execution.own_write(at).is_some_and(pending);
-                let acquires =
-                    matches!(label.action, Action::Read { order, .. } if acquires(order));
-                if !acquires || forwarded {
+                let held = match label.action {
+                    Action::Read { .. } if !source.tracks_dependencies() => true,
+                    Action::Read { order, .. } => acquires(order) && !forwarded,
+                    _ => false,
+                };
+                if !held {
                     execution.pass(source, &mut self.states, thread);
                 }
                 return Ok(true);
@@ -250,12 +276,14 @@ where
                 value = result;
             }
             Action::Choose { alternatives } => {
+                let index = count;
+                value = execution.first_choice(Place { thread, index });
                 // exploring one choice may clear the states
-                for choice in (1..alternatives).rev() {
+                for choice in (value + 1..u64::from(alternatives)).rev() {
                     let mut other = execution.clone();
                     other.stand(source, &mut self.states)?;
                     let at = other.push(thread, label, 0);
-                    other.add(at, u64::from(choice));
+                    other.add(at, choice);
                     other.pass(source, &mut self.states, thread);
                     self.branch(other)?;
                 }
@@ -280,7 +308,9 @@ where
             let after = execution.position_after(location, read.and_then(|read| read.source));
             positions = positions.start.max(after)..positions.end.min(after + 1);
         }
-        let free = |position: &usize| !execution.is_taken(location, *position);
+        let free = |position: &usize| {
+            !execution.is_taken(location, *position) && execution.leaves_position(write, *position)
+        };
         let positions: Vec<usize> = positions.filter(free).collect();
         self.extend(
             execution,
@@ -304,7 +334,12 @@ where
         if may_wait {
             sources.push(ReadSource::Later);
         }
-        sources.extend(self.sources(execution, read));
+        let found = self.sources(execution, read).into_iter();
+        sources.extend(found.filter(|source| match source {
+            ReadSource::Initial => execution.leaves_source(read, None),
+            ReadSource::Write(write) => execution.leaves_source(read, Some(*write)),
+            ReadSource::Later => true,
+        }));
         self.extend(
             execution,
             sources.into_iter(),
@@ -312,8 +347,7 @@ where
             |extended, source| {
                 let write = match source {
                     ReadSource::Later => {
-                        let now = extended.time;
-                        extended.slot_mut(read).waits_since = Some(now);
+                        extended.wait_with_twins(read);
                         return None;
                     }
                     ReadSource::Initial => None,
@@ -327,7 +361,8 @@ where
 
     /// Extends an execution in each of these ways, and explores what follows except for the last
     /// that is consistent, which it is left in. `by` returns the event that it adds to the graph;
-    /// with `may_wait`, one after which its thread waits is left out: its thread waits already.
+    /// with `may_wait`, one after which its thread waits is left out: its thread waits already. So is
+    /// one in which its thread waits because of what is overwritten.
     /// Returns whether one is consistent.
     fn extend<C>(
         &mut self,
@@ -346,7 +381,8 @@ where
             extended.stand(source, &mut self.states)?;
             if let Some(added) = by(&mut extended, choice) {
                 let kept = extended.proceed(source, &mut self.states, added);
-                let waits = may_wait
+                let stale = self.checker.extensible && !extended.reads_last(added);
+                let waits = (may_wait || stale)
                     && extended.waits(&self.states, added)
                     && !extended.may_be_freed(source, &mut self.states, added);
                 if !kept || waits || !self.stays_consistent(&mut extended, added)? {
@@ -425,21 +461,18 @@ where
             })
     }
 
-    /// The read that gets its source next, if there is one that may.
+    /// The read that gets its source next, if there is one that may: one that no later write can
+    /// change before others, and twins one after the other.
     fn next_read(&mut self, execution: &PartialExecution) -> Option<Place> {
-        let mut found = None;
-        for at in execution.places() {
-            let slot = execution.slot(at);
-            let open = slot.is_open() && slot.is_read();
-            if !open || self.sources(execution, at).is_empty() {
-                continue;
-            }
-            if !self.may_be_written(execution, at) {
-                return Some(at);
-            }
-            found = found.or(Some(at));
-        }
-        found
+        let open = |at: &Place| {
+            let slot = execution.slot(*at);
+            slot.is_open() && slot.is_read()
+        };
+        let mut reads: Vec<Place> = execution.places().filter(open).collect();
+        reads.sort_by_key(|at| (at.index, at.thread));
+        reads.retain(|at| !self.sources(execution, *at).is_empty());
+        let settled = |at: &&Place| !self.may_be_written(execution, **at);
+        reads.iter().find(settled).or(reads.first()).copied()
     }
 
     /// As `may_be_consistent`, for a graph to which this event was added.
@@ -539,7 +572,12 @@ where
         execution.graph(self.queue.source, &mut self.sets, &mut self.graph);
         self.graph.close_prefixes();
         let nodes = execution.threads.iter().map(|thread| thread.node);
-        let ended = EndedExecution::new(&self.graph, nodes.collect(), &self.states);
+        let ended = EndedExecution::new(
+            &self.graph,
+            nodes.collect(),
+            &self.states,
+            execution.orbit(),
+        );
         let known = execution.consistent;
         conclude(
             self.queue,

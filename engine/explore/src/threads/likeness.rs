@@ -1,0 +1,71 @@
+//! Which threads behave alike: they start with the same function and argument, and nothing that they
+//! do or that is done with them tells them apart.
+//!
+//! That is assumed until an execution shows otherwise, and the exploration is then started again. In
+//! an execution of which one only differs by an exchange of threads, the event before which nothing
+//! told them apart is there too.
+
+use program::ir::FuncId;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::source::ThreadId;
+
+#[derive(Default)]
+pub struct Likeness {
+    known: Mutex<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    /// The function that each thread starts with.
+    starts: FxHashMap<ThreadId, FuncId>,
+    /// Functions whose threads were taken to behave alike.
+    alike: FxHashSet<FuncId>,
+    /// Functions whose threads do not.
+    different: FxHashSet<FuncId>,
+}
+
+impl Likeness {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn starts(&self, thread: ThreadId, start: FuncId) {
+        self.known().starts.insert(thread, start);
+    }
+
+    pub fn start(&self, thread: ThreadId) -> Option<FuncId> {
+        self.known().starts.get(&thread).copied()
+    }
+
+    /// Whether all threads are joined that start with the same function as this one.
+    pub fn are_all_joined(&self, thread: ThreadId, joined: u64) -> bool {
+        let known = self.known();
+        let start = known.starts.get(&thread);
+        let mut same = known
+            .starts
+            .iter()
+            .filter(|(_, other)| Some(*other) == start);
+        same.all(|(other, _)| joined >> other & 1 == 1)
+    }
+
+    /// Takes the threads that start with a function to behave alike, unless it is known that they do
+    /// not. Returns whether it does.
+    pub fn take_alike(&self, start: FuncId) -> bool {
+        let mut known = self.known();
+        let alike = !known.different.contains(&start);
+        if alike {
+            known.alike.insert(start);
+        }
+        alike
+    }
+
+    /// Records that something tells the threads of a function apart. Returns whether they were taken
+    /// to behave alike.
+    pub fn tell_apart(&self, start: FuncId) -> bool {
+        let mut known = self.known();
+        known.different.insert(start);
+        known.alike.remove(&start)
+    }
+}
