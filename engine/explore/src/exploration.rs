@@ -89,8 +89,8 @@ pub enum Search {
 pub enum Acyclic {
     /// po | rf has no cycle.
     ProgramOrder,
-    /// Nor has rf with the part of po that dependencies, acquire reads and fences order: (addr; po? |
-    /// data | ctrl; po? | rmw; rfe | [ACQ]; po | po; [F]; po | rf), which is asked of the model.
+    /// rf has no cycle with the part of po that dependencies, acquire reads and fences order: (addr;
+    /// po? | data | ctrl; po? | rmw; rfe | [ACQ]; po | po; [F]; po | rf). This is asked of the model.
     Dependencies,
 }
 

@@ -81,6 +81,25 @@ pub enum Action {
 }
 
 impl Action {
+    pub fn is_read(self) -> bool {
+        matches!(self, Action::Read { .. })
+    }
+
+    pub fn is_write(self) -> bool {
+        matches!(self, Action::Write { .. })
+    }
+
+    /// Whether this is a part of a read-modify-write.
+    pub fn is_rmw(self) -> bool {
+        use Action::{Read, Write};
+        matches!(self, Read { rmw: true, .. } | Write { rmw: true, .. })
+    }
+
+    /// Whether this is a read whose value can affect what its thread does.
+    pub fn matters(self) -> bool {
+        matches!(self, Action::Read { ignored: false, .. })
+    }
+
     /// Whether events of other threads may happen before what follows because of this.
     pub fn may_synchronise(self) -> bool {
         match self {

@@ -41,23 +41,19 @@ pub struct Event {
 
 impl Event {
     pub fn is_read(&self) -> bool {
-        matches!(self.action, Action::Read { .. })
+        self.action.is_read()
     }
 
-    /// Whether this is a read whose value can affect what its thread does.
     pub fn matters(&self) -> bool {
-        matches!(self.action, Action::Read { ignored: false, .. })
+        self.action.matters()
     }
 
     pub fn is_write(&self) -> bool {
-        matches!(self.action, Action::Write { .. })
+        self.action.is_write()
     }
 
     pub fn is_rmw(&self) -> bool {
-        matches!(
-            self.action,
-            Action::Read { rmw: true, .. } | Action::Write { rmw: true, .. }
-        )
+        self.action.is_rmw()
     }
 
     /// The location that the event reads or writes.

@@ -1,7 +1,8 @@
 //! The search for all consistent executions: a [`Source`](crate::Source) and a model enter, an
 //! [`Exploration`](crate::Exploration) leaves. TruSt's search ([`worker`]) is for models in which po
-//! and rf have no cycle; for others, reads are [`postponed`]. What either does with the alternatives
-//! that it meets is in [`branching`], random [`descents`] included.
+//! and rf have no cycle; for others, and where several threads behave alike, reads are [`postponed`].
+//! What either does with the alternatives that it meets is in [`branching`], random [`descents`]
+//! included.
 
 mod branching;
 mod conclusion;

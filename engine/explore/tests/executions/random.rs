@@ -156,7 +156,7 @@ impl Program {
     pub fn of_twins(seed: u64) -> Program {
         let mut dice = Dice::new(seed);
         let count = 2 + dice.below(3) as usize;
-        let len = 1 + dice.below([0, 0, 4, 2, 2][count]);
+        let len = 1 + dice.below([0, 0, 4, 2, 1][count]);
         let mut code = Vec::new();
         for _ in 0..len {
             // no loops of many threads, which have too many executions

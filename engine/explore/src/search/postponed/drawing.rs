@@ -10,11 +10,11 @@ use rustc_hash::FxHashMap;
 
 /// The reads in sets of dependencies, which the source is asked for once each.
 #[derive(Default)]
-pub struct DependencySets {
+pub struct KnownReads {
     known: FxHashMap<Dep, Rc<[u32]>>,
 }
 
-impl DependencySets {
+impl KnownReads {
     pub fn reads<S: Source>(&mut self, source: &S, set: Dep) -> Rc<[u32]> {
         let found = self.known.entry(set);
         found.or_insert_with(|| source.reads(set).into()).clone()
@@ -23,7 +23,7 @@ impl DependencySets {
 
 impl PartialExecution {
     /// Sets `out` to the graph, in an order in which every thread's events follow its creation.
-    pub fn graph<S: Source>(&self, source: &S, sets: &mut DependencySets, out: &mut Graph) {
+    pub fn graph<S: Source>(&self, source: &S, sets: &mut KnownReads, out: &mut Graph) {
         out.reset();
         let mut ids: Vec<Vec<EventId>> = vec![Vec::new(); self.threads.len()];
         let mut next = vec![0; self.threads.len()];

@@ -41,24 +41,19 @@ impl Slot {
     }
 
     pub fn is_read(&self) -> bool {
-        matches!(self.label.action, Action::Read { .. })
+        self.label.action.is_read()
     }
 
-    /// Whether this is a read whose value can affect what its thread does.
     pub fn matters(&self) -> bool {
-        matches!(self.label.action, Action::Read { ignored: false, .. })
+        self.label.action.matters()
     }
 
     pub fn is_write(&self) -> bool {
-        matches!(self.label.action, Action::Write { .. })
+        self.label.action.is_write()
     }
 
     pub fn is_rmw(&self) -> bool {
-        use Action::{Read, Write};
-        matches!(
-            self.label.action,
-            Read { rmw: true, .. } | Write { rmw: true, .. }
-        )
+        self.label.action.is_rmw()
     }
 }
 
@@ -88,7 +83,7 @@ pub struct PartialExecution {
     pub locations: Vec<WrittenLocation>,
     /// Counts the additions to the graph.
     pub time: u32,
-    /// The graph without what was added last is known to be consistent, and that changes nothing.
+    /// The graph is known to be consistent.
     pub consistent: bool,
     generation: u32,
 }
@@ -433,7 +428,7 @@ impl PartialExecution {
     }
 }
 
-/// What a thread is told when it passes an event.
+/// How a thread's state changes when it passes an event.
 fn transition(slot: &Slot) -> Transition {
     match slot.label.action {
         Action::Read {

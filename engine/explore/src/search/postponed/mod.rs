@@ -1,4 +1,5 @@
-//! The search for models in which loads may wait for later stores.
+//! The search that postpones reads: for models in which loads may wait for later stores, and for
+//! programs in which several threads behave alike.
 
 mod coherence;
 mod drawing;

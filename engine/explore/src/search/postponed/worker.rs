@@ -22,6 +22,9 @@
 //! is postponed, as others are, where its thread has a store to the location that waits for its value:
 //! IMM does not order the read, and what follows it, after the reads that the value depends on.
 //!
+//! Under a model in which po | rf has no cycle, a thread does not continue past a read that is
+//! postponed: everything after it needs it. Then nothing is asked of dependencies.
+//!
 //! Each execution is found: a linear order of its events in which each follows what it needs, and
 //! the write that it reads from, exists, and the choices along the way that lead to it are in it.
 //! Each is found once: whether a read gets one of the writes in the graph, or which, is what two
@@ -37,7 +40,7 @@ use crate::search::conclusion::conclude;
 use crate::search::execution::EndedExecution;
 use crate::search::findings::Findings;
 use crate::search::halt::Halt;
-use crate::search::postponed::drawing::DependencySets;
+use crate::search::postponed::drawing::KnownReads;
 use crate::search::postponed::execution::{acquires, PartialExecution, Place, Slot};
 use crate::search::queue::{BranchQueue, SearchWorker, WaitingBranch, LOOKS};
 use crate::search::thread_states::{ThreadStates, Transition};
@@ -59,7 +62,7 @@ pub struct PostponingWorker<'s, S: Source, F> {
     branching: Branching<PartialExecution>,
     found: Findings,
     states: ThreadStates<S::Thread>,
-    sets: DependencySets,
+    sets: KnownReads,
     graph: Graph,
     /// Steps since the last look at the clock.
     steps: u32,
@@ -78,7 +81,7 @@ where
             branching: Branching::new(queue.bound()),
             found: Findings::default(),
             states: ThreadStates::new(),
-            sets: DependencySets::default(),
+            sets: KnownReads::default(),
             graph: Graph::new(),
             steps: 0,
         }
