@@ -4,20 +4,23 @@ use crate::models::{model, options};
 use crate::naive::{canonical, Canonical, Event};
 use crate::random::Program;
 use cat::Model;
-use explore::{explore_each, ExecutionEnd, Options, Search, ThreadId};
+use explore::{explore_each, ExecutionEnd, FaultKind, Options, Search, ThreadId};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 type Found = Vec<(Canonical, ExecutionEnd)>;
+type Kinds = BTreeSet<FaultKind>;
 
-/// The executions that are found, and how many they stand for.
-fn found(program: &Program, model: &Model, options: &Options) -> (Found, u64) {
+/// The executions that are found, how many they stand for, and what they violate.
+fn found(program: &Program, model: &Model, options: &Options) -> (Found, u64, Kinds) {
     let found = Mutex::new(Vec::new());
     let result = explore_each(program, model, options, |execution, end| {
         found.lock().unwrap().push((canonical(execution), end));
     });
     let result = result.unwrap_or_else(|error| panic!("{error}"));
-    (found.into_inner().unwrap(), result.counts.represented)
+    let kinds = result.violations.iter().map(|seen| seen.fault.kind);
+    let found = found.into_inner().unwrap();
+    (found, result.counts.represented, kinds.collect())
 }
 
 fn by(search: Search, symmetry: bool) -> Options {
@@ -80,8 +83,8 @@ fn least(program: &Program, execution: &Canonical) -> Canonical {
 }
 
 fn compare(name: &str, model: &Model, seed: u64, program: &Program) -> (usize, usize) {
-    let (all, _) = found(program, model, &by(Search::Postpones, false));
-    let (some, represented) = found(program, model, &by(Search::Postpones, true));
+    let (all, _, kinds) = found(program, model, &by(Search::Postpones, false));
+    let (some, represented, seen_kinds) = found(program, model, &by(Search::Postpones, true));
     let orbits = |found: &Found| -> BTreeSet<(Canonical, ExecutionEnd)> {
         let least = |(execution, end): &(Canonical, _)| (least(program, execution), *end);
         found.iter().map(least).collect()
@@ -109,13 +112,20 @@ fn compare(name: &str, model: &Model, seed: u64, program: &Program) -> (usize, u
         found.sort();
         found
     };
-    let (revisiting, _) = found(program, model, &by(Search::Revisits, false));
+    let (revisiting, _, expected_kinds) = found(program, model, &by(Search::Revisits, false));
     let all_count = all.len();
     assert_eq!(
         complete(all),
         complete(revisiting),
         "program {seed} under {name}: {program:#?}"
     );
+    let all_kinds = [kinds, seen_kinds];
+    for kinds in all_kinds {
+        assert_eq!(
+            kinds, expected_kinds,
+            "program {seed} under {name}: {program:#?}"
+        );
+    }
     (all_count, some.len())
 }
 
@@ -142,4 +152,21 @@ fn of_executions_in_which_twins_are_exchanged_one_is_found() {
 #[ignore = "takes minutes: cargo test --release -p explore -- --ignored"]
 fn of_executions_of_a_hundred_thousand_programs_one_of_each_exchange_is_found() {
     compare_each(0..100_000);
+}
+
+#[test]
+fn a_thread_waits_forever_for_what_was_overwritten_while_others_read() {
+    use crate::random::Do::{Await, Create, Load, Store, StoreNext};
+    use program::ir::Order::{Na, Rlx};
+    let counts = vec![Load(1, Rlx), StoreNext(1, Na)];
+    let started = vec![Create(1), Create(2), Create(3), Create(4), Store(1, 1, Rlx)];
+    let threads = vec![
+        started,
+        vec![Await(1, 2, Rlx)],
+        counts.clone(),
+        counts.clone(),
+        counts,
+    ];
+    let program = Program { threads };
+    compare("sc", &model("sc"), 0, &program);
 }

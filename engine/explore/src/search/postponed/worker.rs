@@ -334,8 +334,9 @@ where
     fn read(&mut self, execution: &mut PartialExecution, read: Place) -> Result<bool, Halt> {
         let mut sources = Vec::new();
         let may_wait = self.may_be_written(execution, read);
-        if may_wait {
-            sources.push(ReadSource::Later);
+        match may_wait {
+            true => sources.push(ReadSource::Later),
+            false => self.wait_forever(execution, read)?,
         }
         let found = self.sources(execution, read).into_iter();
         sources.extend(found.filter(|source| match source {
@@ -360,6 +361,28 @@ where
                 Some(read)
             },
         )
+    }
+
+    /// Explores what follows if a thread that waits, and may read a newer write, goes on waiting: it
+    /// reads the last write, for which it has waited already.
+    fn wait_forever(&mut self, execution: &mut PartialExecution, read: Place) -> Result<(), Halt> {
+        let slot = execution.slot(read);
+        let order = &execution.locations[slot.location].order;
+        let added = order.last().map_or(0, |last| execution.slot(*last).added);
+        let waited = slot.waits_since.is_some_and(|since| added <= since);
+        if !waited || !self.positions(execution, read).contains(&order.len()) {
+            return Ok(());
+        }
+        let last = order.last().copied();
+        let source = self.queue.source;
+        let mut waiting = execution.clone();
+        waiting.add_read(read, last);
+        let same = waiting.proceed(source, &mut self.states, read);
+        if same && waiting.waits(&self.states, read) && self.stays_consistent(&mut waiting, read)? {
+            self.branch(waiting)?;
+            execution.stand(source, &mut self.states)?;
+        }
+        Ok(())
     }
 
     /// Extends an execution in each of these ways, and explores what follows except for the last
