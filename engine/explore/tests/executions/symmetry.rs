@@ -51,12 +51,16 @@ fn permutations(of: &[ThreadId]) -> Vec<Vec<ThreadId>> {
 /// The least of the executions in which threads that behave alike are exchanged.
 fn least(program: &Program, execution: &Canonical) -> Canonical {
     let codes = &program.threads;
-    let twins = |code: &Vec<_>| {
-        (1..codes.len())
-            .filter(|k| &codes[*k] == code)
-            .collect::<Vec<_>>()
+    // threads of the same code that are created one directly after the other
+    let run = |first: usize| {
+        let same = (first..codes.len()).take_while(|thread| codes[*thread] == codes[first]);
+        same.collect::<Vec<ThreadId>>()
     };
-    let class = codes[1..].iter().map(twins).max_by_key(Vec::len).unwrap();
+    let class = (1..codes.len())
+        .rev()
+        .map(run)
+        .max_by_key(Vec::len)
+        .unwrap();
     let exchanged = permutations(&class).into_iter().map(|order| {
         let to = |thread: ThreadId| match class.iter().position(|twin| *twin == thread) {
             Some(number) => order[number],
