@@ -24,7 +24,6 @@ from weakspot.harness.checkers.explorer import Done, Explorer
 from weakspot.harness.corpus.material import ScenarioProgram
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.machines import Machine
-from weakspot.harness.machines.local import cores
 from weakspot.harness.runners import Runner
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.codegen import Codes
@@ -34,6 +33,7 @@ from weakspot.harness.values.program_run import ProgramRun
 from weakspot.harness.values.record import digest
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system.deadline import NEVER, Deadline
+from weakspot.system.processors import cores
 
 if TYPE_CHECKING:
     from weakspot.generators.source.program import Program

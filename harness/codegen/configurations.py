@@ -16,9 +16,9 @@ import msgspec
 from weakspot.errors import BadInput, MissingTool
 from weakspot.generators.binary.isa import ISAS
 from weakspot.generators.emit.isa import Target, target
-from weakspot.harness.machines.local import cores
 from weakspot.system import compilers, process, tools
 from weakspot.system.compilers import FAMILIES, Compiler, Platform
+from weakspot.system.processors import cores
 
 SECONDS = 120.0
 """How long a compiler may take for the threads of all tests."""

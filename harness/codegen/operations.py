@@ -29,9 +29,9 @@ from weakspot.generators.litmus import Test
 from weakspot.generators.source.program import Program
 from weakspot.harness.codegen import gdbstub
 from weakspot.harness.codegen.configurations import SECONDS, Configuration, failure
-from weakspot.harness.machines.local import cores
 from weakspot.harness.machines.qemu import emulator
 from weakspot.system import process, tools
+from weakspot.system.processors import cores
 
 _ORDERS = 4
 """The number of orders in which the threads run: each where it is created, and starting from each

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import platform
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -15,6 +14,7 @@ from weakspot.errors import Unsupported
 from weakspot.generators.binary.isa import ISAS
 from weakspot.harness.machines import Machine, Session
 from weakspot.system import process, tools
+from weakspot.system.processors import cores
 
 _NAMES = {"amd64": "x86_64", "arm64": "aarch64"}  # as macOS and the BSDs call them
 
@@ -35,13 +35,6 @@ def machine() -> Machine:
             advice="known are " + ", ".join(ISAS.names()),
         )
     return Machine(name="local", arch=here, cores=cores(), litmus7=("-carch", isa.dialect))
-
-
-def cores() -> int:
-    """How many logical processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class Here(msgspec.Struct, frozen=True):

@@ -15,6 +15,7 @@ import msgspec
 from weakspot.generators.binary.isa import ISAS
 from weakspot.harness.machines import Machine, Session, local
 from weakspot.system.compilers import FAMILIES
+from weakspot.system.processors import cores
 from weakspot.system.tools import Program, Requirement
 
 
@@ -59,7 +60,7 @@ class Qemu(msgspec.Struct, frozen=True):
         return Machine(
             name=f"{self.name}:{rest}",
             arch=rest,
-            cores=local.cores(),
+            cores=cores(),
             emulated=True,
             emulator=emulator(rest),
             kind=self.name,

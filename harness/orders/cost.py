@@ -26,7 +26,6 @@ from weakspot.errors import Unsupported
 from weakspot.generators.source.program import Program
 from weakspot.harness import machines
 from weakspot.harness.machines import Machine, Session
-from weakspot.harness.machines.local import cores
 from weakspot.harness.orders.comparisons import FEWEST, Comparison, Timing, next_of
 from weakspot.harness.orders.rewrite import marked, rewrite
 from weakspot.harness.runners import TOO_LATE, programs, whole_programs
@@ -37,6 +36,7 @@ from weakspot.harness.values.annotations import Annotation, annotate
 from weakspot.harness.values.strength import allowed, fenced
 from weakspot.system import process
 from weakspot.system.deadline import NEVER, Deadline, ending
+from weakspot.system.processors import cores
 
 _MODES: dict[str, Setting] = {"alone": {"alone": 1}, "together": {"caller": 1}}
 _SLICES = {"alone": 0.002, "together": 0.005}  # seconds: about what starting a program takes

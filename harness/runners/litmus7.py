@@ -27,7 +27,6 @@ from weakspot.generators.binary.isa import ISAS
 from weakspot.generators.litmus import Test
 from weakspot.harness import machines
 from weakspot.harness.machines import Lost, Machine, Session, compilers
-from weakspot.harness.machines.local import cores
 from weakspot.harness.runners import TOO_LATE, not_run, share
 from weakspot.harness.runners.programs import COMPILING
 from weakspot.harness.values.herdlog import parse_histograms
@@ -35,6 +34,7 @@ from weakspot.harness.values.histogram import Count, Histogram
 from weakspot.system import process, tools
 from weakspot.system.deadline import NEVER, Deadline
 from weakspot.system.herdtools import LITMUS7
+from weakspot.system.processors import cores
 from weakspot.system.tools import Program, Requirement
 
 MAKE = Program(

@@ -36,7 +36,6 @@ from weakspot.harness import machines
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.corpus import models
 from weakspot.harness.machines import Lost, Machine, Session, compilers
-from weakspot.harness.machines.local import cores
 from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners import TOO_LATE, not_run, share
 from weakspot.harness.runners.programs import (
@@ -56,6 +55,7 @@ from weakspot.harness.values.state import state_text, within
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system import cache, process, tools
 from weakspot.system.deadline import NEVER, Deadline, ending
+from weakspot.system.processors import cores
 from weakspot.system.tools import Requirement
 
 _PATIENCE = 20  # slices without a count that are tolerated: other programs use the processors

@@ -360,7 +360,9 @@ def _same(verdict: Verdict) -> object:
 
 def test_a_log_is_the_one_herd7_prints(tmp_path: Path, need: Callable[[str], Tool]) -> None:
     herd7, mcompare7 = need("herd7"), need("mcompare7")
-    tests = sorted((read_test(path) for path in GOLDEN[:60]), key=lambda test: test.name)
+    # tests of two structures may have the same name
+    by_name = {test.name: test for test in map(read_test, GOLDEN[:60])}
+    tests = [by_name[name] for name in sorted(by_name)]
     for test in tests:
         (tmp_path / f"{test.name}.litmus").write_text(test.text)
     paths = [f"{test.name}.litmus" for test in tests]

@@ -20,6 +20,7 @@ from weakspot.harness.values.herdlog import format_histogram, parse_histograms
 from weakspot.harness.values.histogram import Histogram
 from weakspot.system import tools
 from weakspot.system.compilers import gcc
+from weakspot.system.processors import cores
 from weakspot.system.tools import Tool
 
 Need = Callable[[str], Tool]
@@ -44,7 +45,7 @@ def here(need: Need) -> Machine:
 @pytest.mark.alone
 def test_store_buffering_is_seen_here_and_with_fences_is_not(here: Machine) -> None:
     """Each processor has a store buffer; two are needed to see it."""
-    if local.cores() < 2:
+    if cores() < 2:
         pytest.skip("one processor shows no store buffering")
     tests = [sb("SB"), sb("SB+mfences", FENCE), sb("SB+scs", order="seq_cst")]
     histograms = ran(tests, here, seconds=2.0)
@@ -110,7 +111,7 @@ def test_a_test_that_never_ends_is_killed(here: Machine) -> None:
 
 
 def test_more_threads_than_processors_run_too(here: Machine) -> None:
-    histogram = ran([adders(local.cores() + 2)], here, seconds=0.5)["many"]
+    histogram = ran([adders(cores() + 2)], here, seconds=0.5)["many"]
     assert histogram.iterations > 0
     assert "-barrier pthread" in histogram.parameters["options"]
 

@@ -33,6 +33,7 @@ from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.record import Plan
 from weakspot.system import tools
 from weakspot.system.deadline import Deadline
+from weakspot.system.processors import cores
 from weakspot.system.tools import Program, Tool
 
 Need = Callable[[str], Tool]
@@ -82,7 +83,7 @@ def test_a_host_of_the_users_ssh_configuration_is_a_machine(sshd: Sshd, need: Ne
     need("gcc")
     machine = machines.resolve(f"ssh:{HOST}")
     assert (machine.name, machine.arch) == (f"ssh:{HOST}", local.arch())
-    assert machine.cores == local.cores()
+    assert machine.cores == cores()
     assert not machine.emulated
     histograms = ran(Native(), machine)
     for histogram in histograms.values():
@@ -311,7 +312,7 @@ def test_a_profile_contains_what_can_be_read() -> None:
     known = profile(machine)
     assert known.arch == machine.arch
     assert known.kernel
-    assert known.cores == local.cores()
+    assert known.cores == cores()
     assert known.memory is None or known.memory > 1 << 28
     assert known.emulator is None
     assert known.caches is None or any(each.startswith("L1 Data ") for each in known.caches)

@@ -32,6 +32,7 @@ from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.state import within
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system import tools
+from weakspot.system.processors import cores
 
 x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="needs x86-64")
 
@@ -80,7 +81,7 @@ def planted(*faults: tuple[str, str]) -> Native:
 
 @pytest.mark.alone
 def test_store_buffering_is_seen_here_and_with_fences_is_not(here: Machine) -> None:
-    if local.cores() < 2:
+    if cores() < 2:
         pytest.skip("one processor shows no store buffering")
     tests = [sb(), sb("SB+fences", FENCE), sb("SB+scs", order="seq_cst")]
     histograms = tried(tests, here, lambda found: found["SB"].target > 0)
@@ -133,7 +134,7 @@ def program_of(test: Test, machine: Machine, folder: Path) -> Program:
 
 def compile_together(tests: Iterable[Test], machine: Machine, folder: Path) -> None:
     """On all processors, ahead of their use."""
-    with ThreadPoolExecutor(local.cores()) as pool:
+    with ThreadPoolExecutor(cores()) as pool:
         list(pool.map(lambda test: program_of(test, machine, folder), tests))
 
 
@@ -186,7 +187,7 @@ def test_an_outcome_that_x86_allows_is_seen_perpetually(
 ) -> None:
     assert allowed([test], "sc")[test.name].observation == "Never"
     assert allowed([test], "tso")[test.name].observation == "Sometimes"
-    if local.cores() < (needed := 3 if test.name in AT_ONCE else 2):
+    if cores() < (needed := 3 if test.name in AT_ONCE else 2):
         pytest.skip(f"{needed} threads have to run within the time that a store is buffered")
     assert any(seen(test, here, tmp_path, "perpetual", here.cores) for _ in range(20))
 
@@ -197,7 +198,7 @@ def test_an_outcome_that_x86_allows_is_seen_perpetually(
 def test_three_threads_show_on_two_processors_what_x86_allows(
     here: Machine, tmp_path: Path, test: Test
 ) -> None:
-    if local.cores() < 2:
+    if cores() < 2:
         pytest.skip("one processor shows no store buffering")
     assert any(seen(test, here, tmp_path, "alone", 2) for _ in range(20))
 
@@ -321,7 +322,7 @@ def test_a_program_that_hangs_is_killed(here: Machine) -> None:
 
 @pytest.mark.alone
 def test_more_threads_than_processors_run_too_and_are_reported(here: Machine) -> None:
-    threads = local.cores() + 2
+    threads = cores() + 2
     histogram = ran([adders(threads)], here, 0.5)["many"]
     assert histogram.iterations > 0
     assert 0 < histogram.target < histogram.iterations
@@ -361,7 +362,7 @@ FAULTS = {
 @pytest.mark.alone
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_lying_runner_is_detected_by_its_control_test(here: Machine, fault: str) -> None:
-    if local.cores() < 2:
+    if cores() < 2:
         pytest.skip("one processor interleaves threads anyhow")
     runner = planted(*FAULTS[fault])
     histogram = ran([sb("SB+scs", order="seq_cst")], here, 0.3, runner)["SB+scs"]
@@ -463,7 +464,7 @@ def test_while_nothing_is_seen_all_settings_take_turns() -> None:
 
 @pytest.mark.alone
 def test_the_best_setting_is_remembered_for_the_machine(here: Machine, cache: Path) -> None:
-    if local.cores() < 2:
+    if cores() < 2:
         pytest.skip("one processor shows no store buffering")
     histogram = tried([sb()], here, lambda found: found["SB"].target > 0)["SB"]
     (remembered,) = Memory(profile(here)).best.values()

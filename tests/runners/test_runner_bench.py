@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from weakspot.harness.machines.local import cores
+from weakspot.system.processors import cores
 from weakspot.system.tools import Tool
 
 pytestmark = pytest.mark.alone

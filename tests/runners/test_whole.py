@@ -15,15 +15,16 @@ from weakspot.generators.emit.whole import Frame, frame, named
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.program import read_program
 from weakspot.harness.corpus import structures
-from weakspot.harness.machines import Machine, compilers, local
+from weakspot.harness.machines import Machine, compilers
 from weakspot.harness.runners import whole_programs
 from weakspot.harness.runners.tuning import WHOLE
 from weakspot.harness.values.histogram import Count
 from weakspot.harness.values.program_run import ProgramRun
+from weakspot.system.processors import cores
 from weakspot.system.tools import find
 
 tso = pytest.mark.skipif(
-    platform.machine() != "x86_64" or local.cores() < 2, reason="needs two x86-64 processors"
+    platform.machine() != "x86_64" or cores() < 2, reason="needs two x86-64 processors"
 )
 
 

@@ -11,15 +11,16 @@ import pytest
 
 from weakspot.generators.emit.whole import in_source
 from weakspot.generators.source.program import read_program
-from weakspot.harness.machines import Machine, compilers, local
+from weakspot.harness.machines import Machine, compilers
 from weakspot.harness.orders.cost import Costing
 from weakspot.harness.runners import whole_programs
 from weakspot.harness.runners.whole_programs import Times
 from weakspot.harness.values.program_run import ProgramRun
+from weakspot.system.processors import cores
 from weakspot.system.tools import Program, Tool, find
 
 tso = pytest.mark.skipif(
-    platform.machine() != "x86_64" or local.cores() < 2, reason="needs two x86-64 processors"
+    platform.machine() != "x86_64" or cores() < 2, reason="needs two x86-64 processors"
 )
 
 DEKKER = """\

@@ -150,6 +150,11 @@ impl ConsistencyChecker {
         Ok(forbidden)
     }
 
+    /// Whether the model flags some graphs: undefined behaviour, races.
+    pub fn may_flag(&self) -> bool {
+        self.flags
+    }
+
     /// What the model flags; none if the graph is inconsistent. `known_consistent`: the graph is
     /// known to be consistent.
     pub fn flags(

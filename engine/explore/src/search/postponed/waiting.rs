@@ -2,18 +2,22 @@
 //!
 //! Such a thread has read that something has not happened. The search leaves that read out, and the
 //! thread waits for a write that it may read instead; if none comes, it reads the last one, as it
-//! would forever.
+//! would forever. But the read may take part in a race that what is read later does not show: under
+//! a model that flags races, only reads of locks are left out, whose accesses race with none.
 
 use crate::search::postponed::execution::{PartialExecution, Place};
 use crate::search::thread_states::ThreadStates;
-use crate::source::{Initial, Next, Source};
+use crate::source::{Initial, Next, Source, Wait};
 
 impl PartialExecution {
-    /// Whether a thread waits because of what this read has read.
-    pub fn waits<T: Clone>(&self, states: &ThreadStates<T>, read: Place) -> bool {
+    /// Whether a thread waits because of what this read has read, for a lock if `locks`.
+    pub fn waits<T: Clone>(&self, states: &ThreadStates<T>, read: Place, locks: bool) -> bool {
         let Some(Next::Blocked { wait, .. }) = self.next(states, read.thread) else {
             return false;
         };
+        if locks && *wait != Wait::Lock {
+            return false;
+        }
         let slots = &self.threads[read.thread].slots[read.index..];
         let since = slots.iter().filter(|slot| slot.matters()).count();
         let (_, reads) = wait.awaited().unwrap_or_default();
@@ -33,11 +37,12 @@ impl PartialExecution {
     }
 
     /// Lets the reads that wait for a write read the last one. Returns how many these are; none if
-    /// some thread does not wait then, or another event is not in the graph.
+    /// some thread does not wait then, for a lock if `locks`, or another event is not in the graph.
     pub fn resolve_waits<S: Source>(
         &mut self,
         source: &S,
         states: &mut ThreadStates<S::Thread>,
+        locks: bool,
     ) -> Option<usize> {
         let mut count = 0;
         loop {
@@ -52,7 +57,7 @@ impl PartialExecution {
             let location = self.slot(at).location;
             let last = self.locations[location].order.last().copied();
             self.add_read(at, last);
-            if !self.proceed(source, states, at) || !self.waits(states, at) {
+            if !self.proceed(source, states, at) || !self.waits(states, at, locks) {
                 return None;
             }
             count += 1;

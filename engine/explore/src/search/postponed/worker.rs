@@ -143,7 +143,11 @@ where
                 continue;
             }
             let Some(read) = self.next_read(&execution) else {
-                let resolved = match execution.resolve_waits(source, &mut self.states) {
+                let resolved = match execution.resolve_waits(
+                    source,
+                    &mut self.states,
+                    self.checker.may_flag(),
+                ) {
                     None => false,
                     Some(0) => true,
                     Some(_) => self.may_be_consistent(&mut execution)?,
@@ -378,7 +382,10 @@ where
         let mut waiting = execution.clone();
         waiting.add_read(read, last);
         let same = waiting.proceed(source, &mut self.states, read);
-        if same && waiting.waits(&self.states, read) && self.stays_consistent(&mut waiting, read)? {
+        if same
+            && waiting.waits(&self.states, read, self.checker.may_flag())
+            && self.stays_consistent(&mut waiting, read)?
+        {
             self.branch(waiting)?;
             execution.stand(source, &mut self.states)?;
         }
@@ -409,7 +416,7 @@ where
                 let kept = extended.proceed(source, &mut self.states, added);
                 let stale = self.checker.extensible && !extended.reads_last(added);
                 let waits = (may_wait || stale)
-                    && extended.waits(&self.states, added)
+                    && extended.waits(&self.states, added, self.checker.may_flag())
                     && !extended.may_be_freed(source, &mut self.states, added);
                 if !kept || waits || !self.stays_consistent(&mut extended, added)? {
                     continue;
