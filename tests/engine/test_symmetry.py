@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from explored_programs import MODELS as MODELS_FOLDER
 from explored_programs import explored, kinds, program
 
 if TYPE_CHECKING:
-    from weakspot._engine import ExplorationDict
+    from weakspot._engine import Acyclic, ExplorationDict
 
 MODELS = ("sc", "tso", "rc11", "rc20")
 
@@ -121,3 +122,21 @@ def test_what_ends_in_equal_results_is_exchanged(tmp_path: Path) -> None:
     )
     found = explored(program(tmp_path, text), "rc20")
     assert (found["complete"], found["represented"]) == (1, 6)
+
+
+@pytest.mark.parametrize(("model", "acyclic"), [("rc20", "program order"), ("imm", "dependencies")])
+def test_a_handle_that_threads_read_tells_them_apart(
+    tmp_path: Path, model: str, acyclic: Acyclic
+) -> None:
+    text = """
+    pthread_t t[3];
+    atomic_int x;
+    void *run(void *p) { if (t[0]) atomic_fetch_add(&x, 1); return 0; }
+    int main(void) {
+        for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, run, 0);
+        for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+    }
+    """
+    path = str(MODELS_FOLDER / f"{model}.cat")
+    found = program(tmp_path, text).explore(path, folders=[str(MODELS_FOLDER)], acyclic=acyclic)
+    assert (found["complete"], found["represented"]) == (6, 6)

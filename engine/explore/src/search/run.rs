@@ -131,8 +131,9 @@ fn search<S: Source>(source: &S, model: &CheckedModel, options: &Options) -> Sea
     }
 }
 
-/// How many threads have to behave alike for the search that makes use of it to be the faster one
-/// where the other could be used (scripts/bench/explore).
+/// How many threads have to behave alike for the search that makes use of it. For each execution it
+/// takes 2 to 20 times as long as the other (programs of scripts/bench/explore), and two threads that
+/// behave alike save half of the executions at most.
 const ALIKE: usize = 3;
 
 /// How many of a program's threads behave alike, as far as its first execution shows.

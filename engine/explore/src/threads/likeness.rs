@@ -24,6 +24,8 @@ struct Known {
     alike: FxHashSet<FuncId>,
     /// Functions whose threads do not.
     different: FxHashSet<FuncId>,
+    /// Threads that something told apart before they were started.
+    early: FxHashSet<ThreadId>,
 }
 
 impl Likeness {
@@ -50,10 +52,13 @@ impl Likeness {
         same.all(|(other, _)| joined >> other & 1 == 1)
     }
 
-    /// Takes the threads that start with a function to behave alike, unless it is known that they do
-    /// not. Returns whether it does.
-    pub fn take_alike(&self, start: FuncId) -> bool {
+    /// Takes two threads that start with a function to behave alike, as all that do, unless it is
+    /// known that they do not. Returns whether it does.
+    pub fn take_alike(&self, start: FuncId, threads: [ThreadId; 2]) -> bool {
         let mut known = self.known();
+        if threads.iter().any(|thread| known.early.contains(thread)) {
+            known.different.insert(start);
+        }
         let alike = !known.different.contains(&start);
         if alike {
             known.alike.insert(start);
@@ -61,10 +66,14 @@ impl Likeness {
         alike
     }
 
-    /// Records that something tells the threads of a function apart. Returns whether they were taken
-    /// to behave alike.
-    pub fn tell_apart(&self, start: FuncId) -> bool {
+    /// Records that something tells a thread apart from others that start with the same function.
+    /// Returns whether they were taken to behave alike.
+    pub fn tell_apart(&self, thread: ThreadId) -> bool {
         let mut known = self.known();
+        let Some(start) = known.starts.get(&thread).copied() else {
+            known.early.insert(thread);
+            return false;
+        };
         known.different.insert(start);
         known.alike.remove(&start)
     }

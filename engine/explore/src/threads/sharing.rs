@@ -127,8 +127,7 @@ impl LearnedSharing {
     /// Something tells the threads apart that start with the same function as this one. Fails if they
     /// were taken to behave alike.
     pub fn tell_apart(&self, thread: ThreadId) -> Result<(), SharingChanged> {
-        let start = self.likeness.start(thread);
-        match start.is_some_and(|start| self.likeness.tell_apart(start)) {
+        match self.likeness.tell_apart(thread) {
             true => {
                 self.changed.store(true, Relaxed);
                 Err(SharingChanged)

@@ -479,7 +479,8 @@ impl Source for ProgramSource<'_> {
         };
         match (started(one.0), started(other.0)) {
             (Some(start), Some(same)) if start == same => {
-                !self.numbers_threads && self.sharing.likeness.take_alike(start.0)
+                let threads = [one.1, other.1];
+                !self.numbers_threads && self.sharing.likeness.take_alike(start.0, threads)
             }
             _ => false,
         }

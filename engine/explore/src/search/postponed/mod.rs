@@ -1,6 +1,7 @@
 //! The search that postpones reads: for models in which loads may wait for later stores, and for
 //! programs in which several threads behave alike.
 
+mod alternatives;
 mod coherence;
 mod drawing;
 mod execution;

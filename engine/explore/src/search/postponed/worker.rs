@@ -41,15 +41,14 @@ use crate::search::execution::EndedExecution;
 use crate::search::findings::Findings;
 use crate::search::halt::Halt;
 use crate::search::postponed::drawing::KnownReads;
-use crate::search::postponed::execution::{acquires, PartialExecution, Place, Slot};
+use crate::search::postponed::execution::{acquires, PartialExecution, Place};
 use crate::search::queue::{BranchQueue, SearchWorker, WaitingBranch, LOOKS};
 use crate::search::thread_states::{ThreadStates, Transition};
 use crate::source::{Action, EventLabel, Next, Source, ThreadId, Wait};
-use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 /// What a read reads from.
-enum ReadSource {
+pub(super) enum ReadSource {
     Initial,
     Write(Place),
     /// A write that is added later.
@@ -57,12 +56,12 @@ enum ReadSource {
 }
 
 pub struct PostponingWorker<'s, S: Source, F> {
-    queue: &'s BranchQueue<'s, S, F, PartialExecution>,
-    checker: ConsistencyChecker,
+    pub(super) queue: &'s BranchQueue<'s, S, F, PartialExecution>,
+    pub(super) checker: ConsistencyChecker,
     branching: Branching<PartialExecution>,
     found: Findings,
-    states: ThreadStates<S::Thread>,
-    sets: KnownReads,
+    pub(super) states: ThreadStates<S::Thread>,
+    pub(super) sets: KnownReads,
     graph: Graph,
     /// Steps since the last look at the clock.
     steps: u32,
@@ -163,37 +162,6 @@ where
         }
     }
 
-    /// A write, or the creation of a thread, that is not in the graph although all that it needs is.
-    fn ready(&mut self, execution: &PartialExecution) -> Option<Place> {
-        // twins add their events one after the other
-        let ready = |at: &Place| {
-            let slot = execution.slot(*at);
-            match slot.label.action {
-                _ if !slot.is_open() => false,
-                Action::Create { .. } => execution.is_added_up_to(at.thread, at.index),
-                Action::Write { .. } => {
-                    let read = execution.read_of(*at);
-                    let read = read.is_some_and(|read| execution.is_shown(execution.slot(read)));
-                    (!slot.is_rmw() || read) && self.valued(execution, *at).is_some()
-                }
-                _ => false,
-            }
-        };
-        execution
-            .places()
-            .filter(ready)
-            .min_by_key(|at| (at.index, at.thread))
-    }
-
-    /// Since when the value of a write is known; none: it is not.
-    fn valued(&mut self, execution: &PartialExecution, write: Place) -> Option<u32> {
-        let slots = &execution.threads[write.thread].slots;
-        let data = slots[write.index].label.dependencies.data;
-        let reads = self.sets.reads(self.queue.source, data);
-        let mut added = reads.iter().map(|read| slots[*read as usize].added);
-        added.try_fold(0, |since, added| (added != 0).then_some(since.max(added)))
-    }
-
     /// Lets a thread perform its next event. Returns whether there was one.
     fn advance(&mut self, execution: &mut PartialExecution) -> Result<bool, Halt> {
         let between = |execution: &PartialExecution, thread: ThreadId| {
@@ -225,13 +193,6 @@ where
             }
         }
         Ok(false)
-    }
-
-    /// Whether a thread waits until its twins have decided what they read where it has.
-    fn lets_twins_decide(&mut self, execution: &PartialExecution, thread: ThreadId) -> bool {
-        let undecided: Vec<Place> = execution.undecided_twins(thread).collect();
-        let may_decide = |read: &Place| !self.sources(execution, *read).is_empty();
-        undecided.iter().any(may_decide)
     }
 
     /// Performs a thread's next event, unless it has to wait for others.
@@ -431,83 +392,6 @@ where
         Ok(found)
     }
 
-    /// The positions in coherence order that an event may have, as the number of writes before it.
-    fn positions(&self, execution: &PartialExecution, at: Place) -> Range<usize> {
-        match self.checker.coherent {
-            true => execution.coherent_positions(at),
-            false => 0..execution.locations[execution.slot(at).location].order.len() + 1,
-        }
-    }
-
-    /// What a read may read from: the writes in the graph, and the write of a read-modify-write of its
-    /// own thread whose read is not in it, but whose value is known.
-    fn sources(&mut self, execution: &PartialExecution, read: Place) -> Vec<ReadSource> {
-        let slot = execution.slot(read);
-        let order = &execution.locations[slot.location].order;
-        let later = |time: u32| slot.waits_since.map_or(true, |since| time > since);
-        let mut found = Vec::new();
-        let own = execution.own_write(read);
-        let own = own.filter(|own| execution.slot(*own).is_rmw());
-        let valued = own.and_then(|own| self.valued(execution, own));
-        for position in self.positions(execution, read) {
-            match position.checked_sub(1).map(|at| order[at]) {
-                None if slot.waits_since.is_none() => found.push(ReadSource::Initial),
-                None => {}
-                Some(write) => {
-                    let added = match Some(write) == own {
-                        true => valued.unwrap_or(0),
-                        false => execution.slot(write).added,
-                    };
-                    if later(added) {
-                        found.push(ReadSource::Write(write));
-                    }
-                }
-            }
-        }
-        let pending = own.filter(|own| execution.slot(*own).is_open());
-        if let (Some(own), Some(since)) = (pending, valued) {
-            if slot.waits_since.is_none() || since > 0 && later(since) {
-                found.push(ReadSource::Write(own));
-            }
-        }
-        found
-    }
-
-    /// Whether a write that the read may read from may still be added.
-    fn may_be_written(&self, execution: &PartialExecution, read: Place) -> bool {
-        let location = execution.slot(read).location;
-        let creates = |at: Place| {
-            let slot = execution.slot(at);
-            slot.is_open() && matches!(slot.label.action, Action::Create { .. })
-        };
-        execution.places().any(creates)
-            || (0..execution.threads.len()).any(|thread| {
-                let own = thread == read.thread && self.checker.coherent;
-                let slots = &execution.threads[thread].slots;
-                let slots = match own {
-                    true => &slots[..read.index],
-                    false => &slots[..],
-                };
-                let pending =
-                    |slot: &Slot| slot.is_open() && slot.is_write() && slot.location == location;
-                slots.iter().any(pending) || !own && execution.may_continue(&self.states, thread)
-            })
-    }
-
-    /// The read that gets its source next, if there is one that may: one that no later write can
-    /// change before others, and twins one after the other.
-    fn next_read(&mut self, execution: &PartialExecution) -> Option<Place> {
-        let open = |at: &Place| {
-            let slot = execution.slot(*at);
-            slot.is_open() && slot.is_read()
-        };
-        let mut reads: Vec<Place> = execution.places().filter(open).collect();
-        reads.sort_by_key(|at| (at.index, at.thread));
-        reads.retain(|at| !self.sources(execution, *at).is_empty());
-        let settled = |at: &&Place| !self.may_be_written(execution, **at);
-        reads.iter().find(settled).or(reads.first()).copied()
-    }
-
     /// As `may_be_consistent`, for a graph to which this event was added.
     fn stays_consistent(
         &mut self,
@@ -530,29 +414,6 @@ where
         execution.graph(self.queue.source, &mut self.sets, &mut self.graph);
         execution.consistent = self.checker.is_consistent(&self.graph)?;
         Ok(execution.consistent || !self.checker.fails_in_larger())
-    }
-
-    /// Whether the next event of some thread may be the write of a read-modify-write whose read is
-    /// in the graph.
-    fn is_between(&self, execution: &PartialExecution) -> bool {
-        (0..execution.threads.len()).any(|thread| {
-            let slots = &execution.threads[thread].slots;
-            let write = |slot: &Slot| slot.is_rmw() && slot.is_write();
-            let next = || match execution.next(&self.states, thread) {
-                Some(Next::Event(label)) => matches!(
-                    label.action,
-                    Action::Write { rmw: true, .. } | Action::Choose { .. }
-                ),
-                _ => false,
-            };
-            slots.iter().enumerate().any(|(index, slot)| {
-                let read = slot.added != 0 && slot.is_rmw() && slot.is_read();
-                read && match slots.get(index + 1) {
-                    None => next(),
-                    Some(slot) => write(slot) && slot.is_open(),
-                }
-            })
-        })
     }
 
     /// Explores all executions that extend this one, or hands it over to an idle worker.

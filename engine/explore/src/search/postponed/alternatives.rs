@@ -1,0 +1,157 @@
+//! What a partial execution may be extended by: events that can be added to the graph, what reads may
+//! read from, positions in coherence order.
+
+use std::ops::Range;
+
+use crate::exploration::ExecutionEnd;
+use crate::search::execution::EndedExecution;
+use crate::search::postponed::execution::{PartialExecution, Place, Slot};
+use crate::search::postponed::worker::{PostponingWorker, ReadSource};
+use crate::source::{Action, Next, Source, ThreadId};
+
+impl<'s, S: Source, F> PostponingWorker<'s, S, F>
+where
+    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
+{
+    /// A write, or the creation of a thread, that is not in the graph although all that it needs is.
+    pub(super) fn ready(&mut self, execution: &PartialExecution) -> Option<Place> {
+        // twins add their events one after the other
+        let ready = |at: &Place| {
+            let slot = execution.slot(*at);
+            match slot.label.action {
+                _ if !slot.is_open() => false,
+                Action::Create { .. } => execution.is_added_up_to(at.thread, at.index),
+                Action::Write { .. } => {
+                    let read = execution.read_of(*at);
+                    let read = read.is_some_and(|read| execution.is_shown(execution.slot(read)));
+                    (!slot.is_rmw() || read) && self.valued(execution, *at).is_some()
+                }
+                _ => false,
+            }
+        };
+        execution
+            .places()
+            .filter(ready)
+            .min_by_key(|at| (at.index, at.thread))
+    }
+
+    /// Since when the value of a write is known; none: it is not.
+    pub(super) fn valued(&mut self, execution: &PartialExecution, write: Place) -> Option<u32> {
+        let slots = &execution.threads[write.thread].slots;
+        let data = slots[write.index].label.dependencies.data;
+        let reads = self.sets.reads(self.queue.source, data);
+        let mut added = reads.iter().map(|read| slots[*read as usize].added);
+        added.try_fold(0, |since, added| (added != 0).then_some(since.max(added)))
+    }
+
+    /// Whether a thread waits until its twins have decided what they read where it has.
+    pub(super) fn lets_twins_decide(
+        &mut self,
+        execution: &PartialExecution,
+        thread: ThreadId,
+    ) -> bool {
+        let undecided: Vec<Place> = execution.undecided_twins(thread).collect();
+        let may_decide = |read: &Place| !self.sources(execution, *read).is_empty();
+        undecided.iter().any(may_decide)
+    }
+
+    /// The positions in coherence order that an event may have, as the number of writes before it.
+    pub(super) fn positions(&self, execution: &PartialExecution, at: Place) -> Range<usize> {
+        match self.checker.coherent {
+            true => execution.coherent_positions(at),
+            false => 0..execution.locations[execution.slot(at).location].order.len() + 1,
+        }
+    }
+
+    /// What a read may read from: the writes in the graph, and the write of a read-modify-write of its
+    /// own thread whose read is not in it, but whose value is known.
+    pub(super) fn sources(&mut self, execution: &PartialExecution, read: Place) -> Vec<ReadSource> {
+        let slot = execution.slot(read);
+        let order = &execution.locations[slot.location].order;
+        let later = |time: u32| slot.waits_since.map_or(true, |since| time > since);
+        let mut found = Vec::new();
+        let own = execution.own_write(read);
+        let own = own.filter(|own| execution.slot(*own).is_rmw());
+        let valued = own.and_then(|own| self.valued(execution, own));
+        for position in self.positions(execution, read) {
+            match position.checked_sub(1).map(|at| order[at]) {
+                None if slot.waits_since.is_none() => found.push(ReadSource::Initial),
+                None => {}
+                Some(write) => {
+                    let added = match Some(write) == own {
+                        true => valued.unwrap_or(0),
+                        false => execution.slot(write).added,
+                    };
+                    if later(added) {
+                        found.push(ReadSource::Write(write));
+                    }
+                }
+            }
+        }
+        let pending = own.filter(|own| execution.slot(*own).is_open());
+        if let (Some(own), Some(since)) = (pending, valued) {
+            if slot.waits_since.is_none() || since > 0 && later(since) {
+                found.push(ReadSource::Write(own));
+            }
+        }
+        found
+    }
+
+    /// Whether a write that the read may read from may still be added.
+    pub(super) fn may_be_written(&self, execution: &PartialExecution, read: Place) -> bool {
+        let location = execution.slot(read).location;
+        let creates = |at: Place| {
+            let slot = execution.slot(at);
+            slot.is_open() && matches!(slot.label.action, Action::Create { .. })
+        };
+        execution.places().any(creates)
+            || (0..execution.threads.len()).any(|thread| {
+                let own = thread == read.thread && self.checker.coherent;
+                let slots = &execution.threads[thread].slots;
+                let slots = match own {
+                    true => &slots[..read.index],
+                    false => &slots[..],
+                };
+                let pending =
+                    |slot: &Slot| slot.is_open() && slot.is_write() && slot.location == location;
+                slots.iter().any(pending) || !own && execution.may_continue(&self.states, thread)
+            })
+    }
+
+    /// The read that gets its source next, if there is one that may: one that no later write can
+    /// change before others, and twins one after the other.
+    pub(super) fn next_read(&mut self, execution: &PartialExecution) -> Option<Place> {
+        let open = |at: &Place| {
+            let slot = execution.slot(*at);
+            slot.is_open() && slot.is_read()
+        };
+        let mut reads: Vec<Place> = execution.places().filter(open).collect();
+        reads.sort_by_key(|at| (at.index, at.thread));
+        reads.retain(|at| !self.sources(execution, *at).is_empty());
+        let settled = |at: &&Place| !self.may_be_written(execution, **at);
+        reads.iter().find(settled).or(reads.first()).copied()
+    }
+
+    /// Whether the next event of some thread may be the write of a read-modify-write whose read is
+    /// in the graph.
+    pub(super) fn is_between(&self, execution: &PartialExecution) -> bool {
+        (0..execution.threads.len()).any(|thread| {
+            let slots = &execution.threads[thread].slots;
+            let write = |slot: &Slot| slot.is_rmw() && slot.is_write();
+            let next = || match execution.next(&self.states, thread) {
+                Some(Next::Event(label)) => matches!(
+                    label.action,
+                    Action::Write { rmw: true, .. } | Action::Choose { .. }
+                ),
+                _ => false,
+            };
+            slots.iter().enumerate().any(|(index, slot)| {
+                let read = slot.added != 0 && slot.is_rmw() && slot.is_read();
+                read && match slots.get(index + 1) {
+                    None => next(),
+                    Some(slot) => write(slot) && slot.is_open(),
+                }
+            })
+        })
+    }
+}
