@@ -18,3 +18,15 @@ def wait_until_busy(child: subprocess.Popen[str], seconds: float = 1.2) -> None:
         if (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") > seconds:
             return
         time.sleep(0.02)
+
+
+def wait_until_gone(group: int, seconds: float = 5.0) -> None:
+    """Until no process of the group is left. Processes that were killed take a moment to end."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+        assert time.monotonic() < deadline, f"processes of the group {group} still run"
+        time.sleep(0.02)
