@@ -4,6 +4,7 @@
 //! What either does with the alternatives that it meets is in [`branching`], random [`descents`]
 //! included.
 
+mod alike;
 mod branching;
 mod conclusion;
 mod descents;

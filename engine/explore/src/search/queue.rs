@@ -63,8 +63,6 @@ pub struct BranchQueue<'s, S: Source, F, B> {
     idle_workers: AtomicUsize,
     over: AtomicBool,
     draws: AtomicU64,
-    /// The most threads met so far that behave alike.
-    pub alike: AtomicUsize,
 }
 
 struct Branches<B> {
@@ -115,7 +113,6 @@ where
             idle_workers: AtomicUsize::new(0),
             over: AtomicBool::new(false),
             draws: AtomicU64::new(0),
-            alike: AtomicUsize::new(0),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Runs the workers of a search and merges their results, which do not depend on which worker
 //! explored which branch.
 
+use super::alike::alike;
 use super::descents::Leaves;
 use super::findings::Findings;
 use super::halt::Halt;
@@ -18,8 +19,7 @@ use crate::search::execution::EndedExecution;
 use crate::source::{FaultKind, Source};
 use cat::{CatError, Model};
 use program::ir::SiteId;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
+use std::sync::PoisonError;
 use std::time::Duration;
 
 /// The recursion is as deep as an execution has events, times the number of nested revisits; only
@@ -124,7 +124,7 @@ fn search<S: Source>(source: &S, model: &CheckedModel, options: &Options) -> Sea
     match options.search {
         _ if model.acyclic == Acyclic::Dependencies => Search::Postpones,
         Some(search) => search,
-        None if options.symmetry && alike(source, &model.checker, options) >= ALIKE => {
+        None if options.symmetry && alike(source, options.limits.events) >= ALIKE => {
             Search::Postpones
         }
         None => Search::Revisits,
@@ -135,19 +135,6 @@ fn search<S: Source>(source: &S, model: &CheckedModel, options: &Options) -> Sea
 /// takes 2 to 20 times as long as the other (programs of scripts/bench/explore), and two threads that
 /// behave alike save half of the executions at most.
 const ALIKE: usize = 3;
-
-/// How many of a program's threads behave alike, as far as its first execution shows.
-fn alike<S: Source>(source: &S, checker: &ConsistencyChecker, options: &Options) -> usize {
-    let mut first = options.clone();
-    first.workers = 1;
-    first.extent = Extent::All;
-    first.estimates_after = None;
-    first.limits.executions = 1;
-    first.limits.counted = Arc::default();
-    let queue = BranchQueue::new(source, checker.clone(), &first, |_, _| {});
-    run::<_, _, PostponingWorker<_, _>>(&queue);
-    queue.alike.load(Ordering::Relaxed)
-}
 
 /// Ends the search when its worker panics, so that the others do not wait for it.
 struct EndsOnPanic<'q, 's, S: Source, F, B>(&'q BranchQueue<'s, S, F, B>)

@@ -5,7 +5,7 @@
 //! with any model, which does not know the threads' numbers. The executions that are explored are
 //! the leaves of a tree whose nodes are decisions: what a read reads from, where in coherence order a
 //! write stands, which alternative is chosen. Of the executions that exchanges lead to, the one
-//! whose sequence of decisions is the least in lexicographic order is kept, with the decisions at a
+//! whose sequence of decisions is the least in lexicographic order is found, with the decisions at a
 //! node in the order of coherence, and a write that is added later as the last.
 //!
 //! A subtree is left out only where that shows it has no such execution. Let two threads be twins at
@@ -50,13 +50,6 @@ impl PartialExecution {
             _ => None,
         });
         like.unwrap_or(thread)
-    }
-
-    /// How many threads, this one included, behave like it.
-    pub fn alike(&self, thread: ThreadId) -> usize {
-        let class = self.threads[thread].class;
-        let same = |thread: &ThreadId| self.threads[*thread].class == class && self.exists(*thread);
-        (0..self.threads.len()).filter(same).count()
     }
 
     /// The events of other threads with smaller numbers that are in the graph, and that this event,

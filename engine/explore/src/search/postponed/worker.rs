@@ -45,7 +45,6 @@ use crate::search::postponed::execution::{acquires, PartialExecution, Place};
 use crate::search::queue::{BranchQueue, SearchWorker, WaitingBranch, LOOKS};
 use crate::search::thread_states::{ThreadStates, Transition};
 use crate::source::{Action, EventLabel, Next, Source, ThreadId, Wait};
-use std::sync::atomic::Ordering;
 
 /// What a read reads from.
 pub(super) enum ReadSource {
@@ -131,8 +130,6 @@ where
                     execution.add(at, 0);
                     let symmetric = self.queue.options.symmetry;
                     execution.create(source, &mut self.states, at, thread, symmetric);
-                    let alike = execution.alike(thread);
-                    self.queue.alike.fetch_max(alike, Ordering::Relaxed);
                 } else if !self.place(&mut execution, at)? {
                     return Ok(());
                 }
