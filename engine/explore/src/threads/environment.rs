@@ -129,7 +129,7 @@ impl<'a> ThreadEnvironment<'a> {
         if action.may_synchronise() {
             self.synchronised = self.events();
         }
-        self.tell_threads_apart(t, action)?;
+        self.distinguish_threads(t, action)?;
         match self.local.answers.get(now) {
             Some(value) => {
                 let new = now + 1 == self.local.answers.len();
@@ -150,9 +150,9 @@ impl<'a> ThreadEnvironment<'a> {
         }
     }
 
-    /// Records what tells threads apart that would behave alike: an event that carries the address of
+    /// Records what distinguishes threads that would behave alike: an event that carries the address of
     /// a thread's memory, a thread's number, or that only some of the threads happen before.
-    fn tell_threads_apart(&mut self, t: &Thread, action: Action) -> Result<(), Interruption> {
+    fn distinguish_threads(&mut self, t: &Thread, action: Action) -> Result<(), Interruption> {
         let (address, value) = match action {
             Action::Read { at, .. } => (at.address, 0),
             Action::Write { at, value, .. } => (at.address, value),
@@ -161,14 +161,14 @@ impl<'a> ThreadEnvironment<'a> {
         };
         for address in [address, value] {
             if Memory::names_thread(address) {
-                self.sharing.tell_apart(Memory::thread_of(address))?;
+                self.sharing.distinguish(Memory::thread_of(address))?;
             }
         }
         if let Some(thread) = thread_of_handle(value) {
-            self.sharing.tell_apart(thread)?;
+            self.sharing.distinguish(thread)?;
         }
         if matches!(action, Action::Create { .. }) {
-            self.sharing.tell_apart(t.id)?;
+            self.sharing.distinguish(t.id)?;
         }
         if !matches!(action, Action::Join { .. }) {
             for (thread, _) in std::mem::take(&mut self.local.joining) {
@@ -177,7 +177,7 @@ impl<'a> ThreadEnvironment<'a> {
                     .likeness
                     .are_all_joined(thread, self.local.joined)
                 {
-                    self.sharing.tell_apart(thread)?;
+                    self.sharing.distinguish(thread)?;
                 }
             }
         }

@@ -29,7 +29,7 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
     }
 
     fn computes_with_thread(&mut self, t: &Thread) -> Result<(), Interruption> {
-        Ok(self.sharing.tell_apart(t.id)?)
+        Ok(self.sharing.distinguish(t.id)?)
     }
 
     fn now(&self, _: &Thread) -> u32 {

@@ -1,9 +1,9 @@
 //! Which threads behave alike: they start with the same function and argument, and nothing that they
-//! do or that is done with them tells them apart.
+//! do or that is done with them distinguishes them.
 //!
 //! That is assumed until an execution shows otherwise, and the exploration is then started again. In
-//! an execution of which one only differs by an exchange of threads, the event before which nothing
-//! told them apart is there too.
+//! an execution of which one only differs by an exchange of threads, the first event that
+//! distinguishes them is there too.
 
 use program::ir::FuncId;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -24,7 +24,7 @@ struct Known {
     alike: FxHashSet<FuncId>,
     /// Functions whose threads do not.
     different: FxHashSet<FuncId>,
-    /// Threads that something told apart before they were started.
+    /// Threads that something distinguished before they were started.
     early: FxHashSet<ThreadId>,
 }
 
@@ -66,9 +66,9 @@ impl Likeness {
         alike
     }
 
-    /// Records that something tells a thread apart from others that start with the same function.
+    /// Records that something distinguishes a thread from others that start with the same function.
     /// Returns whether they were taken to behave alike.
-    pub fn tell_apart(&self, thread: ThreadId) -> bool {
+    pub fn distinguish(&self, thread: ThreadId) -> bool {
         let mut known = self.known();
         let Some(start) = known.starts.get(&thread).copied() else {
             known.early.insert(thread);

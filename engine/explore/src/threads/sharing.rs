@@ -124,10 +124,10 @@ impl LearnedSharing {
         }
     }
 
-    /// Something tells the threads apart that start with the same function as this one. Fails if they
+    /// Something distinguishes the threads that start with the same function as this one. Fails if they
     /// were taken to behave alike.
-    pub fn tell_apart(&self, thread: ThreadId) -> Result<(), SharingChanged> {
-        match self.likeness.tell_apart(thread) {
+    pub fn distinguish(&self, thread: ThreadId) -> Result<(), SharingChanged> {
+        match self.likeness.distinguish(thread) {
             true => {
                 self.changed.store(true, Relaxed);
                 Err(SharingChanged)

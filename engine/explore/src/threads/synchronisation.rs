@@ -133,7 +133,7 @@ impl ThreadEnvironment<'_> {
                     || self.sharing.likeness.start(*other) != self.sharing.likeness.start(thread)
             };
             if !self.local.joining.iter().all(same) {
-                self.sharing.tell_apart(thread)?;
+                self.sharing.distinguish(thread)?;
             }
             let dep = self.marked(self.sets.of_other(self.events()));
             let value = Val::new(result, dep);
