@@ -324,6 +324,25 @@ def check(
     Raises EngineError for a model that cannot be read.
     """
 
+Quantifier = Literal["exists", "~exists", "forall"]
+
+class Condition:
+    """A final condition, `exists (0:r0=1 /\\ [x]=2)`, for states as herd7 and litmus7 print them.
+
+    The test's dialect is not needed: a register has the name that is printed. Raises EngineError
+    for a condition that is not supported (faults, page tables, vectors).
+    """
+
+    def __init__(self, text: str) -> None: ...
+    def holds(self, state: Mapping[str, str]) -> bool:
+        """Whether `{"0:r0": "1", "[x]": "2"}` satisfies the proposition, without the quantifier.
+
+        Raises KeyError for a state without a value that can be read for each name in it.
+        """
+
+def quantifier(condition: str) -> Quantifier:
+    """The quantifier with which a condition begins, exists if there is none. Raises nothing."""
+
 class OutlineDict(TypedDict):
     """The header and the sections of a litmus test in any dialect, as text."""
 

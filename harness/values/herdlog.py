@@ -13,21 +13,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from weakspot.harness.values.condition import (
-    KIND,
-    Proposition,
-    Quantifier,
-    location,
-    proposition,
-    quantifier,
-)
+from weakspot.harness.values.condition import KIND, Proposition, proposition, quantifier
 from weakspot.harness.values.histogram import Count, Histogram
-from weakspot.harness.values.state import State
+from weakspot.harness.values.state import State, location
 from weakspot.harness.values.verdict import Observation, Verdict
+
+if TYPE_CHECKING:
+    from weakspot._engine import Quantifier
 
 #: the reason of a verdict whose test has a loop that herd7 did not unroll completely
 LOOP = "a loop is unrolled a limited number of times: outcomes may be missing"

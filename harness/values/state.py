@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Sequence
 
 State = dict[str, str]
@@ -12,6 +13,11 @@ State = dict[str, str]
 def state_text(state: State) -> str:
     """`0:r0=1 [x]=2`, in the order of the state."""
     return " ".join(f"{name}={value}" for name, value in state.items())
+
+
+def location(name: str) -> str:
+    """The key of a location in a State: `x` becomes `[x]`; registers and array elements stay."""
+    return f"[{name}]" if re.fullmatch(r"[A-Za-z_$%][\w$%.]*", name) else name
 
 
 def normalized(state: State) -> State:

@@ -61,7 +61,7 @@ def test_operators_of_conditions_bind_as_in_herd7(condition: str) -> None:
     (by_herd7,), (by_engine,) = asked(Herd7(), [test], "sc"), asked(Engine(), [test], "sc")
     assert by_engine.witnesses == by_herd7.witnesses
     assert by_engine.states == by_herd7.states
-    holds = proposition(condition)
+    holds = proposition(f"exists ({condition})")
     assert holds is not None
     fulfilled = sum(map(holds, by_herd7.states))
     assert by_herd7.witnesses is not None

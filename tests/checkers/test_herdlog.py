@@ -291,7 +291,7 @@ def test_the_states_that_litmus7_marks_are_marked() -> None:
         ]
 
 
-STATE = {"0:r0": "1", "1:X3": "0x10", "[x]": "2", "x[0]": "1", "0:r1": "x"}
+STATE = {"0:r0": "1", "1:X3": "0x10", "[x]": "2", "y[0]": "1", "0:r1": "x"}
 
 
 @pytest.mark.parametrize(
@@ -301,7 +301,7 @@ STATE = {"0:r0": "1", "1:X3": "0x10", "[x]": "2", "x[0]": "1", "0:r1": "x"}
         (r"exists ([x]=1 \/ 1:X3=16)", True),
         (r"~exists (not (0:r0=1))", False),
         (r"forall (0:r0=1 => x=3)", False),
-        (r"exists (0:r0=0 /\ x=2 \/ x[0]=1)", True),
+        (r"exists (0:r0=0 /\ x=2 \/ y[0]=1)", True),
         (r"exists (0:r0=1 /\ (x=3 \/ 0:r1=x))", True),
         (r"exists (~(x=2) \/ x!=3)", True),
         ("exists (true)", True),

@@ -2,6 +2,7 @@
 //! knows Python. Litmus tests, models and LLVM IR come in as text or paths; dictionaries go out.
 mod arguments;
 mod check;
+mod condition;
 mod error;
 mod explore;
 mod outline;
@@ -20,7 +21,9 @@ fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let dialects = litmus::dialects::DIALECTS.map(|dialect| dialect.name);
     m.add("DIALECTS", PyTuple::new(m.py(), dialects)?)?;
     m.add_class::<program::Program>()?;
+    m.add_class::<condition::Condition>()?;
     m.add_function(wrap_pyfunction!(check::check, m)?)?;
+    m.add_function(wrap_pyfunction!(condition::quantifier, m)?)?;
     m.add_function(wrap_pyfunction!(outline::outline, m)?)?;
     m.add_function(wrap_pyfunction!(outline::renamed, m)?)?;
     m.add_function(wrap_pyfunction!(straight_line::straight_line, m)?)?;

@@ -18,6 +18,7 @@ mod error;
 mod lexer;
 mod location_names;
 pub mod outline;
+pub mod printed;
 mod program;
 mod sections;
 mod state;

@@ -45,11 +45,7 @@ pub fn initial(
     location_names: &mut LocationNames,
     register: RegisterName,
 ) -> Result<InitialState, ParseError> {
-    let mut r = StateParser {
-        cursor: Cursor::new(tokens(section.text, section.offset, &SYNTAX)?),
-        location_names,
-        register,
-    };
+    let mut r = StateParser::new(section, location_names, register)?;
     let mut init = InitialState::default();
     while !r.cursor.at_end() {
         if !r.cursor.eat(";") {
@@ -64,11 +60,7 @@ pub fn condition(
     location_names: &mut LocationNames,
     register: RegisterName,
 ) -> Result<FinalCondition, ParseError> {
-    let mut r = StateParser {
-        cursor: Cursor::new(tokens(section.text, section.offset, &SYNTAX)?),
-        location_names,
-        register,
-    };
+    let mut r = StateParser::new(section, location_names, register)?;
     let mut listed = Vec::new();
     let mut filter = None;
     loop {
@@ -80,19 +72,7 @@ pub fn condition(
             break;
         }
     }
-    let quantifier = if r.cursor.eat_word("exists") || r.cursor.eat_word("final") {
-        Some(Quantifier::Exists)
-    } else if r.cursor.eat_word("forall") {
-        Some(Quantifier::Forall)
-    } else if r.cursor.is("~") || r.cursor.is_word("not") {
-        r.cursor.step();
-        if !r.cursor.eat_word("exists") {
-            return Err(r.cursor.unexpected("`exists`"));
-        }
-        Some(Quantifier::NotExists)
-    } else {
-        None
-    };
+    let quantifier = r.quantifier()?;
     let condition = match quantifier {
         Some(quantifier) => Condition {
             quantifier,
@@ -115,17 +95,56 @@ pub fn condition(
             r.cursor.step();
         }
     }
-    match r.cursor.at_end() {
-        true => Ok(FinalCondition {
-            listed,
-            filter,
-            condition,
-        }),
-        false => Err(r.cursor.unexpected("the end of the condition")),
-    }
+    r.end("the end of the condition")?;
+    Ok(FinalCondition {
+        listed,
+        filter,
+        condition,
+    })
 }
 
-impl StateParser<'_> {
+/// The quantifier with which a condition begins.
+pub fn quantifier(section: SourceSpan<'_>) -> Result<Option<Quantifier>, ParseError> {
+    StateParser::new(section, &mut LocationNames::default(), |_| None)?.quantifier()
+}
+
+/// A name and its value in a printed state, `0:r0` and `1`.
+pub fn binding(
+    name: &str,
+    value: &str,
+    location_names: &mut LocationNames,
+    register: RegisterName,
+) -> Result<(Observable, Value), ParseError> {
+    let section = |text| SourceSpan { text, offset: 0 };
+    let mut r = StateParser::new(section(name), location_names, register)?;
+    let observable = r.observable()?;
+    r.end("the end of the name")?;
+    let mut r = StateParser::new(section(value), location_names, register)?;
+    let value = r.value()?;
+    r.end("the end of the value")?;
+    Ok((observable, value))
+}
+
+impl<'n> StateParser<'n> {
+    fn new(
+        section: SourceSpan<'n>,
+        location_names: &'n mut LocationNames,
+        register: RegisterName,
+    ) -> Result<StateParser<'n>, ParseError> {
+        Ok(StateParser {
+            cursor: Cursor::new(tokens(section.text, section.offset, &SYNTAX)?),
+            location_names,
+            register,
+        })
+    }
+
+    fn end(&self, expected: &str) -> Result<(), ParseError> {
+        match self.cursor.at_end() {
+            true => Ok(()),
+            false => Err(self.cursor.unexpected(expected)),
+        }
+    }
+
     fn locations(&mut self, into: &mut Vec<Observable>) -> Result<(), ParseError> {
         self.cursor.expect("[")?;
         while !self.cursor.eat("]") {
@@ -268,6 +287,23 @@ impl StateParser<'_> {
         match self.value()? {
             Value::Address(a) => Ok(Observable::Memory(a)),
             _ => Err(ParseError::new(offset, "expected a location or a register")),
+        }
+    }
+
+    fn quantifier(&mut self) -> Result<Option<Quantifier>, ParseError> {
+        if self.cursor.eat_word("exists") || self.cursor.eat_word("final") {
+            return Ok(Some(Quantifier::Exists));
+        }
+        if self.cursor.eat_word("forall") {
+            return Ok(Some(Quantifier::Forall));
+        }
+        if !self.cursor.is("~") && !self.cursor.is_word("not") {
+            return Ok(None);
+        }
+        self.cursor.step();
+        match self.cursor.eat_word("exists") {
+            true => Ok(Some(Quantifier::NotExists)),
+            false => Err(self.cursor.unexpected("`exists`")),
         }
     }
 
