@@ -145,6 +145,7 @@ class ExplorationDict(TypedDict):
     departures: int | None  # everything up to so many was explored, and there is more
     rounds: int | None  # of loops: everything up to so many was explored, less than asked for
     rate: float | None  # executions per second, for an estimate
+    earlier: int  # how many of the executions were explored before, if this resumed there
     estimate: tuple[float, float, int] | None  # executions, standard error, descents
     sample: tuple[int, int, float] | None  # draws, distinct executions, probability of these
 
@@ -226,6 +227,8 @@ class Program:
         departures: int | None = None,
         sample: int | None = None,
         estimate: int | None = None,
+        resume: bytes | None = None,
+        keep: Callable[[bytes], object] | None = None,
         done: ExplorationProgress | None = None,
     ) -> ExplorationDict:
         """Explore every execution that the model of a cat file allows, each once.
@@ -252,6 +255,12 @@ class Program:
         and its standard error. If the time does not suffice for all executions of a program with
         bounded loops, those with fewer rounds are explored too, in a quarter of it. Ctrl-C ends the
         exploration at once, as does an exception from `done`.
+
+        When a limit, Ctrl-C or `done` ends an exploration of every execution, `keep` is called with
+        what a later process passes as `resume` to continue there: with the same program, model and
+        engine, and the same arguments but for `executions`, `seconds` and `jobs`. This is not
+        checked, except that bytes that `keep` did not get are ignored. `executions` then includes
+        those explored before.
 
         The result is Violated if there is a violation; Unknown if there is none and a limit or a
         bound was reached; otherwise Safe. Raises EngineError for a model that cannot be read or

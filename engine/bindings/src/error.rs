@@ -79,6 +79,7 @@ impl Problem {
                 message,
                 ..Problem::default()
             },
+            ExploreError::OtherTree => unreachable!("explored again from the root"),
             ExploreError::Unsupported { message, site } => {
                 Problem::unsupported(program, message, site)
             }

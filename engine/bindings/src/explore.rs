@@ -5,19 +5,19 @@ use super::work::{catch_panic, in_parallel, Caller};
 use cat::Model;
 use explore::witness::{Witness, WitnessEvent};
 use explore::{
-    self, Acyclic, Estimate, Exploration, ExploreError, FaultKind, Limit, Options, ProgramSource,
-    Request, Violation,
+    self, Acyclic, Answer, Checkpoint, Estimate, Exploration, ExploreError, FaultKind, Limit,
+    Options, ProgramSource, Request, Violation,
 };
 use program::interpreter::Limits;
 use program::ir::{Program, SiteId};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Why programs cannot be explored under the model of a cat file, "" if they can.
@@ -54,8 +54,15 @@ const TO_EXPLAIN: Duration = Duration::from_millis(300);
 /// How long an exploration takes before it is worth telling how long it will take.
 pub const ESTIMATES_AFTER: Duration = Duration::from_secs(2);
 
+/// Where an exploration resumes, and what is called with what is needed to resume it in its turn.
+pub struct Resumption<'py> {
+    pub earlier: Option<Checkpoint>,
+    pub keep: Option<Bound<'py, PyAny>>,
+}
+
 /// Explores a program; see the stub for what comes back. Without a request, all executions are
 /// explored, and what main returns in them is counted.
+#[allow(clippy::too_many_arguments)]
 pub fn explore<'py>(
     py: Python<'py>,
     program: &Program,
@@ -63,8 +70,11 @@ pub fn explore<'py>(
     limits: Limits,
     mut options: Options,
     request: Option<Request>,
+    resumption: Resumption<'py>,
     done: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let checkpoint = Mutex::new(None);
+    let earlier = Mutex::new(resumption.earlier);
     let stop = Arc::new(AtomicBool::new(false));
     options.limits.stop = Some(stop.clone());
     let work = |_| {
@@ -77,8 +87,18 @@ pub fn explore<'py>(
                     (source, found, results)
                 }
                 Some(request) => {
-                    let asked = explore::request(program, model, limits, &options, request);
-                    let (source, found) = asked?;
+                    let earlier = earlier
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .take();
+                    let asked =
+                        explore::request(program, model, limits, &options, request, earlier);
+                    let Answer {
+                        source,
+                        found,
+                        checkpoint: left,
+                    } = asked?;
+                    *checkpoint.lock().unwrap_or_else(PoisonError::into_inner) = left;
                     (source, found, BTreeMap::new())
                 }
             };
@@ -95,7 +115,14 @@ pub fn explore<'py>(
         options: &options,
         result: None,
     };
-    in_parallel(py, 1, 1, &stop, work, &mut caller)?;
+    let explored = in_parallel(py, 1, 1, &stop, work, &mut caller);
+    let left = checkpoint
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    if let (Some(left), Some(keep)) = (left, resumption.keep) {
+        keep.call1((PyBytes::new(py, &left.to_bytes()),))?;
+    }
+    explored?;
     match caller.result {
         Some(Ok(Ok((found, witnesses, results)))) => {
             let dict = dict(py, program, &found, &witnesses, &options)?;
@@ -197,7 +224,7 @@ fn dict<'py>(
     }
     let of_loops = found.truncations.iter().filter(|t| t.limit == "loops");
     let sites: BTreeSet<SiteId> = of_loops.filter_map(|t| t.site).collect();
-    let reached: BTreeSet<&str> = found.truncations.iter().map(|t| t.limit).collect();
+    let reached: BTreeSet<&str> = found.truncations.iter().map(|t| &t.limit[..]).collect();
     let part = found.beyond || found.sample.is_some() || found.estimate.is_some();
     let result = match (found.violations.is_empty(), reasons.is_empty() && !part) {
         (false, _) => "Violated",
@@ -232,6 +259,7 @@ fn dict<'py>(
     dict.set_item(intern!(py, "departures"), found.departures)?;
     dict.set_item(intern!(py, "rounds"), found.loops)?;
     dict.set_item(intern!(py, "rate"), found.rate)?;
+    dict.set_item(intern!(py, "earlier"), found.earlier)?;
     let estimate = |found: Estimate| (found.executions, found.error, found.draws);
     dict.set_item(intern!(py, "estimate"), found.estimate.map(estimate))?;
     let sample = found.sample;

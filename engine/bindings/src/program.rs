@@ -1,7 +1,8 @@
 //! Programs as Python sees them.
 use super::arguments::{duration, load_model};
 use super::error::Problem;
-use explore::{self, Limits, Request};
+use super::explore::Resumption;
+use explore::{self, Checkpoint, Limits, Request};
 use program::interpreter;
 use program::interpreter::event::{EventKind, Operation};
 use program::interpreter::Outcome;
@@ -140,7 +141,7 @@ impl Program {
                         seconds=0.0, events=Limits::default().events,
                         instructions=of_thread().instructions, calls=of_thread().calls, jobs=0,
                         acyclic=None, symmetry=true, stop_at_first=false, results=false, departures=None,
-                        sample=None, estimate=None, done=None))]
+                        sample=None, estimate=None, resume=None, keep=None, done=None))]
     #[allow(clippy::too_many_arguments)] // each has its name in Python
     fn explore<'py>(
         &self,
@@ -161,6 +162,8 @@ impl Program {
         departures: Option<u32>,
         sample: Option<u64>,
         estimate: Option<u64>,
+        resume: Option<&[u8]>,
+        keep: Option<Bound<'py, PyAny>>,
         done: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let request = match (departures, sample, estimate) {
@@ -174,6 +177,10 @@ impl Program {
                 return Err(PyValueError::new_err(message));
             }
         };
+        if (resume.is_some() || keep.is_some()) && request != Some(Request::Everything) {
+            let message = "only an exploration of every execution resumes, without results";
+            return Err(PyValueError::new_err(message));
+        }
         let time = match seconds {
             0.0 => Duration::MAX,
             seconds => duration(seconds)?,
@@ -203,7 +210,20 @@ impl Program {
             instructions,
             calls,
         };
-        super::explore::explore(py, &self.inner, &model, limits, options, request, done)
+        let resumption = Resumption {
+            earlier: resume.and_then(Checkpoint::from_bytes),
+            keep,
+        };
+        super::explore::explore(
+            py,
+            &self.inner,
+            &model,
+            limits,
+            options,
+            request,
+            resumption,
+            done,
+        )
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::graph::execution_graph::{EventId, Graph};
 use crate::source::Fault;
+use borsh::{BorshDeserialize, BorshSerialize};
 use cat::CatError;
 use program::ir::SiteId;
 
@@ -36,15 +37,23 @@ pub enum Extent {
     /// Those with at most this many departures; see [`Exploration::beyond`].
     Departures(u32),
     /// What an earlier exploration of the same program has left open.
-    Open(Vec<OpenBranch>),
+    Open(Frontier),
     /// Some, drawn at random.
     Sample { seed: u64 },
     /// None: how many there are is estimated from random descents.
     Estimate { seed: u64 },
 }
 
+/// What a limit has left unexplored of a search tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct Frontier {
+    /// The search whose tree it is.
+    pub search: Option<Search>,
+    pub branches: Vec<OpenBranch>,
+}
+
 /// A node of the search tree, and what is left to explore there.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct OpenBranch {
     /// The number of each branch on the way from the root.
     pub path: Vec<u32>,
@@ -76,7 +85,7 @@ pub struct Sample {
 }
 
 /// How executions are searched for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub enum Search {
     /// Writes revisit earlier reads: for models that order by program order.
     Revisits,
@@ -158,7 +167,7 @@ pub enum ExecutionEnd {
 }
 
 /// How many executions ended in each way. Each is counted once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Counts {
     pub complete: u64,
     pub blocked: u64,
@@ -194,18 +203,18 @@ impl Counts {
 }
 
 /// A limit that stopped a thread, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Truncation {
     pub message: String,
     pub site: Option<SiteId>,
     /// The limit, if the user can change it: a field of [`Limits`] or
     /// [`program::interpreter::Limits`].
-    pub limit: &'static str,
+    pub limit: String,
     /// Why it was reached, if that is known.
     pub because: String,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 pub struct Violation {
     pub fault: Fault,
     /// How many executions show it.
@@ -245,8 +254,10 @@ pub struct Exploration {
     pub rate: Option<f64>,
     /// Whether this is only what an earlier exploration has left open.
     pub resumed: bool,
+    /// How many of the executions were explored before, by another process.
+    pub earlier: u64,
     /// What a limit has left unexplored.
-    pub open: Vec<OpenBranch>,
+    pub open: Frontier,
     pub estimate: Option<Estimate>,
     pub sample: Option<Sample>,
     pub seconds: f64,
@@ -262,6 +273,8 @@ pub enum ExploreError {
         message: String,
         site: Option<SiteId>,
     },
+    /// What was left open is not part of the search tree: it belongs to another program or model.
+    OtherTree,
 }
 
 impl std::fmt::Display for ExploreError {
@@ -271,6 +284,7 @@ impl std::fmt::Display for ExploreError {
             ExploreError::Unsuitable(message) | ExploreError::Unsupported { message, .. } => {
                 out.write_str(message)
             }
+            ExploreError::OtherTree => out.write_str("what was left open is of another program"),
         }
     }
 }

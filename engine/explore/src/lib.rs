@@ -29,4 +29,4 @@ pub use exploration::*;
 pub use graph::{Event, EventId, Graph, GraphLocation, ThreadEvents, NONE};
 pub use search::{explore, explore_each, unsuitable, EndedExecution};
 pub use source::*;
-pub use threads::{request, ProgramSource, Request};
+pub use threads::{request, Answer, Checkpoint, ProgramSource, Request};

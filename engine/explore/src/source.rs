@@ -5,6 +5,7 @@
 //! so far. Since it depends on these answers alone, the explorer may run a thread again, or resume
 //! a copy of it, at any time.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use program::ir::{Order, SiteId};
 use program::memory::Dep;
 
@@ -13,14 +14,16 @@ pub type ThreadId = usize;
 
 /// Two locations are equal or disjoint: a source whose accesses overlap otherwise splits them into
 /// the same pieces every time, or reports a fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, BorshSerialize, BorshDeserialize,
+)]
 pub struct Location {
     pub address: u64,
     /// In bytes, at most 8.
     pub size: u32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, BorshSerialize, BorshDeserialize)]
 pub enum Action {
     /// Answered with the value read. `rmw`: the read of a read-modify-write. Its write, if there is
     /// one, is the thread's next event, or the next after a `Choose` (whether a weak
@@ -156,7 +159,9 @@ pub struct EventLabel {
 }
 
 /// The kind of an error that an execution shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, BorshSerialize, BorshDeserialize,
+)]
 pub enum FaultKind {
     Assertion,
     Race,
@@ -171,7 +176,7 @@ pub enum FaultKind {
     Unjoined,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, BorshSerialize, BorshDeserialize)]
 pub struct Fault {
     pub kind: FaultKind,
     pub message: String,
@@ -243,7 +248,7 @@ pub enum Next {
 }
 
 /// The contents of a location before the first write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub enum Initial {
     Value(u64),
     /// Reading it is an error of the program.

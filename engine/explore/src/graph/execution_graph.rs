@@ -6,6 +6,7 @@
 //! graph of the events that it preserves.
 
 use crate::source::{Action, EventLabel, Initial, Location, ThreadId};
+use borsh::{BorshDeserialize, BorshSerialize};
 use program::ir::SiteId;
 
 /// The position of an event in the order of addition.
@@ -14,7 +15,7 @@ pub type EventId = u32;
 /// No event. As the source of a read, and in coherence order: the initial write.
 pub const NONE: EventId = EventId::MAX;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Event {
     pub thread: ThreadId,
     /// The position in its thread.
@@ -66,7 +67,7 @@ impl Event {
 }
 
 /// A location that some event of the graph reads or writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct GraphLocation {
     pub at: Location,
     pub initial: Initial,
@@ -75,7 +76,7 @@ pub struct GraphLocation {
     pub(super) users: u32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct ThreadEvents {
     /// The number of events of the thread.
     pub count: u32,
@@ -94,14 +95,14 @@ pub(super) const ABSENT: ThreadEvents = ThreadEvents {
 };
 
 /// Dependencies: pairs of a read and a later event of its thread.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, BorshSerialize, BorshDeserialize)]
 pub struct DependencyPairs {
     pub addr: Vec<(EventId, EventId)>,
     pub data: Vec<(EventId, EventId)>,
     pub ctrl: Vec<(EventId, EventId)>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, BorshSerialize, BorshDeserialize)]
 pub struct Graph {
     pub events: Vec<Event>,
     pub locations: Vec<GraphLocation>,

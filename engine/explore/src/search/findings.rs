@@ -51,7 +51,7 @@ impl Findings {
                     self.truncate(Truncation {
                         message: message.clone(),
                         site: *site,
-                        limit,
+                        limit: (*limit).to_owned(),
                         because: because.clone(),
                     });
                     truncated = true;

@@ -85,7 +85,7 @@ where
     ) -> BranchQueue<'s, S, F, B> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let open = match &options.extent {
-            Extent::Open(branches) => branches.clone(),
+            Extent::Open(frontier) => frontier.branches.clone(),
             _ => vec![OpenBranch::default()],
         };
         let waiting = |at| WaitingBranch {

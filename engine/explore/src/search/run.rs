@@ -12,8 +12,8 @@ use super::worker::Worker;
 use crate::consistency::checker::ConsistencyChecker;
 use crate::consistency::guarantee::allowed_cycle;
 use crate::exploration::{
-    Acyclic, ExecutionEnd, Exploration, ExploreError, Extent, OpenBranch, Options, Search,
-    Violation,
+    Acyclic, ExecutionEnd, Exploration, ExploreError, Extent, Frontier, OpenBranch, Options,
+    Search, Violation,
 };
 use crate::search::execution::EndedExecution;
 use crate::source::{FaultKind, Source};
@@ -105,23 +105,28 @@ pub fn explore_under<S: Source>(
         let message = "the model orders events by dependencies: track them";
         return Err(ExploreError::Unsuitable(message.to_owned()));
     }
-    match search(source, model, options) {
+    let search = search(source, model, options);
+    match search {
         Search::Revisits => {
             let queue = BranchQueue::new(source, checker.clone(), options, each);
             let found = run::<_, _, Worker<_, _>>(&queue);
-            exploration(queue, found)
+            exploration(queue, search, found)
         }
         Search::Postpones => {
             let queue = BranchQueue::new(source, checker.clone(), options, each);
             let found = run::<_, _, PostponingWorker<_, _>>(&queue);
-            exploration(queue, found)
+            exploration(queue, search, found)
         }
     }
 }
 
 /// How a program is searched for executions.
 fn search<S: Source>(source: &S, model: &CheckedModel, options: &Options) -> Search {
-    match options.search {
+    let given = match &options.extent {
+        Extent::Open(frontier) => frontier.search.or(options.search),
+        _ => options.search,
+    };
+    match given {
         _ if model.acyclic == Acyclic::Dependencies => Search::Postpones,
         Some(search) => search,
         None if options.symmetry && alike(source, options.limits.events) >= ALIKE => {
@@ -217,7 +222,7 @@ fn resume<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
         let ended = worker.explore(node);
         let Some(found) = worker.branching().found() else {
             worker.branching().enter(at);
-            return ended;
+            return ended.and(Err(Halt::Error(ExploreError::OtherTree)));
         };
         node = found;
     }
@@ -314,19 +319,23 @@ where
 
 fn exploration<S: Source, F, B>(
     queue: BranchQueue<S, F, B>,
+    search: Search,
     found: Found,
 ) -> Result<Exploration, ExploreError>
 where
     F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 {
     let seconds = queue.start.elapsed().as_secs_f64();
-    let (limit, mut open) = queue.into_limit()?;
-    open.extend(found.open);
+    let (limit, mut branches) = queue.into_limit()?;
+    branches.extend(found.open);
     let mut exploration = Exploration {
         limit,
         checks: found.checks,
         beyond: found.beyond,
-        open,
+        open: Frontier {
+            search: Some(search),
+            branches,
+        },
         estimate: found.leaves.estimates.estimate(),
         sample: found.leaves.sample(),
         seconds,
@@ -370,6 +379,7 @@ impl Exploration {
         self.set_findings(both);
         self.checks += earlier.checks;
         self.seconds += earlier.seconds;
+        self.earlier = earlier.earlier;
         self.beyond |= earlier.beyond;
     }
 }

@@ -5,6 +5,7 @@
 //! an execution of which one only differs by an exchange of threads, the first event that
 //! distinguishes them is there too.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use program::ir::FuncId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,11 +14,12 @@ use crate::source::ThreadId;
 
 #[derive(Default)]
 pub struct Likeness {
-    known: Mutex<Known>,
+    known: Mutex<KnownLikeness>,
 }
 
-#[derive(Default)]
-struct Known {
+/// What is known of it.
+#[derive(Clone, Default, BorshSerialize, BorshDeserialize)]
+pub struct KnownLikeness {
     /// The function that each thread starts with.
     starts: FxHashMap<ThreadId, FuncId>,
     /// Functions whose threads were taken to behave alike.
@@ -29,7 +31,18 @@ struct Known {
 }
 
 impl Likeness {
-    fn known(&self) -> MutexGuard<'_, Known> {
+    pub fn learned(&self) -> KnownLikeness {
+        self.known().clone()
+    }
+
+    /// Likeness as an earlier exploration has left it.
+    pub fn resumed(learned: KnownLikeness) -> Likeness {
+        Likeness {
+            known: Mutex::new(learned),
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, KnownLikeness> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

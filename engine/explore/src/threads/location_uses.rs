@@ -14,11 +14,12 @@
 //! none shows it, there is none: in the first access that would show it, of an execution that is
 //! left out, the iterations before it can be left out, and what results is explored.
 use crate::source::{Location, ThreadId};
+use borsh::{BorshDeserialize, BorshSerialize};
 use program::ir::SiteId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Who accesses a location, and when: how many threads it has created, and which it has joined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct User {
     pub thread: ThreadId,
     pub created: u32,
@@ -26,14 +27,14 @@ pub struct User {
     pub site: SiteId,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 struct Use {
     by: User,
     /// Something may depend on the value read.
     observes: bool,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default, BorshSerialize, BorshDeserialize)]
 pub struct LocationUses {
     uses: FxHashMap<Location, Vec<Use>>,
     /// What this exploration assumes.

@@ -2,6 +2,7 @@
 //! interpreter, which stops at each event on shared memory.
 
 mod allocation;
+pub mod checkpoint;
 pub mod dependencies;
 pub mod environment;
 mod instructions;
@@ -14,5 +15,6 @@ pub mod source;
 mod synchronisation;
 mod value_dependencies;
 
-pub use request::{request, Request};
+pub use checkpoint::Checkpoint;
+pub use request::{request, Answer, Request};
 pub use source::ProgramSource;

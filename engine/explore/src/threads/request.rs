@@ -2,6 +2,7 @@
 //! that are drawn at random, how many there are.
 
 use crate::exploration::{Estimate, Exploration, ExploreError, Extent, Limit, Options};
+use crate::threads::checkpoint::Checkpoint;
 use crate::threads::source::ProgramSource;
 use cat::Model;
 use program::interpreter::Limits;
@@ -29,18 +30,28 @@ pub enum Request {
 const COUNTS: Duration = Duration::from_secs(1);
 const ESTIMATES: Duration = Duration::from_secs(4);
 
-/// Explores a program. The source gives the names in what was found.
+/// What exploring a program has found. The source gives the names in it.
+pub struct Answer<'p> {
+    pub source: ProgramSource<'p>,
+    pub found: Exploration,
+    /// What is needed to resume the exploration of everything, if a limit has ended it.
+    pub checkpoint: Option<Checkpoint>,
+}
+
+/// Explores a program. `earlier`: where to resume an exploration of everything; the limit of
+/// executions includes those that were explored before.
 pub fn request<'p>(
     program: &'p Program,
     model: &Model,
     limits: Limits,
     options: &Options,
     request: Request,
-) -> Result<(ProgramSource<'p>, Exploration), ExploreError> {
+    earlier: Option<Checkpoint>,
+) -> Result<Answer<'p>, ExploreError> {
     let clock = Clock::new(options);
     let mut source = ProgramSource::new(program, limits);
     let found = match request {
-        Request::Everything => return everything(source, program, model, limits, &clock),
+        Request::Everything => return everything(source, program, model, limits, &clock, earlier),
         Request::Within(most) => within(&mut source, model, &clock, most)?,
         Request::Sample { seed } => source.explore(
             model,
@@ -48,7 +59,11 @@ pub fn request<'p>(
         )?,
         Request::Estimate { seed } => estimated(&mut source, model, &clock, seed)?,
     };
-    Ok((source, found))
+    Ok(Answer {
+        source,
+        found,
+        checkpoint: None,
+    })
 }
 
 /// The options, and how much of their time is left.
@@ -99,31 +114,58 @@ fn everything<'p>(
     model: &Model,
     limits: Limits,
     clock: &Clock,
-) -> Result<(ProgramSource<'p>, Exploration), ExploreError> {
+    earlier: Option<Checkpoint>,
+) -> Result<Answer<'p>, ExploreError> {
     let whole = clock.given.limits.time;
     let deepens = limits.loops > 1 && whole != Duration::MAX;
     let first = match deepens {
         true => whole / HALF,
         false => whole,
     };
-    let mut found = source.explore(model, &clock.options(Extent::All, first))?;
-    if !deepens || found.limit.is_none() || clock.is_over(found.limit) {
-        found.estimate_from(clock);
-        return Ok((source, found));
+    let mut complete = None;
+    let mut found = Exploration::default();
+    let mut extent = Extent::All;
+    if let Some(mut earlier) = earlier {
+        let learned = std::mem::take(&mut earlier.learned);
+        if source.resume(learned) {
+            complete = earlier.loops();
+            found = earlier.exploration();
+            extent = Extent::Open(std::mem::take(&mut found.open));
+        }
+    }
+    let before = found.counts.all();
+    let counted = &clock.given.limits.counted;
+    counted.store(before, Relaxed);
+    let most = clock.given.limits.executions;
+    match extent {
+        Extent::Open(open) if before >= most => {
+            found.open = open;
+            found.limit = Some(Limit::Executions);
+        }
+        _ => explore_more(
+            &mut source,
+            model,
+            &clock.options(extent, first),
+            &mut found,
+        )?,
     }
     let loops = found.truncations.iter().any(|each| each.limit == "loops");
-    let mut complete = None;
-    if loops && found.violations.is_empty() {
+    let goes_on = deepens && found.limit.is_some() && !clock.is_over(found.limit);
+    if goes_on && loops && found.violations.is_empty() {
         let end = clock.begun.elapsed() + whole / QUARTER;
-        for loops in 1..limits.loops {
+        for loops in complete.unwrap_or(0) + 1..limits.loops {
             let limits = Limits { loops, ..limits };
             let mut fewer = ProgramSource::new(program, limits);
-            let counted = &clock.given.limits.counted;
             let before = counted.load(Relaxed);
             let time = end.saturating_sub(clock.begun.elapsed());
             let part = fewer.explore(model, &clock.options(Extent::All, time))?;
             if !part.violations.is_empty() {
-                return Ok((fewer, part));
+                let checkpoint = Checkpoint::new(source.learned(), &found, complete);
+                return Ok(Answer {
+                    source: fewer,
+                    found: part,
+                    checkpoint: Some(checkpoint),
+                });
             }
             counted.store(before, Relaxed);
             let only_loops = part.truncations.iter().all(|each| each.limit == "loops");
@@ -133,23 +175,50 @@ fn everything<'p>(
             complete = Some(loops);
         }
     }
-    let open = std::mem::take(&mut found.open);
-    let mut rest = source.explore(model, &clock.options(Extent::Open(open), Duration::MAX))?;
-    if rest.resumed {
-        rest.add_earlier(found);
+    if goes_on {
+        let extent = Extent::Open(std::mem::take(&mut found.open));
+        let options = clock.options(extent, Duration::MAX);
+        explore_more(&mut source, model, &options, &mut found)?;
     }
-    rest.loops = complete.filter(|_| rest.limit.is_some());
-    rest.estimate_from(clock);
-    Ok((source, rest))
+    let checkpoint = found
+        .limit
+        .map(|_| Checkpoint::new(source.learned(), &found, complete));
+    source.name_misuses(&mut found.violations);
+    found.loops = complete.filter(|_| found.limit.is_some());
+    found.estimate_from(clock, before);
+    Ok(Answer {
+        source,
+        found,
+        checkpoint,
+    })
+}
+
+/// Adds what more is explored to what was found, unless everything had to be explored again.
+fn explore_more(
+    source: &mut ProgramSource,
+    model: &Model,
+    options: &Options,
+    found: &mut Exploration,
+) -> Result<(), ExploreError> {
+    let earlier = std::mem::replace(found, source.explore_part(model, options)?);
+    if found.resumed {
+        found.add_earlier(earlier);
+    }
+    Ok(())
 }
 
 impl Exploration {
-    /// Adds the estimate that was made meanwhile, if this is not all.
-    fn estimate_from(&mut self, clock: &Clock) {
+    /// Adds the estimate that was made meanwhile, if this is not all. `before`: how many executions
+    /// were explored before.
+    fn estimate_from(&mut self, clock: &Clock, before: u64) {
         if self.limit.is_some() {
             let estimated = &clock.given.limits.estimated;
             self.estimate = *estimated.lock().unwrap_or_else(PoisonError::into_inner);
-            self.rate = Some(self.counts.all() as f64 / clock.begun.elapsed().as_secs_f64());
+            let now = match self.earlier {
+                0 => self.counts.all(),
+                _ => self.counts.all() - before,
+            };
+            self.rate = Some(now as f64 / clock.begun.elapsed().as_secs_f64());
         }
     }
 }

@@ -4,15 +4,16 @@
 //! into the same pieces each time. Neither is known in advance. So each exploration starts with
 //! what earlier ones have learned, and is restarted when it learns more.
 use crate::source::{Location, ThreadId};
-use crate::threads::likeness::Likeness;
+use crate::threads::likeness::{KnownLikeness, Likeness};
 use crate::threads::location_uses::{LocationUses, User};
+use borsh::{BorshDeserialize, BorshSerialize};
 use program::memory::{scatter, Named};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, BorshSerialize, BorshDeserialize)]
 pub struct Extent {
     pub size: u64,
     pub named: Named,
@@ -22,7 +23,7 @@ pub struct Extent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharingChanged;
 
-#[derive(Default)]
+#[derive(Clone, Default, BorshSerialize, BorshDeserialize)]
 struct Known {
     /// Address ranges that several threads use: start → end, disjoint.
     shared: BTreeMap<u64, u64>,
@@ -56,6 +57,19 @@ pub struct LearnedSharing {
 }
 
 const NEAR: usize = 1024;
+
+/// What an exploration has learned, and what it assumes: an exploration of the same program that
+/// starts with it has the same search tree.
+#[derive(Default, BorshSerialize, BorshDeserialize)]
+pub struct Learned {
+    known: Known,
+    owners: Vec<u8>,
+    extents: BTreeMap<u64, Extent>,
+    pieces: BTreeMap<u64, u64>,
+    threads: FxHashMap<(ThreadId, u32), ThreadId>,
+    uses: LocationUses,
+    likeness: KnownLikeness,
+}
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -102,6 +116,38 @@ impl LearnedSharing {
         *lock(&self.pieces) = BTreeMap::new();
         self.near.iter().for_each(|n| n.store(0, Relaxed));
         lock(&self.uses).restart();
+    }
+
+    /// What was learned, if nothing was since the last restart.
+    pub fn learned(&self) -> Learned {
+        Learned {
+            known: self.known.clone(),
+            owners: self
+                .owners
+                .iter()
+                .map(|owner| owner.load(Relaxed))
+                .collect(),
+            extents: lock(&self.extents).clone(),
+            pieces: lock(&self.pieces).clone(),
+            threads: lock(&self.threads).clone(),
+            uses: lock(&self.uses).clone(),
+            likeness: self.likeness.learned(),
+        }
+    }
+
+    /// Sharing as an earlier exploration has left it; none if that was not of a program with as many
+    /// objects in its initial memory.
+    pub fn resumed(learned: Learned, owned: usize) -> Option<LearnedSharing> {
+        (learned.owners.len() == owned).then(|| LearnedSharing {
+            known: learned.known,
+            owners: learned.owners.into_iter().map(AtomicU8::new).collect(),
+            extents: Mutex::new(learned.extents),
+            pieces: Mutex::new(learned.pieces),
+            threads: Mutex::new(learned.threads),
+            uses: Mutex::new(learned.uses),
+            likeness: Likeness::resumed(learned.likeness),
+            ..LearnedSharing::default()
+        })
     }
 
     /// Whether several threads use some byte of `start..end`.

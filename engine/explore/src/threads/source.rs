@@ -8,7 +8,7 @@ use crate::source::*;
 use crate::threads::dependencies::DependencySets;
 use crate::threads::environment::{thread_start, Interruption, ThreadEnvironment};
 use crate::threads::local_state::LocalState;
-use crate::threads::sharing::LearnedSharing;
+use crate::threads::sharing::{Learned, LearnedSharing};
 use cat::Model;
 use program::interpreter::thread::{State, Thread};
 use program::interpreter::{self, Change, Limits, Outcome, RunEnd};
@@ -148,6 +148,18 @@ impl<'p> ProgramSource<'p> {
         model: &Model,
         options: &Options,
     ) -> Result<Exploration, ExploreError> {
+        let mut found = self.explore_part(model, options)?;
+        self.name_misuses(&mut found.violations);
+        Ok(found)
+    }
+
+    /// As [`explore`](Self::explore), of an exploration that others are added to: races are not named
+    /// after what they misuse ([`name_misuses`](Self::name_misuses)) yet.
+    pub(super) fn explore_part(
+        &mut self,
+        model: &Model,
+        options: &Options,
+    ) -> Result<Exploration, ExploreError> {
         self.explore_each(model, options, |_, _| {}, || {})
     }
 
@@ -166,7 +178,8 @@ impl<'p> ProgramSource<'p> {
                 *locked().entry(*result).or_default() += 1;
             }
         };
-        let found = self.explore_each(model, options, each, || locked().clear())?;
+        let mut found = self.explore_each(model, options, each, || locked().clear())?;
+        self.name_misuses(&mut found.violations);
         let results = std::mem::take(&mut *locked());
         Ok((found, results))
     }
@@ -188,12 +201,12 @@ impl<'p> ProgramSource<'p> {
         loop {
             options.limits.time = most.saturating_sub(start.elapsed());
             let found = explore_under(&*self, &model, &options, &each);
-            if !self.sharing.has_changed() {
+            let other_tree = matches!(found, Err(ExploreError::OtherTree));
+            if !self.sharing.has_changed() && !other_tree {
                 let mut found = found?;
                 found.seconds = start.elapsed().as_secs_f64();
                 found.threads = self.sharing.threads() - 1;
                 found.resumed = matches!(options.extent, Extent::Open(_));
-                self.name_misuses(&mut found.violations);
                 return Ok(found);
             }
             restart();
@@ -215,8 +228,8 @@ impl<'p> ProgramSource<'p> {
     }
 
     /// Races with the initialisation or the destruction of a synchronisation object are misuses of the
-    /// object; one is left out if a misuse is found at its site without it.
-    fn name_misuses(&self, violations: &mut Vec<Violation>) {
+    /// object; one is left out if a misuse is found at its site without it. Called once, at the end.
+    pub(super) fn name_misuses(&self, violations: &mut Vec<Violation>) {
         let known = violations.iter();
         let known = known.filter(|seen| seen.fault.kind == FaultKind::Lock);
         let known: Vec<_> = known.map(|seen| seen.fault.site).collect();
@@ -247,14 +260,36 @@ impl<'p> ProgramSource<'p> {
         })
     }
 
-    /// Sets, for each object of the initial memory, which threads may use it, as far as known.
+    /// Adopts what the last exploration has learned of sharing.
     fn settle(&mut self) {
+        self.sharing.restart(self.initial.objects().count());
+        self.share_objects();
+    }
+
+    /// What the last exploration has learned.
+    pub(super) fn learned(&self) -> Learned {
+        self.sharing.learned()
+    }
+
+    /// Continues with what an earlier exploration has learned. Returns whether it may have been one
+    /// of this program.
+    pub(super) fn resume(&mut self, learned: Learned) -> bool {
+        let count = self.initial.objects().count();
+        let Some(sharing) = LearnedSharing::resumed(learned, count) else {
+            return false;
+        };
+        self.sharing = sharing;
+        self.share_objects();
+        true
+    }
+
+    /// Sets, for each object of the initial memory, which threads may use it, as far as known.
+    fn share_objects(&mut self) {
         let mut memory = (*self.initial).clone();
         let objects: Vec<_> = memory
             .objects()
             .map(|o| (o.base, o.size, o.constant || o.private))
             .collect();
-        self.sharing.restart(objects.len());
         for (k, (base, size, own)) in objects.into_iter().enumerate() {
             let now = match own {
                 true => Visibility::ThisThread,

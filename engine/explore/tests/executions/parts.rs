@@ -3,12 +3,12 @@
 use crate::litmus_threads::Threads;
 use crate::models::{by_dependencies, dependencies, model, options};
 use crate::naive::{canonical, Canonical};
-use crate::random::Program;
+use crate::random::{Dice, Program};
 use crate::random_litmus::random_test;
 use cat::Model;
 use explore::{
-    explore, explore_each, Counts, ExecutionEnd, Exploration, Extent, Limit, Limits, Options,
-    Source,
+    explore, explore_each, ExecutionEnd, Exploration, ExploreError, Extent, Frontier, Limit,
+    Limits, OpenBranch, Options, Search, Source, Violation,
 };
 use litmus::Test;
 use std::collections::BTreeSet;
@@ -158,33 +158,95 @@ fn a_greater_bound_leaves_out_less_and_in_the_end_nothing() {
     assert!(bounds > 60.0, "{bounds}");
 }
 
+/// What is left open, as another process reads it.
+fn stored(open: &Frontier) -> Frontier {
+    let bytes = borsh::to_vec(open).expect("bytes");
+    let read = borsh::from_slice(&bytes).expect("what was stored");
+    assert_eq!(*open, read);
+    read
+}
+
 /// How many parts the search was explored in.
 fn parts<S: Source>(name: &str, source: &S, model: &Model, options: &Options) -> f64 {
     let (all, whole) = found(source, model, options);
+    let violations = |found: &Exploration| {
+        let shown = |seen: &Violation| {
+            let events = seen.graph.events.clone();
+            (seen.fault.clone(), seen.count, seen.weak, events)
+        };
+        found.violations.iter().map(shown).collect::<Vec<_>>()
+    };
     let mut count = 0.0;
     for (step, workers) in [(1, 1), (2, 2), (7, 1), (5, 2)] {
-        let (mut parts, mut counts) = (Vec::new(), Counts::default());
+        let (mut parts, mut sum) = (Vec::new(), Exploration::default());
+        let mut dice = Dice::new(step);
         let mut options = options.clone();
         options.workers = workers;
         loop {
             options.limits = Limits {
-                executions: step,
+                executions: 1 + dice.below(step),
                 ..Limits::default()
             };
-            let (part, exploration) = found(source, model, &options);
+            let (part, mut exploration) = found(source, model, &options);
             parts.extend(part);
-            counts.add(&exploration.counts);
             count += 1.0;
-            if exploration.open.is_empty() {
+            let open = std::mem::take(&mut exploration.open);
+            exploration.add_earlier(sum);
+            sum = exploration;
+            if open.branches.is_empty() {
                 break;
             }
-            options.extent = Extent::Open(exploration.open);
+            options.extent = Extent::Open(stored(&open));
         }
-        assert_eq!(counts, whole.counts, "{name}, {step} at a time");
+        assert_eq!(sum.counts, whole.counts, "{name}, {step} at a time");
         assert_eq!(parts.len(), all.len(), "{name}, {step} at a time");
         assert_eq!(distinct(&parts), distinct(&all), "{name}, {step} at a time");
+        assert_eq!(violations(&sum), violations(&whole), "{name}");
     }
     count
+}
+
+#[test]
+fn each_search_resumes_with_and_without_symmetry() {
+    let mut count = 0.0;
+    for name in ["sc", "rc11"] {
+        let model = model(name);
+        for seed in 0..24 {
+            let program = match seed % 3 {
+                0 => Program::of_locks(seed),
+                1 => Program::of_twins(seed),
+                _ => Program::random(seed),
+            };
+            for search in [Search::Revisits, Search::Postpones] {
+                for symmetry in [false, true] {
+                    let options = Options {
+                        search: Some(search),
+                        symmetry,
+                        ..options(1)
+                    };
+                    let name = format!("{seed} under {name} by {search:?} {symmetry}");
+                    count += parts(&name, &program, &model, &options);
+                }
+            }
+        }
+    }
+    assert!(count > 1_000.0, "{count}");
+}
+
+#[test]
+fn what_is_left_open_of_another_tree_is_an_error() {
+    let (program, model) = (Program::random(1), model("sc"));
+    let branch = OpenBranch {
+        path: vec![1_000, 1_000],
+        met: Vec::new(),
+    };
+    let frontier = Frontier {
+        search: None,
+        branches: vec![branch],
+    };
+    let options = with(&options(1), Extent::Open(frontier));
+    let found = explore(&program, &model, &options);
+    assert!(matches!(found, Err(ExploreError::OtherTree)), "{found:?}");
 }
 
 #[test]

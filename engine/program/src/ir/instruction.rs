@@ -1,5 +1,7 @@
 //! Instructions: operations on numbered registers, and their control flow.
 
+use borsh::{BorshDeserialize, BorshSerialize};
+
 pub type Register = u32;
 pub type SiteId = u32;
 pub type FuncId = u32;
@@ -12,7 +14,9 @@ pub enum Operand {
     Undefined,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, BorshSerialize, BorshDeserialize,
+)]
 pub enum Order {
     Na,
     Rlx,

@@ -2,6 +2,7 @@
 use super::hash::mixed;
 use super::value::Dep;
 use crate::ir::instruction::SiteId;
+use borsh::{BorshDeserialize, BorshSerialize};
 use std::sync::Arc;
 
 const CHUNK: usize = 128;
@@ -16,7 +17,7 @@ pub struct Chunk {
 }
 
 /// The kind of an object, and which variable it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, BorshSerialize, BorshDeserialize)]
 pub enum Named {
     Nothing,
     Global(u32),
